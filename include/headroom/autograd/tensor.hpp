@@ -1,0 +1,88 @@
+// Tensor: a value and, when something upstream wants a gradient, its place on the tape.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "headroom/array/array.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace detail {
+struct Node;
+struct TensorBody;
+}  // namespace detail
+
+/// Sees (and may change) a gradient when it is complete, before it travels on.
+using GradientHook = std::function<void(Array& gradient)>;
+
+/// A handle: copies share value and gradient. A Tensor made by the user is a *leaf*; one made by an
+/// operation is *interior* and remembers, on the tape, how its gradient becomes those of its
+/// inputs.
+class Tensor {
+ public:
+  /// Undefined: stands for "none", for example a Linear without bias.
+  Tensor() = default;
+  /// A leaf. With requires_grad, backward() leaves dL/dx in grad().
+  explicit Tensor(Array value, bool requires_grad = false);
+  /// A leaf of rank 0.
+  explicit Tensor(Real number);
+
+  bool defined() const { return body_ != nullptr; }
+  const Array& value() const;
+  const Shape& shape() const { return value().shape(); }
+  int rank() const { return value().rank(); }
+  Index dim(int axis) const { return value().dim(axis); }
+  Index size() const { return value().size(); }
+  /// The number in a tensor of one element. Throws ShapeError for any other size.
+  Real item() const;
+
+  /// True when a gradient by this tensor can be asked for.
+  bool requires_grad() const;
+  bool is_leaf() const;
+  /// Leaves only; throws UsageError on an interior tensor.
+  void set_requires_grad(bool on);
+  /// dL/d(this) after backward(); undefined before, and for interior tensors without retain_grad().
+  const Array& grad() const;
+  /// The same, to change it in place (clipping does).
+  Array& mutable_grad();
+  void set_grad(Array gradient);
+  /// Forgets the gradient; the next backward() starts from zero.
+  void zero_grad();
+  /// Asks an interior tensor to keep its gradient. Returns itself.
+  Tensor& retain_grad();
+  /// Calls `hook` whenever a backward pass has completed this tensor's gradient. On a leaf it sees
+  /// the contribution of that pass. Throws UsageError without requires_grad.
+  void on_gradient(GradientHook hook);
+
+  /// Walks the tape from here down: every leaf that requires it gets += dL/dleaf.
+  /// `cotangent` is dL/d(this); it may be left out for a single number, where it is 1. The tape is
+  /// freed on the way unless keep_graph. Throws UsageError when there is no tape or it was freed,
+  /// ShapeError when the cotangent does not fit.
+  void backward(const Array& cotangent = {}, bool keep_graph = false) const;
+
+  /// The same value, off the tape.
+  Tensor detach() const;
+  /// Replaces a leaf's value, possibly by one of another shape, and drops its gradient unless one
+  /// of the new shape is given. Every copy of the handle sees it. Used by surgery and by loading.
+  void set_value(Array value, Array gradient = {});
+  /// The value, to change it in place. A backward pass through an operation that still needs the
+  /// old numbers throws instead of computing nonsense.
+  Array& edit_value();
+
+  /// True when both handles are the same tensor.
+  bool same(const Tensor& other) const { return body_ == other.body_; }
+
+ private:
+  friend struct detail::Node;
+  friend struct TapeAccess;
+  std::shared_ptr<detail::TensorBody> body_;
+};
+
+/// A leaf that requires a gradient.
+Tensor parameter(Array value);
+/// A leaf that does not.
+Tensor constant(Array value);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

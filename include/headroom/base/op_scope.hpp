@@ -1,0 +1,54 @@
+// OpScope: the name and the clock of the operation that is running, for errors, for hunting NaNs
+// and for the profile.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// First line of every operation's body: `OpScope op("sigmoid");`. Names it while it runs; adds its
+/// time to the profile when profiling is on, else costs a pointer assignment. Scopes nest: time
+/// belongs to the innermost.
+class OpScope {
+ public:
+  explicit OpScope(const char* name);
+  ~OpScope();
+  OpScope(const OpScope&) = delete;
+  OpScope& operator=(const OpScope&) = delete;
+
+  const char* name() const { return name_; }
+  /// Work done in this scope, for the profile's rates: floating-point operations and bytes moved.
+  void work(double flops, double bytes) {
+    flops_ += flops;
+    bytes_ += bytes;
+  }
+  /// The innermost scope of this thread, or nullptr.
+  static OpScope* current();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const char* name_;
+  OpScope* outer_;
+  double flops_ = 0, bytes_ = 0;
+  Clock::duration inner_time_{};
+  Clock::time_point begin_;
+};
+
+/// One operation's line in the profile.
+struct ProfileRow {
+  std::string name;
+  Index calls = 0;
+  double seconds = 0;
+  double flops = 0, bytes = 0;
+};
+
+/// Profiling is off at the start. Turning it on clears the table.
+void set_profiling(bool on);
+/// The table since profiling was turned on, longest time first.
+std::vector<ProfileRow> profile();
+
+}  // namespace headroom::inline HEADROOM_PRECISION

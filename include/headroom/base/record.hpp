@@ -1,0 +1,14 @@
+// Record: what experiments return and reports read: named values, lists and tables.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// A JSON value that keeps the order in which its keys were written. A run's records are the only
+/// thing the report floor sees: it knows records, not models.
+using Record = nlohmann::ordered_json;
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,29 @@
+// Activation functions, elementwise.
+#pragma once
+
+#include <string>
+
+#include "headroom/autograd/tensor.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// max(x, 0); gradient 0 at 0.
+Tensor relu(const Tensor& x);
+/// x Phi(x), Phi the normal distribution's cdf by erf. Hendrycks and Gimpel 2016, section 2.
+Tensor gelu(const Tensor& x);
+/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). The same paper's approximation; GPT-2 uses it.
+Tensor gelu_tanh(const Tensor& x);
+/// x sigmoid(x), also called swish.
+Tensor silu(const Tensor& x);
+Tensor tanh(const Tensor& x);
+/// 1 / (1 + e^-x)
+Tensor sigmoid(const Tensor& x);
+
+/// The activations that layers can be configured with.
+enum class Activation { relu, gelu, gelu_tanh, silu, tanh, sigmoid };
+Tensor activate(Activation kind, const Tensor& x);
+/// "relu", "gelu", ... and back; the way back throws UsageError that lists the names.
+const char* name_of(Activation kind);
+Activation activation_from(const std::string& name);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,53 @@
+// Scaled dot-product attention over all heads at once, masked, without storing its weights.
+#pragma once
+
+#include <vector>
+
+#include "headroom/autograd/tensor.hpp"
+#include "headroom/base/rng.hpp"
+#include "headroom/ops/attention_mask.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Where the heads stand in a tensor [B, T, width]: head number h owns `head_width` columns
+/// starting at first + h * head_width. One source may serve query, key and value at once (a fused
+/// Linear's output), so heads are never copied apart.
+struct HeadColumns {
+  Tensor source;
+  Index first = 0;
+};
+
+/// What a fused attention is asked for.
+struct AttentionOptions {
+  AttentionMask mask;
+  Real scale = 0;                     // 0: 1 / sqrt(head_dim), as it should be
+  std::vector<Index> original_heads;  // original index of each head; empty: 0, 1, ..., heads - 1
+  Index original_count = 0;           // H of masks; 0: as many as there are heads
+  Real dropout = 0;                   // on the attention weights; 0: none
+  std::uint64_t module = 0;           // names the mask stream of that dropout
+  bool rows = false;                  // also return row statistics
+};
+
+/// Per row of attention weights, [B, H, Tq]; no gradient. Rows with nothing allowed have
+/// log_sum_exp -infinity, entropy 0, maximum 0.
+struct AttentionRows {
+  Array log_sum_exp;  // of the scaled scores over the allowed keys
+  Array entropy;      // -sum_j P_j log P_j, in nats, before dropout
+  Array maximum;      // the largest weight, before dropout
+};
+
+struct AttentionResult {
+  Tensor y;            // [B, Tq, heads * value_dim], heads side by side
+  AttentionRows rows;  // defined when asked for
+};
+
+/// For each head, A = softmax(Q K^T * scale, over allowed keys) V. Vaswani et al. 2017, equation 1.
+/// query.source [B, Tq, *], key.source and value.source [B, Tk, *]. Masked keys are skipped, not
+/// added to; a row with nothing allowed gives 0 and gradient 0; keys and values that no query may
+/// attend to are never read. The backward pass computes the weights again from log_sum_exp.
+/// Throws ShapeError.
+AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
+                          const HeadColumns& value, Index heads, Index head_dim, Index value_dim,
+                          const AttentionOptions& options);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

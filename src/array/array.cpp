@@ -1,0 +1,28 @@
+// What of Array need not be a template.
+#include "headroom/array/array.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace detail {
+void throw_wrong_count(const char* what, const Shape& shape, Index count) {
+  throw ShapeError(fmt::format("{}: {} elements do not fill shape {}, which takes {}", what, count,
+                               shape.text(), shape.size()));
+}
+}  // namespace detail
+
+Array zeros(const Shape& shape) { return {shape, Real(0)}; }
+Array ones(const Shape& shape) { return {shape, Real(1)}; }
+
+Ids arange(Index n) {
+  Ids ids(Shape{n});
+  std::iota(ids.data(), ids.data() + n, 0);
+  return ids;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

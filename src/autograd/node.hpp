@@ -1,0 +1,58 @@
+// The tape's node and the tensor's body. Private to the autograd floor.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/autograd/tensor.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace detail {
+
+/// One operation's output, or a leaf that wants a gradient.
+struct Node {
+  explicit Node(const Shape& output_shape);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  bool leaf() const { return operation == nullptr; }
+  /// Where contributions of the running backward pass are summed. A leaf without hooks needs no sum
+  /// of its own: they go straight into `grad`.
+  Array& sum() { return leaf() && hooks.empty() ? grad : incoming; }
+
+  std::uint64_t birth;  // operations later on the tape have larger numbers
+  Shape shape;
+  const char* operation = nullptr;            // nullptr: a leaf
+  std::vector<std::shared_ptr<Node>> inputs;  // nullptr for inputs that want no gradient
+  std::vector<std::pair<Array, std::uint32_t>> saved_leaves;  // leaf values with their versions
+  Backward backward;
+  Array incoming;  // dL/d(output) while a backward pass runs
+  Array grad;      // what the user sees
+  std::vector<GradientHook> hooks;
+  bool retain = false;
+  bool freed = false;
+};
+
+struct TensorBody {
+  Array value;
+  std::shared_ptr<Node> node;  // nullptr: wants no gradient
+};
+
+}  // namespace detail
+
+/// The floor's own door into Tensor.
+struct TapeAccess {
+  static Tensor make(Array value, std::shared_ptr<detail::Node> node);
+  static const std::shared_ptr<detail::Node>& node(const Tensor& tensor);
+};
+
+/// Runs the tape below `root` backward; see Tensor::backward.
+void run_backward(const std::shared_ptr<detail::Node>& root, Array cotangent, bool keep_graph);
+
+/// Throws NumericError naming the operation when AnomalyMode is on and `array` is not finite.
+void check_anomaly(const char* operation, const char* what, const Array& array);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,108 @@
+// Philox and the streams over it.
+#include "headroom/base/rng.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+using Words = std::array<std::uint32_t, 4>;
+
+std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
+
+// The finaliser of splitmix64: neighbouring seeds get unrelated keys.
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15U;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31);
+}
+
+float unit(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24F; }
+
+}  // namespace
+
+Words philox(Words counter, std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53U} * counter[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * counter[2];
+    counter = {high(b) ^ counter[1] ^ key[0], low(b), high(a) ^ counter[3] ^ key[1], low(a)};
+    key = {key[0] + 0x9E3779B9U, key[1] + 0xBB67AE85U};
+  }
+  return counter;
+}
+
+std::uint64_t hash_name(std::string_view name) {
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return hash;
+}
+
+Rng::Rng(std::uint64_t seed, std::string_view stream, std::uint64_t substream) {
+  state_.key = mixed(seed ^ mixed(hash_name(stream)));
+  state_.substream = substream;
+}
+
+std::uint32_t Rng::word() {
+  const std::uint64_t block = state_.position / 4, lane = state_.position % 4;
+  ++state_.position;
+  return philox({low(block), high(block), low(state_.substream), high(state_.substream)},
+                {low(state_.key), high(state_.key)})[lane];
+}
+
+Real Rng::uniform() { return static_cast<Real>(unit(word())); }
+
+Real Rng::uniform(Real lowest, Real highest) {
+  return static_cast<Real>(static_cast<float>(lowest + (highest - lowest) * uniform()));
+}
+
+Real Rng::normal() {
+  const double u = 1.0 - static_cast<double>(unit(word()));  // in (0, 1]: its logarithm is finite
+  const double v = static_cast<double>(unit(word()));
+  return static_cast<Real>(
+      static_cast<float>(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v)));
+}
+
+Index Rng::below(Index n) {
+  if (n < 1) throw UsageError(fmt::format("Rng::below({}): needs at least one choice", n));
+  const auto range = static_cast<std::uint64_t>(n);
+  const std::uint64_t limit =
+      ~std::uint64_t{0} - ~std::uint64_t{0} % range;  // a multiple of n: no bias
+  for (;;) {
+    const std::uint64_t upper = word();
+    const std::uint64_t draw = upper << 32 | word();
+    if (draw < limit) return static_cast<Index>(draw % range);
+  }
+}
+
+MaskStream::MaskStream(std::uint64_t seed, std::uint64_t step, std::uint64_t module, Index head) {
+  const std::uint64_t key = mixed(seed ^ mixed(hash_name("dropout")));
+  key_ = {low(key), high(key)};
+  module_ = low(module) ^ high(module);
+  step_ = low(step);
+  head_ = static_cast<std::uint32_t>(head);
+}
+
+float MaskStream::uniform(Index element) const {
+  float value = 0;
+  fill(element, 1, &value);
+  return value;
+}
+
+void MaskStream::fill(Index first, Index n, float* out) const {
+  for (Index i = 0; i < n;) {
+    const auto element = static_cast<std::uint64_t>(first + i);
+    const std::uint64_t block = element / 4;
+    const Words words = philox({low(block), high(block) ^ (head_ << 16), module_, step_}, key_);
+    for (std::uint64_t lane = element % 4; lane < 4 && i < n; ++lane) out[i++] = unit(words[lane]);
+  }
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,29 @@
+// Shape and broadcasting.
+#include "headroom/base/shape.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "headroom/base/error.hpp"
+
+using namespace headroom;
+
+TEST_CASE("a shape knows its size, its axes from both ends, and its text") {
+  const Shape shape{2, 3, 4};
+  CHECK(shape.size() == 24);
+  CHECK(shape[-1] == 4);
+  CHECK(shape[0] == 2);
+  CHECK(shape.text() == "[2, 3, 4]");
+  CHECK(Shape{}.size() == 1);
+  CHECK(Shape{3, 0}.size() == 0);
+  CHECK_THROWS_WITH(shape[3], "axis 3 does not exist in shape [2, 3, 4]");
+}
+
+TEST_CASE("shapes broadcast as in NumPy") {
+  CHECK(broadcast("add", {2, 1, 4}, {3, 1}) == Shape{2, 3, 4});
+  CHECK(broadcast("add", {0, 3}, {1, 3}) == Shape{0, 3});
+  CHECK(broadcast("add", {}, {5}) == Shape{5});
+  CHECK_THROWS_WITH(broadcast("add", {2, 3}, {4}),
+                    "add: shapes [2, 3] and [4] do not broadcast: axis 1 from the end has 3 and 4");
+  CHECK(broadcasts_to({3, 1}, {2, 3, 4}));
+  CHECK_FALSE(broadcasts_to({2, 3}, {3}));
+}
