@@ -1,0 +1,13 @@
+// Which BLAS computes the matrix products.
+#pragma once
+
+#include <string>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// What the linked BLAS says about itself: "OpenBLAS 0.3.21 ... SkylakeX MAX_THREADS=64".
+std::string blas_description();
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,31 @@
+// Matrix product over raw memory: the BLAS, one thread per slab of the result.
+#pragma once
+
+#include <string>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// A factor of a product: a row-major matrix whose rows start `stride` numbers apart, read as it
+/// stands or transposed.
+struct Factor {
+  const Real* data;
+  Index stride;
+  bool is_transposed = false;
+};
+inline Factor transposed(const Real* data, Index stride) { return {data, stride, true}; }
+
+/// C = alpha A B + beta C for A [m, k], B [k, n] (after transposing) and C [m, n] with rows
+/// `c_stride` apart. With beta = 0 C's old numbers are not read. Any size may be 0.
+///
+/// Large products are cut into slabs of rows (or of columns, where those are more) that run in
+/// parallel, each on a single-threaded BLAS. The cuts depend on m, n and k only, so any number of
+/// threads gives the same bits; inside a parallel_for the same slabs are walked one by one.
+void gemm(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, Real* c,
+          Index c_stride);
+
+/// What the linked BLAS says about itself, for example "OpenBLAS 0.3.21 ... SkylakeX".
+std::string describe_blas();
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,10 @@
+// Which BLAS computes the matrix products.
+#include "headroom/ops/blas.hpp"
+
+#include "kernels/gemm.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+std::string blas_description() { return describe_blas(); }
+
+}  // namespace headroom::inline HEADROOM_PRECISION
