@@ -1,0 +1,176 @@
+// Attention: several heads each look at the memory in their own way. The interface of all layouts.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headroom/base/head_id.hpp"
+#include "headroom/nn/init.hpp"
+#include "headroom/nn/module.hpp"
+#include "headroom/ops/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// How the heads' projections are stored: one Linear per head, one for all heads, or one small one
+/// that every head reuses.
+enum class Layout { separate, fused, shared };
+const char* name_of(Layout layout);
+/// Throws UsageError that lists the names.
+Layout layout_from(const std::string& name);
+
+struct AttentionConfig {
+  Index width = 0;        // C of queries and of the output
+  Index heads = 1;        // H
+  Index head_dim = 0;     // D; 0: width / heads
+  Index key_width = 0;    // C of keys; 0: width
+  Index value_width = 0;  // C of values; 0: width
+  bool bias = true;       // of all four projections
+  Real dropout = 0;       // on the attention weights
+  FanPolicy init = FanPolicy::per_matrix;
+};
+
+/// What to ask of an attention beyond its output.
+struct AttentionAsk {
+  bool maps = false;      // the weights
+  bool head_out = false;  // each head's output before its gate
+  bool rows = false;      // statistics of each row of weights
+  Tensor gates;           // [H], [B, H] or [B, H, Tq], H original: multiply each head's output
+};
+
+/// The answer. maps and head_out hold the live heads in ascending original order and are on the
+/// tape.
+struct AttentionOut {
+  Tensor y;         // [B, Tq, C]
+  Tensor maps;      // [B, live, Tq, Tk] when asked for
+  Tensor head_out;  // [B, live, Tq, D] when asked for
+  AttentionRows rows;
+};
+
+/// Keys and values of the positions seen so far, so that decoding computes each once.
+struct KeyValueCache {
+  Array keys, values;  // [B, capacity, live * D]
+  Index length = 0;    // positions filled
+  Index capacity = 0;  // longest sequence; set before the first use
+  bool fixed = false;  // cross-attention: filled by the first call, then only read
+  /// Row b becomes the former row rows[b] (beam search).
+  void reorder(std::span<const Index> rows);
+};
+
+/// What a prune did to one parameter: only `kept` of `axis` stayed, in this order. A parameter that
+/// went away altogether has `gone`.
+struct ParameterEdit {
+  std::string name;
+  int axis = 0;
+  std::vector<Index> kept;
+  bool gone = false;
+};
+
+/// What part of a head a slice of a parameter is.
+enum class HeadRole { query, key, value, query_bias, key_bias, value_bias, output, output_bias };
+
+/// `[begin, end)` along `axis` of parameter `name` belongs to `head` (original index), or to no
+/// head
+/// (-1: the output bias) or to all of them (-2: the projections of SharedHead).
+struct HeadSlice {
+  HeadRole role;
+  Index head;
+  std::string name;
+  int axis;
+  Index begin, end;
+  static constexpr Index of_none = -1, of_all = -2;
+};
+
+/// Multi-head attention, y = sum over heads of A_h W_O^h + b_O with A_h = softmax(Q_h K_h^T /
+/// sqrt(D)) V_h. Vaswani et al. 2017, section 3.2.2. The layouts differ in how Q, K, V come about;
+/// masks, gates, cache and everything that can be asked are the same for all and live here.
+class Attention : public Module {
+ public:
+  /// query [B, Tq, C], key [B, Tk, Ck], value [B, Tk, Cv]. With a cache the keys and values of this
+  /// call are appended to those before (or, for a fixed one, taken from it once filled); only under
+  /// NoGrad. Throws ShapeError, UsageError.
+  AttentionOut operator()(const Tensor& query, const Tensor& key, const Tensor& value,
+                          const AttentionMask& mask, const AttentionAsk& ask = {},
+                          KeyValueCache* cache = nullptr) const;
+  /// Keys and values from one memory; self-attention when it is the query itself.
+  Tensor operator()(const Tensor& query, const Tensor& memory, const AttentionMask& mask) const;
+
+  /// Removes heads for good, by original index: their rows of W_Q, W_K, W_V and biases, their
+  /// columns of W_O, values and gradients alike. All heads may go. Returns what an optimizer must
+  /// do to its moments. Throws UsageError for an index that does not exist or is gone already.
+  std::vector<ParameterEdit> prune(std::span<const Index> original_heads);
+  /// Original indices of the live heads, ascending.
+  std::span<const Index> alive() const { return alive_; }
+  const AttentionConfig& config() const { return config_; }
+  Index head_dim() const { return config_.head_dim; }
+  virtual Layout layout() const = 0;
+  /// Which rows and columns of which parameter belong to which head; live heads only.
+  virtual std::vector<HeadSlice> head_slices() const = 0;
+  std::string title() const override;
+
+  /// Where this attention stands in its model, for HeadId.
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0;
+
+ protected:
+  explicit Attention(AttentionConfig config);
+  /// Queries, keys and values of all live heads, as columns of tensors [B, T, *].
+  struct Projections {
+    HeadColumns query, key, value;
+  };
+  /// The layout's own part. Undefined key and value: only the query is wanted.
+  virtual Projections project(const Tensor& query, const Tensor& key,
+                              const Tensor& value) const = 0;
+  /// The output projection of the heads side by side, [B, Tq, live * D] -> [B, Tq, C].
+  virtual Tensor combine(const Tensor& heads) const = 0;
+  /// The layout's own part of prune(): `kept` are positions among the live heads before.
+  virtual std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) = 0;
+  Index live() const { return static_cast<Index>(alive_.size()); }
+
+ private:
+  AttentionConfig config_;
+  std::vector<Index> alive_;
+};
+
+/// Builds an attention of any layout. Throws UsageError for sizes that do not fit together.
+std::unique_ptr<Attention> make_attention(Layout layout, const AttentionConfig& config, Rng& rng);
+
+/// Keeps `kept` of `axis` of a parameter: its value, its gradient; returns the edit. For layouts.
+ParameterEdit keep_indices(const std::string& name, Tensor& parameter, int axis,
+                           const std::vector<Index>& kept);
+
+/// One of the attentions of a model.
+struct AttentionPlace {
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0;
+  auto operator<=>(const AttentionPlace&) const = default;
+};
+
+/// Travels through a model's forward pass: what to ask of every attention, gates by place, and the
+/// answers.
+struct HeadProbe {
+  bool maps = false, head_out = false, rows = false;
+  std::map<AttentionPlace, Tensor> gates;       // given
+  std::map<AttentionPlace, AttentionOut> seen;  // filled by the forward pass
+};
+
+/// Runs one attention of a model with what the probe asks of its place.
+Tensor attend(const Attention& attention, const Tensor& query, const Tensor& memory,
+              const AttentionMask& mask, HeadProbe* probe, KeyValueCache* cache);
+
+/// An attention of a model with its path.
+struct NamedAttention {
+  std::string name;
+  Attention* attention;
+  AttentionPlace place() const { return {attention->kind, attention->layer}; }
+};
+/// All attentions of a model, ordered by kind and layer.
+std::vector<NamedAttention> attentions(Module& model);
+/// All live heads of a model, in the order of HeadId.
+std::vector<HeadId> live_heads(Module& model);
+/// Removes heads from a model; the edits carry full parameter names.
+std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,33 @@
+// FusedHeads: one Linear for all heads. PyTorch's, BERT's and GPT-2's way.
+#pragma once
+
+#include "headroom/nn/attention.hpp"
+#include "headroom/nn/linear.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Query, key and value of all heads are rows of one matrix: head h owns rows [hD, (h + 1)D) of
+/// each third. The same function as SeparateHeads with those rows. Parameters are called
+/// in_proj_weight [3HD, C] and in_proj_bias, or q_proj_weight, k_proj_weight, v_proj_weight where
+/// key and value have their own widths, and out_proj.weight, as in torch.nn.MultiheadAttention.
+class FusedHeads : public Attention {
+ public:
+  FusedHeads(const AttentionConfig& config, Rng& rng);
+  void members(Members& visit) override;
+  Layout layout() const override { return Layout::fused; }
+  std::vector<HeadSlice> head_slices() const override;
+
+  Tensor in_proj_weight;  // [3HD, C]; undefined when the widths differ, then:
+  Tensor q_proj_weight;   // [HD, C]
+  Tensor k_proj_weight;   // [HD, Ck]
+  Tensor v_proj_weight;   // [HD, Cv]
+  Tensor in_proj_bias;    // [3HD]; undefined without bias
+  Linear out_proj;        // HD -> C
+
+ private:
+  Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
+  Tensor combine(const Tensor& heads) const override;
+  std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,84 @@
+// The small layers: embedding, norms, dropout, feed-forward.
+#pragma once
+
+#include "headroom/nn/linear.hpp"
+#include "headroom/ops/activations.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// A table of vectors, ids [...] -> [..., C]. Starts normal with the given deviation.
+class Embedding : public Module {
+ public:
+  Embedding(Index count, Index width, Rng& rng, Real deviation = Real(0.02));
+  Tensor operator()(const Ids& ids) const;
+  void members(Members& visit) override;
+  std::string title() const override;
+
+  Tensor weight;  // [V, C]
+};
+
+enum class NormKind { layer, rms };
+const char* name_of(NormKind kind);
+NormKind norm_from(const std::string& name);
+
+/// Layer norm (weight and bias) or RMS norm (weight) over the last axis; see ops/normalisation.hpp.
+class Norm : public Module {
+ public:
+  explicit Norm(Index width, NormKind kind = NormKind::layer, Real epsilon = Real(1e-5));
+  Tensor operator()(const Tensor& x) const;
+  void members(Members& visit) override;
+  std::string title() const override;
+
+  NormKind kind;
+  Real epsilon;
+  Tensor weight;  // [C], starts at 1
+  Tensor bias;    // [C], starts at 0; undefined for RMS norm
+};
+
+/// Zeroes elements with probability p while training, identity otherwise. The mask is that of the
+/// current RandomStep and this module's stream.
+class Dropout : public Module {
+ public:
+  explicit Dropout(Real p);
+  Tensor operator()(const Tensor& x) const;
+  void members(Members&) override {}
+  std::string title() const override;
+
+  Real p;
+};
+
+/// linear2(dropout(activation(linear1(x)))), C -> F -> C. Vaswani et al. 2017, equation 2.
+class FeedForward : public Module {
+ public:
+  FeedForward(Index width, Index hidden, Activation activation, Real dropout, bool bias, Rng& rng);
+  Tensor operator()(const Tensor& x) const;
+  void members(Members& visit) override;
+  std::string title() const override;
+
+  Activation activation;
+  Linear linear1;  // C -> F
+  Dropout dropout;
+  Linear linear2;  // F -> C
+};
+
+enum class PositionKind { sinusoidal, learned, none };
+const char* name_of(PositionKind kind);
+PositionKind positions_from(const std::string& name);
+
+/// Adds to x [B, T, C] a vector per position: a learned table, or sin and cos of position times
+/// 10000^(-2i/C) in even and odd channels. Vaswani et al. 2017, section 3.5.
+class Positions : public Module {
+ public:
+  Positions(PositionKind kind, Index longest, Index width, Rng& rng);
+  /// `first` is the position of x's first token: the cached length when decoding step by step.
+  /// Throws ShapeError beyond the longest length.
+  Tensor operator()(const Tensor& x, Index first = 0) const;
+  void members(Members& visit) override;
+  std::string title() const override;
+
+  PositionKind kind;
+  Index longest;
+  Tensor weight;  // [longest, C]; not a parameter when sinusoidal
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

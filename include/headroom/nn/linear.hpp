@@ -1,0 +1,24 @@
+// Linear: y = x W^T + b.
+#pragma once
+
+#include "headroom/base/rng.hpp"
+#include "headroom/nn/module.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// A linear map of the last axis, [..., in] -> [..., out]. Starts Xavier-uniform with bias 0.
+class Linear : public Module {
+ public:
+  Linear(Index in, Index out, Rng& rng, bool bias = true);
+  /// From given values; bias may be undefined.
+  Linear(Array weight, Array bias);
+  /// Throws ShapeError when x does not end in `in` features.
+  Tensor operator()(const Tensor& x) const;
+  void members(Members& visit) override;
+  std::string title() const override;
+
+  Tensor weight;  // [out, in]
+  Tensor bias;    // [out], undefined without bias
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,90 @@
+// Module: something with parameters. One method names each of them once; all else follows from it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headroom/autograd/tensor.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+class Module;
+
+/// Visits the members of a module in the order of their declaration: `visit("weight", weight)`.
+class Members {
+ public:
+  virtual ~Members() = default;
+  /// A parameter. An undefined tensor (no bias, say) is passed over.
+  void operator()(std::string_view name, Tensor& parameter);
+  /// A child; its parameters are called name.theirs.
+  void operator()(std::string_view name, Module& child) { on_child(name, child); }
+  /// Children in a row, called name.0, name.1, ...
+  template <class M>
+  void operator()(std::string_view name, std::vector<std::unique_ptr<M>>& children) {
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      on_child(std::string(name) + "." + std::to_string(i), *children[i]);
+    }
+  }
+
+ private:
+  virtual void on_parameter(std::string_view name, Tensor& parameter) = 0;
+  virtual void on_child(std::string_view name, Module& child) = 0;
+};
+
+/// Base of every layer and model. Nothing that belongs to one batch lives inside a module.
+class Module {
+ public:
+  Module() = default;
+  virtual ~Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  /// Names every parameter and child once. Names equal PyTorch's state dict wherever a PyTorch twin
+  /// exists.
+  virtual void members(Members& visit) = 0;
+  /// The class's name for printing: "Linear(64 -> 128)".
+  virtual std::string title() const = 0;
+
+  /// Switches this module and everything in it to training (dropout on) or evaluation.
+  void train(bool on = true);
+  void eval() { train(false); }
+  bool training() const { return training_; }
+
+  /// Gives every module in here the number of its random streams, from its path: so that removing a
+  /// head or changing the layout moves nobody else's dropout mask. Models call it when built.
+  void name_streams();
+  std::uint64_t stream() const { return stream_; }
+
+ private:
+  bool training_ = true;
+  std::uint64_t stream_ = 0;
+};
+
+/// A parameter with its path, "encoder.layers.0.self_attn.out_proj.weight".
+struct NamedParameter {
+  std::string name;
+  Tensor tensor;
+};
+
+/// A module with its path; the root's is "".
+struct NamedModule {
+  std::string name;
+  Module* module;
+};
+
+/// All parameters, each once: a tied one under the first of its names.
+std::vector<NamedParameter> parameters(Module& module);
+/// The second and further names of tied parameters, each with its tensor.
+std::vector<NamedParameter> tied_parameters(Module& module);
+/// The module and everything in it, parents first.
+std::vector<NamedModule> modules(Module& module);
+Index count_parameters(Module& module);
+void zero_grad(Module& module);
+/// Copies values by name. Throws ShapeError or UsageError naming what does not fit.
+void copy_parameters(Module& from, Module& to);
+/// The tree of modules with titles, shapes and numbers of parameters, one line each.
+std::string describe(Module& module);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

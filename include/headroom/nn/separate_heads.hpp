@@ -1,0 +1,28 @@
+// SeparateHeads: one Linear per head for query, key and value. The paper's picture.
+#pragma once
+
+#include "headroom/nn/attention.hpp"
+#include "headroom/nn/linear.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Head h has its own W_Q^h, W_K^h, W_V^h of shape [D, C]; their outputs, side by side, go through
+/// one output Linear. Vaswani et al. 2017, section 3.2.2 and figure 2. Parameters are called
+/// query.3.weight, ..., out.weight, with the head's original number.
+class SeparateHeads : public Attention {
+ public:
+  SeparateHeads(const AttentionConfig& config, Rng& rng);
+  void members(Members& visit) override;
+  Layout layout() const override { return Layout::separate; }
+  std::vector<HeadSlice> head_slices() const override;
+
+  std::vector<std::unique_ptr<Linear>> query, key, value;  // of the live heads, ascending
+  Linear out;
+
+ private:
+  Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
+  Tensor combine(const Tensor& heads) const override;
+  std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

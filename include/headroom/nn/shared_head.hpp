@@ -1,0 +1,29 @@
+// SharedHead: one small Linear that every head reuses. A common mistake, kept to study it.
+#pragma once
+
+#include "headroom/nn/attention.hpp"
+#include "headroom/nn/linear.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// The input is cut into H slices of D channels and every head applies the same D x D projections
+/// to its own slice: a fused matrix constrained to I_H (x) W, with H^2 times fewer parameters,
+/// whose gradient is the sum of the diagonal blocks. Needs H * D = C for query, key and value.
+/// Parameters: queries, keys, values (no bias), fc_out.
+class SharedHead : public Attention {
+ public:
+  SharedHead(const AttentionConfig& config, Rng& rng);
+  void members(Members& visit) override;
+  Layout layout() const override { return Layout::shared; }
+  std::vector<HeadSlice> head_slices() const override;
+
+  Linear queries, keys, values;  // D -> D
+  Linear fc_out;                 // live * D -> C
+
+ private:
+  Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
+  Tensor combine(const Tensor& heads) const override;
+  std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,94 @@
+// Encoder and decoder: the layers of Vaswani et al. 2017, section 3.1, pre- and post-norm.
+#pragma once
+
+#include "headroom/nn/attention.hpp"
+#include "headroom/nn/layers.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// What all layers of a stack have in common.
+struct BlockConfig {
+  Index width = 0;         // C
+  Index heads = 1;         // H
+  Index head_dim = 0;      // D; 0: width / heads
+  Index hidden = 0;        // F; 0: 4 * width
+  Real dropout = 0;        // on attention weights, hidden units and both branches' outputs
+  bool norm_first = true;  // pre-norm: x + f(norm(x)); post-norm: norm(x + f(x))
+  Activation activation = Activation::relu;
+  NormKind norm = NormKind::layer;
+  Real epsilon = Real(1e-5);
+  bool bias = true;
+  Layout layout = Layout::fused;
+};
+
+/// Self-attention, then feed-forward, each with its residual and norm.
+/// torch.nn.TransformerEncoderLayer.
+class EncoderLayer : public Module {
+ public:
+  EncoderLayer(const BlockConfig& config, Rng& rng);
+  /// x [B, T, C] -> [B, T, C]
+  Tensor operator()(const Tensor& x, const AttentionMask& mask, HeadProbe* probe = nullptr,
+                    KeyValueCache* cache = nullptr) const;
+  void members(Members& visit) override;
+  std::string title() const override;
+
+  bool norm_first;
+  std::unique_ptr<Attention> self_attn;
+  FeedForward feed_forward;
+  Norm norm1, norm2;
+  Dropout dropout1, dropout2;
+};
+
+/// Keys and values of one decoder layer.
+struct DecoderLayerCache {
+  KeyValueCache self, cross;
+};
+
+/// Self-attention, attention to the memory, feed-forward. torch.nn.TransformerDecoderLayer.
+class DecoderLayer : public Module {
+ public:
+  DecoderLayer(const BlockConfig& config, Rng& rng);
+  /// x [B, Tq, C], memory [B, Tk, C] -> [B, Tq, C]
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                    const AttentionMask& memory_mask, HeadProbe* probe = nullptr,
+                    DecoderLayerCache* cache = nullptr) const;
+  void members(Members& visit) override;
+  std::string title() const override;
+
+  bool norm_first;
+  std::unique_ptr<Attention> self_attn, multihead_attn;
+  FeedForward feed_forward;
+  Norm norm1, norm2, norm3;
+  Dropout dropout1, dropout2, dropout3;
+};
+
+/// A stack of encoder layers, with a last norm when asked for. With kind decoder_self its heads are
+/// addressed as a decoder's: a language model is an encoder under a causal mask.
+class Encoder : public Module {
+ public:
+  Encoder(const BlockConfig& config, Index layers, bool last_norm, Rng& rng,
+          AttentionKind kind = AttentionKind::encoder_self);
+  Tensor operator()(const Tensor& x, const AttentionMask& mask, HeadProbe* probe = nullptr,
+                    std::vector<KeyValueCache>* caches = nullptr) const;
+  void members(Members& visit) override;
+  std::string title() const override;
+
+  std::vector<std::unique_ptr<EncoderLayer>> layers;
+  std::unique_ptr<Norm> norm;  // nullptr without last norm
+};
+
+/// A stack of decoder layers.
+class Decoder : public Module {
+ public:
+  Decoder(const BlockConfig& config, Index layers, bool last_norm, Rng& rng);
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                    const AttentionMask& memory_mask, HeadProbe* probe = nullptr,
+                    std::vector<DecoderLayerCache>* caches = nullptr) const;
+  void members(Members& visit) override;
+  std::string title() const override;
+
+  std::vector<std::unique_ptr<DecoderLayer>> layers;
+  std::unique_ptr<Norm> norm;
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION
