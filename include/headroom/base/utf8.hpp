@@ -1,0 +1,25 @@
+// UTF-8: telling well-formed text from other bytes, and cutting it into code points.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Position of the first byte that does not belong to well-formed UTF-8, nothing when all do.
+/// Overlong forms, surrogates and numbers above U+10FFFF are not well-formed (RFC 3629).
+std::optional<std::size_t> find_malformed_utf8(std::string_view text);
+
+/// The code points of well-formed text, each as its own bytes. Throws DataError with the position
+/// of the first malformed byte.
+std::vector<std::string> code_points(std::string_view text);
+
+/// `text` fit for one line of a message: control characters and malformed bytes become \xNN, and
+/// what goes beyond `limit` bytes becomes "...".
+std::string printable(std::string_view text, std::size_t limit = 60);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,46 @@
+// BatchPlan: which examples make up which batch, epoch after epoch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headroom/io/stateful.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Deals examples out in batches: every example once per epoch, in an order that depends on seed
+/// and epoch only, examples of similar length together. The last batch of an epoch may be smaller.
+/// Its state is a position, so a resumed run meets the same batches.
+class BatchPlan : public Stateful {
+ public:
+  /// `lengths` [examples]. Throws UsageError without examples or for a batch size below 1.
+  BatchPlan(std::vector<Index> lengths, Index batch_size, std::uint64_t seed);
+
+  /// The examples of the next batch.
+  std::vector<Index> next();
+
+  Index epoch() const { return epoch_; }        // epochs completed
+  Index position() const { return position_; }  // batches taken from the current one
+  Index batches_per_epoch() const { return static_cast<Index>(batches_.size()); }
+  /// Epochs completed, with the fraction of the current one.
+  double progress() const;
+
+  void save_state(StateWriter to) const override;
+  /// Throws FileError also when the data or the batch size are not those of the saved plan.
+  void load_state(const StateReader& from) override;
+
+ private:
+  void deal();
+
+  std::vector<Index> lengths_;
+  Index batch_size_;
+  std::uint64_t seed_;
+  Index epoch_ = 0, position_ = 0;
+  std::vector<std::vector<Index>> batches_;  // of the current epoch
+};
+
+/// Batches for evaluation: every example once, sorted by length (shortest first).
+std::vector<std::vector<Index>> batches_by_length(const std::vector<Index>& lengths,
+                                                  Index batch_size);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,24 @@
+// JSON that comes from outside: read strictly, refused in one line.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "headroom/base/record.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Reads a JSON text. `origin` names it in errors: a file, or a file and an entry of it. Throws
+/// FileError for malformed JSON, a key that occurs twice in an object, more than 10,000 keys in an
+/// object and nesting deeper than 32.
+Record parse_json(std::string_view text, const std::string& origin);
+
+/// Typed access to the members of a record that parse_json() read. Throw FileError naming `origin`
+/// and `key` when the member is missing or of another kind: integers are integers (no 3.0) and fit
+/// into 64 bits.
+Index json_integer(const Record& record, const char* key, const std::string& origin);
+double json_number(const Record& record, const char* key, const std::string& origin);
+bool json_boolean(const Record& record, const char* key, const std::string& origin);
+std::string json_text(const Record& record, const char* key, const std::string& origin);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

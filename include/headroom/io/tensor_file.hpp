@@ -1,0 +1,84 @@
+// TensorFile: named tensors and texts in one file of the safetensors layout
+// (https://github.com/huggingface/safetensors), written atomically, read with distrust.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headroom/array/array.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// The element types that headroom stores. Files with others are refused by name.
+enum class StoredType { f64, f32, i64, i32, u8 };
+
+/// "F64", "F32", "I64", "I32", "U8"
+const char* name_of(StoredType type);
+/// Bytes of one element.
+Index size_of(StoredType type);
+
+/// A tensor as it lies in the file: row-major, little-endian.
+struct StoredTensor {
+  StoredType type = StoredType::f32;
+  Shape shape;
+  std::vector<std::byte> bytes;
+};
+
+/// What to do with a double that a float cannot hold exactly: a checkpoint of the other precision.
+enum class Rounding { refuse, allow };
+
+/// A checkpoint in memory. Layout of the file: header length (8 bytes), header (JSON: name ->
+/// dtype, shape, data_offsets; `__metadata__` -> texts), data.
+class TensorFile {
+ public:
+  /// Reads a file that may be broken or hostile. Throws FileError, `file: tensor "name": rule`,
+  /// unless: it is a regular file; the header's length is at most 100 MB and fits in the file; the
+  /// header is valid UTF-8, starts with `{`, ends with `}` and spaces, and is JSON of exactly the
+  /// form above; no key occurs twice, metadata included; a tensor has exactly dtype, shape and
+  /// data_offsets, of known dtype, at most 6 axes, sizes and offsets as plain unsigned integers (no
+  /// 1.0, 1e3, -0); no product of sizes overflows, zeros left out; tensors tile the data without
+  /// hole, overlap or rest; there are at most 65,536 of them.
+  static TensorFile read(const std::filesystem::path& path);
+
+  /// Replaces `path` atomically (AtomicFile). Throws FileError.
+  void write(const std::filesystem::path& path) const;
+
+  /// Adds a tensor. Real arrays are stored in this build's precision. Throws UsageError for a name
+  /// that is there already or is `__metadata__`.
+  void put(const std::string& name, const Array& array);
+  void put(const std::string& name, const Ids& ids);
+  void put(const std::string& name, const Bytes& bytes);
+  void put(const std::string& name, std::span<const std::int64_t> integers);
+  void put(const std::string& name, StoredTensor tensor);
+
+  /// Takes a tensor out by name. Throw FileError naming file and tensor when it is missing, of
+  /// another kind, or holds a value that the result's type cannot: F64 and F32 convert to Real
+  /// (from F64 to float only values that survive, unless rounding is allowed; never a finite value
+  /// to infinity), I64 and I32 to Ids and integers, U8 to Bytes.
+  Array array(const std::string& name, Rounding rounding = Rounding::refuse) const;
+  Ids ids(const std::string& name) const;
+  Bytes bytes(const std::string& name) const;
+  std::vector<std::int64_t> integers(const std::string& name) const;
+  /// F64 or F32 as doubles, whatever this build's precision.
+  std::vector<double> doubles(const std::string& name) const;
+  const StoredTensor& tensor(const std::string& name) const;
+
+  bool has(const std::string& name) const { return tensors_.contains(name); }
+  /// All names in alphabetical order.
+  std::vector<std::string> names() const;
+  /// Where it was read from; for errors. "new file" for one that was put together in memory.
+  const std::string& origin() const { return origin_; }
+
+  /// Texts by key.
+  std::map<std::string, std::string> metadata;
+
+ private:
+  std::map<std::string, StoredTensor> tensors_;
+  std::string origin_ = "new file";
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION
