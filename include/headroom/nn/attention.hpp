@@ -128,6 +128,10 @@ class Attention : public Module {
   /// The layout's own part of prune(): `kept` are positions among the live heads before.
   virtual std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) = 0;
   Index live() const { return static_cast<Index>(alive_.size()); }
+  /// Rows (or columns) of the heads at these positions among the live ones, D for each.
+  std::vector<Index> columns_of(std::span<const Index> positions) const;
+  /// What Xavier's rule takes for the fan-out of query, key and value projections.
+  Index projection_fan_out() const;
 
  private:
   AttentionConfig config_;

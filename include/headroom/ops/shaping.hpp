@@ -1,6 +1,7 @@
 // Operations that move elements and compute nothing.
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
 #include "headroom/autograd/tensor.hpp"
@@ -9,7 +10,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 
 /// The same elements in row-major order under another shape; one size may be -1 and is worked out.
 /// Shares the buffer. Throws ShapeError when the sizes differ.
-Tensor reshape(const Tensor& x, const std::vector<Index>& sizes);
+Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes);
 Tensor reshape(const Tensor& x, const Shape& shape);
 /// Axis i of the result is axis order[i] of x. Throws ShapeError unless order is a permutation.
 Tensor permute(const Tensor& x, const std::vector<int>& order);

@@ -1,0 +1,231 @@
+// What all layouts share: masks, gates, cache, what can be asked, removing heads.
+#include "headroom/nn/attention.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/ops/arithmetic.hpp"
+#include "headroom/ops/composed.hpp"
+#include "headroom/ops/shaping.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+constexpr Names<Layout, 3> layout_names{
+    {{Layout::separate, "separate"}, {Layout::fused, "fused"}, {Layout::shared, "shared"}}};
+
+AttentionConfig completed(AttentionConfig config) {
+  if (config.width < 1 || config.heads < 1) {
+    throw UsageError(fmt::format("attention: width {} and {} heads; both must be at least 1",
+                                 config.width, config.heads));
+  }
+  if (config.head_dim == 0) {
+    if (config.width % config.heads != 0) {
+      throw UsageError(fmt::format("attention: {} heads must divide width {}, or give head_dim",
+                                   config.heads, config.width));
+    }
+    config.head_dim = config.width / config.heads;
+  }
+  if (config.key_width == 0) config.key_width = config.width;
+  if (config.value_width == 0) config.value_width = config.width;
+  return config;
+}
+
+Ids as_ids(std::span<const Index> numbers) {
+  Ids ids(Shape{static_cast<Index>(numbers.size())});
+  std::transform(numbers.begin(), numbers.end(), ids.data(),
+                 [](Index n) { return static_cast<std::int32_t>(n); });
+  return ids;
+}
+
+/// Gates [H], [B, H] or [B, H, Tq] of the original heads as a factor of [B, Tq, live, D].
+Tensor gate_factor(const Tensor& gates, std::span<const Index> alive, Index heads) {
+  const int head_axis = gates.rank() == 1 ? 0 : 1;
+  if (gates.rank() < 1 || gates.rank() > 3 || gates.dim(head_axis) != heads) {
+    throw ShapeError(
+        fmt::format("attention: gates {} must be [H], [B, H] or [B, H, Tq] with H = {}",
+                    gates.shape().text(), heads));
+  }
+  const Tensor live = gather(gates, head_axis, as_ids(alive));
+  const auto count = static_cast<Index>(alive.size());
+  switch (gates.rank()) {
+    case 1: return reshape(live, {1, 1, count, 1});
+    case 2: return reshape(live, {gates.dim(0), 1, count, 1});
+    default: return reshape(permute(live, {0, 2, 1}), {gates.dim(0), gates.dim(2), count, 1});
+  }
+}
+
+/// Rows [B, T, W] of `columns` (W of them from `first` on) appended to a cache buffer.
+void append(Array& buffer, const HeadColumns& columns, Index width, Index length, Index capacity) {
+  const Array& source = columns.source.value();
+  const Index batch = source.dim(0), time = source.dim(1), stride = source.dim(2);
+  if (!buffer.defined()) buffer = zeros({batch, capacity, width});
+  for (Index row = 0; row < batch * time; ++row) {
+    const Index b = row / time, t = row % time;
+    std::memcpy(buffer.data() + (b * capacity + length + t) * width,
+                source.data() + row * stride + columns.first,
+                static_cast<std::size_t>(width) * sizeof(Real));
+  }
+}
+
+/// Only the filled part of a cache may be looked at.
+AttentionMask filled(const KeyValueCache& cache) {
+  if (cache.length == cache.capacity) return AttentionMask::none();
+  return AttentionMask::lengths(Ids({cache.keys.dim(0)}, static_cast<std::int32_t>(cache.length)));
+}
+
+}  // namespace
+
+const char* name_of(Layout layout) { return layout_names.name(layout); }
+Layout layout_from(const std::string& name) { return layout_names.find("layout", name); }
+
+Attention::Attention(AttentionConfig config) : config_(completed(config)) {
+  for (Index head = 0; head < config_.heads; ++head) alive_.push_back(head);
+}
+
+Tensor Attention::operator()(const Tensor& query, const Tensor& memory,
+                             const AttentionMask& mask) const {
+  return (*this)(query, memory, memory, mask).y;
+}
+
+AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const Tensor& value,
+                                   const AttentionMask& mask, const AttentionAsk& ask,
+                                   KeyValueCache* cache) const {
+  const Index width = live() * config_.head_dim;
+  AttentionOut out;
+  if (live() == 0) {  // nobody left: the output bias alone
+    out.y = combine(constant(Array({query.dim(0), query.dim(1), 0})));
+    return out;
+  }
+
+  const bool remembered = cache != nullptr && cache->fixed && cache->length > 0;
+  Projections heads = remembered ? project(query, {}, {}) : project(query, key, value);
+  if (cache != nullptr) {
+    if (grad_enabled()) throw UsageError("attention: a key/value cache needs NoGrad");
+    if (!remembered) {
+      const Index more = key.dim(1);
+      if (cache->capacity == 0) cache->capacity = more;
+      if (cache->length + more > cache->capacity) {
+        throw UsageError(
+            fmt::format("attention: the cache holds {} positions, {} are full and {} more came",
+                        cache->capacity, cache->length, more));
+      }
+      append(cache->keys, heads.key, width, cache->length, cache->capacity);
+      append(cache->values, heads.value, width, cache->length, cache->capacity);
+      cache->length += more;
+    }
+    heads.key = {Tensor(cache->keys), 0};
+    heads.value = {Tensor(cache->values), 0};
+  }
+
+  AttentionOptions options;
+  options.mask = cache == nullptr ? mask : mask & filled(*cache);
+  options.original_heads = alive_;
+  options.original_count = config_.heads;
+  options.dropout = training() ? config_.dropout : Real(0);
+  options.module = stream();
+  options.rows = ask.rows;
+  const Index d = config_.head_dim;
+
+  Tensor y;
+  if (ask.maps || ask.head_out) {  // everything in sight: the composed twin
+    const composed::Attention seen =
+        composed::attention(heads.query, heads.key, heads.value, live(), d, d, options);
+    y = seen.y;
+    if (ask.maps) out.maps = seen.maps;
+    if (ask.head_out) out.head_out = seen.head_out;
+    if (ask.rows) {
+      const NoGrad quiet;
+      out.rows = attention(heads.query, heads.key, heads.value, live(), d, d, options).rows;
+    }
+  } else {
+    AttentionResult result = attention(heads.query, heads.key, heads.value, live(), d, d, options);
+    y = result.y;
+    out.rows = result.rows;
+  }
+  if (ask.gates.defined()) {
+    const Tensor apart = reshape(y, {y.dim(0), y.dim(1), live(), d});
+    y = reshape(apart * gate_factor(ask.gates, alive_, config_.heads), y.shape());
+  }
+  out.y = combine(y);
+  return out;
+}
+
+std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_heads) {
+  std::vector<Index> kept_positions, kept_heads;
+  for (const Index head : original_heads) {
+    if (std::find(alive_.begin(), alive_.end(), head) == alive_.end()) {
+      throw UsageError(
+          fmt::format("prune: head {} is not alive; alive are {}", head, fmt::join(alive_, ", ")));
+    }
+  }
+  for (std::size_t i = 0; i < alive_.size(); ++i) {
+    if (std::find(original_heads.begin(), original_heads.end(), alive_[i]) ==
+        original_heads.end()) {
+      kept_positions.push_back(static_cast<Index>(i));
+      kept_heads.push_back(alive_[i]);
+    }
+  }
+  std::vector<ParameterEdit> edits = keep_heads(kept_positions);
+  alive_ = kept_heads;
+  return edits;
+}
+
+std::vector<Index> Attention::columns_of(std::span<const Index> positions) const {
+  std::vector<Index> columns;
+  for (const Index position : positions) {
+    for (Index d = 0; d < head_dim(); ++d) columns.push_back(position * head_dim() + d);
+  }
+  return columns;
+}
+
+Index Attention::projection_fan_out() const {
+  const Index matrix = config_.heads * config_.head_dim;
+  switch (config_.init) {
+    case FanPolicy::packed: return 3 * matrix;
+    case FanPolicy::per_matrix: return matrix;
+    case FanPolicy::per_head: return config_.head_dim;
+  }
+  return matrix;
+}
+
+std::string Attention::title() const {
+  return fmt::format("Attention({}, {} of {} heads of width {})", name_of(layout()), live(),
+                     config_.heads, config_.head_dim);
+}
+
+ParameterEdit keep_indices(const std::string& name, Tensor& parameter, int axis,
+                           const std::vector<Index>& kept) {
+  const Ids positions = as_ids(kept);
+  const NoGrad surgery;
+  const Array value = gather(parameter.detach(), axis, positions).value();
+  const Array gradient = parameter.grad().defined()
+                             ? gather(Tensor(parameter.grad()), axis, positions).value()
+                             : Array();
+  parameter.set_value(value, gradient);
+  return {name, axis, kept, false};
+}
+
+void KeyValueCache::reorder(std::span<const Index> rows) {
+  for (Array* buffer : {&keys, &values}) {
+    if (!buffer->defined()) continue;
+    const Index width = buffer->dim(2);
+    Array moved(Shape{static_cast<Index>(rows.size()), capacity, width});
+    for (std::size_t b = 0; b < rows.size(); ++b) {
+      std::memcpy(moved.data() + static_cast<Index>(b) * capacity * width,
+                  buffer->data() + rows[b] * capacity * width,
+                  static_cast<std::size_t>(length * width) * sizeof(Real));
+    }
+    *buffer = moved;
+  }
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

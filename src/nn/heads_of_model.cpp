@@ -1,0 +1,80 @@
+// The attentions of a whole model: finding them, addressing their heads, removing heads.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "headroom/base/error.hpp"
+#include "headroom/nn/attention.hpp"
+#include "headroom/nn/fused_heads.hpp"
+#include "headroom/nn/separate_heads.hpp"
+#include "headroom/nn/shared_head.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+std::unique_ptr<Attention> make_attention(Layout layout, const AttentionConfig& config, Rng& rng) {
+  switch (layout) {
+    case Layout::separate: return std::make_unique<SeparateHeads>(config, rng);
+    case Layout::fused: return std::make_unique<FusedHeads>(config, rng);
+    case Layout::shared: return std::make_unique<SharedHead>(config, rng);
+  }
+  throw UsageError("make_attention: no such layout");
+}
+
+Tensor attend(const Attention& attention, const Tensor& query, const Tensor& memory,
+              const AttentionMask& mask, HeadProbe* probe, KeyValueCache* cache) {
+  if (probe == nullptr) return attention(query, memory, memory, mask, {}, cache).y;
+  const AttentionPlace place{attention.kind, attention.layer};
+  const auto gates = probe->gates.find(place);
+  const AttentionAsk ask{probe->maps, probe->head_out, probe->rows,
+                         gates == probe->gates.end() ? Tensor() : gates->second};
+  AttentionOut out = attention(query, memory, memory, mask, ask, cache);
+  const Tensor y = out.y;
+  if (probe->maps || probe->head_out || probe->rows) probe->seen[place] = std::move(out);
+  return y;
+}
+
+std::vector<NamedAttention> attentions(Module& model) {
+  std::vector<NamedAttention> result;
+  for (const auto& [name, module] : modules(model)) {
+    if (auto* attention = dynamic_cast<Attention*>(module)) result.push_back({name, attention});
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const auto& a, const auto& b) { return a.place() < b.place(); });
+  return result;
+}
+
+std::vector<HeadId> live_heads(Module& model) {
+  std::vector<HeadId> heads;
+  for (const NamedAttention& found : attentions(model)) {
+    for (const Index head : found.attention->alive()) {
+      heads.push_back({found.attention->kind, found.attention->layer, head});
+    }
+  }
+  return heads;
+}
+
+std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads) {
+  const std::vector<HeadId> alive = live_heads(model);
+  for (const HeadId& head : heads) {  // all are checked before anything is removed
+    if (std::find(alive.begin(), alive.end(), head) == alive.end()) {
+      throw UsageError(fmt::format("prune: the model has no live head {}", head.text()));
+    }
+  }
+  std::vector<ParameterEdit> edits;
+  for (const NamedAttention& found : attentions(model)) {
+    std::vector<Index> here;
+    for (const HeadId& head : heads) {
+      if (head.kind == found.attention->kind && head.layer == found.attention->layer) {
+        here.push_back(head.head);
+      }
+    }
+    if (here.empty()) continue;
+    for (ParameterEdit& edit : found.attention->prune(here)) {
+      if (!found.name.empty()) edit.name = found.name + "." + edit.name;
+      edits.push_back(std::move(edit));
+    }
+  }
+  return edits;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,23 @@
+// Initial values.
+#include "headroom/nn/init.hpp"
+
+#include <cmath>
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+Array xavier_uniform(const Shape& shape, Index fan_in, Index fan_out, Rng& rng) {
+  const Real bound = std::sqrt(Real(6) / static_cast<Real>(fan_in + fan_out));
+  Array weight(shape);
+  for (Real& w : weight.span()) w = rng.uniform(-bound, bound);
+  return weight;
+}
+
+Array normal(const Shape& shape, Real deviation, Rng& rng) {
+  Array weight(shape);
+  for (Real& w : weight.span()) {
+    w = static_cast<Real>(static_cast<float>(deviation * rng.normal()));
+  }
+  return weight;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,134 @@
+// What follows from Module::members().
+#include "headroom/nn/module.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/rng.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+std::string joined(std::string_view path, std::string_view name) {
+  return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
+}
+
+/// Walks a tree of modules, parents first, and calls back with full paths.
+class Walk : public Members {
+ public:
+  using OnParameter = std::function<void(const std::string&, Tensor&)>;
+  using OnModule = std::function<void(const std::string&, Module&)>;
+  Walk(Module& root, OnParameter parameter, OnModule module)
+      : on_parameter_(std::move(parameter)), on_module_(std::move(module)) {
+    enter("", root);
+  }
+
+ private:
+  void enter(const std::string& path, Module& module) {
+    if (on_module_) on_module_(path, module);
+    const std::string outer = std::exchange(path_, path);
+    module.members(*this);
+    path_ = outer;
+  }
+  void on_parameter(std::string_view name, Tensor& parameter) override {
+    if (on_parameter_) on_parameter_(joined(path_, name), parameter);
+  }
+  void on_child(std::string_view name, Module& child) override {
+    enter(joined(path_, name), child);
+  }
+
+  OnParameter on_parameter_;
+  OnModule on_module_;
+  std::string path_;
+};
+
+/// Parameters met for the first time, or (again) the repeated ones.
+std::vector<NamedParameter> collect(Module& module, bool again) {
+  std::vector<NamedParameter> first, repeated;
+  Walk(
+      module,
+      [&](const std::string& name, Tensor& tensor) {
+        const bool known = std::any_of(first.begin(), first.end(),
+                                       [&](const auto& p) { return p.tensor.same(tensor); });
+        (known ? repeated : first).push_back({name, tensor});
+      },
+      nullptr);
+  return again ? repeated : first;
+}
+
+}  // namespace
+
+void Members::operator()(std::string_view name, Tensor& parameter) {
+  if (parameter.defined()) on_parameter(name, parameter);
+}
+
+void Module::train(bool on) {
+  Walk(*this, nullptr, [on](const std::string&, Module& module) { module.training_ = on; });
+}
+
+void Module::name_streams() {
+  Walk(*this, nullptr,
+       [](const std::string& path, Module& module) { module.stream_ = hash_name(path); });
+}
+
+std::vector<NamedParameter> parameters(Module& module) { return collect(module, false); }
+std::vector<NamedParameter> tied_parameters(Module& module) { return collect(module, true); }
+
+std::vector<NamedModule> modules(Module& module) {
+  std::vector<NamedModule> result;
+  Walk(module, nullptr, [&](const std::string& path, Module& child) {
+    result.push_back({path, &child});
+  });
+  return result;
+}
+
+Index count_parameters(Module& module) {
+  Index count = 0;
+  for (const auto& [name, tensor] : parameters(module)) count += tensor.size();
+  return count;
+}
+
+void zero_grad(Module& module) {
+  Walk(
+      module, [](const std::string&, Tensor& tensor) { tensor.zero_grad(); }, nullptr);
+}
+
+void copy_parameters(Module& from, Module& to) {
+  const auto source = parameters(from);
+  auto target = parameters(to);
+  for (auto& [name, tensor] : target) {
+    const auto match =
+        std::find_if(source.begin(), source.end(),
+                     [&, &wanted = name](const auto& p) { return p.name == wanted; });
+    if (match == source.end()) {
+      throw UsageError(fmt::format("copy_parameters: the source has no {}", name));
+    }
+    if (!(match->tensor.shape() == tensor.shape())) {
+      throw ShapeError(fmt::format("copy_parameters: {} is {} in the source and {} in the target",
+                                   name, match->tensor.shape().text(), tensor.shape().text()));
+    }
+    tensor.set_value(match->tensor.value().clone());
+  }
+  if (source.size() != target.size()) {
+    throw UsageError(fmt::format("copy_parameters: the source has {} parameters, the target {}",
+                                 source.size(), target.size()));
+  }
+}
+
+std::string describe(Module& module) {
+  std::string text;
+  for (const auto& [path, child] : modules(module)) {
+    const auto depth =
+        path.empty() ? 0 : 1 + static_cast<std::size_t>(std::count(path.begin(), path.end(), '.'));
+    text += fmt::format("{:{}}{}{}{}  {} parameters\n", "", 2 * depth, path,
+                        path.empty() ? "" : ": ", child->title(), count_parameters(*child));
+  }
+  return text;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,178 @@
+// Encoder and decoder layers and their stacks.
+#include "headroom/nn/transformer.hpp"
+
+#include <fmt/format.h>
+
+#include "headroom/ops/arithmetic.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+Index hidden_of(const BlockConfig& config) {
+  return config.hidden == 0 ? 4 * config.width : config.hidden;
+}
+
+std::unique_ptr<Attention> attention_of(const BlockConfig& config, AttentionKind kind, Rng& rng) {
+  AttentionConfig heads;
+  heads.width = config.width;
+  heads.heads = config.heads;
+  heads.head_dim = config.head_dim;
+  heads.bias = config.bias;
+  heads.dropout = config.dropout;
+  auto attention = make_attention(config.layout, heads, rng);
+  attention->kind = kind;
+  return attention;
+}
+
+/// One branch around its residual: pre-norm x + f(norm(x)), post-norm norm(x + f(x)).
+template <class F>
+Tensor residual(bool norm_first, const Tensor& x, const Norm& norm, const Dropout& dropout, F f) {
+  return norm_first ? x + dropout(f(norm(x))) : norm(x + dropout(f(x)));
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- encoder
+
+EncoderLayer::EncoderLayer(const BlockConfig& config, Rng& rng)
+    : norm_first(config.norm_first),
+      self_attn(attention_of(config, AttentionKind::encoder_self, rng)),
+      feed_forward(config.width, hidden_of(config), config.activation, config.dropout, config.bias,
+                   rng),
+      norm1(config.width, config.norm, config.epsilon),
+      norm2(config.width, config.norm, config.epsilon),
+      dropout1(config.dropout),
+      dropout2(config.dropout) {
+  name_streams();
+}
+
+Tensor EncoderLayer::operator()(const Tensor& x, const AttentionMask& mask, HeadProbe* probe,
+                                KeyValueCache* cache) const {
+  const auto attend_to_self = [&](const Tensor& v) {
+    return attend(*self_attn, v, v, mask, probe, cache);
+  };
+  const Tensor seen = residual(norm_first, x, norm1, dropout1, attend_to_self);
+  return residual(norm_first, seen, norm2, dropout2,
+                  [&](const Tensor& v) { return feed_forward(v); });
+}
+
+void EncoderLayer::members(Members& visit) {
+  visit("self_attn", *self_attn);
+  feed_forward.members(visit);  // linear1 and linear2 are the layer's own, as in PyTorch
+  visit("norm1", norm1);
+  visit("norm2", norm2);
+  visit("dropout1", dropout1);
+  visit("dropout2", dropout2);
+}
+
+std::string EncoderLayer::title() const {
+  return fmt::format("EncoderLayer({}-norm, {})", norm_first ? "pre" : "post",
+                     name_of(feed_forward.activation));
+}
+
+Encoder::Encoder(const BlockConfig& config, Index count, bool last_norm, Rng& rng,
+                 AttentionKind kind) {
+  for (Index i = 0; i < count; ++i) {
+    layers.push_back(std::make_unique<EncoderLayer>(config, rng));
+    layers.back()->self_attn->kind = kind;
+    layers.back()->self_attn->layer = i;
+  }
+  if (last_norm) norm = std::make_unique<Norm>(config.width, config.norm, config.epsilon);
+  name_streams();
+}
+
+Tensor Encoder::operator()(const Tensor& x, const AttentionMask& mask, HeadProbe* probe,
+                           std::vector<KeyValueCache>* caches) const {
+  Tensor y = x;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    y = (*layers[i])(y, mask, probe, caches == nullptr ? nullptr : &(*caches)[i]);
+  }
+  return norm ? (*norm)(y) : y;
+}
+
+void Encoder::members(Members& visit) {
+  visit("layers", layers);
+  if (norm) visit("norm", *norm);
+}
+
+std::string Encoder::title() const { return fmt::format("Encoder({} layers)", layers.size()); }
+
+// ---------------------------------------------------------------- decoder
+
+DecoderLayer::DecoderLayer(const BlockConfig& config, Rng& rng)
+    : norm_first(config.norm_first),
+      self_attn(attention_of(config, AttentionKind::decoder_self, rng)),
+      multihead_attn(attention_of(config, AttentionKind::cross, rng)),
+      feed_forward(config.width, hidden_of(config), config.activation, config.dropout, config.bias,
+                   rng),
+      norm1(config.width, config.norm, config.epsilon),
+      norm2(config.width, config.norm, config.epsilon),
+      norm3(config.width, config.norm, config.epsilon),
+      dropout1(config.dropout),
+      dropout2(config.dropout),
+      dropout3(config.dropout) {
+  name_streams();
+}
+
+Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                                const AttentionMask& memory_mask, HeadProbe* probe,
+                                DecoderLayerCache* cache) const {
+  const auto attend_to_self = [&](const Tensor& v) {
+    return attend(*self_attn, v, v, mask, probe, cache == nullptr ? nullptr : &cache->self);
+  };
+  const auto attend_to_memory = [&](const Tensor& v) {
+    return attend(*multihead_attn, v, memory, memory_mask, probe,
+                  cache == nullptr ? nullptr : &cache->cross);
+  };
+  const Tensor own = residual(norm_first, x, norm1, dropout1, attend_to_self);
+  const Tensor seen = residual(norm_first, own, norm2, dropout2, attend_to_memory);
+  return residual(norm_first, seen, norm3, dropout3,
+                  [&](const Tensor& v) { return feed_forward(v); });
+}
+
+void DecoderLayer::members(Members& visit) {
+  visit("self_attn", *self_attn);
+  visit("multihead_attn", *multihead_attn);
+  feed_forward.members(visit);
+  visit("norm1", norm1);
+  visit("norm2", norm2);
+  visit("norm3", norm3);
+  visit("dropout1", dropout1);
+  visit("dropout2", dropout2);
+  visit("dropout3", dropout3);
+}
+
+std::string DecoderLayer::title() const {
+  return fmt::format("DecoderLayer({}-norm, {})", norm_first ? "pre" : "post",
+                     name_of(feed_forward.activation));
+}
+
+Decoder::Decoder(const BlockConfig& config, Index count, bool last_norm, Rng& rng) {
+  for (Index i = 0; i < count; ++i) {
+    layers.push_back(std::make_unique<DecoderLayer>(config, rng));
+    layers.back()->self_attn->layer = layers.back()->multihead_attn->layer = i;
+  }
+  if (last_norm) norm = std::make_unique<Norm>(config.width, config.norm, config.epsilon);
+  name_streams();
+}
+
+Tensor Decoder::operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                           const AttentionMask& memory_mask, HeadProbe* probe,
+                           std::vector<DecoderLayerCache>* caches) const {
+  Tensor y = x;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    y = (*layers[i])(y, memory, mask, memory_mask, probe,
+                     caches == nullptr ? nullptr : &(*caches)[i]);
+  }
+  return norm ? (*norm)(y) : y;
+}
+
+void Decoder::members(Members& visit) {
+  visit("layers", layers);
+  if (norm) visit("norm", *norm);
+}
+
+std::string Decoder::title() const { return fmt::format("Decoder({} layers)", layers.size()); }
+
+}  // namespace headroom::inline HEADROOM_PRECISION
