@@ -1,0 +1,46 @@
+// Importance: how much the loss depends on each head.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "headroom/nn/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// A head with a number. Larger means more important, whatever the metric.
+struct HeadScore {
+  HeadId head;
+  double score = 0;
+};
+
+/// Forward pass of one batch with the gates of `probe`: the sum of the examples' losses.
+using ProbedLoss = std::function<Tensor(HeadProbe& probe)>;
+
+/// Sensitivity of the loss to each live head's gate, E_x |dL(x)/dg_h| at g = 1, the mean over
+/// examples of the absolute gradient by a gate of their own. Michel, Levy and Neubig 2019, equation
+/// 2. One forward and one backward pass per batch. Gradients of the model's parameters are left as
+/// zero_grad() leaves them.
+class Sensitivity {
+ public:
+  explicit Sensitivity(Module& model);
+  /// Adds a batch of `examples` sequences. Evaluation mode is the caller's choice.
+  void add(Index examples, const ProbedLoss& loss);
+  /// In the order of live_heads(). Throws UsageError before the first batch.
+  std::vector<HeadScore> scores() const;
+
+ private:
+  Module& model_;
+  std::vector<NamedAttention> attentions_;
+  std::map<HeadId, double> sums_;
+  Index examples_ = 0;
+};
+
+/// Scores of the same heads, added up (for heads that two models remove together). Throws
+/// UsageError when the heads differ.
+std::vector<HeadScore> added(const std::vector<HeadScore>& a, const std::vector<HeadScore>& b);
+
+/// Heads by rising score; equal scores in the order of HeadId.
+std::vector<HeadId> least_important_first(std::vector<HeadScore> scores);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,36 @@
+// Pruning while training: which heads go, and when.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "headroom/nn/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// How many heads are to be gone at a training step: from none at `begin` to `total` at `end`, many
+/// at first and few at last, s_t = s_f + (s_i - s_f) (1 - (t - t_0) / (n dt))^3 with s_i = 0. Zhu
+/// and Gupta 2017, equation 1. A function of the step alone, so nothing of it needs saving.
+struct GradualSchedule {
+  Index begin = 0;  // t_0: the last step with all heads
+  Index end = 1;    // the first step with `total` gone
+  Index every = 1;  // dt: steps between removals
+  Index total = 0;  // heads to remove
+  /// Throws UsageError unless begin < end, every >= 1 and total >= 0.
+  void check() const;
+  Index removed_at(Index step) const;
+};
+
+/// A fixed order of removal under a schedule.
+struct PruningPlan {
+  GradualSchedule schedule;
+  std::vector<HeadId> order;  // first to go first; at least schedule.total of them
+  /// The heads of the plan that should be gone at `step` and are still among `alive`.
+  std::vector<HeadId> due(Index step, std::span<const HeadId> alive) const;
+};
+
+/// The first `total` of `order` such that every attention keeps at least `keep` live heads.
+/// Throws UsageError when that leaves too few.
+std::vector<HeadId> choose(std::span<const HeadId> order, Index total, Index keep);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,50 @@
+// Transplant: the same heads in another layout.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headroom/nn/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// A block of a parameter of one model and the block of the other's that plays the same part:
+/// `count` indices of `axis`, from `from_begin` and `to_begin` on.
+struct MatchingBlock {
+  std::string from, to;  // full parameter names
+  int axis = 0;
+  Index from_begin = 0, to_begin = 0, count = 0;
+  bool key_bias = false;  // has no effect on the function; compared apart
+};
+
+/// How the parameters of two models that differ only in the layout of their heads correspond, block
+/// by block: the heads' by role and original number, everything else by name. Works both ways
+/// between SeparateHeads and FusedHeads, and between equal layouts. Throws UsageError naming the
+/// attention or parameter that has no counterpart, ShapeError for one of another shape.
+std::vector<MatchingBlock> matching_blocks(Module& from, Module& to);
+
+/// Makes `to` the same function as `from`, exactly: copies every parameter block by block.
+void transplant(Module& from, Module& to);
+/// Copies gradients in the same way; parameters without one leave none.
+void transplant_gradients(Module& from, Module& to);
+
+/// Copies blocks between any arrays that belong to parameters: gradients, moments. `source` and
+/// `target` find the array of a parameter by its full name.
+void copy_blocks(const std::vector<MatchingBlock>& blocks,
+                 const std::function<const Array&(const std::string&)>& source,
+                 const std::function<Array&(const std::string&)>& target);
+
+/// How far apart two models are: max |difference| / max |value| of the worst parameter (a
+/// parameter being a block as above), key biases apart.
+struct Distance {
+  double largest = 0;   // of all blocks but the key biases
+  double key_bias = 0;  // of the key biases
+  std::string where;    // the worst block's name in the first model
+};
+Distance parameter_distance(Module& a, Module& b);
+Distance gradient_distance(Module& a, Module& b);
+/// The same for two arrays of equal shape. 0 where both are zero.
+double relative_difference(const Array& a, const Array& b);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

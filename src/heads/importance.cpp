@@ -1,0 +1,59 @@
+// Sensitivity of the loss to the gates of heads.
+#include "headroom/heads/importance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+Sensitivity::Sensitivity(Module& model) : model_(model), attentions_(attentions(model)) {
+  for (const HeadId& head : live_heads(model)) sums_[head] = 0;
+}
+
+void Sensitivity::add(Index examples, const ProbedLoss& loss) {
+  HeadProbe probe;
+  for (const NamedAttention& found : attentions_) {
+    probe.gates[found.place()] = parameter(ones({examples, found.attention->config().heads}));
+  }
+  zero_grad(model_);
+  loss(probe).backward();
+  zero_grad(model_);
+  for (auto& [head, sum] : sums_) {
+    const Tensor& gates = probe.gates.at({head.kind, head.layer});
+    const Index heads = gates.dim(1);
+    for (Index b = 0; b < examples; ++b) {
+      sum += std::abs(static_cast<double>(gates.grad()[b * heads + head.head]));
+    }
+  }
+  examples_ += examples;
+}
+
+std::vector<HeadScore> Sensitivity::scores() const {
+  if (examples_ == 0) throw UsageError("sensitivity: no batch was added");
+  std::vector<HeadScore> scores;
+  for (const auto& [head, sum] : sums_) {
+    scores.push_back({head, sum / static_cast<double>(examples_)});
+  }
+  return scores;
+}
+
+std::vector<HeadScore> added(const std::vector<HeadScore>& a, const std::vector<HeadScore>& b) {
+  const bool same = std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                               [](const auto& x, const auto& y) { return x.head == y.head; });
+  if (!same) throw UsageError("added: the scores are of different heads");
+  std::vector<HeadScore> sums = a;
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i].score += b[i].score;
+  return sums;
+}
+
+std::vector<HeadId> least_important_first(std::vector<HeadScore> scores) {
+  std::stable_sort(scores.begin(), scores.end(),
+                   [](const auto& a, const auto& b) { return a.score < b.score; });
+  std::vector<HeadId> heads;
+  for (const HeadScore& score : scores) heads.push_back(score.head);
+  return heads;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

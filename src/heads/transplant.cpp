@@ -1,0 +1,203 @@
+// Transplant, and distances between models of different layouts: all by matching blocks.
+#include "headroom/heads/transplant.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+using Tensors = std::map<std::string, Tensor>;
+
+Tensors by_name(Module& module) {
+  Tensors tensors;
+  for (const auto& [name, tensor] : parameters(module)) tensors[name] = tensor;
+  return tensors;
+}
+
+std::string joined(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + "." + name;
+}
+
+/// Blocks of one attention. Roles and heads name each slice uniquely in every layout.
+void match_attention(const NamedAttention& from, const NamedAttention& to,
+                     std::vector<MatchingBlock>& blocks) {
+  std::map<std::pair<HeadRole, Index>, HeadSlice> wanted;
+  for (const HeadSlice& slice : to.attention->head_slices()) {
+    wanted[{slice.role, slice.head}] = slice;
+  }
+  for (const HeadSlice& slice : from.attention->head_slices()) {
+    const auto found = wanted.find({slice.role, slice.head});
+    if (found == wanted.end() ||
+        found->second.end - found->second.begin != slice.end - slice.begin ||
+        found->second.axis != slice.axis) {
+      throw UsageError(fmt::format(
+          "transplant: head {} of {} ({}) has no counterpart in {}; both need the same live heads, "
+          "head_dim and biases, and SharedHead goes with SharedHead only",
+          slice.head, from.name.empty() ? "the attention" : from.name, slice.name,
+          to.attention->title()));
+    }
+    blocks.push_back({joined(from.name, slice.name), joined(to.name, found->second.name),
+                      slice.axis, slice.begin, found->second.begin, slice.end - slice.begin,
+                      slice.role == HeadRole::key_bias});
+    wanted.erase(found);
+  }
+  if (!wanted.empty()) {
+    throw UsageError(fmt::format("transplant: {} of {} has no counterpart in {}",
+                                 wanted.begin()->second.name, to.name, from.attention->title()));
+  }
+}
+
+/// The rows (axis 0) or columns (axis 1) of a block, as runs of contiguous numbers.
+struct Runs {
+  Index first, length, stride, count;
+};
+
+Runs runs_of(const Shape& shape, int axis, Index begin, Index count) {
+  Index inner = 1, outer = 1;
+  for (int i = 0; i < shape.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
+  return {begin * inner, count * inner, shape[axis] * inner, outer};
+}
+
+/// Calls visit(from number, to number) for runs of equal length.
+template <class Visit>
+void for_each_run(const MatchingBlock& block, const Shape& from, const Shape& to, Visit visit) {
+  const Runs a = runs_of(from, block.axis, block.from_begin, block.count);
+  const Runs b = runs_of(to, block.axis, block.to_begin, block.count);
+  if (a.length != b.length || a.count != b.count) {
+    throw ShapeError(fmt::format("transplant: {} {} and {} {} do not correspond", block.from,
+                                 from.text(), block.to, to.text()));
+  }
+  for (Index run = 0; run < a.count; ++run) {
+    visit(a.first + run * a.stride, b.first + run * b.stride, a.length);
+  }
+}
+
+template <class ValueOf>
+Distance distance(Module& a, Module& b, ValueOf value_of) {
+  const Tensors in_a = by_name(a), in_b = by_name(b);
+  Distance result;
+  for (const MatchingBlock& block : matching_blocks(a, b)) {
+    const Array& x = value_of(in_a.at(block.from));
+    const Array& y = value_of(in_b.at(block.to));
+    if (!x.defined() || !y.defined()) continue;
+    double difference = 0, scale = 0;
+    for_each_run(block, x.shape(), y.shape(), [&](Index i, Index j, Index n) {
+      for (Index k = 0; k < n; ++k) {
+        const auto p = static_cast<double>(x[i + k]), q = static_cast<double>(y[j + k]);
+        difference = std::max(difference, std::abs(p - q));
+        scale = std::max({scale, std::abs(p), std::abs(q)});
+      }
+    });
+    const double relative = difference == 0 ? 0 : difference / scale;
+    if (block.key_bias) {
+      result.key_bias = std::max(result.key_bias, relative);
+    } else if (relative > result.largest) {
+      result.largest = relative;
+      result.where = block.from;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<MatchingBlock> matching_blocks(Module& from, Module& to) {
+  const std::vector<NamedAttention> a = attentions(from), b = attentions(to);
+  if (a.size() != b.size()) {
+    throw UsageError(
+        fmt::format("transplant: {} attentions on one side, {} on the other", a.size(), b.size()));
+  }
+  std::vector<MatchingBlock> blocks;
+  for (std::size_t i = 0; i < a.size(); ++i) match_attention(a[i], b[i], blocks);
+
+  std::set<std::string> from_heads, to_heads;
+  for (const MatchingBlock& block : blocks) {
+    from_heads.insert(block.from);
+    to_heads.insert(block.to);
+  }
+  const Tensors target = by_name(to);
+  std::size_t others = 0;
+  for (const auto& [name, tensor] : parameters(from)) {
+    if (from_heads.contains(name)) continue;
+    const auto found = target.find(name);
+    if (found == target.end())
+      throw UsageError(fmt::format("transplant: the target has no {}", name));
+    if (!(found->second.shape() == tensor.shape())) {
+      throw ShapeError(fmt::format("transplant: {} is {} in the source and {} in the target", name,
+                                   tensor.shape().text(), found->second.shape().text()));
+    }
+    const Index size = tensor.rank() == 0 ? 1 : tensor.dim(0);
+    blocks.push_back({name, name, 0, 0, 0, size, false});
+    ++others;
+  }
+  if (others + to_heads.size() != target.size()) {
+    throw UsageError("transplant: the target has parameters that the source has not");
+  }
+  return blocks;
+}
+
+void copy_blocks(const std::vector<MatchingBlock>& blocks,
+                 const std::function<const Array&(const std::string&)>& source,
+                 const std::function<Array&(const std::string&)>& target) {
+  for (const MatchingBlock& block : blocks) {
+    const Array& from = source(block.from);
+    Array& to = target(block.to);
+    for_each_run(block, from.shape(), to.shape(), [&](Index i, Index j, Index n) {
+      std::copy_n(from.data() + i, n, to.data() + j);
+    });
+  }
+}
+
+void transplant(Module& from, Module& to) {
+  Tensors source = by_name(from), target = by_name(to);
+  copy_blocks(
+      matching_blocks(from, to),
+      [&](const std::string& name) -> const Array& { return source.at(name).value(); },
+      [&](const std::string& name) -> Array& { return target.at(name).edit_value(); });
+}
+
+void transplant_gradients(Module& from, Module& to) {
+  Tensors source = by_name(from), target = by_name(to);
+  std::vector<MatchingBlock> blocks = matching_blocks(from, to);
+  std::erase_if(blocks, [&](const auto& block) { return !source.at(block.from).grad().defined(); });
+  for (auto& [name, tensor] : target) tensor.zero_grad();
+  for (const MatchingBlock& block : blocks) {
+    Tensor& tensor = target.at(block.to);
+    if (!tensor.grad().defined()) tensor.set_grad(zeros(tensor.shape()));
+  }
+  copy_blocks(
+      blocks, [&](const std::string& name) -> const Array& { return source.at(name).grad(); },
+      [&](const std::string& name) -> Array& { return target.at(name).mutable_grad(); });
+}
+
+Distance parameter_distance(Module& a, Module& b) {
+  return distance(a, b, [](const Tensor& t) -> const Array& { return t.value(); });
+}
+
+Distance gradient_distance(Module& a, Module& b) {
+  return distance(a, b, [](const Tensor& t) -> const Array& { return t.grad(); });
+}
+
+double relative_difference(const Array& a, const Array& b) {
+  if (!(a.shape() == b.shape())) {
+    throw ShapeError(
+        fmt::format("relative_difference: shapes {} and {}", a.shape().text(), b.shape().text()));
+  }
+  double difference = 0, scale = 0;
+  for (Index i = 0; i < a.size(); ++i) {
+    const auto p = static_cast<double>(a[i]), q = static_cast<double>(b[i]);
+    difference = std::max(difference, std::abs(p - q));
+    scale = std::max({scale, std::abs(p), std::abs(q)});
+  }
+  return difference == 0 ? 0 : difference / scale;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION
