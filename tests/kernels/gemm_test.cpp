@@ -40,17 +40,18 @@ double worst_error(const Sizes& s, bool transpose_a, bool transpose_b, Real alph
   for (Index i = 0; i < s.m; ++i) {
     for (Index j = 0; j < c_stride; ++j) {
       const auto at = static_cast<std::size_t>(i * c_stride + j);
-      double expected = double{before[at]};
+      double expected = static_cast<double>(before[at]);
       if (j < s.n) {
-        expected *= double{beta};
+        expected *= static_cast<double>(beta);
         for (Index l = 0; l < s.k; ++l) {
           const Index a_at = transpose_a ? l * a_stride + i : i * a_stride + l;
           const Index b_at = transpose_b ? j * b_stride + l : l * b_stride + j;
-          expected += double{alpha} * double{a[static_cast<std::size_t>(a_at)]} *
-                      double{b[static_cast<std::size_t>(b_at)]};
+          expected += static_cast<double>(alpha) *
+                      static_cast<double>(a[static_cast<std::size_t>(a_at)]) *
+                      static_cast<double>(b[static_cast<std::size_t>(b_at)]);
         }
       }
-      worst = std::max(worst, std::abs(double{c[at]} - expected));
+      worst = std::max(worst, std::abs(static_cast<double>(c[at]) - expected));
     }
   }
   return worst;

@@ -1,0 +1,161 @@
+// The linear map, and several of them side by side.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/parallel.hpp"
+#include "headroom/ops/matmul.hpp"
+#include "kernels/gemm.hpp"
+#include "kernels/reduce.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+void check_shapes(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (weight.rank() != 2) {
+    throw ShapeError(
+        fmt::format("{}: weight {} is not a matrix [out, in]", op, weight.shape().text()));
+  }
+  const Index out = weight.dim(0), in = weight.dim(1);
+  if (x.rank() == 0) {
+    throw ShapeError(fmt::format("{}: x is a single number; it needs the shape [..., {}]", op, in));
+  }
+  if (x.dim(-1) != in) {
+    throw ShapeError(fmt::format("{}: x {} ends in {} features but weight {} takes {}", op,
+                                 x.shape().text(), x.dim(-1), weight.shape().text(), in));
+  }
+  if (bias.defined() && !(bias.shape() == Shape{out})) {
+    throw ShapeError(fmt::format("{}: bias {} does not fit weight {}, which needs [{}]", op,
+                                 bias.shape().text(), weight.shape().text(), out));
+  }
+}
+
+/// The number of feature vectors in [..., C].
+Index rows_of(const Shape& shape) {
+  Index rows = 1;
+  for (int axis = 0; axis + 1 < shape.rank(); ++axis) rows *= shape[axis];
+  return rows;
+}
+
+double gemm_flops(Index m, Index n, Index k) {
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
+/// Columns of a row-major matrix whose rows are `stride` numbers apart.
+template <class T>
+struct Columns {
+  T* data;
+  Index stride;
+};
+
+/// y = x W^T + b into some columns of a matrix. The bias is laid down first and the product added
+/// to it: BLAS clears y before it adds anyway, so this costs no extra pass.
+void forward_into(Columns<Real> y, Index rows, const Array& x, const Array& weight,
+                  const Array& bias) {
+  const Index out = weight.dim(0), in = weight.dim(1);
+  if (bias.defined()) {
+    parallel_for(rows, grain_for(out), [&](Index begin, Index end) {
+      for (Index r = begin; r < end; ++r) std::copy_n(bias.data(), out, y.data + r * y.stride);
+    });
+  }
+  gemm(rows, out, in, Real(1), {x.data(), in}, transposed(weight.data(), in),
+       bias.defined() ? Real(1) : Real(0), y.data, y.stride);
+}
+
+/// dx += dy W
+void add_input_gradient(GradientSlot dx, Columns<const Real> dy, Index rows, const Array& weight) {
+  const Index out = weight.dim(0), in = weight.dim(1);
+  bool fresh = false;
+  Array& sum = dx.sum(fresh);
+  gemm(rows, in, out, Real(1), {dy.data, dy.stride}, {weight.data(), in}, fresh ? Real(0) : Real(1),
+       sum.data(), in);
+}
+
+/// dW += dy^T x
+void add_weight_gradient(GradientSlot dw, Columns<const Real> dy, Index rows, const Array& x) {
+  const Index in = x.dim(-1);
+  bool fresh = false;
+  Array& sum = dw.sum(fresh);
+  gemm(sum.dim(0), in, rows, Real(1), transposed(dy.data, dy.stride), {x.data(), in},
+       fresh ? Real(0) : Real(1), sum.data(), in);
+}
+
+}  // namespace
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  OpScope op("linear");
+  check_shapes(op.name(), x, weight, bias);
+  const Index rows = rows_of(x.shape()), out = weight.dim(0);
+  Array y(x.shape().with(-1, out));
+  forward_into({y.data(), out}, rows, x.value(), weight.value(), bias.value());
+  const double flops = gemm_flops(rows, out, weight.dim(1));
+  op.work(flops, static_cast<double>((x.size() + weight.size() + y.size()) * Index{sizeof(Real)}));
+  return record(
+      op, y, {x, weight, bias},
+      [x = x.value(), weight = weight.value(), rows, flops](const Array& dy, Gradients& into) {
+        const Columns<const Real> columns{dy.data(), dy.dim(-1)};
+        if (into[0].wanted()) {
+          add_input_gradient(into[0], columns, rows, weight);
+          OpScope::current()->work(flops, 0);
+        }
+        if (into[1].wanted()) {
+          add_weight_gradient(into[1], columns, rows, x);
+          OpScope::current()->work(flops, 0);
+        }
+        if (into[2].wanted()) into[2] += column_sums(dy);
+      });
+}
+
+Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
+                           const std::vector<Tensor>& biases) {
+  OpScope op("linear_side_by_side");
+  const std::size_t count = weights.size();
+  if (count == 0) throw ShapeError(fmt::format("{}: no weights; at least 1 is needed", op.name()));
+  if (!biases.empty() && biases.size() != count) {
+    throw ShapeError(fmt::format("{}: {} biases for {} weights; give none or one for each",
+                                 op.name(), biases.size(), count));
+  }
+  Index width = 0;
+  std::vector<Tensor> inputs{x};  // then the weights, then the biases
+  std::vector<Array> weight_values;
+  for (std::size_t i = 0; i < count; ++i) {
+    check_shapes(op.name(), x, weights[i], biases.empty() ? Tensor() : biases[i]);
+    width += weights[i].dim(0);
+    inputs.push_back(weights[i]);
+    weight_values.push_back(weights[i].value());
+  }
+  inputs.insert(inputs.end(), biases.begin(), biases.end());
+
+  const Index rows = rows_of(x.shape());
+  Array y(x.shape().with(-1, width));
+  Index column = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    forward_into({y.data() + column, width}, rows, x.value(), weight_values[i],
+                 biases.empty() ? Array() : biases[i].value());
+    column += weights[i].dim(0);
+  }
+  op.work(gemm_flops(rows, width, x.dim(-1)), 0);
+  return record(op, y, inputs,
+                [x = x.value(), weights = std::move(weight_values), rows, count,
+                 has_biases = !biases.empty()](const Array& dy, Gradients& into) {
+                  const Array bias_gradients = has_biases ? column_sums(dy) : Array();
+                  Index at = 0;  // column
+                  for (std::size_t i = 0; i < count; ++i) {
+                    const Index out = weights[i].dim(0);
+                    const Columns<const Real> columns{dy.data() + at, dy.dim(-1)};
+                    if (into[0].wanted()) add_input_gradient(into[0], columns, rows, weights[i]);
+                    if (into[1 + i].wanted()) add_weight_gradient(into[1 + i], columns, rows, x);
+                    if (has_biases && into[1 + count + i].wanted()) {
+                      into[1 + count + i] += Array(
+                          Shape{out}, bias_gradients.span().subspan(static_cast<std::size_t>(at),
+                                                                    static_cast<std::size_t>(out)));
+                    }
+                    at += out;
+                  }
+                });
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION
