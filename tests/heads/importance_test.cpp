@@ -1,0 +1,77 @@
+// Sensitivity: against gate gradients taken one example at a time, and by finite differences.
+#include "headroom/heads/importance.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/nn/models.hpp"
+#include "headroom/ops/losses.hpp"
+
+using namespace headroom;
+
+namespace {
+
+ModelConfig small_model() {
+  ModelConfig config;
+  config.kind = ModelKind::language_model;
+  config.block.width = 8;
+  config.block.heads = 4;
+  config.block.hidden = 12;
+  config.layers = 2;
+  config.source_symbols = 9;
+  config.longest = 8;
+  return config;
+}
+
+Tensor loss_of(const LanguageModel& model, const Ids& ids, const Ids& labels, HeadProbe& probe) {
+  return cross_entropy(model(ids, &probe), labels, {.reduction = Reduction::sum});
+}
+
+}  // namespace
+
+TEST_CASE("sensitivity is the mean over examples of |dL/dgate|, also after a prune") {
+  Rng rng(2);
+  LanguageModel model(small_model(), rng);
+  const std::vector<HeadId> gone{{AttentionKind::decoder_self, 0, 1}};
+  prune(model, gone);
+  const Ids ids({3, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 5, 7, 1, 3});
+  const Ids labels({3, 5}, {2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 5, 7, 1, 3, 5});
+  Sensitivity sensitivity(model);
+  CHECK_THROWS_AS(sensitivity.scores(), UsageError);
+  sensitivity.add(3, [&](HeadProbe& probe) { return loss_of(model, ids, labels, probe); });
+  const std::vector<HeadScore> scores = sensitivity.scores();
+  REQUIRE(scores.size() == 7);
+
+  // By central differences: one example, one gate at a time.
+  const double h = is_double ? 1e-4 : 1e-2;
+  for (const HeadScore& score : scores) {
+    double sum = 0;
+    for (Index b = 0; b < 3; ++b) {
+      const Ids one({1, 5}, std::span(ids.data() + b * 5, 5)),
+          next({1, 5}, std::span(labels.data() + b * 5, 5));
+      double loss[2];
+      for (int side = 0; side < 2; ++side) {
+        const NoGrad quiet;
+        HeadProbe probe;
+        Array gates = ones({4});
+        gates[score.head.head] += static_cast<Real>(side == 0 ? -h : h);
+        probe.gates[{score.head.kind, score.head.layer}] = constant(gates);
+        loss[side] = static_cast<double>(loss_of(model, one, next, probe).item());
+      }
+      sum += std::abs(loss[1] - loss[0]) / (2 * h);
+    }
+    CHECK(std::abs(score.score - sum / 3) <= (is_double ? 1e-7 : 2e-3));
+    CHECK(score.score > 0);
+  }
+}
+
+TEST_CASE("scores add up head by head and sort by importance") {
+  const HeadId a{AttentionKind::cross, 0, 0}, b{AttentionKind::cross, 0, 1},
+      c{AttentionKind::cross, 1, 0};
+  const std::vector<HeadScore> sums = added({{a, 1}, {b, 3}, {c, 2}}, {{a, 4}, {b, 0}, {c, 0}});
+  CHECK(least_important_first(sums) == std::vector<HeadId>{c, b, a});
+  CHECK(least_important_first({{a, 1}, {b, 1}, {c, 0}}) == std::vector<HeadId>{c, a, b});
+  CHECK_THROWS_AS(added({{a, 1}}, {{b, 1}}), UsageError);
+}

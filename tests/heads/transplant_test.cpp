@@ -1,0 +1,117 @@
+// Transplant: the same function in another layout, to the last number and back.
+#include "headroom/heads/transplant.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/nn/models.hpp"
+#include "headroom/ops/losses.hpp"
+
+using namespace headroom;
+
+namespace {
+
+ModelConfig small_model(Layout layout, bool bias = true) {
+  ModelConfig config;
+  config.block.width = 12;
+  config.block.heads = 3;
+  config.block.hidden = 20;
+  config.block.layout = layout;
+  config.block.bias = bias;
+  config.layers = 2;
+  config.source_symbols = 7;
+  config.target_symbols = 6;
+  config.longest = 10;
+  return config;
+}
+
+/// Nothing may hide at zero or one: every parameter random.
+void randomise(Module& model, Rng& rng) {
+  for (auto& [name, tensor] : parameters(model)) {
+    for (Real& value : tensor.edit_value().span()) value += Real(0.3) * rng.normal();
+  }
+}
+
+struct Batch {
+  Ids source{{2, 5}, {1, 2, 3, 4, 5, 6, 5, 4, 0, 0}};
+  Ids lengths{{2}, {5, 3}};
+  Ids target{{2, 4}, {1, 2, 3, 4, 5, 4, 3, 2}};
+  Ids labels{{2, 4}, {2, 3, 4, 5, 4, 3, 2, -100}};
+};
+
+Tensor loss_of(const Seq2Seq& model, const Batch& batch) {
+  return cross_entropy(model(batch.source, batch.lengths, batch.target), batch.labels);
+}
+
+const double tolerance = is_double ? 1e-12 : 2e-6;
+
+}  // namespace
+
+TEST_CASE("separate and fused are the same function after a transplant, gradients included") {
+  for (const bool bias : {true, false}) {
+    Rng rng(3), other(4);
+    Seq2Seq separate(small_model(Layout::separate, bias), rng);
+    Seq2Seq fused(small_model(Layout::fused, bias), other);
+    randomise(separate, rng);
+    CHECK(parameter_distance(separate, fused).largest > 0.1);
+    transplant(separate, fused);
+    CHECK(parameter_distance(separate, fused).largest == 0);
+    CHECK(parameter_distance(separate, fused).key_bias == 0);
+
+    const Batch batch;
+    const Tensor a = separate(batch.source, batch.lengths, batch.target);
+    const Tensor b = fused(batch.source, batch.lengths, batch.target);
+    CHECK(relative_difference(a.value(), b.value()) < tolerance);
+    loss_of(separate, batch).backward();
+    loss_of(fused, batch).backward();
+    const Distance apart = gradient_distance(separate, fused);
+    INFO(apart.where);
+    CHECK(apart.largest < (is_double ? 1e-12 : 2e-5));
+  }
+}
+
+TEST_CASE(
+    "a transplant there and back is the identity, for weights and gradients, after a prune too") {
+  Rng rng(5), other(6), third(7);
+  Seq2Seq separate(small_model(Layout::separate), rng);
+  Seq2Seq fused(small_model(Layout::fused), other);
+  Seq2Seq again(small_model(Layout::separate), third);
+  const std::vector<HeadId> gone{{AttentionKind::cross, 1, 2},
+                                 {AttentionKind::encoder_self, 0, 0},
+                                 {AttentionKind::decoder_self, 1, 0},
+                                 {AttentionKind::decoder_self, 1, 1},
+                                 {AttentionKind::decoder_self, 1, 2}};
+  for (Seq2Seq* model : {&separate, &fused, &again}) prune(*model, gone);
+  randomise(separate, rng);
+  loss_of(separate, {}).backward();
+  transplant(separate, fused);
+  transplant_gradients(separate, fused);
+  transplant(fused, again);
+  transplant_gradients(fused, again);
+  CHECK(parameter_distance(separate, again).largest == 0);
+  CHECK(gradient_distance(separate, again).largest == 0);
+  CHECK(gradient_distance(separate, again).key_bias == 0);
+}
+
+TEST_CASE("equal seeds give equal functions in both layouts") {
+  Rng a(11), b(11);
+  Seq2Seq separate(small_model(Layout::separate), a);
+  Seq2Seq fused(small_model(Layout::fused), b);
+  CHECK(parameter_distance(separate, fused).largest == 0);
+}
+
+TEST_CASE("models whose heads do not correspond are refused by name") {
+  Rng rng(8);
+  Seq2Seq separate(small_model(Layout::separate), rng);
+  Seq2Seq fused(small_model(Layout::fused), rng);
+  const std::vector<HeadId> gone{{AttentionKind::cross, 0, 1}};
+  prune(fused, gone);
+  CHECK_THROWS_WITH(transplant(separate, fused),
+                    Catch::Contains("head 1 of decoder.layers.0.multihead_attn"));
+  ModelConfig wide = small_model(Layout::fused);
+  wide.block.hidden = 24;
+  Seq2Seq wider(wide, rng);
+  CHECK_THROWS_AS(transplant(separate, wider), ShapeError);
+}
