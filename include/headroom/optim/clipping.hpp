@@ -1,0 +1,17 @@
+// Clipping: a gradient that is too long is shortened, its direction kept.
+#pragma once
+
+#include "headroom/nn/module.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// The Euclidean norm of all gradients of a module together, in double.
+double grad_norm(Module& module);
+
+/// Scales all gradients by min(1, limit / (norm + 1e-6)) and returns the norm before. With a norm
+/// that is NaN or infinite nothing is scaled. The same bits for any number of threads.
+/// Pascanu et al. 2013, algorithm 1; torch.nn.utils.clip_grad_norm_. Throws UsageError for a limit
+/// that is not positive.
+double clip_grad_norm(Module& module, double limit);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

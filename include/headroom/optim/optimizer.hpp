@@ -1,0 +1,104 @@
+// Optimizer: turns gradients into changes of parameters, and remembers what it needs by their
+// names.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headroom/io/stateful.hpp"
+#include "headroom/nn/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// What an optimizer remembers about one parameter.
+struct OptimizerState {
+  Array first;   // momentum, or the running mean of gradients; undefined when not kept
+  Array second;  // the running mean of squared gradients; undefined when not kept
+  /// Along this axis lie the heads' blocks of the parameter (0 where it has none).
+  int axis = 0;
+  /// Steps taken, for each index of that axis: the rows or columns of a head that came back later
+  /// start at 0 while its neighbours go on, in every layout alike.
+  std::vector<std::int64_t> steps;
+};
+
+/// Parameters that want a rate or a weight decay of their own.
+struct ParameterGroup {
+  std::function<bool(const NamedParameter&)> holds;
+  double rate_factor = 1;              // times the rate given to step()
+  std::optional<double> weight_decay;  // in place of the optimizer's
+};
+
+/// The group without weight decay that many recipes use: biases and norms, that is every parameter
+/// with fewer than two axes.
+ParameterGroup no_decay_of_vectors();
+
+/// Base of all optimizers. Parameters are reached through the model by name at every step, so that
+/// pruning and loading never leave it with tensors that nobody uses any more. The model must
+/// outlive it.
+class Optimizer : public Stateful {
+ public:
+  /// One update with the gradients of now; a parameter without gradient is left alone, its step
+  /// count too. Throws UsageError when a parameter changed its shape or went away since the last
+  /// step: a prune must be told with apply(). A parameter that is new starts at step 0.
+  void step(double rate);
+  /// Forgets the gradients of all parameters.
+  void zero_grad();
+
+  /// Does to the moments what a prune did to the parameters: the kept indices stay, with their step
+  /// counts. Throws UsageError for a parameter that it does not know or an index that is not there.
+  void apply(const ParameterEdit& edit);
+  void apply(std::span<const ParameterEdit> edits);
+
+  /// The memory of one parameter, to read, to move to another layout, to set back. Throws
+  /// UsageError for an unknown name (with the nearest).
+  OptimizerState& state(const std::string& name);
+  const OptimizerState& state(const std::string& name) const;
+  /// All of them by name.
+  const std::map<std::string, OptimizerState>& states() const { return states_; }
+  /// Gives a parameter (a head that came back, say) a memory of its own, or drops one.
+  void set_state(const std::string& name, OptimizerState state);
+  void forget(const std::string& name) { states_.erase(name); }
+
+  Module& model() const { return *model_; }
+  /// "adamw: beta1 0.9, beta2 0.999, epsilon 1e-08, weight decay 0.01"
+  virtual std::string title() const = 0;
+
+  void save_state(StateWriter to) const override;
+  /// Throws FileError naming the first parameter that is missing, unknown or of another shape.
+  void load_state(const StateReader& from) override;
+
+ protected:
+  /// Which moments an optimizer keeps.
+  struct Keeps {
+    bool first, second;
+  };
+  /// The first group that holds a parameter decides; without one, rate factor 1 and `weight_decay`.
+  Optimizer(Module& model, Keeps keeps, double weight_decay, std::vector<ParameterGroup> groups);
+
+  /// Consecutive elements of a parameter with one step count.
+  struct Run {
+    Index begin, size;
+    std::int64_t step;  // this one counted: 1 at the first
+  };
+  /// Updates one run. `first` and `second` are null when not kept.
+  virtual void update(const Run& run, Real* parameter, const Real* gradient, Real* first,
+                      Real* second, double rate, double weight_decay) const = 0;
+
+ private:
+  OptimizerState fresh_state(const NamedParameter& parameter) const;
+  void check_fits(const NamedParameter& parameter, const OptimizerState& state) const;
+  void step_one(NamedParameter& parameter, OptimizerState& state, double rate) const;
+
+  Module* model_;
+  Keeps keeps_;
+  double weight_decay_;
+  std::vector<ParameterGroup> groups_;
+  std::map<std::string, int> head_axes_;  // of the parameters that hold heads' blocks
+  std::map<std::string, OptimizerState> states_;
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

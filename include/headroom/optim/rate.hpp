@@ -1,0 +1,47 @@
+// Schedules of the learning rate: functions of the step and of nothing else, so that a resumed run
+// continues them exactly.
+#pragma once
+
+#include <string>
+
+#include "headroom/base/record.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// What the rate does after the warm-up.
+enum class RateShape { constant, cosine, linear, inverse_root };
+const char* name_of(RateShape shape);
+/// Throws UsageError that lists the names.
+RateShape rate_shape_from(const std::string& name);
+
+struct RateOptions {
+  RateShape shape = RateShape::constant;
+  double peak = 1e-3;  // reached at the end of the warm-up
+  Index warmup = 0;    // steps of linear rise: step s gets peak (s + 1) / warmup
+  Index steps = 0;     // length of the run; needed by cosine and linear
+  double floor = 0;    // where cosine and linear end
+};
+
+/// The rate of step s = 0, 1, ... With w = warm-up, n = steps and x = (s - w) / (n - w):
+///   constant      peak
+///   cosine        floor + (peak - floor) (1 + cos(pi x)) / 2     Loshchilov and Hutter 2017, eq. 5
+///   linear        floor + (peak - floor) (1 - x)
+///   inverse_root  peak sqrt(w / (s + 1))                         Vaswani et al. 2017, eq. 3, which
+///                 fixes peak = 1 / sqrt(width w); without warm-up w counts as 1
+/// From step n on cosine and linear stay at the floor.
+class RateSchedule {
+ public:
+  /// Throws UsageError for a rate that is negative or not finite, a negative number of steps, and a
+  /// cosine or linear schedule that does not outlast its warm-up.
+  RateSchedule(const RateOptions& options);  // NOLINT: implicit, options are a schedule
+  double operator()(Index step) const;
+  const RateOptions& options() const { return options_; }
+  /// "warm-up 100 steps to 0.002, then cosine to 0 at step 2000"
+  std::string text() const;
+  Record to_record() const;
+
+ private:
+  RateOptions options_;
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,48 @@
+// Evaluation: how good a model is on examples that it does not learn from.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/data/metrics.hpp"
+#include "headroom/nn/decoding.hpp"
+#include "headroom/train/objectives.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// While one lives, a model is in evaluation (no dropout) and nothing is put on the tape.
+class Evaluating {
+ public:
+  explicit Evaluating(Module& model) : model_(model), before_(model.training()) { model_.eval(); }
+  ~Evaluating() { model_.train(before_); }
+  Evaluating(const Evaluating&) = delete;
+  Evaluating& operator=(const Evaluating&) = delete;
+
+ private:
+  Module& model_;
+  bool before_;
+  NoGrad no_grad_;
+};
+
+/// Cross-entropy per label over all batches, without smoothing.
+double mean_loss(Seq2Seq& model, std::span<const Seq2SeqBatch> batches);
+double mean_loss(LanguageModel& model, std::span<const TextBatch> batches);
+double mean_loss(Classifier& model, std::span<const ClassificationBatch> batches);
+
+/// Share of the examples whose likeliest class is the right one.
+double accuracy(Classifier& model, std::span<const ClassificationBatch> batches);
+
+/// Writes an answer to every source by greedy decoding, in the order of the sources. Sources of
+/// similar length are decoded together, `batch_size` at a time; at most `longest` symbols each.
+std::vector<Tokens> answer_greedily(Seq2Seq& model, std::span<const Tokens> sources,
+                                    const Vocabulary& source, const Vocabulary& target,
+                                    Index longest, Index batch_size = 128);
+
+/// Answers by greedy decoding, compared with what counts as right. Writing stops four symbols after
+/// the longest right answer.
+SequenceScore score_greedily(Seq2Seq& model, std::span<const Seq2SeqQuestion> questions,
+                             const Vocabulary& source, const Vocabulary& target,
+                             Index batch_size = 128);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,32 @@
+// MetricsLog: metrics.jsonl, one JSON object per line and measurement.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+
+#include "headroom/train/trainer.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Appends lines to a file; each is complete on the disk's side of the process once write()
+/// returns.
+class MetricsLog {
+ public:
+  /// Keeps the lines of an existing file whose "step" is at most `done` and cuts the rest, which a
+  /// resumed run writes again: in the end the file equals that of an uninterrupted run, the times
+  /// in it apart. 0 starts afresh. Throws FileError.
+  explicit MetricsLog(const std::filesystem::path& path, Index done = 0);
+
+  /// {"step", "loss", "gradient_norm", "rate", "tokens", "ms", "heads_alive"} and what observers
+  /// added. Numbers that are not finite become null.
+  void operator()(const StepReport& report) { write(line(report)); }
+  /// Any record as a line; it should have a "step".
+  void write(const Record& record);
+  static Record line(const StepReport& report);
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream out_;
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

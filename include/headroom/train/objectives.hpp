@@ -1,0 +1,23 @@
+// What the models learn: the loss of a batch, with teacher forcing where sequences are written.
+#pragma once
+
+#include "headroom/data/batches.hpp"
+#include "headroom/nn/models.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Mean cross-entropy of the next symbols (or of the class), padding left out; on the tape.
+/// `probe` asks every attention of the forward pass for what it wants.
+Tensor training_loss(const Seq2Seq& model, const Seq2SeqBatch& batch, Real label_smoothing = 0,
+                     HeadProbe* probe = nullptr);
+Tensor training_loss(const LanguageModel& model, const TextBatch& batch, Real label_smoothing = 0,
+                     HeadProbe* probe = nullptr);
+Tensor training_loss(const Classifier& model, const ClassificationBatch& batch,
+                     Real label_smoothing = 0, HeadProbe* probe = nullptr);
+
+/// How many labels of a batch count: the divisor of its mean loss.
+Index label_count(const Seq2SeqBatch& batch);
+Index label_count(const TextBatch& batch);
+Index label_count(const ClassificationBatch& batch);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

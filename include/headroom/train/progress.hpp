@@ -1,0 +1,59 @@
+// ProgressLine: how far a training run is, on one line that is rewritten, or line by line in a log.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+
+#include "headroom/train/trainer.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+struct ProgressOptions {
+  Index steps = 0;    // of the whole run
+  std::string title;  // stands first, "Learning" say
+  /// Rewrite one line? Unset: when standard error is a terminal.
+  std::optional<bool> live;
+  /// Columns; 0: asked from the terminal at each drawing, 80 without one.
+  int width = 0;
+  double redraw_seconds = 0.1;         // shortest time between two drawings of the live line
+  double line_seconds = 10;            // between two plain lines
+  std::function<double()> clock = {};  // seconds; for tests
+};
+
+/// An observer. On a terminal:
+/// `Learning  step  480/2000  loss 0.004  exact 99.6 %  61k tok/s  24 heads  [###----] 0:31 left`
+/// A line never grows over the edge: the bar and then the rates go first. Elsewhere plain lines,
+/// with the first and the last step among them. The latest exact_match, validation_loss, per and
+/// wer that other observers measured stay on show. NO_COLOR takes the colours away.
+class ProgressLine {
+ public:
+  /// Writes to standard error, or to `out`.
+  explicit ProgressLine(ProgressOptions options);
+  ProgressLine(ProgressOptions options, std::ostream& out);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void operator()(const StepReport& report);
+  /// Prints a line that stays, above the live one.
+  void note(const std::string& text);
+  /// Ends the live line, so that what is printed next starts on a new one.
+  void finish();
+
+ private:
+  std::string text(const StepReport& report, int width, double now) const;
+  void erase();
+
+  ProgressOptions options_;
+  std::ostream& out_;
+  bool live_, colour_, drawn_ = false;
+  double started_ = 0, last_drawn_ = 0;
+  Index first_step_ = -1, last_step_ = 0, tokens_ = 0;
+  double step_seconds_ = 0;
+  Record latest_ = Record::object();
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,53 @@
+// RunFolder: where a run keeps its configuration, its metrics and its checkpoints.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "headroom/base/record.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// What to do with a folder that is not empty.
+enum class IfExists {
+  refuse,
+  resume,  // go on from its checkpoint
+  force    // remove the files of the old run, and only those
+};
+
+/// The files of one run.
+class RunFolder {
+ public:
+  /// Makes the folder. Throws UsageError when it is not empty and neither resume nor force was
+  /// said, or when there is nothing to resume; FileError when it cannot be made.
+  RunFolder(std::filesystem::path path, IfExists if_exists = IfExists::refuse);
+  /// A new folder under `root`: NAME-1, or the next number that is free.
+  static RunFolder fresh(const std::filesystem::path& root, const std::string& name);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path config() const { return path_ / "config.json"; }
+  std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path checkpoint() const { return path_ / "checkpoint.safetensors"; }
+  std::filesystem::path best() const { return path_ / "best.safetensors"; }
+  std::filesystem::path summary() const { return path_ / "summary.json"; }
+  std::filesystem::path report() const { return path_ / "report.html"; }
+
+  /// True when there is a checkpoint to go on from.
+  bool resumes() const { return resumes_; }
+  /// config.json, replaced whole. Throws FileError.
+  void write_config(const Record& config) const;
+  Record read_config() const;
+
+ private:
+  std::filesystem::path path_;
+  bool resumes_ = false;
+};
+
+/// The run under `root` whose checkpoint is the newest. Throws UsageError when there is none.
+std::filesystem::path newest_run(const std::filesystem::path& root = "runs");
+
+/// The checkpoint that a path means: the file itself; of a folder its best, else its latest one.
+/// Throws FileError when there is none.
+std::filesystem::path checkpoint_of(const std::filesystem::path& path);
+
+}  // namespace headroom::inline HEADROOM_PRECISION
