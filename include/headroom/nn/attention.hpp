@@ -55,8 +55,10 @@ struct KeyValueCache {
   Index length = 0;    // positions filled
   Index capacity = 0;  // longest sequence; set before the first use
   bool fixed = false;  // cross-attention: filled by the first call, then only read
-  /// Row b becomes the former row rows[b] (beam search).
+  /// Row b becomes the former row rows[b] (beam search); there may be fewer than before.
   void reorder(std::span<const Index> rows);
+  /// Makes room for that many positions in all; what is filled stays.
+  void reserve(Index positions);
 };
 
 /// What a prune did to one parameter: only `kept` of `axis` stayed, in this order. A parameter that

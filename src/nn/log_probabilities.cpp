@@ -1,0 +1,43 @@
+// What greedy decoding, sampling and beam search share.
+#include "nn/log_probabilities.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+std::span<const Real> row_of(const Array& logits, Index b) {
+  return logits.span().subspan(static_cast<std::size_t>(b * logits.dim(1)),
+                               static_cast<std::size_t>(logits.dim(1)));
+}
+
+double log_sum_exp(std::span<const Real> logits) {
+  double max = -std::numeric_limits<double>::infinity();
+  for (const Real logit : logits) max = std::max(max, double{logit});
+  double sum = 0;
+  for (const Real logit : logits) sum += std::exp(double{logit} - max);
+  const double result = max + std::log(sum);
+  if (!std::isfinite(result)) {
+    throw NumericError("decoding: the model's logits hold a NaN or infinity");
+  }
+  return result;
+}
+
+void check_room(const Writer& writer, Index symbols, const DecodingLimits& limits) {
+  if (limits.longest < 0) {
+    throw UsageError(
+        fmt::format("decoding: at most {} symbols; it must be 0 or more", limits.longest));
+  }
+  if (symbols > writer.room()) {
+    throw UsageError(fmt::format(
+        "decoding: the prompt has {} symbols but the model has room for {}; shorten the prompt or "
+        "build the model with a larger 'longest'",
+        symbols, writer.room()));
+  }
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION
