@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
@@ -102,6 +103,7 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
   const Index width = live() * config_.head_dim;
   AttentionOut out;
   if (live() == 0) {  // nobody left: the output bias alone
+    if (cache != nullptr && !cache->fixed) cache->length += key.dim(1);
     out.y = combine(constant(Array({query.dim(0), query.dim(1), 0})));
     return out;
   }
@@ -214,18 +216,34 @@ ParameterEdit keep_indices(const std::string& name, Tensor& parameter, int axis,
   return {name, axis, kept, false};
 }
 
-void KeyValueCache::reorder(std::span<const Index> rows) {
-  for (Array* buffer : {&keys, &values}) {
-    if (!buffer->defined()) continue;
-    const Index width = buffer->dim(2);
-    Array moved(Shape{static_cast<Index>(rows.size()), capacity, width});
-    for (std::size_t b = 0; b < rows.size(); ++b) {
-      std::memcpy(moved.data() + static_cast<Index>(b) * capacity * width,
-                  buffer->data() + rows[b] * capacity * width,
-                  static_cast<std::size_t>(length * width) * sizeof(Real));
-    }
-    *buffer = moved;
+namespace {
+
+/// The filled part of rows rows[0], rows[1], ... of a cache buffer in a new one.
+Array moved(const Array& buffer, std::span<const Index> rows, Index length, Index capacity) {
+  const Index before = buffer.dim(1), width = buffer.dim(2);
+  Array result = zeros({static_cast<Index>(rows.size()), capacity, width});
+  Real* to = result.data();
+  for (const Index row : rows) {
+    std::copy_n(buffer.data() + row * before * width, length * width, to);
+    to += capacity * width;
   }
+  return result;
+}
+
+}  // namespace
+
+void KeyValueCache::reorder(std::span<const Index> rows) {
+  if (keys.defined()) keys = moved(keys, rows, length, capacity);
+  if (values.defined()) values = moved(values, rows, length, capacity);
+}
+
+void KeyValueCache::reserve(Index positions) {
+  if (positions <= capacity) return;
+  capacity = positions;
+  if (!keys.defined()) return;
+  std::vector<Index> all(static_cast<std::size_t>(keys.dim(0)));
+  std::iota(all.begin(), all.end(), Index{0});
+  reorder(all);
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

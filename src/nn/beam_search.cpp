@@ -32,7 +32,7 @@ class Beam {
   Beam(Index width, const DecodingLimits& limits, Real length_penalty)
       : width_(static_cast<std::size_t>(width)),
         limits_(limits),
-        length_penalty_(double{length_penalty}),
+        length_penalty_(static_cast<double>(length_penalty)),
         prefixes_(1) {}
 
   bool done() const { return finished_.size() >= width_ || prefixes_.empty(); }
@@ -81,7 +81,7 @@ class Beam {
       const auto row = row_of(logits, first + static_cast<Index>(beam));
       const double before = prefixes_[beam].log_probability - log_sum_exp(row);
       for (std::size_t id = 0; id < row.size(); ++id) {
-        const double log_probability = before + double{row[id]};
+        const double log_probability = before + static_cast<double>(row[id]);
         if (std::isinf(log_probability)) continue;  // forbidden by the model
         all.push_back({log_probability, static_cast<Index>(beam), static_cast<std::int32_t>(id)});
       }

@@ -49,9 +49,9 @@ class Sampler {
   void weigh(std::span<const Real> logits, Real max) {
     candidates_.clear();
     for (std::size_t id = 0; id < logits.size(); ++id) {
-      const double distance = double{logits[id]} - double{max};
-      candidates_.push_back(
-          {static_cast<std::int32_t>(id), std::exp(distance / double{options_.temperature})});
+      const double distance = static_cast<double>(logits[id]) - static_cast<double>(max);
+      candidates_.push_back({static_cast<std::int32_t>(id),
+                             std::exp(distance / static_cast<double>(options_.temperature))});
     }
   }
 
@@ -68,7 +68,7 @@ class Sampler {
     std::partial_sort(candidates_.begin(), kept, candidates_.end(), likelier);
     candidates_.resize(k);
     if (options_.top_p == 1) return;
-    const double wanted = double{options_.top_p} * total();
+    const double wanted = static_cast<double>(options_.top_p) * total();
     double sum = 0;
     std::size_t count = 0;
     while (count < k && sum < wanted) sum += candidates_[count++].weight;
@@ -81,7 +81,7 @@ class Sampler {
   }
 
   std::int32_t draw() {
-    double left = double{rng_.uniform()} * total();
+    double left = static_cast<double>(rng_.uniform()) * total();
     for (const Candidate& candidate : candidates_) {
       left -= candidate.weight;
       if (left < 0) return candidate.id;
@@ -132,7 +132,8 @@ std::vector<Written> sample(Writer& writer, const DecodingLimits& limits,
       const double normaliser = log_sum_exp(mine);
       const std::int32_t id = choose(mine);
       step[static_cast<std::size_t>(live[row])] = id;
-      result.log_probability += double{mine[static_cast<std::size_t>(id)]} - normaliser;
+      result.log_probability +=
+          static_cast<double>(mine[static_cast<std::size_t>(id)]) - normaliser;
       result.finished = id == limits.end;
       if (result.finished) continue;
       result.ids.push_back(id);
