@@ -18,6 +18,8 @@ struct Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
+  /// Lets go of the closure and of what it saved.
+  void free();
   bool leaf() const { return operation == nullptr; }
   /// Where contributions of the running backward pass are summed. A leaf without hooks needs no sum
   /// of its own: they go straight into `grad`.

@@ -46,6 +46,12 @@ Node::~Node() {
   }
 }
 
+void Node::free() {
+  backward = nullptr;
+  saved_leaves.clear();
+  freed = true;
+}
+
 // ---------------------------------------------------------------- gradients of inputs
 
 GradientSlot Gradients::operator[](std::size_t input) const {
@@ -104,7 +110,7 @@ Tensor record(const OpScope& op, Array y, const Inputs& inputs, Backward backwar
   node->inputs.reserve(inputs.size());
   for (const Tensor& input : inputs) {
     node->inputs.push_back(TapeAccess::node(input));
-    if (input.requires_grad() && input.is_leaf()) {
+    if (input.defined() && input.is_leaf()) {
       node->saved_leaves.emplace_back(input.value(), input.value().version());
     }
   }
@@ -183,11 +189,7 @@ void visit(Node& node, bool keep_graph) {
       if (input != nullptr) check_anomaly(node.operation, "gradient of an input", input->sum());
     }
   }
-  if (!keep_graph) {
-    node.backward = nullptr;
-    node.saved_leaves.clear();
-    node.freed = true;
-  }
+  if (!keep_graph) node.free();
 }
 
 }  // namespace
@@ -205,7 +207,10 @@ void run_backward(const std::shared_ptr<Node>& root, Array cotangent, bool keep_
     throw;
   }
   if (keep_graph) return;
-  for (const auto& node : order) node->inputs.clear();
+  for (const auto& node : order) {
+    if (!node->leaf()) node->free();  // also those that no gradient reached
+    node->inputs.clear();
+  }
 }
 
 // ---------------------------------------------------------------- switches

@@ -60,7 +60,11 @@ std::uint32_t Rng::word() {
 Real Rng::uniform() { return static_cast<Real>(unit(word())); }
 
 Real Rng::uniform(Real lowest, Real highest) {
-  return static_cast<Real>(static_cast<float>(lowest + (highest - lowest) * uniform()));
+  // In double from float borders: both precisions round once, to the same float.
+  const auto from = static_cast<double>(static_cast<float>(lowest));
+  const auto to = static_cast<double>(static_cast<float>(highest));
+  return static_cast<Real>(
+      static_cast<float>(from + (to - from) * static_cast<double>(unit(word()))));
 }
 
 Real Rng::normal() {

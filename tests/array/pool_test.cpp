@@ -1,0 +1,91 @@
+// The buffer pool: what it counts, and that it serves a repeating load without the system.
+#include "headroom/array/pool.hpp"
+
+#include <thread>
+#include <vector>
+
+#include "headroom/array/array.hpp"
+#include "support/close.hpp"
+
+using namespace headroom;
+
+namespace {
+constexpr Index elements_of(std::size_t bytes) { return static_cast<Index>(bytes / sizeof(Real)); }
+}  // namespace
+
+TEST_CASE("live and peak count the bytes that arrays hold") {
+  const std::size_t live = pool_statistics().live;
+  reset_pool_peak();
+  {
+    const Array a(Shape{elements_of(1 << 20)});
+    CHECK(pool_statistics().live == live + (1 << 20));
+    const Array shares = a;
+    CHECK(pool_statistics().live == live + (1 << 20));
+    const Array b(Shape{elements_of(1 << 18)});
+  }
+  CHECK(pool_statistics().live == live);
+  CHECK(pool_statistics().peak == live + (1 << 20) + (1 << 18));
+  reset_pool_peak();
+  CHECK(pool_statistics().peak == live);
+}
+
+TEST_CASE("a freed block is handed out again, to any size of its class") {
+  const void* first = Array(Shape{elements_of(100'000)}).data();
+  const std::size_t from_system = pool_statistics().from_system;
+  const std::size_t from_pool = pool_statistics().from_pool;
+  const Array again(Shape{elements_of(99'000)});
+  CHECK(again.data() == first);
+  CHECK(pool_statistics().from_system == from_system);
+  CHECK(pool_statistics().from_pool == from_pool + 1);
+}
+
+TEST_CASE("a block never wastes more than a quarter of what was asked") {
+  for (std::size_t bytes = 64; bytes < 5'000'000; bytes = bytes * 9 / 8 + 8) {
+    const std::size_t before = pool_statistics().live;
+    const ArrayOf<std::uint8_t> block(Shape{static_cast<Index>(bytes)});
+    const std::size_t taken = pool_statistics().live - before;
+    REQUIRE(taken >= bytes);
+    REQUIRE(taken <= bytes + bytes / 4 + 1);
+  }
+}
+
+TEST_CASE("after its first round a repeating load takes nothing from the system") {
+  const auto round = [] {
+    std::vector<Array> arrays;
+    for (const Index n : {1, 100, 5000, 5000, 123456, 7}) arrays.emplace_back(Shape{n}, Real(1));
+    arrays.erase(arrays.begin() + 2);
+    arrays.emplace_back(Shape{5000});
+  };
+  round();
+  const PoolStatistics warm = pool_statistics();
+  for (int i = 0; i < 10; ++i) round();
+  const PoolStatistics after = pool_statistics();
+  CHECK(after.from_system == warm.from_system);
+  CHECK(after.from_pool == warm.from_pool + 70);
+  CHECK(after.held == warm.held);
+}
+
+TEST_CASE("trimming gives waiting blocks back and leaves arrays alone") {
+  const Array kept(Shape{1000}, Real(3));
+  { const Array dropped(Shape{500'000}); }
+  trim_pool();
+  CHECK(pool_statistics().held == pool_statistics().live);
+  CHECK(kept[999] == 3);
+}
+
+TEST_CASE("arrays may be made and freed on several threads at once") {
+  const std::size_t live = pool_statistics().live;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([t] {
+      for (int i = 0; i < 500; ++i) {
+        Array a(Shape{100 + i}, static_cast<Real>(t));
+        const Array b = a;
+        a = Array(Shape{i}, Real(0));
+        if (b[99] != static_cast<Real>(t)) std::abort();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(pool_statistics().live == live);
+}

@@ -1,0 +1,79 @@
+// NoGrad, AnomalyMode and the picture of the tape.
+#include "autograd/toy_operations.hpp"
+#include "headroom/base/error.hpp"
+#include "support/close.hpp"
+
+using namespace headroom;
+using namespace headroom::test;
+
+namespace {
+Array number(Real x) { return {Shape{1}, {x}}; }
+}  // namespace
+
+TEST_CASE("NoGrad records nothing, nests, and ends with its scope") {
+  const Tensor x = parameter(number(1));
+  CHECK(grad_enabled());
+  {
+    const NoGrad outer;
+    { const NoGrad inner; }
+    CHECK_FALSE(grad_enabled());
+    const Tensor y = times(x, 2);
+    CHECK_FALSE(y.requires_grad());
+    CHECK(graph_size(y) == 0);
+    CHECK_FALSE(wants_tape({x}));
+  }
+  CHECK(grad_enabled());
+  CHECK(times(x, 2).requires_grad());
+  CHECK(wants_tape({x}));
+  CHECK_FALSE(wants_tape({x.detach(), Tensor()}));
+}
+
+TEST_CASE("anomaly mode names the first operation whose output is not finite") {
+  const Tensor x = parameter(Array(Shape{3}, {4, -1, 9}));
+  const AnomalyMode on;
+  CHECK_THROWS_WITH(times(root(times(x, 2)), 5), Catch::Contains("root: the output of shape [3]") &&
+                                                     Catch::Contains("at element 1"));
+  CHECK_THROWS_AS(root(x), NumericError);
+}
+
+TEST_CASE("anomaly mode names the first operation whose gradient is not finite") {
+  const Tensor x = parameter(Array(Shape{2}, {4, 0}));  // the slope of the root at 0
+  const auto backward = [&] { times(root(times(x, 2)), 5).backward(ones({2})); };
+  CHECK_NOTHROW(backward());
+  const AnomalyMode on;
+  Tensor clean = parameter(Array(Shape{2}, {4, 0}));
+  CHECK_THROWS_WITH(times(root(times(clean, 2)), 5).backward(ones({2})),
+                    Catch::Contains("root: the gradient of an input of shape [2] has inf"));
+}
+
+TEST_CASE("anomaly mode ends with its scope") {
+  { const AnomalyMode on; }
+  CHECK_NOTHROW(root(constant(number(-1))));
+}
+
+TEST_CASE("all_finite sees NaN and both infinities") {
+  CHECK(all_finite(number(1)));
+  CHECK(all_finite(Array(Shape{0})));
+  CHECK_FALSE(all_finite(number(std::numeric_limits<Real>::quiet_NaN())));
+  CHECK_FALSE(all_finite(number(std::numeric_limits<Real>::infinity())));
+  CHECK_FALSE(all_finite(number(-std::numeric_limits<Real>::infinity())));
+}
+
+TEST_CASE("the tape as a picture: boxes for operations, ellipses for leaves, arrows between") {
+  const Tensor w = parameter(Array(Shape{2}, {1, 2})), x = parameter(Array(Shape{2}, {3, 4}));
+  const Tensor y = plus(product(w, x), x);
+  CHECK(to_graphviz(y, {{"weight", w}}) ==
+        "digraph tape {\n"
+        "  rankdir=BT;\n"
+        "  node [fontname=\"Helvetica\"];\n"
+        "  n0 [label=\"plus\\n[2]\", shape=box];\n"
+        "  n1 -> n0;\n"
+        "  n2 -> n0;\n"
+        "  n1 [label=\"product\\n[2]\", shape=box];\n"
+        "  n3 -> n1;\n"
+        "  n2 -> n1;\n"
+        "  n2 [label=\"leaf\\n[2]\", shape=ellipse];\n"
+        "  n3 [label=\"weight\\n[2]\", shape=ellipse];\n"
+        "}\n");
+  CHECK(graph_size(y) == 2);
+}

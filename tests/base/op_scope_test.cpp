@@ -1,0 +1,43 @@
+// OpScope: which operation runs, and where the time went.
+#include "headroom/base/op_scope.hpp"
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+using namespace headroom;
+
+TEST_CASE("scopes nest and know the innermost") {
+  CHECK(OpScope::current() == nullptr);
+  {
+    const OpScope outer("outer");
+    CHECK(OpScope::current()->name() == std::string("outer"));
+    {
+      const OpScope inner("inner");
+      CHECK(OpScope::current() == &inner);
+    }
+    CHECK(OpScope::current() == &outer);
+  }
+  CHECK(OpScope::current() == nullptr);
+}
+
+TEST_CASE("the profile gives time to the innermost scope and sums calls and work") {
+  set_profiling(true);
+  for (int i = 0; i < 2; ++i) {
+    OpScope outer("outer");
+    OpScope inner("inner");
+    inner.work(100, 8);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  set_profiling(false);
+  const std::vector<ProfileRow> rows = profile();
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].name == "inner");  // the longest first
+  CHECK(rows[0].calls == 2);
+  CHECK(rows[0].seconds >= 0.01);
+  CHECK(rows[0].flops == 200);
+  CHECK(rows[0].bytes == 16);
+  CHECK(rows[1].name == "outer");
+  CHECK(rows[1].seconds < 0.005);
+  { const OpScope unseen("unseen"); }
+  CHECK(profile().size() == 2);
+}

@@ -1,0 +1,61 @@
+// Matchers for arrays: close to another one within a tolerance, or the same to the bit. A failure
+// prints the worst element's place, the expected and the actual number.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include "headroom/array/array.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace test {
+
+/// |actual - expected| <= atol + rtol |expected| for every element, and equal shapes. Infinities
+/// must be equal; a NaN is close to nothing.
+class CloseTo : public Catch::MatcherBase<Array> {
+ public:
+  CloseTo(Array expected, Real rtol, Real atol)
+      : expected_(std::move(expected)), rtol_(rtol), atol_(atol) {}
+  bool match(const Array& actual) const override;
+  std::string describe() const override;
+
+ private:
+  Array expected_;
+  Real rtol_, atol_;
+  mutable std::string verdict_;
+};
+
+/// max |actual - expected| <= tolerance * max |expected|: the way two computations of the same
+/// function are compared, where single elements may be small by cancellation.
+CloseTo close_at_scale(const Array& expected, Real tolerance);
+
+/// The double tolerance in the double build, the float one in the float build.
+constexpr Real tolerance(double in_double, double in_float) {
+  return static_cast<Real>(is_double ? in_double : in_float);
+}
+
+/// Equal shapes and equal bits.
+class SameBits : public Catch::MatcherBase<Array> {
+ public:
+  explicit SameBits(Array expected) : expected_(std::move(expected)) {}
+  bool match(const Array& actual) const override;
+  std::string describe() const override;
+
+ private:
+  Array expected_;
+  mutable std::string verdict_;
+};
+
+}  // namespace test
+}  // namespace headroom::inline HEADROOM_PRECISION
+
+namespace Catch {
+/// Arrays are printed as shape and first numbers.
+template <>
+struct StringMaker<headroom::Array> {
+  static std::string convert(const headroom::Array& array);
+};
+template <>
+struct StringMaker<headroom::Shape> {
+  static std::string convert(const headroom::Shape& shape) { return shape.text(); }
+};
+}  // namespace Catch
