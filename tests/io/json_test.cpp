@@ -1,0 +1,65 @@
+// JSON from outside, read strictly.
+#include "headroom/io/json.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "headroom/base/error.hpp"
+
+using namespace headroom;
+using Catch::Contains;
+
+TEST_CASE("JSON keeps its order, 64-bit integers and doubles") {
+  const std::string text =
+      R"({"z":1,"a":[true,null,-9223372036854775808,18446744073709551615,0.1],"m":{"x":"y"}})";
+  CHECK(parse_json(text, "config.json").dump() == text);
+}
+
+TEST_CASE("JSON that is malformed or overdone is refused by name in one line") {
+  const std::string deep(40, '[');
+  std::string many = "{";
+  for (int i = 0; i <= 10'000; ++i) many += "\"k" + std::to_string(i) + "\":0,";
+  many += "\"last\":0}";
+  const auto [text, words] = GENERATE_COPY(table<std::string, std::string>({
+      {R"({"a":1,"a":2})", "\"a\" occurs twice"},
+      {R"({"b":{"a":1,"c":[{"d":1,"d":1}]}})", "\"d\" occurs twice"},
+      {R"({"a":1)", "malformed JSON"},
+      {R"({"a":01})", "malformed JSON"},
+      {R"({"a":1} x)", "malformed JSON"},
+      {"{\"a\":\"\n\"}", "malformed JSON"},
+      {"{\"a\":\"\xFF\"}", "malformed JSON"},
+      {"", "malformed JSON"},
+      {"{'a':1}", "malformed JSON"},
+      {R"({"a":NaN})", "malformed JSON"},
+      {R"({"a":1e999})", "malformed JSON"},
+      {deep, "nests deeper than 32"},
+      {many, "more than 10000 keys"},
+      {std::string(16'000'001, ' '), "at most 16000000 are read"},
+  }));
+  CHECK_THROWS_AS(parse_json(text, "config.json"), FileError);
+  CHECK_THROWS_WITH(parse_json(text, "config.json"),
+                    Catch::StartsWith("config.json: ") && Contains(words) && !Contains("\n"));
+}
+
+TEST_CASE("the same key in different objects is fine") {
+  CHECK_NOTHROW(parse_json(R"([{"a":1},{"a":{"a":2}}])", "x"));
+}
+
+TEST_CASE("members are taken by kind") {
+  const Record record =
+      parse_json(R"({"n":3,"f":3.0,"u":18446744073709551615,"t":"x","b":true})", "c.json");
+  CHECK(json_integer(record, "n", "c.json") == 3);
+  CHECK(json_number(record, "n", "c.json") == 3.0);
+  CHECK(json_number(record, "f", "c.json") == 3.0);
+  CHECK(json_text(record, "t", "c.json") == "x");
+  CHECK(json_boolean(record, "b", "c.json"));
+  CHECK_THROWS_WITH(json_integer(record, "f", "c.json"),
+                    "c.json: \"f\" must be a 64-bit integer, not 3.0");
+  CHECK_THROWS_WITH(json_integer(record, "u", "c.json"), Contains("must be a 64-bit integer"));
+  CHECK_THROWS_WITH(json_integer(record, "b", "c.json"), Contains("not true"));
+  CHECK_THROWS_WITH(json_number(record, "t", "c.json"),
+                    "c.json: \"t\" must be a number, not \"x\"");
+  CHECK_THROWS_WITH(json_boolean(record, "n", "c.json"), Contains("must be true or false"));
+  CHECK_THROWS_WITH(json_text(record, "n", "c.json"), Contains("must be a text"));
+  CHECK_THROWS_WITH(json_text(record, "q", "c.json"), "c.json: \"q\" is missing");
+  CHECK_THROWS_WITH(json_text(Record::array(), "q", "c.json"), "c.json: \"q\" is missing");
+}
