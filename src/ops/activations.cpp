@@ -1,0 +1,126 @@
+// Activation functions.
+#include "headroom/ops/activations.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numbers>
+#include <utility>
+
+#include "array/map.hpp"
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "kernels/broadcast.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+// Numbers of the two GELUs. xtensor expressions hold them by reference, so they outlive functions.
+constexpr Real half = Real(0.5);
+constexpr Real root_half = Real(1 / std::numbers::sqrt2);
+constexpr Real peak = Real(std::numbers::inv_sqrtpi / std::numbers::sqrt2);  // phi(0)
+constexpr Real k = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);     // sqrt(2 / pi)
+constexpr Real c = Real(0.044715);
+}  // namespace
+
+Tensor relu(const Tensor& x) {
+  OpScope op("relu");
+  const auto rectify = [](Real v) { return v < 0 ? Real(0) : v; };  // hands a NaN on
+  Array y = broadcast_map(x.shape(), rectify, x.value());
+  return record(op, y, {x}, [y](const Array& dy, Gradients& into) {
+    const auto pass = [](Real d, Real v) { return v > 0 ? d : Real(0); };
+    into[0] += broadcast_map(dy.shape(), pass, dy, y);
+  });
+}
+
+// y = x Phi(x), so y' = Phi(x) + x phi(x).
+Tensor gelu(const Tensor& x) {
+  OpScope op("gelu");
+  Array y =
+      map([](const auto& v) { return half * v * (Real(1) + xt::erf(v * root_half)); }, x.value());
+  return record(op, y, {x}, [x = x.value()](const Array& dy, Gradients& into) {
+    into[0] += map(
+        [](const auto& d, const auto& v) {
+          return d *
+                 (half * (Real(1) + xt::erf(v * root_half)) + v * peak * xt::exp(-half * v * v));
+        },
+        dy, x);
+  });
+}
+
+// y = x/2 (1 + tanh u) with u = k (x + c x^3), so
+// y' = (1 + tanh u)/2 + x/2 (1 - tanh^2 u) k (1 + 3 c x^2).
+Tensor gelu_tanh(const Tensor& x) {
+  OpScope op("gelu_tanh");
+  const auto tanh_u = [](const auto& v) { return xt::tanh(k * (v + c * v * v * v)); };
+  Array y = map([tanh_u](const auto& v) { return half * v * (Real(1) + tanh_u(v)); }, x.value());
+  return record(op, y, {x}, [x = x.value(), tanh_u](const Array& dy, Gradients& into) {
+    const Array t = map(tanh_u, x);  // once for both places in y'
+    into[0] += map(
+        [](const auto& d, const auto& v, const auto& u) {
+          return d * half * (Real(1) + u + v * (Real(1) - u * u) * k * (Real(1) + 3 * c * v * v));
+        },
+        dy, x, t);
+  });
+}
+
+// y = x s(x), so y' = s + x s (1 - s) = s (1 + x - y).
+Tensor silu(const Tensor& x) {
+  OpScope op("silu");
+  Array y = map([](const auto& v) { return v / (Real(1) + xt::exp(-v)); }, x.value());
+  return record(op, y, {x}, [x = x.value(), y](const Array& dy, Gradients& into) {
+    into[0] += map([](const auto& d, const auto& v,
+                      const auto& w) { return d * (Real(1) + v - w) / (Real(1) + xt::exp(-v)); },
+                   dy, x, y);
+  });
+}
+
+Tensor tanh(const Tensor& x) {
+  OpScope op("tanh");
+  Array y = map([](const auto& v) { return xt::tanh(v); }, x.value());
+  return record(op, y, {x}, [y](const Array& dy, Gradients& into) {
+    into[0] += map([](const auto& d, const auto& t) { return d * (Real(1) - t * t); }, dy, y);
+  });
+}
+
+Tensor sigmoid(const Tensor& x) {
+  OpScope op("sigmoid");
+  Array y = map([](const auto& v) { return Real(1) / (Real(1) + xt::exp(-v)); }, x.value());
+  return record(op, y, {x}, [y](const Array& dy, Gradients& into) {
+    // s' = s (1 - s)
+    into[0] += map([](const auto& d, const auto& s) { return d * s * (Real(1) - s); }, dy, y);
+  });
+}
+
+// ---------------------------------------------------------------- by name
+
+namespace {
+struct Named {
+  Activation kind;
+  const char* name;
+  Tensor (*function)(const Tensor&);
+};
+constexpr std::array<Named, 6> activations{{{Activation::relu, "relu", relu},
+                                            {Activation::gelu, "gelu", gelu},
+                                            {Activation::gelu_tanh, "gelu_tanh", gelu_tanh},
+                                            {Activation::silu, "silu", silu},
+                                            {Activation::tanh, "tanh", tanh},
+                                            {Activation::sigmoid, "sigmoid", sigmoid}}};
+
+const Named& entry_of(Activation kind) { return activations[static_cast<std::size_t>(kind)]; }
+}  // namespace
+
+Tensor activate(Activation kind, const Tensor& x) { return entry_of(kind).function(x); }
+
+const char* name_of(Activation kind) { return entry_of(kind).name; }
+
+Activation activation_from(const std::string& name) {
+  std::string known;
+  for (const Named& activation : activations) {
+    if (name == activation.name) return activation.kind;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", activation.name);
+  }
+  throw UsageError(fmt::format("activation '{}' is unknown; choose one of {}", name, known));
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION
