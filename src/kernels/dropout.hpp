@@ -1,0 +1,17 @@
+// Dropout of numbers in a row; forward and backward are the same function.
+#pragma once
+
+#include "headroom/base/rng.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace kernels {
+
+/// What a kept number is multiplied by, so that the expectation stays.
+inline Real dropout_scale(Real p) { return p < 1 ? 1 / (1 - p) : Real(0); }
+
+/// y_e (+)= x_e / (1 - p) where stream.uniform(e) >= p, else 0; `add` tells whether y has a sum
+/// already.
+void dropout(const Real* x, Index n, Real p, const MaskStream& stream, bool add, Real* y);
+
+}  // namespace kernels
+}  // namespace headroom::inline HEADROOM_PRECISION

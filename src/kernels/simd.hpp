@@ -1,0 +1,163 @@
+// The loops over one row that every softmax-like kernel is made of, in SIMD by xsimd.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <xsimd/xsimd.hpp>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace kernels {
+
+using Batch = xsimd::batch<Real>;
+inline constexpr Index batch_size = static_cast<Index>(Batch::size);
+inline constexpr Real infinity = std::numeric_limits<Real>::infinity();
+
+/// The first n < batch_size numbers at x, the other lanes filled. Tails go through the same vector
+/// code as whole batches, so an element's result does not depend on where in a row it stands.
+inline Batch load_tail(const Real* x, Index n, Real fill) {
+  alignas(64) Real lanes[Batch::size];
+  for (Index i = 0; i < batch_size; ++i) lanes[i] = i < n ? x[i] : fill;
+  return Batch::load_aligned(lanes);
+}
+
+inline void store_tail(const Batch& batch, Real* y, Index n) {
+  alignas(64) Real lanes[Batch::size];
+  batch.store_aligned(lanes);
+  std::copy_n(lanes, n, y);
+}
+
+/// The lanes of a batch folded to one number, in halves.
+template <class Fold>
+Real fold_lanes(const Batch& batch, const Fold& fold) {
+  alignas(64) Real lanes[Batch::size];
+  batch.store_aligned(lanes);
+  for (Index half = batch_size / 2; half > 0; half /= 2) {
+    for (Index i = 0; i < half; ++i) lanes[i] = fold(lanes[i], lanes[i + half]);
+  }
+  return lanes[0];
+}
+inline Real lanes_sum(const Batch& batch) {
+  return fold_lanes(batch, [](Real a, Real b) { return a + b; });
+}
+inline Real lanes_max(const Batch& batch) {
+  return fold_lanes(batch, [](Real a, Real b) { return a > b ? a : b; });
+}
+
+/// max_i x_i, -infinity over nothing. NaNs may be passed over.
+inline Real row_max(const Real* x, Index n) {
+  Batch largest(-infinity);
+  Index i = 0;
+  for (; i + batch_size <= n; i += batch_size) {
+    largest = xsimd::max(largest, Batch::load_unaligned(x + i));
+  }
+  if (i < n) largest = xsimd::max(largest, load_tail(x + i, n - i, -infinity));
+  return lanes_max(largest);
+}
+
+/// y_i = e^(x_i - shift); returns their sum. x and y may be the same.
+inline Real row_exp(const Real* x, Index n, Real shift, Real* y) {
+  const Batch shifts(shift);
+  Batch sum(Real(0));
+  Index i = 0;
+  for (; i + batch_size <= n; i += batch_size) {
+    const Batch e = xsimd::exp(Batch::load_unaligned(x + i) - shifts);
+    e.store_unaligned(y + i);
+    sum += e;
+  }
+  if (i < n) {
+    const Batch e = xsimd::exp(load_tail(x + i, n - i, -infinity) - shifts);
+    store_tail(e, y + i, n - i);
+    sum += e;
+  }
+  return lanes_sum(sum);
+}
+
+/// sum_i e^(x_i - shift)
+inline Real row_exp_sum(const Real* x, Index n, Real shift) {
+  const Batch shifts(shift);
+  Batch sum(Real(0));
+  Index i = 0;
+  for (; i + batch_size <= n; i += batch_size) {
+    sum += xsimd::exp(Batch::load_unaligned(x + i) - shifts);
+  }
+  if (i < n) sum += xsimd::exp(load_tail(x + i, n - i, -infinity) - shifts);
+  return lanes_sum(sum);
+}
+
+/// y_i += factor e^(x_i - shift)
+inline void row_add_exp(const Real* x, Index n, Real shift, Real factor, Real* y) {
+  const Batch shifts(shift), factors(factor);
+  Index i = 0;
+  for (; i + batch_size <= n; i += batch_size) {
+    const Batch e = xsimd::exp(Batch::load_unaligned(x + i) - shifts);
+    (Batch::load_unaligned(y + i) + factors * e).store_unaligned(y + i);
+  }
+  if (i < n) {
+    const Batch e = xsimd::exp(load_tail(x + i, n - i, -infinity) - shifts);
+    store_tail(load_tail(y + i, n - i, Real(0)) + factors * e, y + i, n - i);
+  }
+}
+
+/// sum_i (x_i - base)
+inline Real row_sum_above(const Real* x, Index n, Real base) {
+  Real sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (Index i = 0; i < n; ++i) sum += x[i] - base;
+  return sum;
+}
+
+/// sum_i x_i
+inline Real row_sum(const Real* x, Index n) { return row_sum_above(x, n, Real(0)); }
+
+/// sum_i a_i b_i
+inline Real row_dot(const Real* a, const Real* b, Index n) {
+  Real sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (Index i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+/// sum_i (x_i - centre)^2
+inline Real row_square_sum(const Real* x, Index n, Real centre) {
+  Real sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (Index i = 0; i < n; ++i) sum += (x[i] - centre) * (x[i] - centre);
+  return sum;
+}
+
+/// For gradients: a kernel told to `add` adds to the sum that is there, else it overwrites.
+inline void put(Real value, bool add, Real& target) { target = add ? target + value : value; }
+
+/// y_i = factor x_i. x and y may be the same.
+inline void row_scale(const Real* x, Index n, Real factor, Real* y) {
+#pragma omp simd
+  for (Index i = 0; i < n; ++i) y[i] = factor * x[i];
+}
+
+/// x_i = -infinity where allowed_i is 0: e^x_i is then exactly 0. True when something is allowed.
+inline bool row_mask(Real* x, Index n, const std::uint8_t* allowed) {
+  int any = 0;
+#pragma omp simd reduction(| : any)
+  for (Index i = 0; i < n; ++i) {
+    x[i] = allowed[i] != 0 ? x[i] : -infinity;
+    any |= allowed[i];
+  }
+  return any != 0;
+}
+
+/// y = softmax(x), by e^(x - max) so that nothing overflows; returns the log-sum-exp. n >= 1; x and
+/// y may be the same.
+inline Real row_softmax(const Real* x, Index n, Real* y) {
+  const Real shift = row_max(x, n);
+  const Real sum = row_exp(x, n, shift, y);
+  row_scale(y, n, Real(1) / sum, y);
+  return shift + std::log(sum);
+}
+
+}  // namespace kernels
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,29 @@
+// Softmax over the rows of a matrix, with its logarithm, its masked form and their gradients.
+#pragma once
+
+#include <cstdint>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace kernels {
+
+/// y_rc = e^(x_rc - max_r) / sum_c e^(x_rc - max_r)
+void softmax(const Real* x, Index rows, Index columns, Real* y);
+/// dx_rc (+)= y_rc (dy_rc - sum_c y_rc dy_rc); `add` tells whether dx has a sum already.
+void softmax_backward(const Real* y, const Real* dy, Index rows, Index columns, bool add, Real* dx);
+
+/// Softmax over the entries where `allowed` is 1; 0 elsewhere, and in a row with nothing allowed.
+void masked_softmax(const Real* x, const std::uint8_t* allowed, Index rows, Index columns, Real* y);
+/// The same, touching dy at allowed entries only.
+void masked_softmax_backward(const Real* y, const Real* dy, const std::uint8_t* allowed, Index rows,
+                             Index columns, bool add, Real* dx);
+
+/// y_rc = x_rc - log sum_c e^x_rc
+void log_softmax(const Real* x, Index rows, Index columns, Real* y);
+/// dx_rc (+)= dy_rc - e^y_rc sum_c dy_rc
+void log_softmax_backward(const Real* y, const Real* dy, Index rows, Index columns, bool add,
+                          Real* dx);
+
+}  // namespace kernels
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,73 @@
+// Layer norm and RMS norm on the tape.
+#include "headroom/ops/normalisation.hpp"
+
+#include "kernels/layer_norm.hpp"
+#include "kernels/rms_norm.hpp"
+#include "ops/rows.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+void check_per_column(const OpScope& op, const Tensor& x, const char* name, const Tensor& given) {
+  if (!given.defined() || given.shape() == Shape{x.dim(-1)}) return;
+  throw ShapeError(fmt::format("{}: x {} ends in {} features but {} {} has not shape [{}]",
+                               op.name(), x.shape().text(), x.dim(-1), name, given.shape().text(),
+                               x.dim(-1)));
+}
+
+/// The places of the wanted gradients of (x, weight, bias).
+kernels::NormGradients places(Gradients& into, bool has_bias) {
+  kernels::NormGradients to;
+  const auto place = [&into](std::size_t input, Real*& target, bool& add) {
+    if (!into[input].wanted()) return;
+    bool fresh = false;
+    target = into[input].sum(fresh).data();
+    add = !fresh;
+  };
+  place(0, to.dx, to.add_x);
+  place(1, to.dweight, to.add_weight);
+  if (has_bias) place(2, to.dbias, to.add_bias);
+  return to;
+}
+
+}  // namespace
+
+// With n = (x - mean) rstd, g = dy weight and C columns:
+//   dn_c/dx_i = rstd ([c = i] - 1/C - n_c n_i / C),
+// the 1/C from the mean and n_c n_i / C from the variance, hence
+//   dx = rstd (g - mean(g) - n mean(g n)).
+Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Real epsilon) {
+  OpScope op("layer_norm");
+  const auto [rows, columns] = rows_of(op, x.value());
+  check_per_column(op, x, "weight", weight);
+  check_per_column(op, x, "bias", bias);
+  Array y(x.shape()), mean(Shape{rows}), rstd(Shape{rows});
+  kernels::layer_norm(x.value().data(), weight.value().data(), bias.value().data(), epsilon, rows,
+                      columns, y.data(), mean.data(), rstd.data());
+  return record(op, y, {x, weight, bias},
+                [x = x.value(), weight = weight.value(), mean, rstd, rows = rows,
+                 columns = columns](const Array& dy, Gradients& into) {
+                  kernels::layer_norm_backward(x.data(), weight.data(), mean.data(), rstd.data(),
+                                               dy.data(), rows, columns, places(into, true));
+                });
+}
+
+// With n = x rrms and g = dy weight: dn_c/dx_i = rrms ([c = i] - n_c n_i / C), hence
+//   dx = rrms (g - n mean(g n)).
+Tensor rms_norm(const Tensor& x, const Tensor& weight, Real epsilon) {
+  OpScope op("rms_norm");
+  const auto [rows, columns] = rows_of(op, x.value());
+  check_per_column(op, x, "weight", weight);
+  Array y(x.shape()), rrms(Shape{rows});
+  kernels::rms_norm(x.value().data(), weight.value().data(), epsilon, rows, columns, y.data(),
+                    rrms.data());
+  return record(op, y, {x, weight},
+                [x = x.value(), weight = weight.value(), rrms, rows = rows, columns = columns](
+                    const Array& dy, Gradients& into) {
+                  kernels::rms_norm_backward(x.data(), weight.data(), rrms.data(), dy.data(), rows,
+                                             columns, places(into, false));
+                });
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,24 @@
+// A tensor seen as rows of its last axis, as the kernels of softmax, norms and losses see it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "headroom/array/array.hpp"
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+struct Rows {
+  Index rows, columns;
+};
+
+/// Throws ShapeError for a scalar, which has no last axis.
+inline Rows rows_of(const OpScope& op, const Array& x) {
+  if (x.rank() == 0) {
+    throw ShapeError(fmt::format("{}: x [] is a single number; it needs a last axis", op.name()));
+  }
+  return {x.shape().without(-1).size(), x.dim(-1)};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION
