@@ -1,0 +1,25 @@
+// The compiler itself, where it was caught at being wrong with the flags of this build.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "headroom/base/shape.hpp"
+
+using namespace headroom;
+
+namespace {
+
+__attribute__((noinline)) std::vector<Index> take(std::vector<Index> numbers) { return numbers; }
+
+}  // namespace
+
+TEST_CASE("constants that end in zeros keep their zeros across a call") {
+  // GCC 12 with AVX-512 wrote the first one into all four places.
+  std::vector<Index> numbers = take({1, 2, 3});
+  numbers = {3, 3, 0, 0};
+  CHECK(numbers[2] == 0);
+  CHECK(numbers[3] == 0);
+  numbers = take(std::vector<Index>{5, 5, 5, 0});
+  CHECK(numbers[3] == 0);
+  CHECK(Shape{3, 3, 0, 0}[2] == 0);
+}
