@@ -10,7 +10,7 @@ struct AdamOptions {
   double beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 0;
-  std::vector<ParameterGroup> groups;
+  std::vector<ParameterGroup> groups = {};
 };
 
 /// m += (1 - beta1)(g - m);  v = beta2 v + (1 - beta2) g^2;

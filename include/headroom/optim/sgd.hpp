@@ -8,7 +8,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 struct SgdOptions {
   double momentum = 0;
   double weight_decay = 0;  // added to the gradient
-  std::vector<ParameterGroup> groups;
+  std::vector<ParameterGroup> groups = {};
 };
 
 /// g += decay p;  v = momentum v + g;  p -= rate v. torch.optim.SGD to the last operation.
@@ -20,7 +20,7 @@ class Sgd : public Optimizer {
  private:
   void update(const Run& run, Real* parameter, const Real* gradient, Real* first, Real* second,
               double rate, double weight_decay) const override;
-  double momentum_;
+  double momentum_, weight_decay_;
 };
 
 }  // namespace headroom::inline HEADROOM_PRECISION

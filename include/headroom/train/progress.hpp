@@ -13,9 +13,9 @@ namespace headroom::inline HEADROOM_PRECISION {
 
 struct ProgressOptions {
   Index steps = 0;    // of the whole run
-  std::string title;  // stands first, "Learning" say
+  std::string title = {};  // stands first, "Learning" say
   /// Rewrite one line? Unset: when standard error is a terminal.
-  std::optional<bool> live;
+  std::optional<bool> live = {};
   /// Columns; 0: asked from the terminal at each drawing, 80 without one.
   int width = 0;
   double redraw_seconds = 0.1;         // shortest time between two drawings of the live line

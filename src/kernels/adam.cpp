@@ -1,0 +1,46 @@
+// Adam, one pass over memory: four streams read, three written.
+#include "kernels/adam.hpp"
+
+#include <cmath>
+
+#include "headroom/base/parallel.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+AdamStep adam_step(double rate, double beta1, double beta2, double epsilon, double weight_decay,
+                   bool decoupled, std::int64_t t) {
+  const double steps = static_cast<double>(t);
+  AdamStep step;
+  if (decoupled) {
+    step.shrink = static_cast<Real>(1 - rate * weight_decay);
+  } else {
+    step.decay = static_cast<Real>(weight_decay);
+  }
+  step.first_weight = static_cast<Real>(1 - beta1);
+  step.second_keep = static_cast<Real>(beta2);
+  step.second_weight = static_cast<Real>(1 - beta2);
+  step.root_correction = static_cast<Real>(std::sqrt(1 - std::pow(beta2, steps)));
+  step.epsilon = static_cast<Real>(epsilon);
+  step.step_size = static_cast<Real>(rate / (1 - std::pow(beta1, steps)));
+  return step;
+}
+
+void adam(const AdamStep& step, Index n, Real* p, const Real* g, Real* m, Real* v) {
+  const AdamStep s = step;                             // a local copy cannot alias the arrays
+  const bool near_start = s.first_weight < Real(0.5);  // lerp goes from the nearer end
+  parallel_for(n, 16384, [=](Index begin, Index end) {
+#pragma omp simd
+    for (Index i = begin; i < end; ++i) {
+      const Real decayed = p[i] * s.shrink;
+      const Real slope = g[i] + s.decay * decayed;
+      const Real apart = slope - m[i];
+      m[i] =
+          near_start ? m[i] + s.first_weight * apart : slope - apart * (Real(1) - s.first_weight);
+      v[i] = v[i] * s.second_keep + s.second_weight * slope * slope;
+      const Real scale = std::sqrt(v[i]) / s.root_correction + s.epsilon;
+      p[i] = decayed - s.step_size * m[i] / scale;
+    }
+  });
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

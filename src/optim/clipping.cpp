@@ -1,0 +1,68 @@
+// The norm of all gradients, and its limit.
+#include "headroom/optim/clipping.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/parallel.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+constexpr Index chunk = 16384;
+
+/// Sum of squares in double: chunks on all threads, then the chunks in order.
+double sum_of_squares(const Array& array) {
+  const Index chunks = (array.size() + chunk - 1) / chunk;
+  std::vector<double> partial(static_cast<std::size_t>(chunks), 0);
+  const Real* const x = array.data();
+  parallel_for(array.size(), chunk, [&](Index begin, Index end) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (Index i = begin; i < end; ++i) {
+      sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+    }
+    partial[static_cast<std::size_t>(begin / chunk)] = sum;
+  });
+  double total = 0;
+  for (const double sum : partial) total += sum;
+  return total;
+}
+
+void scale(Array& array, Real factor) {
+  if (array.shared()) array = array.clone();
+  Real* const x = array.data();
+  parallel_for(array.size(), chunk, [=](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) x[i] *= factor;
+  });
+}
+
+}  // namespace
+
+double grad_norm(Module& module) {
+  double total = 0;
+  for (const NamedParameter& parameter : parameters(module)) {
+    if (parameter.tensor.grad().defined()) total += sum_of_squares(parameter.tensor.grad());
+  }
+  return std::sqrt(total);
+}
+
+double clip_grad_norm(Module& module, double limit) {
+  if (!(limit > 0)) {
+    throw UsageError(fmt::format("clip_grad_norm: the limit {} is not positive", limit));
+  }
+  const double norm = grad_norm(module);
+  const double factor = limit / (norm + 1e-6);
+  if (!std::isfinite(norm) || factor >= 1) return norm;
+  for (NamedParameter& parameter : parameters(module)) {
+    if (parameter.tensor.grad().defined()) {
+      scale(parameter.tensor.mutable_grad(), static_cast<Real>(factor));
+    }
+  }
+  return norm;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

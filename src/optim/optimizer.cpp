@@ -1,0 +1,273 @@
+// The base of all optimizers: states by name, surgery, saving.
+#include "headroom/optim/optimizer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/nearest.hpp"
+#include "headroom/io/json.hpp"
+#include "headroom/ops/shaping.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+/// Full name of each parameter that holds heads' blocks -> the axis along which they lie.
+std::map<std::string, int> find_head_axes(Module& model) {
+  std::map<std::string, int> axes;
+  for (const NamedAttention& found : attentions(model)) {
+    for (const HeadSlice& slice : found.attention->head_slices()) {
+      if (slice.head < 0) continue;
+      axes[found.name.empty() ? slice.name : found.name + "." + slice.name] = slice.axis;
+    }
+  }
+  return axes;
+}
+
+/// Only the indices `kept` of an axis, in their order.
+Array gathered(const Array& array, int axis, std::span<const Index> kept) {
+  if (!array.defined()) return {};
+  Ids positions({static_cast<Index>(kept.size())});
+  std::transform(kept.begin(), kept.end(), positions.data(),
+                 [](Index i) { return static_cast<std::int32_t>(i); });
+  const NoGrad surgery;
+  return gather(Tensor(array), axis, positions).value();
+}
+
+Index length_of(const Shape& shape, int axis) { return shape.rank() == 0 ? 1 : shape[axis]; }
+
+/// A buffer that is about to be changed in place must have no other holder.
+Real* own(Array& array) {
+  if (!array.defined()) return nullptr;
+  if (array.shared()) array = array.clone();
+  return array.data();
+}
+
+}  // namespace
+
+ParameterGroup no_decay_of_vectors() {
+  ParameterGroup group;
+  group.holds = [](const NamedParameter& parameter) { return parameter.tensor.rank() < 2; };
+  group.weight_decay = 0;
+  return group;
+}
+
+Optimizer::Optimizer(Module& model, Keeps keeps, double weight_decay,
+                     std::vector<ParameterGroup> groups)
+    : model_(&model),
+      keeps_(keeps),
+      weight_decay_(weight_decay),
+      groups_(std::move(groups)),
+      head_axes_(find_head_axes(model)) {
+  for (const NamedParameter& parameter : parameters(model)) {
+    states_.emplace(parameter.name, fresh_state(parameter));
+  }
+}
+
+OptimizerState Optimizer::fresh_state(const NamedParameter& parameter) const {
+  const Shape& shape = parameter.tensor.shape();
+  OptimizerState state;
+  if (keeps_.first) state.first = zeros(shape);
+  if (keeps_.second) state.second = zeros(shape);
+  const auto found = head_axes_.find(parameter.name);
+  if (found != head_axes_.end()) state.axis = found->second;
+  state.steps.assign(static_cast<std::size_t>(length_of(shape, state.axis)), 0);
+  return state;
+}
+
+void Optimizer::check_fits(const NamedParameter& parameter, const OptimizerState& state) const {
+  const Shape& shape = parameter.tensor.shape();
+  for (const Array* moment : {&state.first, &state.second}) {
+    if (!moment->defined() || moment->shape() == shape) continue;
+    throw UsageError(fmt::format(
+        "optimizer: parameter {} is {} now but its moments are {}; after prune() give the edits "
+        "that it returned to apply()",
+        parameter.name, shape.text(), moment->shape().text()));
+  }
+  const Index length = length_of(shape, state.axis);
+  if (static_cast<Index>(state.steps.size()) != length) {
+    throw UsageError(
+        fmt::format("optimizer: parameter {} is {} now but has step counts for {} indices of axis "
+                    "{}; after prune() give the edits that it returned to apply()",
+                    parameter.name, shape.text(), state.steps.size(), state.axis));
+  }
+}
+
+void Optimizer::step(double rate) {
+  std::vector<NamedParameter> all = parameters(*model_);
+  std::size_t known = 0;
+  for (const NamedParameter& parameter : all) {  // all are checked before anything moves
+    const auto found = states_.find(parameter.name);
+    if (found == states_.end()) continue;
+    check_fits(parameter, found->second);
+    ++known;
+  }
+  if (known < states_.size()) {
+    const auto gone = std::find_if(states_.begin(), states_.end(), [&](const auto& entry) {
+      return std::none_of(all.begin(), all.end(),
+                          [&](const auto& parameter) { return parameter.name == entry.first; });
+    });
+    throw UsageError(
+        fmt::format("optimizer: parameter {} is no longer in the model; after prune() give the "
+                    "edits that it returned to apply()",
+                    gone->first));
+  }
+  for (NamedParameter& parameter : all) {
+    if (!parameter.tensor.grad().defined()) continue;
+    const auto found = states_.find(parameter.name);
+    OptimizerState& memory =
+        found != states_.end()
+            ? found->second
+            : states_.emplace(parameter.name, fresh_state(parameter)).first->second;
+    step_one(parameter, memory, rate);
+  }
+}
+
+void Optimizer::step_one(NamedParameter& parameter, OptimizerState& state, double rate) const {
+  double decay = weight_decay_;
+  for (const ParameterGroup& group : groups_) {
+    if (!group.holds(parameter)) continue;
+    rate *= group.rate_factor;
+    decay = group.weight_decay.value_or(decay);
+    break;
+  }
+  for (std::int64_t& count : state.steps) ++count;
+
+  const Shape& shape = parameter.tensor.shape();
+  Real* const value = own(parameter.tensor.edit_value());
+  const Real* const gradient = parameter.tensor.grad().data();
+  Real* const first = own(state.first);
+  Real* const second = own(state.second);
+  const auto update_run = [&](const Run& run) {
+    const auto at = [&](auto* numbers) {
+      return numbers == nullptr ? nullptr : numbers + run.begin;
+    };
+    update(run, value + run.begin, gradient + run.begin, at(first), at(second), rate, decay);
+  };
+
+  const Index length = static_cast<Index>(state.steps.size());
+  if (length == 0 || shape.size() == 0) return;
+  const std::vector<std::int64_t>& steps = state.steps;
+  if (std::all_of(steps.begin(), steps.end(), [&](auto count) { return count == steps[0]; })) {
+    update_run({0, shape.size(), steps[0]});
+    return;
+  }
+  // Heads that came back later: a run for each stretch of equal counts, in each outer row.
+  Index inner = 1;
+  for (int axis = state.axis + 1; axis < shape.rank(); ++axis) inner *= shape[axis];
+  const Index outer = shape.size() / (length * inner);
+  for (Index begin = 0, end = 0; begin < length; begin = end) {
+    const std::int64_t count = steps[static_cast<std::size_t>(begin)];
+    while (end < length && steps[static_cast<std::size_t>(end)] == count) ++end;
+    for (Index row = 0; row < outer; ++row) {
+      update_run({(row * length + begin) * inner, (end - begin) * inner, count});
+    }
+  }
+}
+
+void Optimizer::zero_grad() { headroom::zero_grad(*model_); }
+
+void Optimizer::apply(const ParameterEdit& edit) {
+  OptimizerState& memory = state(edit.name);
+  if (edit.gone) {
+    forget(edit.name);
+    return;
+  }
+  const Array& moment = memory.first.defined() ? memory.first : memory.second;
+  Index length = static_cast<Index>(memory.steps.size());
+  if (edit.axis != memory.axis) length = moment.defined() ? moment.dim(edit.axis) : 0;
+  for (const Index index : edit.kept) {
+    if (index >= 0 && index < length) continue;
+    if (edit.axis != memory.axis && !moment.defined()) break;  // nothing is kept along this axis
+    throw UsageError(fmt::format(
+        "optimizer: an edit keeps index {} of axis {} of {}, which has {} there; was it applied "
+        "twice?",
+        index, edit.axis, edit.name, length));
+  }
+  memory.first = gathered(memory.first, edit.axis, edit.kept);
+  memory.second = gathered(memory.second, edit.axis, edit.kept);
+  if (edit.axis != memory.axis) return;
+  std::vector<std::int64_t> steps;
+  for (const Index index : edit.kept)
+    steps.push_back(memory.steps[static_cast<std::size_t>(index)]);
+  memory.steps = std::move(steps);
+}
+
+void Optimizer::apply(std::span<const ParameterEdit> edits) {
+  for (const ParameterEdit& edit : edits) apply(edit);
+}
+
+OptimizerState& Optimizer::state(const std::string& name) {
+  const auto found = states_.find(name);
+  if (found != states_.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, memory] : states_) names.push_back(known);
+  throw UsageError(
+      fmt::format("optimizer: no parameter \"{}\"{}", name, did_you_mean(name, names)));
+}
+
+const OptimizerState& Optimizer::state(const std::string& name) const {
+  return const_cast<Optimizer*>(this)->state(name);
+}
+
+void Optimizer::set_state(const std::string& name, OptimizerState state) {
+  states_[name] = std::move(state);
+}
+
+void Optimizer::save_state(StateWriter to) const {
+  Record axes = Record::object();
+  for (const NamedParameter& parameter : parameters(*model_)) {
+    const auto found = states_.find(parameter.name);
+    const OptimizerState memory = found != states_.end() ? found->second : fresh_state(parameter);
+    check_fits(parameter, memory);
+    if (memory.first.defined()) to.array(parameter.name + ".first", memory.first);
+    if (memory.second.defined()) to.array(parameter.name + ".second", memory.second);
+    to.integers(parameter.name + ".steps", memory.steps);
+    if (memory.axis != 0) axes[parameter.name] = memory.axis;
+  }
+  to.record("axes", axes);
+}
+
+void Optimizer::load_state(const StateReader& from) {
+  const Record axes = from.record("axes");
+  std::map<std::string, OptimizerState> loaded;
+  std::set<std::string> expected;
+  for (const NamedParameter& parameter : parameters(*model_)) {
+    const std::string& name = parameter.name;
+    const Shape& shape = parameter.tensor.shape();
+    OptimizerState memory;
+    if (axes.contains(name)) {
+      const Index axis = json_integer(axes, name.c_str(), from.where("axes"));
+      if (axis < 0 || axis >= shape.rank()) {
+        throw FileError(fmt::format("{}: axis {} of {}, which is {}", from.where("axes"), axis,
+                                    name, shape.text()));
+      }
+      memory.axis = static_cast<int>(axis);
+    }
+    if (keeps_.first) {
+      memory.first = from.array(*expected.insert(name + ".first").first, shape);
+    }
+    if (keeps_.second) {
+      memory.second = from.array(*expected.insert(name + ".second").first, shape);
+    }
+    memory.steps = from.integers(*expected.insert(name + ".steps").first);
+    if (static_cast<Index>(memory.steps.size()) != length_of(shape, memory.axis)) {
+      throw FileError(fmt::format("{}: {} step counts for {} of shape {}",
+                                  from.where(name + ".steps"), memory.steps.size(), name,
+                                  shape.text()));
+    }
+    loaded.emplace(name, std::move(memory));
+  }
+  for (const std::string& name : from.tensor_names()) {
+    if (expected.contains(name)) continue;
+    throw FileError(
+        fmt::format("{}: this optimizer ({}) has nothing of that name", from.where(name), title()));
+  }
+  states_ = std::move(loaded);
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

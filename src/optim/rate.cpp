@@ -1,0 +1,83 @@
+// Schedules of the learning rate.
+#include "headroom/optim/rate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+constexpr std::array shape_names = {"constant", "cosine", "linear", "inverse_root"};
+}  // namespace
+
+const char* name_of(RateShape shape) { return shape_names[static_cast<std::size_t>(shape)]; }
+
+RateShape rate_shape_from(const std::string& name) {
+  const auto found = std::find(shape_names.begin(), shape_names.end(), name);
+  if (found == shape_names.end()) {
+    throw UsageError(
+        fmt::format("no rate schedule \"{}\" (there are {})", name, fmt::join(shape_names, ", ")));
+  }
+  return static_cast<RateShape>(found - shape_names.begin());
+}
+
+RateSchedule::RateSchedule(const RateOptions& options) : options_(options) {
+  for (const double rate : {options.peak, options.floor}) {
+    if (!(std::isfinite(rate) && rate >= 0)) {
+      throw UsageError(fmt::format("rate schedule: a rate of {}; it must not be negative", rate));
+    }
+  }
+  if (options.warmup < 0) {
+    throw UsageError(fmt::format("rate schedule: warm-up of {} steps", options.warmup));
+  }
+  const bool falls = options.shape == RateShape::cosine || options.shape == RateShape::linear;
+  if (falls && options.steps <= options.warmup) {
+    throw UsageError(
+        fmt::format("rate schedule: {} over {} steps does not outlast its warm-up of {}; give the "
+                    "length of the run",
+                    name_of(options.shape), options.steps, options.warmup));
+  }
+}
+
+double RateSchedule::operator()(Index step) const {
+  const auto& [shape, peak, warmup, steps, floor] = options_;
+  if (step < warmup) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup);
+  const double progress =
+      std::min(1.0, static_cast<double>(step - warmup) /
+                        static_cast<double>(std::max<Index>(1, steps - warmup)));
+  switch (shape) {
+    case RateShape::constant: return peak;
+    case RateShape::cosine:
+      return floor + (peak - floor) * (1 + std::cos(std::numbers::pi * progress)) / 2;
+    case RateShape::linear: return floor + (peak - floor) * (1 - progress);
+    case RateShape::inverse_root:
+      return peak * std::sqrt(static_cast<double>(std::max<Index>(1, warmup)) /
+                              static_cast<double>(step + 1));
+  }
+  return peak;
+}
+
+std::string RateSchedule::text() const {
+  const auto& [shape, peak, warmup, steps, floor] = options_;
+  const std::string rise =
+      warmup == 0 ? fmt::format("{}", peak) : fmt::format("warm-up {} steps to {}", warmup, peak);
+  if (shape == RateShape::constant) return rise + (warmup == 0 ? " throughout" : ", then constant");
+  if (shape == RateShape::inverse_root) return rise + ", then falling by the root of the step";
+  return fmt::format("{}, then {} to {} at step {}", rise, name_of(shape), floor, steps);
+}
+
+Record RateSchedule::to_record() const {
+  return {{"shape", name_of(options_.shape)},
+          {"peak", options_.peak},
+          {"warmup", options_.warmup},
+          {"steps", options_.steps},
+          {"floor", options_.floor}};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

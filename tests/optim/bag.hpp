@@ -1,0 +1,23 @@
+// Bag: a module that is nothing but named parameters, for tests of what works on parameters.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "headroom/nn/module.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+class Bag : public Module {
+ public:
+  void members(Members& visit) override {
+    for (auto& [name, tensor] : tensors) visit(name, tensor);
+  }
+  std::string title() const override { return "Bag"; }
+  Tensor& add(const std::string& name, Array value) {
+    return tensors[name] = parameter(std::move(value));
+  }
+  std::map<std::string, Tensor> tensors;
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,79 @@
+// Clipping by the global norm.
+#include "headroom/optim/clipping.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/parallel.hpp"
+#include "headroom/base/rng.hpp"
+#include "optim/bag.hpp"
+
+using namespace headroom;
+
+TEST_CASE("gradients longer than the limit are scaled by limit / (norm + 1e-6)") {
+  Bag bag;
+  Tensor& a = bag.add("a", Array({2}, {0, 0}));
+  Tensor& b = bag.add("b", Array({1}, {0}));
+  bag.add("without gradient", Array({1}, {0}));
+  a.set_grad(Array({2}, {1, 2}));
+  b.set_grad(Array({1}, {-2}));
+  CHECK(clip_grad_norm(bag, 0.5) == 3.0);
+  const Real factor = static_cast<Real>(0.5 / (3 + 1e-6));
+  CHECK(a.grad()[0] == factor);
+  CHECK(a.grad()[1] == Real(2) * factor);
+  CHECK(b.grad()[0] == Real(-2) * factor);
+}
+
+TEST_CASE("shorter gradients stay as they are, to the bit") {
+  Bag bag;
+  Tensor& a = bag.add("a", Array({2}, {0, 0}));
+  a.set_grad(Array({2}, {Real(0.3), Real(0.4)}));
+  clip_grad_norm(bag, 0.6);
+  CHECK(a.grad()[0] == Real(0.3));
+}
+
+TEST_CASE("a norm that is not finite scales nothing") {
+  Bag bag;
+  Tensor& a = bag.add("a", Array({2}, {0, 0}));
+  a.set_grad(Array({2}, {8, std::numeric_limits<Real>::quiet_NaN()}));
+  CHECK(std::isnan(clip_grad_norm(bag, 1)));
+  CHECK(a.grad()[0] == Real(8));
+}
+
+TEST_CASE("a gradient that somebody else holds is not changed for him") {
+  Bag bag;
+  Tensor& a = bag.add("a", Array({1}, {0}));
+  const Array kept({1}, {4});
+  a.set_grad(kept);
+  clip_grad_norm(bag, 1);
+  CHECK(kept[0] == Real(4));
+  CHECK(a.grad()[0] < Real(1));
+}
+
+TEST_CASE("the norm has the same bits for any number of threads") {
+  const int threads_before = num_threads();
+  Bag bag;
+  Tensor& a = bag.add("a", zeros({100003}));
+  Array gradient({100003});
+  Rng rng(5, "gradient");
+  for (Real& x : gradient.span()) x = rng.normal();
+  a.set_grad(gradient);
+  set_num_threads(1);
+  const double expected = grad_norm(bag);
+  for (const int threads : {2, 3}) {
+    set_num_threads(threads);
+    CHECK(grad_norm(bag) == expected);
+  }
+  set_num_threads(threads_before);
+  long double sum = 0;
+  for (const Real x : gradient.span()) sum += static_cast<long double>(x) * x;
+  CHECK(std::abs(expected - static_cast<double>(std::sqrt(sum))) < 1e-10);
+}
+
+TEST_CASE("a limit that is not positive is refused") {
+  Bag bag;
+  CHECK_THROWS_AS(clip_grad_norm(bag, 0), UsageError);
+  CHECK_THROWS_AS(clip_grad_norm(bag, std::nan("")), UsageError);
+}

@@ -1,0 +1,226 @@
+// Optimizers: their arithmetic against PyTorch's numbers and an independent loop, groups, errors.
+#include "headroom/optim/optimizer.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/parallel.hpp"
+#include "headroom/base/rng.hpp"
+#include "headroom/optim/adam.hpp"
+#include "headroom/optim/sgd.hpp"
+#include "optim/bag.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const double tolerance = is_double ? 1e-14 : 5e-7;
+
+/// Element i of the gradient of step t: ((7 t + 3 i) mod 11 - 5) / 4, exact in every precision.
+Real slope(Index t, Index i) { return static_cast<Real>((7 * t + 3 * i) % 11 - 5) / Real(4); }
+
+void set_slopes(Tensor& tensor, Index t) {
+  Array gradient(tensor.shape());
+  for (Index i = 0; i < gradient.size(); ++i) gradient[i] = slope(t, i);
+  tensor.set_grad(gradient);
+}
+
+Array start() { return Array({4}, {Real(0.5), Real(-0.25), 1, -2}); }
+
+Array noise(const Shape& shape, const char* stream) {
+  Rng rng(11, stream);
+  Array array(shape);
+  for (Real& x : array.span()) x = rng.normal();
+  return array;
+}
+
+}  // namespace
+
+// The numbers come from torch.optim on a double tensor with the start and slopes above:
+//   o = torch.optim.Adam([p], lr=0.02, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.1)
+//   for t in range(1, 7): p.grad = torch.tensor([((7*t+3*i)%11-5)/4 for i in range(4)]); o.step()
+TEST_CASE("six steps of each optimizer end where PyTorch's end") {
+  struct Case {
+    const char* name;
+    double rate;
+    std::function<std::unique_ptr<Optimizer>(Module&)> make;
+    std::array<double, 4> expected;
+  };
+  const std::array<Case, 3> cases = {
+      Case{"sgd",
+           0.05,
+           [](Module& m) {
+             return std::make_unique<Sgd>(m, SgdOptions{.momentum = 0.9, .weight_decay = 0.1});
+           },
+           {0.21811439644461716, -0.5194667916361367, 0.9582282391272422, -1.6243798928406563}},
+      Case{"adam",
+           0.02,
+           [](Module& m) {
+             return std::make_unique<Adam>(
+                 m, AdamOptions{.beta2 = 0.98, .epsilon = 1e-6, .weight_decay = 0.1});
+           },
+           {0.44326398717337345, -0.3059668766368875, 1.0063935554046743, -1.9254218705630588}},
+      Case{"adamw, beta1 below a half",
+           0.02,
+           [](Module& m) {
+             return std::make_unique<AdamW>(
+                 m, AdamOptions{.beta1 = 0.4, .beta2 = 0.98, .epsilon = 1e-6, .weight_decay = 0.1});
+           },
+           {0.44898201209848737, -0.27564077832549033, 1.0007770986264155, -1.9404637400614861}}};
+  for (const Case& c : cases) {
+    INFO(c.name);
+    Bag bag;
+    Tensor& p = bag.add("p", start());
+    const auto optimizer = c.make(bag);
+    for (Index t = 1; t <= 6; ++t) {
+      set_slopes(p, t);
+      optimizer->step(c.rate);
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+      CAPTURE(i);
+      CHECK(std::abs(static_cast<double>(p.value()[static_cast<Index>(i)]) - c.expected[i]) <
+            tolerance * 2);
+    }
+  }
+}
+
+TEST_CASE("Adam follows a loop in long double over a hundred steps") {
+  Bag bag;
+  Tensor& p = bag.add("p", noise({37, 5}, "start"));
+  std::vector<long double> q(p.value().span().begin(), p.value().span().end()), m(q.size(), 0),
+      v(q.size(), 0);
+  Adam adam(bag, {});
+  for (Index t = 1; t <= 100; ++t) {
+    set_slopes(p, t);
+    const double rate = 0.01 / static_cast<double>(t);
+    adam.step(rate);
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      const long double g = slope(t, static_cast<Index>(i));
+      m[i] = 0.9L * m[i] + 0.1L * g;
+      v[i] = 0.999L * v[i] + 0.001L * g * g;
+      const long double m_hat = m[i] / (1 - std::pow(0.9L, static_cast<long double>(t)));
+      const long double v_hat = v[i] / (1 - std::pow(0.999L, static_cast<long double>(t)));
+      q[i] -= static_cast<long double>(rate) * m_hat / (std::sqrt(v_hat) + 1e-8L);
+    }
+  }
+  double worst = 0;
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    const long double actual = p.value()[static_cast<Index>(i)];
+    worst = std::max(worst, static_cast<double>(std::abs(actual - q[i])));
+  }
+  CHECK(worst < (is_double ? 1e-13 : 2e-6));
+}
+
+TEST_CASE("any number of threads gives the same bits") {
+  const int threads_before = num_threads();
+  std::vector<Real> expected;
+  for (const int threads : {1, 2, 3}) {
+    set_num_threads(threads);
+    Bag bag;
+    Tensor& p = bag.add("p", noise({301, 157}, "start"));
+    AdamW adam(bag);
+    for (Index t = 1; t <= 3; ++t) {
+      set_slopes(p, t);
+      adam.step(0.01);
+    }
+    const std::vector<Real> actual(p.value().span().begin(), p.value().span().end());
+    if (threads == 1) expected = actual;
+    CHECK(actual == expected);
+  }
+  set_num_threads(threads_before);
+}
+
+TEST_CASE("groups have a rate and a weight decay of their own") {
+  Bag bag;
+  Tensor& matrix = bag.add("matrix", Array({1, 2}, {1, 2}));
+  Tensor& bias = bag.add("bias", Array({2}, {1, 2}));
+  Tensor& slow = bag.add("slow", Array({1, 1}, {4}));
+  ParameterGroup half;
+  half.holds = [](const NamedParameter& parameter) { return parameter.name == "slow"; };
+  half.rate_factor = 0.5;
+  Sgd sgd(bag, {.weight_decay = 0.25, .groups = {no_decay_of_vectors(), half}});
+  for (auto& [name, tensor] : bag.tensors) tensor.set_grad(zeros(tensor.shape()));
+  sgd.step(1);
+  CHECK(matrix.value()[1] == Real(1.5));
+  CHECK(bias.value()[1] == Real(2));
+  CHECK(slow.value()[0] == Real(3.5));
+}
+
+TEST_CASE("a parameter without gradient is left alone, its step count too") {
+  Bag bag;
+  Tensor& moved = bag.add("moved", Array({2}, {1, 2}));
+  Tensor& still = bag.add("still", Array({2}, {1, 2}));
+  Adam adam(bag);
+  set_slopes(moved, 1);
+  adam.step(0.1);
+  CHECK(still.value()[0] == Real(1));
+  CHECK(adam.state("still").steps == std::vector<std::int64_t>{0, 0});
+  CHECK(moved.value()[0] != Real(1));
+  CHECK(adam.state("moved").steps == std::vector<std::int64_t>{1, 1});
+}
+
+TEST_CASE("an update in place does not reach a copy of the numbers that somebody keeps") {
+  Bag bag;
+  Tensor& p = bag.add("p", start());
+  const Array kept = p.value();
+  set_slopes(p, 1);
+  Sgd(bag).step(1);
+  CHECK(kept[0] == Real(0.5));
+  CHECK(p.value()[0] != Real(0.5));
+}
+
+TEST_CASE("a state of several step counts is corrected block by block") {
+  // Columns 0-1 have taken three steps, columns 2-3 none: each must go as in an optimizer of its
+  // own.
+  const Array value = noise({3, 4}, "value"), gradient = noise({3, 4}, "gradient"),
+              first = noise({3, 4}, "first");
+  Bag bag;
+  Tensor& p = bag.add("p", value.clone());
+  Adam adam(bag);
+  OptimizerState state = adam.state("p");
+  state.axis = 1;
+  state.steps = {3, 3, 0, 0};
+  state.first = first.clone();
+  state.second = Array({3, 4}, Real(0.5));
+  adam.set_state("p", state);
+  p.set_grad(gradient.clone());
+  adam.step(0.1);
+  CHECK(adam.state("p").steps == std::vector<std::int64_t>{4, 4, 1, 1});
+
+  for (const std::int64_t steps : {3, 0}) {
+    Bag alone;
+    Tensor& q = alone.add("p", value.clone());
+    Adam reference(alone);
+    OptimizerState same{first.clone(), Array({3, 4}, Real(0.5)), 0, {steps, steps, steps}};
+    reference.set_state("p", same);
+    q.set_grad(gradient.clone());
+    reference.step(0.1);
+    for (Index row = 0; row < 3; ++row) {
+      for (Index column = steps == 3 ? 0 : 2; column < (steps == 3 ? 2 : 4); ++column) {
+        CAPTURE(steps, row, column);
+        CHECK(p.value()[row * 4 + column] == q.value()[row * 4 + column]);
+      }
+    }
+  }
+}
+
+TEST_CASE("options outside their range are refused") {
+  Bag bag;
+  CHECK_THROWS_WITH(Adam(bag, {.beta1 = 1}), "adam: beta1 1 is not in [0, 1)");
+  CHECK_THROWS_WITH(Adam(bag, {.beta2 = -0.5}), "adam: beta2 -0.5 is not in [0, 1)");
+  CHECK_THROWS_AS(Adam(bag, {.epsilon = -1}), UsageError);
+  CHECK_THROWS_WITH(Sgd(bag, {.momentum = 1.5}), "sgd: momentum 1.5 is not in [0, 1)");
+  CHECK_THROWS_AS(Sgd(bag, {.weight_decay = std::nan("")}), UsageError);
+}
+
+TEST_CASE("an unknown parameter is named with the nearest known one") {
+  Bag bag;
+  bag.add("weight", start());
+  Adam adam(bag);
+  CHECK_THROWS_WITH(adam.state("weigth"),
+                    Contains("no parameter \"weigth\" (did you mean weight?)"));
+}

@@ -1,0 +1,74 @@
+// Schedules of the rate: values computed by hand.
+#include "headroom/optim/rate.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "headroom/base/error.hpp"
+
+using namespace headroom;
+
+namespace {
+bool near(double a, double b) { return std::abs(a - b) <= 1e-15; }
+}  // namespace
+
+TEST_CASE("the warm-up rises in equal steps and ends at the peak") {
+  const RateSchedule rate({.shape = RateShape::constant, .peak = 0.8, .warmup = 4});
+  CHECK(near(rate(0), 0.2));
+  CHECK(near(rate(2), 0.6));
+  CHECK(near(rate(3), 0.8));
+  CHECK(near(rate(4), 0.8));
+  CHECK(near(rate(1000000), 0.8));
+}
+
+TEST_CASE("cosine falls by half a wave to its floor and stays there") {
+  const RateSchedule rate(
+      {.shape = RateShape::cosine, .peak = 1.0, .warmup = 2, .steps = 10, .floor = 0.2});
+  CHECK(near(rate(2), 1.0));
+  CHECK(near(rate(4), 0.2 + 0.4 * (1 + std::sqrt(0.5))));
+  CHECK(near(rate(6), 0.6));
+  CHECK(near(rate(10), 0.2));
+  CHECK(near(rate(11), 0.2));
+}
+
+TEST_CASE("linear falls evenly to zero") {
+  const RateSchedule rate({.shape = RateShape::linear, .peak = 1.0, .warmup = 0, .steps = 8});
+  CHECK(near(rate(0), 1.0));
+  CHECK(near(rate(1), 0.875));
+  CHECK(near(rate(7), 0.125));
+  CHECK(near(rate(8), 0.0));
+  CHECK(near(rate(80), 0.0));
+}
+
+TEST_CASE("inverse root is the formula of the Transformer's paper") {
+  const double width = 512;
+  const Index warmup = 4000;
+  const RateSchedule rate({.shape = RateShape::inverse_root,
+                           .peak = 1 / std::sqrt(width * static_cast<double>(warmup)),
+                           .warmup = warmup});
+  for (const Index step : {1, 100, 4000, 4001, 100000}) {  // the paper counts from 1
+    const double s = static_cast<double>(step), w = static_cast<double>(warmup);
+    CAPTURE(step);
+    CHECK(near(rate(step - 1),
+               std::pow(width, -0.5) * std::min(std::pow(s, -0.5), s * std::pow(w, -1.5))));
+  }
+}
+
+TEST_CASE("a schedule says what it does") {
+  CHECK(RateSchedule({.peak = 0.5}).text() == "0.5 throughout");
+  CHECK(RateSchedule({.shape = RateShape::cosine, .peak = 0.002, .warmup = 100, .steps = 2000})
+            .text() == "warm-up 100 steps to 0.002, then cosine to 0 at step 2000");
+}
+
+TEST_CASE("schedules that make no sense are refused") {
+  CHECK_THROWS_WITH(RateSchedule({.shape = RateShape::cosine, .warmup = 10, .steps = 10}),
+                    "rate schedule: cosine over 10 steps does not outlast its warm-up of 10; give "
+                    "the length of the run");
+  CHECK_THROWS_AS(RateSchedule({.peak = -1}), UsageError);
+  CHECK_THROWS_AS(RateSchedule({.peak = std::nan("")}), UsageError);
+  CHECK_THROWS_AS(RateSchedule({.warmup = -1}), UsageError);
+  CHECK_THROWS_WITH(
+      rate_shape_from("cosin"),
+      "no rate schedule \"cosin\" (there are constant, cosine, linear, inverse_root)");
+  CHECK(rate_shape_from("linear") == RateShape::linear);
+}

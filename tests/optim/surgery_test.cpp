@@ -1,0 +1,151 @@
+// Optimizers under surgery: after a prune the moments of the heads that stay are those of before,
+// in every layout, and forgetting to say so is an error.
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "headroom/base/error.hpp"
+#include "headroom/nn/attention.hpp"
+#include "headroom/optim/adam.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::unique_ptr<Attention> small_attention(Layout layout) {
+  Rng rng(3, "init");
+  return make_attention(layout, {.width = 12, .heads = 6, .head_dim = 2}, rng);
+}
+
+void random_gradients(Module& module, std::uint64_t seed) {
+  for (NamedParameter& parameter : parameters(module)) {
+    Rng rng(seed, parameter.name);
+    Array gradient(parameter.tensor.shape());
+    for (Real& x : gradient.span()) x = rng.normal();
+    parameter.tensor.set_grad(gradient);
+  }
+}
+
+/// The numbers that belong to one head (original index) of a per-parameter array.
+std::vector<Real> of_head(const Attention& attention, Index head,
+                          const std::function<const Array&(const std::string&)>& array_of) {
+  std::vector<Real> numbers;
+  for (const HeadSlice& slice : attention.head_slices()) {
+    if (slice.head != head) continue;
+    const Array& array = array_of(slice.name);
+    const Index columns = array.rank() == 2 ? array.dim(1) : 1;
+    for (Index i = 0; i < array.size(); ++i) {
+      const Index place = slice.axis == 0 ? i / columns : i % columns;
+      if (place >= slice.begin && place < slice.end) numbers.push_back(array[i]);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("a prune keeps the moments and steps of the heads that stay, in every layout") {
+  for (const Layout layout : {Layout::separate, Layout::fused, Layout::shared}) {
+    INFO(name_of(layout));
+    const auto attention = small_attention(layout);
+    Adam adam(*attention);
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      random_gradients(*attention, step);
+      adam.step(0.01);
+    }
+    const auto moment = [&](const std::string& name) -> const Array& {
+      return adam.state(name).second;
+    };
+    std::vector<std::vector<Real>> before;
+    for (Index head = 0; head < 6; ++head) before.push_back(of_head(*attention, head, moment));
+
+    const std::vector<Index> gone = {0, 3, 4};
+    adam.apply(attention->prune(gone));
+    for (const Index head : attention->alive()) {
+      CAPTURE(head);
+      CHECK_FALSE(before[static_cast<std::size_t>(head)].empty());
+      CHECK(of_head(*attention, head, moment) == before[static_cast<std::size_t>(head)]);
+    }
+    for (const auto& [name, state] : adam.states()) {
+      CAPTURE(name);
+      CHECK(std::all_of(state.steps.begin(), state.steps.end(), [](auto n) { return n == 3; }));
+    }
+    random_gradients(*attention, 9);
+    adam.step(0.01);  // everything fits again
+
+    adam.apply(attention->prune(std::vector<Index>{1, 2, 5}));  // no heads at all
+    random_gradients(*attention, 10);
+    adam.step(0.01);
+  }
+}
+
+TEST_CASE("a step after a prune that the optimizer was not told of says what to do") {
+  for (const Layout layout : {Layout::separate, Layout::fused}) {
+    const auto attention = small_attention(layout);
+    Adam adam(*attention);
+    const std::vector<ParameterEdit> edits = attention->prune(std::vector<Index>{2});
+    random_gradients(*attention, 1);
+    CHECK_THROWS_WITH(adam.step(0.01),
+                      Contains("after prune() give the edits") && Contains("apply()"));
+    adam.apply(edits);
+    adam.step(0.01);
+    CHECK_THROWS_AS(adam.apply(edits), UsageError);  // twice
+  }
+}
+
+TEST_CASE("a parameter that is new to the optimizer starts at step 0 beside the others") {
+  const auto attention = small_attention(Layout::separate);
+  Adam adam(*attention);
+  random_gradients(*attention, 1);
+  adam.step(0.01);
+  adam.forget("query.3.weight");  // as if the head had just come back
+  random_gradients(*attention, 2);
+  adam.step(0.01);
+  CHECK(adam.state("query.3.weight").steps == std::vector<std::int64_t>{1, 1});
+  CHECK(adam.state("query.2.weight").steps == std::vector<std::int64_t>{2, 2});
+}
+
+TEST_CASE("the saved state goes on as the optimizer that was saved, to the bit") {
+  const auto a = small_attention(Layout::fused), b = small_attention(Layout::fused);
+  AdamW one(*a);
+  random_gradients(*a, 1);
+  one.step(0.01);
+  one.apply(a->prune(std::vector<Index>{1, 4}));
+
+  TensorFile file;
+  one.save_state(StateWriter(file, "optimizer."));
+  AdamW two(*b);
+  b->prune(std::vector<Index>{1, 4});
+  copy_parameters(*a, *b);
+  two.load_state(StateReader(file, "optimizer."));
+  for (auto [model, optimizer] :
+       {std::pair<Attention*, Optimizer*>{a.get(), &one}, {b.get(), &two}}) {
+    random_gradients(*model, 2);
+    optimizer->step(0.01);
+  }
+  const auto mine = parameters(*a), theirs = parameters(*b);
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    INFO(mine[i].name);
+    const Array &x = mine[i].tensor.value(), &y = theirs[i].tensor.value();
+    REQUIRE(x.shape() == y.shape());
+    CHECK(std::memcmp(x.data(), y.data(), x.span().size_bytes()) == 0);
+  }
+}
+
+TEST_CASE("loading a state names what is missing, extra or of another shape") {
+  const auto saved = small_attention(Layout::fused), other = small_attention(Layout::separate);
+  Adam adam(*saved);
+  TensorFile file;
+  adam.save_state(StateWriter(file, "optimizer."));
+  const StateReader from(file, "optimizer.");
+
+  Adam wrong_layout(*other);
+  CHECK_THROWS_WITH(wrong_layout.load_state(from), Contains("query.0.weight.first"));
+  saved->prune(std::vector<Index>{0});
+  Adam pruned(*saved);
+  CHECK_THROWS_WITH(pruned.load_state(from), Contains("in_proj_weight.first"));
+  const auto same = small_attention(Layout::fused);
+  file.put("optimizer.intruder", zeros({2}));
+  Adam fits(*same);
+  CHECK_THROWS_WITH(fits.load_state(from), Contains("intruder"));
+}
