@@ -13,6 +13,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
 int threads_in_use = omp_get_max_threads();
+thread_local int index_of_this_thread = 0;
 }  // namespace
 
 void set_num_threads(int threads) {
@@ -22,6 +23,8 @@ void set_num_threads(int threads) {
 }
 
 int num_threads() { return threads_in_use; }
+
+int thread_index() { return index_of_this_thread; }
 
 Index grain_for(Index item_cost, Index chunk_cost) {
   return std::max<Index>(1, chunk_cost / std::max<Index>(1, item_cost));
@@ -35,14 +38,19 @@ void parallel_for(Index n, Index grain, RangeBody body) {
     return;
   }
   std::exception_ptr first_error;
-#pragma omp parallel for schedule(static) num_threads(threads_in_use)
-  for (Index chunk = 0; chunk < chunks; ++chunk) {
-    try {
-      run(chunk);
-    } catch (...) {
+#pragma omp parallel num_threads(threads_in_use)
+  {
+    index_of_this_thread = omp_get_thread_num();
+#pragma omp for schedule(static)
+    for (Index chunk = 0; chunk < chunks; ++chunk) {
+      try {
+        run(chunk);
+      } catch (...) {
 #pragma omp critical
-      if (!first_error) first_error = std::current_exception();
+        if (!first_error) first_error = std::current_exception();
+      }
     }
+    index_of_this_thread = 0;
   }
   if (first_error) std::rethrow_exception(first_error);
 }

@@ -10,18 +10,34 @@
 namespace headroom::inline HEADROOM_PRECISION {
 namespace kernels {
 
-void dropout(const Real* x, Index n, Real p, const MaskStream& stream, bool add, Real* y) {
-  constexpr Index piece = 512;  // random numbers at hand at one time, on the stack
+namespace {
+constexpr Index piece = 512;  // random numbers at hand at one time, on the stack
+}
+
+void dropout_factors(const MaskStream& stream, Index first, Index n, Real p, Real* factors) {
   const Real scale = dropout_scale(p);
+  std::array<float, piece> uniform;
+  for (Index at = 0; at < n; at += piece) {
+    const Index count = std::min(piece, n - at);
+    stream.fill(first + at, count, uniform.data());
+#pragma omp simd
+    for (Index i = 0; i < count; ++i) {
+      const bool keep = static_cast<Real>(uniform[static_cast<std::size_t>(i)]) >= p;
+      factors[at + i] = keep ? scale : Real(0);
+    }
+  }
+}
+
+void dropout(const Real* x, Index n, Real p, const MaskStream& stream, bool add, Real* y) {
   parallel_for(n, 8 * piece, [&](Index begin, Index end) {
-    std::array<float, piece> uniform;
+    std::array<Real, piece> factors;
     for (Index at = begin; at < end; at += piece) {
       const Index count = std::min(piece, end - at);
-      stream.fill(at, count, uniform.data());
+      dropout_factors(stream, at, count, p, factors.data());
 #pragma omp simd
       for (Index i = 0; i < count; ++i) {
-        const bool keep = static_cast<Real>(uniform[static_cast<std::size_t>(i)]) >= p;
-        put(keep ? x[at + i] * scale : Real(0), add, y[at + i]);
+        const Real factor = factors[static_cast<std::size_t>(i)];
+        put(factor != 0 ? x[at + i] * factor : Real(0), add, y[at + i]);
       }
     }
   });

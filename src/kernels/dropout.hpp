@@ -9,6 +9,9 @@ namespace kernels {
 /// What a kept number is multiplied by, so that the expectation stays.
 inline Real dropout_scale(Real p) { return p < 1 ? 1 / (1 - p) : Real(0); }
 
+/// factors_i = 1 / (1 - p) where stream.uniform(first + i) >= p, else 0, for i < n.
+void dropout_factors(const MaskStream& stream, Index first, Index n, Real p, Real* factors);
+
 /// y_e (+)= x_e / (1 - p) where stream.uniform(e) >= p, else 0; `add` tells whether y has a sum
 /// already.
 void dropout(const Real* x, Index n, Real p, const MaskStream& stream, bool add, Real* y);

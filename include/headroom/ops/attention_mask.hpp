@@ -36,6 +36,8 @@ class AttentionMask {
   bool limit_is_uniform() const;
   /// The byte row of (b, original head, query), or nullptr without a byte mask.
   const std::uint8_t* allowed_row(Index b, Index head, Index i) const;
+  /// The bytes that allow() was given, combined; undefined without.
+  const Bytes& allowed_bytes() const { return allowed_; }
   /// True when key j is allowed: both conditions above.
   bool allows(Index b, Index head, Index i, Index j, Index keys) const;
   /// The mask as bytes [B, H, Tq, Tk]; rows of `heads` by original index.

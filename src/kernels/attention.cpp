@@ -1,0 +1,277 @@
+// Attention by blocks of query rows: scores, weights and output of a block stay in the cache, and
+// the backward pass computes the weights again.
+#include "kernels/attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headroom/base/parallel.hpp"
+#include "kernels/dropout.hpp"
+#include "kernels/gemm.hpp"
+#include "kernels/simd.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace kernels {
+
+namespace {
+
+/// Query rows of a block. Under causality a block stops at its last row's limit.
+constexpr Index block_rows = 32;
+
+/// Queries [begin, begin + rows) of head `head` of example `b`, and the keys they may look at.
+struct Block {
+  const AttentionPlan& plan;
+  Index b, head, begin, rows;
+  Index keys;  // the largest limit of the rows; keys further on are never read
+
+  Block(const AttentionPlan& p, Index example, Index h, Index first)
+      : plan(p),
+        b(example),
+        head(h),
+        begin(first),
+        rows(std::min(block_rows, p.queries - first)),
+        keys(0) {
+    for (Index r = 0; r < rows; ++r) keys = std::max(keys, limit(r));
+  }
+  Index limit(Index r) const { return plan.limits[b * plan.queries + begin + r]; }
+  const std::uint8_t* allowed(Index r) const {
+    if (!plan.allowed.defined()) return nullptr;
+    const Index matrix = plan.allowed_at[static_cast<std::size_t>(b * plan.heads + head)];
+    return plan.allowed.data() + matrix + (begin + r) * plan.keys;
+  }
+  /// True when some of the first `keys` keys are denied to some row.
+  bool has_denied() const { return plan.limits_differ || plan.allowed.defined(); }
+  /// Position of row r in [B, H, Tq].
+  Index statistics(Index r) const { return (b * plan.heads + head) * plan.queries + begin + r; }
+  /// Position of row `t` of this head in rows `stride` apart, T = `times` to an example.
+  Index at(Index times, Index t, Index stride, Index width) const {
+    return (b * times + t) * stride + head * width;
+  }
+  Factor queries(const HeadRows& q) const {
+    return {q.data + at(plan.queries, begin, q.stride, plan.head_dim), q.stride};
+  }
+  Factor all_keys(const HeadRows& k) const {
+    return {k.data + at(plan.keys, 0, k.stride, plan.head_dim), k.stride};
+  }
+  Factor all_values(const HeadRows& v) const {
+    return {v.data + at(plan.keys, 0, v.stride, plan.value_dim), v.stride};
+  }
+  /// Offset of the block in y or dy, [B, Tq, H Dv].
+  Index output() const {
+    return at(plan.queries, begin, plan.heads * plan.value_dim, plan.value_dim);
+  }
+};
+
+Factor transposed(const Factor& f) { return headroom::transposed(f.data, f.stride); }
+
+/// Row stride of a block of weights: whole cache lines.
+Index weight_stride(const AttentionPlan& plan) { return (plan.keys + 15) / 16 * 16; }
+
+/// Multiply-adds of a head, to cut the heads into chunks.
+Index head_cost(const AttentionPlan& plan) {
+  return plan.queries * plan.keys * (plan.head_dim + plan.value_dim) / 16;
+}
+
+bool is_finite(const Factor& f, Index rows, Index columns) {
+  Real zero = 0;  // stays 0 unless an infinity or NaN is multiplied
+  for (Index r = 0; r < rows; ++r) {
+    const Real* const row = f.data + r * f.stride;
+#pragma omp simd reduction(+ : zero)
+    for (Index c = 0; c < columns; ++c) zero += row[c] * Real(0);
+  }
+  return zero == 0;
+}
+
+/// C += alpha A B without touching b_kj where a_ik is 0: a denied key's weight is 0, but
+/// 0 * NaN is NaN. Slow, and only for numbers that are not finite.
+void gemm_skipping_zeros(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real* c,
+                         Index c_stride) {
+  for (Index i = 0; i < m; ++i) {
+    for (Index l = 0; l < k; ++l) {
+      const Real weight = a.is_transposed ? a.data[l * a.stride + i] : a.data[i * a.stride + l];
+      if (weight == 0) continue;
+      for (Index j = 0; j < n; ++j)
+        c[i * c_stride + j] += alpha * weight * b.data[l * b.stride + j];
+    }
+  }
+}
+
+/// C (+)= alpha W B, where W are weights or their gradients: 0 where a key is denied.
+void weighted_sum(const Block& block, Index m, Index n, Index k, Real alpha, Factor w, Factor b,
+                  bool add, Real* c, Index c_stride) {
+  if (!block.has_denied() || is_finite(b, k, n)) {
+    gemm(m, n, k, alpha, w, b, add ? Real(1) : Real(0), c, c_stride);
+    return;
+  }
+  for (Index i = 0; i < m && !add; ++i) std::fill_n(c + i * c_stride, n, Real(0));
+  gemm_skipping_zeros(m, n, k, alpha, w, b, c, c_stride);
+}
+
+/// scale Q K^T for a block, [rows, keys] with rows `stride` apart.
+void scores(const Block& block, const HeadRows& query, const HeadRows& key, Real* s, Index stride) {
+  gemm(block.rows, block.keys, block.plan.head_dim, block.plan.scale, block.queries(query),
+       transposed(block.all_keys(key)), Real(0), s, stride);
+}
+
+/// Sets what row r may not attend to: 0 behind its limit, -infinity (whose e^ is 0) at denied
+/// bytes. False when nothing is left; then the whole row is 0.
+bool mask_row(const Block& block, Index r, Real* s) {
+  const Index limit = block.limit(r);
+  const std::uint8_t* const allowed = block.allowed(r);
+  const bool any = allowed == nullptr ? limit > 0 : row_mask(s, limit, allowed);
+  const Index begin = any ? limit : 0;
+  std::fill(s + begin, s + block.keys, Real(0));
+  return any;
+}
+
+/// The factors that dropout multiplies row r of the weights with: 0 or 1 / (1 - p).
+void dropout_row(const Block& block, Index r, Real* factors) {
+  const AttentionPlan& plan = block.plan;
+  const Index element = (block.b * plan.queries + block.begin + r) * plan.keys;
+  dropout_factors(block.plan.streams[static_cast<std::size_t>(block.head)], element, block.keys,
+                  plan.dropout, factors);
+}
+
+void row_multiply(const Real* factors, Index n, Real* y) {
+#pragma omp simd
+  for (Index i = 0; i < n; ++i) y[i] *= factors[i];
+}
+
+Real row_entropy(const Real* weights, Index n) {
+  Real entropy = 0;
+  for (Index j = 0; j < n; ++j) {
+    if (weights[j] != 0) entropy -= weights[j] * std::log(weights[j]);
+  }
+  return entropy;
+}
+
+/// Scores become weights, row by row; the statistics of the rows are kept.
+void weigh(const Block& block, Real* s, Index stride, Real* factors, const AttentionRowsOut& rows) {
+  for (Index r = 0; r < block.rows; ++r) {
+    Real* const row = s + r * stride;
+    const bool any = mask_row(block, r, row);
+    const Index at = block.statistics(r);
+    rows.log_sum_exp[at] = any ? row_softmax(row, block.limit(r), row) : -infinity;
+    if (rows.entropy != nullptr) rows.entropy[at] = row_entropy(row, block.keys);
+    if (rows.maximum != nullptr) rows.maximum[at] = std::max(Real(0), row_max(row, block.keys));
+    if (factors != nullptr) {
+      dropout_row(block, r, factors);
+      row_multiply(factors, block.keys, row);
+    }
+  }
+}
+
+/// The backward pass's half of the work row by row: scores in p become the weights (with dropout)
+/// that dV needs, and dp, the gradient of the weights, becomes that of the scores.
+void weigh_backward(const Block& block, const Real* y, const Real* log_sum_exp, const Real* dy,
+                    Real* p, Real* dp, Index stride, Real* factors) {
+  const Index y_stride = block.plan.heads * block.plan.value_dim;
+  for (Index r = 0; r < block.rows; ++r) {
+    Real* const weights = p + r * stride;
+    Real* const d = dp + r * stride;
+    if (!mask_row(block, r, weights)) {
+      std::fill_n(d, block.keys, Real(0));
+      continue;
+    }
+    row_exp(weights, block.limit(r), log_sum_exp[block.statistics(r)], weights);
+    const Index at = block.output() + r * y_stride;
+    const Real delta = row_dot(dy + at, y + at, block.plan.value_dim);
+    if (factors != nullptr) {
+      dropout_row(block, r, factors);
+      row_multiply(factors, block.keys, d);
+    }
+    // Denied keys have weight 0 and perhaps a NaN in d, from their value: they stay out.
+#pragma omp simd
+    for (Index j = 0; j < block.keys; ++j) {
+      d[j] = weights[j] != 0 ? weights[j] * (d[j] - delta) : Real(0);
+    }
+    if (factors != nullptr) row_multiply(factors, block.keys, weights);
+  }
+}
+
+}  // namespace
+
+void attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value, Real* y,
+               const AttentionRowsOut& rows) {
+  const Index blocks = (plan.queries + block_rows - 1) / block_rows;
+  const Index stride = weight_stride(plan);
+  const Index y_stride = plan.heads * plan.value_dim;
+  // Each thread has its own weights and row of dropout factors.
+  Array scratch(Shape{num_threads(), block_rows + 1, stride});
+  parallel_for(
+      plan.batch * plan.heads * blocks, grain_for(head_cost(plan) / std::max<Index>(1, blocks)),
+      [&](Index begin, Index end) {
+        Real* const weights = scratch.data() + thread_index() * (block_rows + 1) * stride;
+        Real* const factors = plan.dropout > 0 ? weights + block_rows * stride : nullptr;
+        for (Index item = begin; item < end; ++item) {
+          const Index head = item / blocks;
+          const Block block(plan, head / plan.heads, head % plan.heads, item % blocks * block_rows);
+          scores(block, query, key, weights, stride);
+          weigh(block, weights, stride, factors, rows);
+          weighted_sum(block, block.rows, plan.value_dim, block.keys, Real(1), {weights, stride},
+                       block.all_values(value), false, y + block.output(), y_stride);
+        }
+      });
+}
+
+namespace {
+
+/// Zeroes a head's columns of a fresh gradient, so that all blocks can add to them.
+void clear(const HeadGradient& gradient, const Block& block, Index times, Index width) {
+  if (!gradient.fresh || gradient.data == nullptr) return;
+  for (Index t = 0; t < times; ++t) {
+    std::fill_n(gradient.data + block.at(times, t, gradient.stride, width), width, Real(0));
+  }
+}
+
+}  // namespace
+
+void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value,
+                        const Real* y, const Real* log_sum_exp, const Real* dy, HeadGradient dquery,
+                        HeadGradient dkey, HeadGradient dvalue) {
+  const Index stride = weight_stride(plan);
+  const Index y_stride = plan.heads * plan.value_dim;
+  Array scratch(Shape{num_threads(), 2 * block_rows + 1, stride});
+  parallel_for(
+      plan.batch * plan.heads, grain_for(2 * head_cost(plan)), [&](Index begin, Index end) {
+        Real* const p = scratch.data() + thread_index() * (2 * block_rows + 1) * stride;
+        Real* const ds = p + block_rows * stride;
+        Real* const factors = plan.dropout > 0 ? ds + block_rows * stride : nullptr;
+        for (Index item = begin; item < end; ++item) {
+          for (Index first = 0; first < plan.queries || first == 0; first += block_rows) {
+            const Block block(plan, item / plan.heads, item % plan.heads, first);
+            if (first == 0) {
+              clear(dkey, block, plan.keys, plan.head_dim);
+              clear(dvalue, block, plan.keys, plan.value_dim);
+            }
+            const Factor dy_block{dy + block.output(), y_stride};
+            scores(block, query, key, p, stride);
+            gemm(block.rows, block.keys, plan.value_dim, Real(1), dy_block,
+                 transposed(block.all_values(value)), Real(0), ds, stride);
+            weigh_backward(block, y, log_sum_exp, dy, p, ds, stride, factors);
+            if (dvalue.data != nullptr) {
+              weighted_sum(block, block.keys, plan.value_dim, block.rows, Real(1),
+                           headroom::transposed(p, stride), dy_block, true,
+                           dvalue.data + block.at(plan.keys, 0, dvalue.stride, plan.value_dim),
+                           dvalue.stride);
+            }
+            if (dquery.data != nullptr) {
+              weighted_sum(
+                  block, block.rows, plan.head_dim, block.keys, plan.scale, {ds, stride},
+                  block.all_keys(key), !dquery.fresh,
+                  dquery.data + block.at(plan.queries, first, dquery.stride, plan.head_dim),
+                  dquery.stride);
+            }
+            if (dkey.data != nullptr) {
+              weighted_sum(block, block.keys, plan.head_dim, block.rows, plan.scale,
+                           headroom::transposed(ds, stride), block.queries(query), true,
+                           dkey.data + block.at(plan.keys, 0, dkey.stride, plan.head_dim),
+                           dkey.stride);
+            }
+          }
+        }
+      });
+}
+
+}  // namespace kernels
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,59 @@
+// Scaled dot-product attention of every head of every example, without storing its weights.
+#pragma once
+
+#include <vector>
+
+#include "headroom/array/array.hpp"
+#include "headroom/base/rng.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace kernels {
+
+/// Sizes, mask and dropout of an attention: all but its numbers.
+struct AttentionPlan {
+  Index batch, heads, queries, keys, head_dim, value_dim;
+  Real scale;
+  Ids limits;                       // [B, Tq]: the leading keys that causality and lengths allow
+  bool limits_differ;               // between the queries of an example
+  Bytes allowed;                    // the byte mask, or undefined
+  std::vector<Index> allowed_at;    // [B, H]: where in `allowed` a head's [Tq, Tk] starts
+  Real dropout;                     // of the weights; 0: none
+  std::vector<MaskStream> streams;  // [H], when there is dropout
+};
+
+/// The columns of all heads in an array [B, T, width]: row t of head h of example b starts at
+/// data + (b T + t) stride + h width of a head.
+struct HeadRows {
+  const Real* data;
+  Index stride;
+};
+
+/// Where a gradient goes, laid out as HeadRows. `fresh`: the heads' columns hold garbage and are
+/// overwritten, else they are added to. data is nullptr when the gradient is not wanted.
+struct HeadGradient {
+  Real* data = nullptr;
+  Index stride = 0;
+  bool fresh = false;
+};
+
+/// Per row of weights, [B, H, Tq]. entropy and maximum may be nullptr.
+struct AttentionRowsOut {
+  Real* log_sum_exp;
+  Real* entropy = nullptr;
+  Real* maximum = nullptr;
+};
+
+/// y [B, Tq, H Dv] = softmax(scale Q K^T, over allowed keys) V, head by head.
+void attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value, Real* y,
+               const AttentionRowsOut& rows);
+
+/// With P = e^(scale Q K^T - log_sum_exp) and delta_i = sum_d dy_id y_id:
+///   dV = P^T dy,  dP = dy V^T,  dS = P (dP - delta),  dQ = scale dS K,  dK = scale dS^T Q.
+/// Under dropout, with factors m: dV = (P m)^T dy and dS = P (m dP - delta); delta stays, because
+/// sum_j P_ij m_ij dP_ij = sum_d dy_id y_id.
+void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value,
+                        const Real* y, const Real* log_sum_exp, const Real* dy, HeadGradient dquery,
+                        HeadGradient dkey, HeadGradient dvalue);
+
+}  // namespace kernels
+}  // namespace headroom::inline HEADROOM_PRECISION

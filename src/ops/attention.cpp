@@ -1,0 +1,165 @@
+// Fused attention on the tape: checks, the plan for the kernel, and where the gradients go.
+#include "headroom/ops/attention.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/ops/dropout.hpp"
+#include "kernels/attention.hpp"
+#include "ops/attention_check.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+Ids key_limits(const AttentionMask& mask, const AttentionSizes& sizes) {
+  Ids limits(Shape{sizes.batch, sizes.queries});
+  for (Index b = 0; b < sizes.batch; ++b) {
+    for (Index i = 0; i < sizes.queries; ++i) {
+      limits[b * sizes.queries + i] = static_cast<std::int32_t>(mask.key_limit(b, i, sizes.keys));
+    }
+  }
+  return limits;
+}
+
+kernels::AttentionPlan make_plan(const AttentionSizes& sizes, const AttentionOptions& options) {
+  kernels::AttentionPlan plan{.batch = sizes.batch,
+                              .heads = sizes.heads,
+                              .queries = sizes.queries,
+                              .keys = sizes.keys,
+                              .head_dim = sizes.head_dim,
+                              .value_dim = sizes.value_dim,
+                              .scale = sizes.scale,
+                              .limits = key_limits(options.mask, sizes),
+                              .limits_differ = !options.mask.limit_is_uniform(),
+                              .allowed = options.mask.allowed_bytes(),
+                              .allowed_at = {},
+                              .dropout = options.dropout,
+                              .streams = {}};
+  if (plan.allowed.defined()) {
+    for (Index b = 0; b < sizes.batch; ++b) {
+      for (const Index head : sizes.original_heads) {
+        plan.allowed_at.push_back(options.mask.allowed_row(b, head, 0) - plan.allowed.data());
+      }
+    }
+  }
+  if (options.dropout > 0) {
+    for (const Index head : sizes.original_heads) {
+      plan.streams.push_back(mask_stream(options.module, head));
+    }
+  }
+  return plan;
+}
+
+/// Query, key or value: its array and the columns of it that the heads own.
+struct Role {
+  Array source;
+  int group;  // the same number for roles in one and the same tensor
+  Index first, width;
+  kernels::HeadRows rows() const { return {source.data() + first, source.dim(-1)}; }
+  bool same_source(const Role& other) const { return group == other.group; }
+  bool overlaps(const Role& other) const {
+    return same_source(other) && first < other.first + other.width && other.first < first + width;
+  }
+};
+
+/// The gradients of the three roles. They may be columns of one source's gradient, which the kernel
+/// then writes in place: columns that no head owns get zero, and roles that own the same columns
+/// are computed apart and added.
+class RoleGradients {
+ public:
+  RoleGradients(const std::array<Role, 3>& roles, Gradients& into) : roles_(roles), into_(into) {
+    for (std::size_t r = 0; r < 3; ++r) place(r);
+  }
+  kernels::HeadGradient operator[](std::size_t role) const { return places_[role]; }
+  /// Adds what was computed apart.
+  void finish() {
+    for (std::size_t r = 0; r < 3; ++r) {
+      if (apart_[r].defined()) into_[r] += std::move(apart_[r]);
+    }
+  }
+
+ private:
+  void place(std::size_t r) {
+    if (!into_[r].wanted()) return;
+    const Role& role = roles_[r];
+    const Index stride = role.source.dim(-1);
+    for (std::size_t before = 0; before < r; ++before) {
+      if (!role.overlaps(roles_[before])) continue;
+      apart_[r] = Array(role.source.shape(), Real(0));
+      places_[r] = {apart_[r].data() + role.first, stride, false};
+      return;
+    }
+    bool fresh = false;
+    Array& sum = into_[r].sum(fresh);
+    if (fresh && !all_columns_owned(r)) {
+      std::fill_n(sum.data(), sum.size(), Real(0));
+      fresh = false;
+    }
+    // A later role of a source that came fresh to an earlier one finds its own columns still fresh.
+    for (std::size_t before = 0; before < r; ++before) {
+      if (role.same_source(roles_[before])) fresh = places_[before].fresh;
+    }
+    places_[r] = {sum.data() + role.first, stride, fresh};
+  }
+
+  /// True when the roles of this source own each of its columns once.
+  bool all_columns_owned(std::size_t r) const {
+    Index owned = 0;
+    for (std::size_t other = 0; other < 3; ++other) {
+      if (!roles_[other].same_source(roles_[r])) continue;
+      for (std::size_t before = 0; before < other; ++before) {
+        if (roles_[other].overlaps(roles_[before])) return false;
+      }
+      owned += roles_[other].width;
+    }
+    return owned == roles_[r].source.dim(-1);
+  }
+
+  const std::array<Role, 3>& roles_;
+  Gradients& into_;
+  std::array<kernels::HeadGradient, 3> places_{};
+  std::array<Array, 3> apart_{};
+};
+
+}  // namespace
+
+AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
+                          const HeadColumns& value, Index heads, Index head_dim, Index value_dim,
+                          const AttentionOptions& options) {
+  OpScope op("attention");
+  const AttentionSizes sizes =
+      check_attention(query, key, value, heads, head_dim, value_dim, options);
+  const int key_group = key.source.same(query.source) ? 0 : 1;
+  const int value_group = value.source.same(query.source) ? 0
+                          : value.source.same(key.source) ? 1
+                                                          : 2;
+  const std::array<Role, 3> roles{
+      Role{query.source.value(), 0, query.first, heads * head_dim},
+      Role{key.source.value(), key_group, key.first, heads * head_dim},
+      Role{value.source.value(), value_group, value.first, heads * value_dim}};
+  kernels::AttentionPlan plan = make_plan(sizes, options);
+  Array y(Shape{sizes.batch, sizes.queries, heads * value_dim});
+  const Shape per_row{sizes.batch, heads, sizes.queries};
+  AttentionRows rows{.log_sum_exp = Array(per_row), .entropy = {}, .maximum = {}};
+  if (options.rows) {
+    rows.entropy = Array(per_row);
+    rows.maximum = Array(per_row);
+  }
+  kernels::attention(plan, roles[0].rows(), roles[1].rows(), roles[2].rows(), y.data(),
+                     {rows.log_sum_exp.data(), rows.entropy.data(), rows.maximum.data()});
+  Tensor result =
+      record(op, y, {query.source, key.source, value.source},
+             [roles, plan = std::move(plan), y, log_sum_exp = rows.log_sum_exp](const Array& dy,
+                                                                                Gradients& into) {
+               RoleGradients gradients(roles, into);
+               kernels::attention_backward(plan, roles[0].rows(), roles[1].rows(), roles[2].rows(),
+                                           y.data(), log_sum_exp.data(), dy.data(), gradients[0],
+                                           gradients[1], gradients[2]);
+               gradients.finish();
+             });
+  return {std::move(result), options.rows ? std::move(rows) : AttentionRows{}};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,23 @@
+// What fused and composed attention check alike.
+#pragma once
+
+#include <vector>
+
+#include "headroom/ops/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// The sizes of an attention, with the defaults of its options filled in.
+struct AttentionSizes {
+  Index batch, heads, queries, keys, head_dim, value_dim;
+  Real scale;
+  std::vector<Index> original_heads;
+};
+
+/// Throws ShapeError when the sources, the mask or the heads do not fit together, UsageError for a
+/// dropout that is no probability.
+AttentionSizes check_attention(const HeadColumns& query, const HeadColumns& key,
+                               const HeadColumns& value, Index heads, Index head_dim,
+                               Index value_dim, const AttentionOptions& options);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

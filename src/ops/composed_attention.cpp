@@ -1,0 +1,53 @@
+// Attention, composed of other operations: the formula with everything in sight.
+#include "headroom/ops/composed.hpp"
+#include "headroom/ops/ops.hpp"
+#include "ops/attention_check.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace composed {
+
+namespace {
+
+/// The heads' columns as [B, heads, T, width].
+Tensor heads_of(const HeadColumns& columns, Index heads, Index width) {
+  const Tensor& source = columns.source;
+  const Tensor own = slice(source, 2, columns.first, columns.first + heads * width);
+  return permute(reshape(own, {source.dim(0), source.dim(1), heads, width}), {0, 2, 1, 3});
+}
+
+/// Dropout of the weights [B, heads, Tq, Tk], each head by its own stream.
+Tensor drop_per_head(const Tensor& weights, const AttentionSizes& sizes,
+                     const AttentionOptions& options) {
+  if (options.dropout == 0 || sizes.heads == 0) return weights;
+  std::vector<Tensor> dropped;
+  for (Index h = 0; h < sizes.heads; ++h) {
+    const Index original = sizes.original_heads[static_cast<std::size_t>(h)];
+    dropped.push_back(composed::dropout(slice(weights, 1, h, h + 1), options.dropout,
+                                        mask_stream(options.module, original)));
+  }
+  return concat(dropped, 1);
+}
+
+}  // namespace
+
+Attention attention(const HeadColumns& query, const HeadColumns& key, const HeadColumns& value,
+                    Index heads, Index head_dim, Index value_dim, const AttentionOptions& options) {
+  const AttentionSizes sizes =
+      check_attention(query, key, value, heads, head_dim, value_dim, options);
+  const Tensor q = heads_of(query, heads, head_dim);   // [B, H, Tq, D]
+  const Tensor k = heads_of(key, heads, head_dim);     // [B, H, Tk, D]
+  const Tensor v = heads_of(value, heads, value_dim);  // [B, H, Tk, Dv]
+  const Tensor scores = headroom::matmul(q, transpose(k)) * sizes.scale;
+  const Tensor maps =
+      options.mask.is_none()
+          ? composed::softmax(scores)
+          : composed::masked_softmax(scores, options.mask.bytes(sizes.batch, sizes.original_heads,
+                                                                sizes.queries, sizes.keys));
+  const Tensor head_out = headroom::matmul(drop_per_head(maps, sizes, options), v);
+  const Tensor y =
+      reshape(permute(head_out, {0, 2, 1, 3}), {sizes.batch, sizes.queries, heads * value_dim});
+  return {y, maps, head_out};
+}
+
+}  // namespace composed
+}  // namespace headroom::inline HEADROOM_PRECISION

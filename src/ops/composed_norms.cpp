@@ -1,0 +1,23 @@
+// Layer norm and RMS norm, composed of other operations.
+#include "headroom/ops/composed.hpp"
+#include "headroom/ops/ops.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace composed {
+
+Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Real epsilon) {
+  const Tensor centred = x - headroom::mean(x, {-1}, true);
+  const Tensor variance = headroom::mean(centred * centred, {-1}, true);
+  Tensor y = centred / sqrt(variance + epsilon);
+  if (weight.defined()) y = y * weight;
+  if (bias.defined()) y = y + bias;
+  return y;
+}
+
+Tensor rms_norm(const Tensor& x, const Tensor& weight, Real epsilon) {
+  const Tensor y = x / sqrt(headroom::mean(x * x, {-1}, true) + epsilon);
+  return weight.defined() ? y * weight : y;
+}
+
+}  // namespace composed
+}  // namespace headroom::inline HEADROOM_PRECISION
