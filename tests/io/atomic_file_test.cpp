@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 #include "headroom/base/error.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace headroom;
 using Catch::Contains;

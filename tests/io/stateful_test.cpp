@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "headroom/base/error.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace headroom;
 using Catch::Contains;

@@ -11,12 +11,18 @@ Seq2SeqTask make_reverse_task(const TaskOptions& options);
 /// Digits in rising order: "30212" -> "01223". 4 to 12 digits.
 Seq2SeqTask make_sort_task(const TaskOptions& options);
 
-/// Is a sequence of (), [] and {} balanced? Lengths 4 to 24, both classes equally often. The others
+/// Is a sequence of (), [] and {} balanced? 8 to 24 of them, both classes equally often. The others
 /// are one or two changed brackets away from balanced: right counts in the wrong order included.
 ClassificationTask make_brackets_task(const TaskOptions& options);
 
-/// "four hundred and twelve" -> "412", 0 to 999,999.
+/// What the task brackets asks for.
+bool is_balanced(std::string_view brackets);
+
+/// "four hundred and twelve" -> "412", 0 to 999,999; read by words, written by digits.
 Seq2SeqTask make_numbers_task(const TaskOptions& options);
+
+/// The other way round: "412" -> "four hundred and twelve".
+Seq2SeqTask make_spelling_task(const TaskOptions& options);
 
 /// "3rd of May, 2021" -> "2021-05-03": years 1900 to 2099 in all forms of written_date(). A
 /// calendar day belongs to one set only, in whatever form it is written.
@@ -29,7 +35,7 @@ struct Date {
 };
 
 /// Number of ways in which written_date() writes.
-inline constexpr int date_forms = 14;
+inline constexpr int date_forms = 12;
 /// A date written in one of the forms, each of which can be read in one way only.
 std::string written_date(const Date& date, int form);
 /// "2021-05-03"

@@ -16,6 +16,9 @@ namespace headroom::inline HEADROOM_PRECISION {
 /// bytes, and `file: ...` for a file without any text.
 std::string read_text(const std::filesystem::path& path);
 
+/// The same, but malformed UTF-8 is left to the caller, who goes by lines.
+std::string read_raw_text(const std::filesystem::path& path);
+
 /// Lines of read_text() without their endings; an ending at the very end begins no further line.
 std::vector<std::string_view> lines_of(std::string_view text);
 

@@ -1,0 +1,108 @@
+// The list of tasks and the factory.
+#include "headroom/data/task.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/nearest.hpp"
+#include "headroom/data/embedded_tasks.hpp"
+#include "headroom/data/file_tasks.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+Index length(const Tokens& tokens) { return static_cast<Index>(tokens.size()); }
+
+struct Entry {
+  TaskInfo info;
+  Task (*make)(const TaskOptions&);
+};
+
+template <auto make>
+Task any(const TaskOptions& options) {
+  return make(options);
+}
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> list{
+      {{"reverse", "letters backwards", false}, any<make_reverse_task>},
+      {{"sort", "digits in rising order", false}, any<make_sort_task>},
+      {{"brackets", "is a sequence of brackets balanced?", false}, any<make_brackets_task>},
+      {{"numbers", "number words -> digits", false}, any<make_numbers_task>},
+      {{"spelling", "digits -> number words", false}, any<make_spelling_task>},
+      {{"dates", "written dates -> ISO dates", false}, any<make_dates_task>},
+      {{"g2p", "letters -> phonemes, from a dictionary like CMUdict", true}, any<read_g2p_task>},
+      {{"text", "the next character of a text", true}, any<read_text_corpus>},
+  };
+  return list;
+}
+
+}  // namespace
+
+Index Seq2SeqTask::longest_source() const {
+  Index longest = 0;
+  for (const auto& example : train) longest = std::max(longest, length(example.source));
+  for (const auto* set : {&validation, &test}) {
+    for (const auto& question : *set) longest = std::max(longest, length(question.source));
+  }
+  return longest;
+}
+
+Index Seq2SeqTask::longest_target() const {
+  Index longest = 0;
+  for (const auto& example : train) longest = std::max(longest, length(example.target));
+  for (const auto* set : {&validation, &test}) {
+    for (const auto& question : *set) {
+      for (const Tokens& answer : question.answers) longest = std::max(longest, length(answer));
+    }
+  }
+  return longest;
+}
+
+Index ClassificationTask::longest() const {
+  Index longest = 0;
+  for (const auto* set : {&train, &validation, &test}) {
+    for (const auto& example : *set) longest = std::max(longest, length(example.tokens));
+  }
+  return longest;
+}
+
+std::vector<Seq2SeqExample> first_answers(const std::vector<Seq2SeqQuestion>& questions) {
+  std::vector<Seq2SeqExample> pairs;
+  for (const Seq2SeqQuestion& question : questions) {
+    pairs.push_back({question.source, question.answers.front()});
+  }
+  return pairs;
+}
+
+const std::vector<TaskInfo>& task_list() {
+  static const std::vector<TaskInfo> list = [] {
+    std::vector<TaskInfo> infos;
+    for (const Entry& entry : entries()) infos.push_back(entry.info);
+    return infos;
+  }();
+  return list;
+}
+
+Task make_task(const std::string& name, const TaskOptions& options) {
+  for (const Entry& entry : entries()) {
+    if (entry.info.name != name) continue;
+    if (entry.info.needs_data && options.data.empty()) {
+      throw UsageError(fmt::format("task {} needs a file: --data PATH", name));
+    }
+    if (!entry.info.needs_data && !options.data.empty()) {
+      throw UsageError(fmt::format("task {} makes its own examples and takes no --data", name));
+    }
+    return entry.make(options);
+  }
+  std::vector<std::string> names;
+  for (const TaskInfo& info : task_list()) names.push_back(info.name);
+  throw UsageError(fmt::format("no task \"{}\"{}; tasks are {}", name, did_you_mean(name, names),
+                               fmt::join(names, ", ")));
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,89 @@
+// Symbols and their numbers.
+#include "headroom/data/vocabulary.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "headroom/base/error.hpp"
+#include "headroom/io/json.hpp"
+
+using namespace headroom;
+using Catch::Contains;
+
+TEST_CASE("characters are code points, the specials come first") {
+  const auto vocabulary =
+      Vocabulary::of_text(Symbols::characters, Specials::all, "caf\xC3\xA9 caf\xC3\xA9");
+  CHECK(vocabulary.size() == 4 + 5);
+  CHECK(vocabulary.pad() == 0);
+  CHECK(vocabulary.bos() == 1);
+  CHECK(vocabulary.eos() == 2);
+  CHECK(vocabulary.unk() == 3);
+  CHECK(vocabulary.symbol(4) == " ");
+  CHECK(vocabulary.encode("fac\xC3\xA9") == Tokens{7, 5, 6, 8});
+  CHECK(vocabulary.decode(vocabulary.encode("fac\xC3\xA9 ")) == "fac\xC3\xA9 ");
+}
+
+TEST_CASE("words are what stands between spaces") {
+  const auto vocabulary = Vocabulary::of_text(Symbols::words, Specials::all, " AH  B\tAH ");
+  CHECK(vocabulary.size() == 4 + 2);
+  CHECK(vocabulary.encode("B AH B") == Tokens{5, 4, 5});
+  CHECK(vocabulary.decode(Tokens{5, 4}) == "B AH");
+}
+
+TEST_CASE("decoding stops at the end and leaves the other specials out") {
+  const auto vocabulary = Vocabulary::of_text(Symbols::characters, Specials::all, "ab");
+  CHECK(vocabulary.decode(Tokens{1, 4, 3, 5, 0, 2, 4}) == "ab");
+  CHECK(vocabulary.decode(Tokens{}).empty());
+  CHECK_THROWS_WITH(vocabulary.decode(Tokens{6}), "vocabulary: no symbol 6 among 6");
+  CHECK_THROWS_AS(vocabulary.symbol(-1), UsageError);
+}
+
+TEST_CASE("a text that spells a special symbol does not get it") {
+  const auto vocabulary = Vocabulary::of_text(Symbols::words, Specials::all, "a b");
+  CHECK(vocabulary.encode("<eos> a") == Tokens{vocabulary.unk(), 4});
+}
+
+TEST_CASE("unknown symbols become <unk>, or are refused where there is none") {
+  const auto all = Vocabulary::of_text(Symbols::characters, Specials::all, "ab");
+  const auto none = Vocabulary::of_text(Symbols::characters, Specials::none, "ab");
+  const auto bos = Vocabulary::of_text(Symbols::characters, Specials::bos, "ab");
+  CHECK(all.encode("axb") == Tokens{4, 3, 5});
+  CHECK(none.encode("ab") == Tokens{0, 1});
+  CHECK(bos.encode("ab") == Tokens{1, 2});
+  CHECK(bos.bos() == 0);
+  CHECK_THROWS_WITH(none.encode("a\n"),
+                    "\"\\x0A\" is not among the 2 symbols that the model knows");
+  CHECK_THROWS_AS(none.encode("\xFF"), DataError);
+  CHECK_THROWS_WITH(bos.eos(), "vocabulary: it has no <eos>");
+  CHECK_THROWS_AS(none.bos(), UsageError);
+}
+
+TEST_CASE("a symbol twice is refused") {
+  CHECK_THROWS_WITH(Vocabulary(Symbols::words, Specials::none, {"a", "b", "a"}),
+                    "vocabulary: symbol \"a\" occurs twice");
+}
+
+TEST_CASE("a vocabulary comes back from its record, and a malformed record is refused") {
+  const Specials specials = GENERATE(Specials::none, Specials::bos, Specials::all);
+  const Symbols kind = GENERATE(Symbols::characters, Symbols::words);
+  const Vocabulary vocabulary(kind, specials, {"b", "\xC3\xA9", "\n", "\""});
+  const Record record = parse_json(vocabulary.record().dump(), "x");
+  const Vocabulary read = Vocabulary::from_record(record, "x");
+  CHECK(read.record() == vocabulary.record());
+  CHECK(read.size() == vocabulary.size());
+  CHECK(read.kind() == kind);
+  CHECK(read.specials() == specials);
+
+  Record broken = record;
+  broken["symbols"] = 3;
+  CHECK_THROWS_WITH(Vocabulary::from_record(broken, "x"), Contains("x: not a vocabulary"));
+  broken["symbols"] = {"a", 3};
+  CHECK_THROWS_WITH(Vocabulary::from_record(broken, "x"),
+                    "x: symbol 1 of the vocabulary is not a text");
+  broken["symbols"] = {"a", "a"};
+  CHECK_THROWS_AS(Vocabulary::from_record(broken, "x"), FileError);
+  broken = record;
+  broken["specials"] = "some";
+  CHECK_THROWS_AS(Vocabulary::from_record(broken, "x"), FileError);
+  broken.erase("kind");
+  CHECK_THROWS_WITH(Vocabulary::from_record(broken, "x"), "x: \"kind\" is missing");
+}
