@@ -37,7 +37,8 @@ Real worst_difference(const Array& a, const Array& b) {
   Real worst = 0, largest = 1;
   for (Index i = 0; i < a.size(); ++i) {
     const Real difference = std::abs(a[i] - b[i]);
-    if (!(difference <= worst)) worst = difference;
+    if (std::isnan(difference)) return std::numeric_limits<Real>::infinity();
+    worst = std::max(worst, difference);
     largest = std::max(largest, std::abs(b[i]));
   }
   return worst / largest;
