@@ -80,7 +80,8 @@ inside() {
 
 inside 'for tool in g++ c++ cmake ninja make python3 sudo; do
     if command -v $tool; then echo "not bare: $tool is there" >&2; exit 1; fi
-  done; cd && git clone -q -b HEAD headroom.bundle headroom 2>/dev/null || git clone -q headroom.bundle headroom'
+  done
+  cd && git -c advice.detachedHead=false clone -q headroom.bundle headroom'
 
 echo "without root and without sudo it must say what is missing:"
 inside 'cp -r /root/headroom /tmp/ && chown -R nobody /tmp/headroom && cd /tmp/headroom &&

@@ -1,5 +1,5 @@
-// The bridge to xtensor, for programs that use both: an Array seen as an xtensor, and back. The only
-// public header that includes xtensor; link the CMake target headroom::xtensor for it.
+// The bridge to xtensor, for programs that use both: an Array seen as an xtensor, and back. The
+// only public header that includes xtensor; link the CMake target headroom::xtensor for it.
 #pragma once
 
 #if __has_include(<xtensor/containers/xadapt.hpp>)  // 0.26 moved its headers

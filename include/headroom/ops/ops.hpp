@@ -4,6 +4,8 @@
 #include "headroom/ops/activations.hpp"
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/attention.hpp"
+#include "headroom/ops/blas.hpp"
+#include "headroom/ops/composed.hpp"
 #include "headroom/ops/dropout.hpp"
 #include "headroom/ops/embedding.hpp"
 #include "headroom/ops/losses.hpp"

@@ -1,0 +1,6 @@
+// Tensors that know how they came about, and the gradient check.
+#pragma once
+
+#include "headroom/autograd/gradcheck.hpp"
+#include "headroom/autograd/tape.hpp"
+#include "headroom/autograd/tensor.hpp"

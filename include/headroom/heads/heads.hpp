@@ -1,0 +1,6 @@
+// What this project is about: transplanting, weighing and removing heads.
+#pragma once
+
+#include "headroom/heads/importance.hpp"
+#include "headroom/heads/pruning.hpp"
+#include "headroom/heads/transplant.hpp"

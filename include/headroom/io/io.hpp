@@ -1,0 +1,7 @@
+// Files: safetensors, strict JSON, atomic writing, Stateful parts.
+#pragma once
+
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
+#include "headroom/io/stateful.hpp"
+#include "headroom/io/tensor_file.hpp"

@@ -1,0 +1,12 @@
+// Training: the loop, evaluation, metrics, checkpoints.
+#pragma once
+
+#include "headroom/train/checkpoint.hpp"
+#include "headroom/train/evaluation.hpp"
+#include "headroom/train/metrics_log.hpp"
+#include "headroom/train/objectives.hpp"
+#include "headroom/train/progress.hpp"
+#include "headroom/train/run_folder.hpp"
+#include "headroom/train/stop_signals.hpp"
+#include "headroom/train/trainer.hpp"
+#include "headroom/train/training_loop.hpp"

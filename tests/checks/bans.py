@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Fails on what must not stand in any file: each rule was paid for (docs/architecture.md).
+
+usage: bans.py ROOT
+"""
+
+import re
+import sys
+
+from sources import CODE, files, read, report
+
+BUILD = ("CMakeLists.txt", ".cmake", ".in", "CMakePresets.json")
+
+# (files, but not these, pattern, what is wrong)
+BANS = [
+    (CODE, r"^src/base/parallel\.cpp", r"#pragma omp (?!simd|declare simd)",
+     "threads come from parallel_for only"),
+    (CODE, r"^tests/|^src/cli/", r"std::(thread|jthread|async)\b",
+     "threads come from parallel_for only"),
+    (CODE, None, r"\bstd::regex\b|#include <regex>", "std::regex is slow and overflows the stack"),
+    (CODE, None, r"\bstd::source_location\b", "clang 14 has no std::source_location"),
+    (CODE, None, r"#include <\w*intrin\.h>|\b_mm\d*_\w+\(", "SIMD by xsimd or omp simd"),
+    (CODE, None, r"\bxt::(random|pad)\b", "wrong or drawn anew in xtensor 0.24"),
+    (CODE, None, r"\bxt::linalg::dot\b", "wrong for shared or sliced operands: xt::blas::gemm"),
+    (CODE, None, r"\b(Catch::Detail::)?Approx\(", "Approx accepts 1.2e-5: use the array matchers"),
+    (CODE + BUILD, None, r"CATCH_CONFIG_MAIN", "link Catch2::Catch2WithMain instead"),
+    (CODE, None, r"\busing namespace std\b", "write std::"),
+    (CODE, r"^chapters/", r"\b(TODO|FIXME|XXX)\b", "finish it or leave it out"),
+    (CODE, r"^chapters/", r"(?i)\bnot implemented\b", "only skeletons of exercises say this"),
+    (BUILD, None, r"^[^#]*-(ffast-math|Ofast)", "fast math turns std::isnan into false"),
+    (CODE, None, r"\bmap\(\s*\[[^\]]*\]\((?!\s*const auto& \w+(\s*,\s*const auto& \w+)*\s*\))",
+     "the lambda given to map() takes const auto&: by value its expression dangles"),
+]
+
+REDUCER = re.compile(r"\bxt::(sum|prod|mean|average|amax|amin|variance|stddev|minmax|norm_\w+"
+                     r"|argmax|argmin|cumsum|nansum|nanmean|count_nonzero)\s*\(")
+
+COLUMNS = 100
+MOST_LINES, FEWER_LINES = 450, 400
+LONGER_WITH_REASON = {}  # path: why this file is better in one piece
+
+BUDGET = 9000  # about so many lines on floors 0 to 9, without blanks and comments: told only
+BUDGET_FLOORS = "base array kernels autograd ops io nn data optim train".split()
+
+
+def call_at(text, start):
+    """The text from the parenthesis at `start` to the one that closes it."""
+    depth = 0
+    for i in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[i], 0)
+        if depth == 0:
+            return text[start:i + 1]
+    return text[start:]
+
+
+def without_comments(text):
+    """The code, comments blanked out line by line; strings that hold // stay as they are."""
+    pattern = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/'
+    return re.sub(pattern, lambda m: m.group(0) if m.group(0)[0] == '"'
+                  else re.sub(r"[^\n]", "", m.group(0)), text, flags=re.S)
+
+
+def check_bans(root, path, text, code):
+    for suffixes, spared, pattern, rule in BANS:
+        if not path.endswith(suffixes) or (spared and re.search(spared, path)):
+            continue
+        searched = text if "TODO" in pattern else code
+        for match in re.finditer(pattern, searched, flags=re.M):
+            line = searched.count("\n", 0, match.start()) + 1
+            yield f"{path}:{line}: {match.group(0).strip()}: {rule}"
+
+
+def check_reducers(path, code):
+    immediate = re.findall(r"(\w+) = xt::evaluation_strategy::immediate;", code) + ["immediate"]
+    for match in REDUCER.finditer(code):
+        if not set(immediate) & set(re.findall(r"\w+", call_at(code, match.end() - 1))):
+            line = code.count("\n", 0, match.start()) + 1
+            yield (f"{path}:{line}: xt::{match.group(1)}: a lazy reducer gives wrong numbers,"
+                   " pass xt::evaluation_strategy::immediate")
+
+
+def check_form(path, text):
+    if "\r" in text:
+        yield f"{path}: line endings of another system"
+    if text and not text.endswith("\n"):
+        yield f"{path}: no newline at the end"
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > COLUMNS:
+            yield f"{path}:{number}: {len(line)} columns, the most is {COLUMNS}"
+        if line != line.rstrip():
+            yield f"{path}:{number}: blanks at the end of the line"
+        if "\t" in line:
+            yield f"{path}:{number}: a tab"
+    if path.endswith(CODE) and not text.startswith("//"):
+        yield f"{path}:1: a file opens with a sentence that says what it is"
+    if path.endswith(".hpp") and "\n#pragma once\n" not in text:
+        yield f"{path}: no #pragma once"
+
+
+def main():
+    root = sys.argv[1]
+    findings, longest, budget = [], [], 0
+    for path in files(root, CODE + BUILD + (".py", ".sh")):
+        text = read(root, path)
+        if path.startswith("tests/checks/bans"):
+            continue  # names what it bans
+        code = without_comments(text) if path.endswith(CODE) else text
+        findings += check_form(path, text)
+        findings += check_bans(root, path, text, code)
+        if path.endswith(CODE):
+            findings += check_reducers(path, code)
+            lines = text.count("\n")
+            if lines > FEWER_LINES:
+                longest.append(f"{path} ({lines})")
+            if lines > MOST_LINES and path not in LONGER_WITH_REASON:
+                findings.append(f"{path}: {lines} lines, the most is {MOST_LINES}: split it")
+            parts = path.split("/")
+            floor = parts[2] if parts[0] == "include" else parts[1]
+            if parts[0] in ("src", "include") and floor in BUDGET_FLOORS:
+                budget += sum(1 for line in code.split("\n") if line.strip())
+    summary = f"{budget} of about {BUDGET} lines on floors 0 to 9"
+    if longest:
+        summary += f"; over {FEWER_LINES} lines: {', '.join(longest)}"
+    report("bans", findings, summary)
+
+
+main()

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Reads the #include lines of all our files and fails on an upward or sideways one.
+
+usage: floors.py ROOT
+
+The floors are those of docs/architecture.md: a file may include its own folder and the floors
+below it. Public headers include public headers only; programs, examples, chapters and tests see
+the library through its public headers, except the tests of the folders in LOOKS_INSIDE.
+"""
+
+import os
+import re
+import sys
+
+from sources import CODE, files, read, report
+
+FLOORS = {"base": 0, "array": 1, "kernels": 2, "autograd": 3, "ops": 4, "io": 5, "nn": 6, "data": 7,
+          "optim": 8, "train": 9, "heads": 10, "report": 11, "cli": 12}
+WITHOUT_PUBLIC_HEADERS = {"kernels", "cli"}
+BRIDGE = "headroom/xtensor.hpp"
+EVERYTHING = "headroom/headroom.hpp"
+
+# Tests that may include private headers: kernels are private as a whole, and map() is.
+LOOKS_INSIDE = {"array", "kernels", "benchmarks"}
+# Where xtensor may be included: the private shim, the references of the kernels, the bridge.
+SEES_XTENSOR = re.compile(r"^(src/array/xtensor\.hpp|src/kernels/.*_reference\.hpp"
+                          r"|src/kernels/reference\.hpp|include/headroom/xtensor\.hpp"
+                          r"|tests/(array|kernels|consumers)/.*)$")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
+
+
+def place(path):
+    """Where a file lives: (kind, folder), kind one of public, private, tests, examples, ..."""
+    parts = path.split("/")
+    if parts[0] == "include":
+        return "public", parts[2] if len(parts) > 3 else ""
+    if parts[0] == "src":
+        return "private", parts[1]
+    return parts[0], parts[1] if len(parts) > 2 else ""
+
+
+def target_of(root, path, name):
+    """What an #include "name" means, as a path relative to root; None for what is not ours."""
+    top = path.split("/")[0]
+    candidates = ["include/" + name, "src/" + name]
+    if top in ("tests", "examples", "chapters"):
+        candidates = [f"{top}/{name}", os.path.join(os.path.dirname(path), name)] + candidates
+    for candidate in candidates:
+        if os.path.isfile(os.path.join(root, candidate)):
+            return candidate
+    return None
+
+
+def broken_rule(path, target):
+    """The rule that `path` including `target` breaks, or None."""
+    kind, folder = place(path)
+    target_kind, target_folder = place(target)
+    if target == "include/" + BRIDGE and kind in ("public", "private"):
+        return "the library does not use the bridge to xtensor"
+    if kind in ("public", "private") and path not in ("include/" + EVERYTHING, "include/" + BRIDGE):
+        if kind == "public" and target_kind != "public":
+            return "a public header includes public headers only"
+        if target == "include/" + EVERYTHING and folder != "cli":
+            return "headroom.hpp is for users: include what is needed"
+        if folder == "cli" and target_kind == "private" and target_folder != "cli":
+            return "the program sees public headers only"
+        mine, theirs = FLOORS[folder], FLOORS.get(target_folder, -1)
+        if theirs > mine:
+            return f"upward: {folder} is floor {mine}, {target_folder} floor {theirs}"
+        if theirs == mine and folder != target_folder:
+            return f"sideways: {folder} and {target_folder} are both floor {mine}"
+        return None
+    if target_kind == "private":
+        if kind == "tests" and (folder in LOOKS_INSIDE or target_folder == "cli" == folder):
+            return None
+        return f"{kind}/{folder} sees the library through its public headers only"
+    if kind == "tests" and target_kind == "tests":
+        if target_folder not in (folder, "support", ""):
+            return f"sideways: tests/{folder} uses tests/{target_folder} (share by tests/support)"
+    elif kind in ("examples", "chapters") and target_kind != "public":
+        if (target_kind, target_folder) != (kind, folder):
+            return f"sideways: {kind}/{folder} includes {target}"
+    return None
+
+
+def check_includes(root):
+    findings, count = [], 0
+    for path in files(root, CODE):
+        text = read(root, path)
+        for match in INCLUDE.finditer(text):
+            line = text.count("\n", 0, match.start(2)) + 1
+            bracket, name = match.groups()
+            if bracket == "<":
+                if name.startswith("headroom/") and not path.startswith("tests/consumers/"):
+                    findings.append(f'{path}:{line}: own headers are included with "..."')
+                if name.startswith(("xtensor", "xtl", "xsimd")) and not SEES_XTENSOR.match(path):
+                    if not (name.startswith("xsimd") and path.startswith("src/kernels/")):
+                        findings.append(f"{path}:{line}: {name}: xtensor is included through"
+                                        " array/xtensor.hpp")
+                continue
+            count += 1
+            if ".." in name.split("/"):
+                findings.append(f"{path}:{line}: {name}: no way through the parent folder")
+                continue
+            target = target_of(root, path, name)
+            if target is None:
+                if not path.startswith("tests/consumers/"):
+                    findings.append(f'{path}:{line}: no file of ours is called "{name}"')
+                continue
+            rule = broken_rule(path, target)
+            if rule:
+                findings.append(f"{path}:{line}: includes {name}: {rule}")
+    return findings, count
+
+
+def check_folders(root):
+    """The same folder names in include/headroom and src, and only those of the table."""
+    def folders(path):
+        full = os.path.join(root, path)
+        return {n for n in os.listdir(full) if os.path.isdir(os.path.join(full, n))}
+    findings = []
+    public, private = folders("include/headroom"), folders("src")
+    for name in sorted((public | private) - set(FLOORS)):
+        findings.append(f"{name}: this folder is on no floor")
+    for name in sorted((public ^ private) & set(FLOORS) - WITHOUT_PUBLIC_HEADERS):
+        findings.append(f"{name}: stands in only one of include/headroom and src")
+    for name in sorted(public & WITHOUT_PUBLIC_HEADERS):
+        findings.append(f"{name}: has private headers only")
+    for name in sorted(private - folders("tests")):
+        findings.append(f"{name}: src/{name} has no tests/{name}")
+    top = {n for n in os.listdir(root) if os.path.isdir(os.path.join(root, n)) and n[0] != "."}
+    for name in sorted(top - {"src", "include", "examples", "tests", "docs", "chapters",
+                              "build", "runs", "workspace"}):
+        findings.append(f"{name}: a folder that does not belong at the top")
+    return findings
+
+
+def check_everything(root):
+    """headroom.hpp reaches every public header but the bridge."""
+    reached, waiting = set(), ["include/" + EVERYTHING]
+    while waiting:
+        path = waiting.pop()
+        if path not in reached and os.path.isfile(os.path.join(root, path)):
+            reached.add(path)
+            waiting += ["include/" + name for _, name in INCLUDE.findall(read(root, path))]
+    missing = set(files(root, (".hpp",), ("include",))) - reached - {"include/" + BRIDGE}
+    return [f"{path}: headroom.hpp does not reach it: add it to the header of its folder"
+            for path in sorted(missing)]
+
+
+def main():
+    root = sys.argv[1]
+    findings, count = check_includes(root)
+    report("floors", check_folders(root) + check_everything(root) + findings, f"{count} includes")
+
+
+main()

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Every rule of the checks is broken once, in a copy of the tree, and the check must say so.
+
+usage: planted_faults.py ROOT COMPILER
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from sources import TOP_FOLDERS
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HEADER = "// A planted header.\n#pragma once\n"
+
+# (check, file that is made or added to, text, what the check must say)
+PLANTED = [
+    ("floors", "src/base/rng.cpp", '#include "headroom/ops/ops.hpp"\n', "upward"),
+    ("floors", "include/headroom/array/pool.hpp", '#include "headroom/nn/linear.hpp"\n', "upward"),
+    ("floors", "include/headroom/ops/ops.hpp", '#include "array/map.hpp"\n', "public headers"),
+    ("floors", "src/ops/linear.cpp", '#include "headroom/xtensor.hpp"\n', "bridge"),
+    ("floors", "src/ops/linear.cpp", '#include "headroom/headroom.hpp"\n', "for users"),
+    ("floors", "src/ops/linear.cpp", '#include "../nn/linear.hpp"\n', "parent folder"),
+    ("floors", "src/ops/linear.cpp", '#include <headroom/base/rng.hpp>\n', 'with "..."'),
+    ("floors", "src/nn/linear.cpp", "#include <xtensor/xarray.hpp>\n", "array/xtensor.hpp"),
+    ("floors", "src/nn/linear.cpp", '#include "headroom/nn/no_such.hpp"\n', "no file of ours"),
+    ("floors", "src/cli/planted.cpp", '#include "kernels/gemm.hpp"\n', "public headers only"),
+    ("floors", "examples/planted.cpp", '#include "kernels/gemm.hpp"\n', "public headers only"),
+    ("floors", "tests/ops/planted.cpp", '#include "kernels/gemm.hpp"\n', "public headers only"),
+    ("floors", "tests/ops/planted.cpp", '#include "../cli/x.hpp"\n', "parent folder"),
+    ("floors", "chapters/a/x.hpp", HEADER, None),
+    ("floors", "chapters/b/x.cpp", '#include "a/x.hpp"\n', "sideways"),
+    ("floors", "src/cellar/x.cpp", "// A file.\n", "on no floor"),
+    ("floors", "src/optim2/x.cpp", "// A file.\n", "no tests/optim2"),
+    ("floors", "include/headroom/kernels/x.hpp", HEADER, "private headers only"),
+    ("floors", "include/headroom/nn/planted.hpp", HEADER, "does not reach it"),
+    ("floors", "scripts/x.sh", "true\n", "does not belong at the top"),
+    ("bans", "src/ops/linear.cpp", "y = e / xt::sum(e, {1}, xt::keep_dims);\n", "lazy reducer"),
+    ("bans", "src/ops/linear.cpp", "xt::amax(e, {1});\n", "lazy reducer"),
+    ("bans", "src/ops/linear.cpp", "#pragma omp parallel for\n", "parallel_for"),
+    ("bans", "src/ops/linear.cpp", "std::thread t;\n", "parallel_for"),
+    ("bans", "src/ops/linear.cpp", "#include <regex>\n", "regex"),
+    ("bans", "src/ops/linear.cpp", "std::source_location l;\n", "source_location"),
+    ("bans", "src/ops/linear.cpp", "#include <immintrin.h>\n", "xsimd"),
+    ("bans", "src/ops/linear.cpp", "xt::pad(a, 1);\n", "wrong or drawn anew"),
+    ("bans", "src/ops/linear.cpp", "xt::linalg::dot(a, b);\n", "xt::blas::gemm"),
+    ("bans", "src/ops/linear.cpp", "map([](auto v) { return v; }, x);\n", "dangles"),
+    ("bans", "src/ops/linear.cpp", "using namespace std;\n", "std::"),
+    ("bans", "src/ops/linear.cpp", "// TODO: later\n", "finish it"),
+    ("bans", "src/ops/linear.cpp", 'throw Error("not implemented");\n', "skeletons"),
+    ("bans", "src/ops/linear.cpp", "int a;" + " " * 3 + "\n", "blanks"),
+    ("bans", "src/ops/linear.cpp", "int a;\r\n", "line endings"),
+    ("bans", "src/ops/linear.cpp", "\tint a;\n", "a tab"),
+    ("bans", "src/ops/linear.cpp", "// " + "x" * 98 + "\n", "101 columns"),
+    ("bans", "src/ops/linear.cpp", "// x\n" * 450, "split it"),
+    ("bans", "src/ops/planted.cpp", "int a;\n", "opens with a sentence"),
+    ("bans", "src/ops/planted.hpp", "// A header.\n", "pragma once"),
+    ("bans", "tests/ops/planted.cpp", "REQUIRE(a == Approx(1));\n", "matchers"),
+    ("bans", "tests/ops/planted.cpp", "#define CATCH_CONFIG_MAIN\n", "Catch2WithMain"),
+    ("bans", "src/CMakeLists.txt", "add_compile_options(-ffast-math)\n", "std::isnan"),
+    ("headers", "include/headroom/base/planted.hpp", HEADER + "inline std::string a;\n",
+     "does not compile alone in f32"),
+    ("headers", "include/headroom/base/planted.hpp",
+     HEADER + "#ifdef HEADROOM_DOUBLE\nint a(int b) { return b_; }\n#endif\n",
+     "does not compile alone in f64"),
+    ("headers", "include/headroom/base/planted.hpp", HEADER + "#include <xtensor/xarray.hpp>\n",
+     "needs xtensor"),
+]
+
+
+def run(check, root, compiler):
+    command = [sys.executable, os.path.join(HERE, check + ".py"), root]
+    if check == "headers":
+        command.append(compiler)
+    return subprocess.run(command, text=True, capture_output=True)
+
+
+def plant(root, path, text):
+    """Adds the text at the end of the file; returns what undoes it."""
+    full = os.path.join(root, path)
+    os.makedirs(os.path.dirname(full), exist_ok=True)
+    before = None
+    if os.path.exists(full):
+        with open(full, encoding="utf-8", newline="") as file:
+            before = file.read()
+    with open(full, "a", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return full, before
+
+
+def main():
+    root, compiler = sys.argv[1:3]
+    missed = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "copy")
+        for top in TOP_FOLDERS:
+            shutil.copytree(os.path.join(root, top), os.path.join(copy, top))
+        small = os.path.join(folder, "small")  # for compiling: one floor is enough
+        shutil.copytree(os.path.join(root, "include/headroom/base"),
+                        os.path.join(small, "include/headroom/base"))
+        for check, path, text, expected in PLANTED:
+            target = small if check == "headers" else copy
+            full, before = plant(target, path, text)
+            if expected is None:
+                continue  # only prepares the next one
+            done = run(check, target, compiler)
+            said = [line for line in done.stdout.split("\n") if expected in line]
+            if done.returncode == 0 or not said:
+                missed.append(f"{check}: {path}: {text.strip()[:60]!r}: should say {expected!r}")
+            if before is None:
+                os.remove(full)
+                folder_of_it = os.path.dirname(full)
+                while not os.listdir(folder_of_it):
+                    os.rmdir(folder_of_it)
+                    folder_of_it = os.path.dirname(folder_of_it)
+            else:
+                with open(full, "w", encoding="utf-8", newline="") as file:
+                    file.write(before)
+    for line in missed:
+        print(line)
+    print(f"planted_faults: {len(PLANTED)} planted, {len(missed)} missed")
+    sys.exit(1 if missed else 0)
+
+
+main()

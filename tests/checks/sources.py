@@ -1,0 +1,30 @@
+"""What the checks of the house share: the list of our files, and how a finding is told."""
+
+import os
+import sys
+
+TOP_FOLDERS = ("src", "include", "examples", "tests", "docs", "chapters")
+CODE = (".hpp", ".cpp")
+
+
+def files(root, suffixes, folders=TOP_FOLDERS):
+    """The files below the folders whose names end so, as sorted paths relative to root."""
+    found = []
+    for folder in folders:
+        for path, _, names in os.walk(os.path.join(root, folder)):
+            found += [os.path.relpath(os.path.join(path, n), root) for n in names
+                      if n.endswith(suffixes)]
+    return sorted(found)
+
+
+def read(root, path):
+    with open(os.path.join(root, path), encoding="utf-8", newline="") as file:
+        return file.read()
+
+
+def report(name, findings, summary):
+    """Prints the findings, `file:line: rule`, and exits with 1 when there are any."""
+    for finding in findings:
+        print(finding)
+    print(f"{name}: {len(findings)} finding(s), {summary}")
+    sys.exit(1 if findings else 0)
