@@ -14,14 +14,18 @@ namespace {
 
 using Pair = std::pair<std::string, std::string>;
 
-// Draws pairs with different sources and deals them out to the sets.
+// Draws pairs with different sources and deals them out to the sets. `exist`: how many there are.
 template <class Draw>
 Seq2SeqTask generated_task(const char* name, Vocabulary source, Vocabulary target,
-                           const TaskOptions& options, Draw draw) {
+                           const TaskOptions& options, Index exist, Draw draw) {
   const SetSizes sizes = sizes_of(options, {10'000, 500, 1'000});
+  const Index count = sizes.train + sizes.validation + sizes.test;
+  if (count > exist / 2) {  // drawing the last ones would take for ever
+    throw UsageError(fmt::format("task {}: {} different examples; at most half of all {} are drawn",
+                                 name, count, exist));
+  }
   Rng rng(options.seed, name);
-  const std::vector<Pair> pairs = unique_draws(name, sizes.train + sizes.validation + sizes.test,
-                                               [&](Index) { return draw(rng); });
+  const std::vector<Pair> pairs = unique_draws(name, count, [&](Index) { return draw(rng); });
   Seq2SeqTask task{.name = name,
                    .source = std::move(source),
                    .target = std::move(target),
@@ -57,6 +61,9 @@ Index random_number(Rng& rng) {
   for (Index digits = rng.below(6); digits > 0; --digits) limit *= 10;
   return limit == 10 ? rng.below(10) : limit / 10 + rng.below(limit - limit / 10);
 }
+
+constexpr Index all_numbers = 1'000'000;
+constexpr Index many_words = 1'000'000'000'000;  // at least: ten symbols, twelve places
 
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view digits = "0123456789";
@@ -100,14 +107,14 @@ std::string number_words(Index number) {
 
 Seq2SeqTask make_reverse_task(const TaskOptions& options) {
   return generated_task("reverse", of_characters(letters), of_characters(letters), options,
-                        [](Rng& rng) {
+                        many_words, [](Rng& rng) {
                           const std::string word = random_word(rng, letters);
                           return Pair(word, std::string(word.rbegin(), word.rend()));
                         });
 }
 
 Seq2SeqTask make_sort_task(const TaskOptions& options) {
-  return generated_task("sort", of_characters(digits), of_characters(digits), options,
+  return generated_task("sort", of_characters(digits), of_characters(digits), options, many_words,
                         [](Rng& rng) {
                           const std::string word = random_word(rng, digits);
                           std::string sorted = word;
@@ -117,7 +124,7 @@ Seq2SeqTask make_sort_task(const TaskOptions& options) {
 }
 
 Seq2SeqTask make_numbers_task(const TaskOptions& options) {
-  return generated_task("numbers", number_vocabulary(), of_characters(digits), options,
+  return generated_task("numbers", number_vocabulary(), of_characters(digits), options, all_numbers,
                         [](Rng& rng) {
                           const Index number = random_number(rng);
                           return Pair(number_words(number), fmt::to_string(number));
@@ -126,7 +133,7 @@ Seq2SeqTask make_numbers_task(const TaskOptions& options) {
 
 Seq2SeqTask make_spelling_task(const TaskOptions& options) {
   return generated_task("spelling", of_characters(digits), number_vocabulary(), options,
-                        [](Rng& rng) {
+                        all_numbers, [](Rng& rng) {
                           const Index number = random_number(rng);
                           return Pair(fmt::to_string(number), number_words(number));
                         });
