@@ -1,0 +1,17 @@
+// The logistic function, alone in its file: the course's first exercise is linked in its place.
+#include "array/map.hpp"
+#include "headroom/autograd/tape.hpp"
+#include "headroom/ops/activations.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+Tensor sigmoid(const Tensor& x) {
+  OpScope op("sigmoid");
+  Array y = map([](const auto& v) { return Real(1) / (Real(1) + xt::exp(-v)); }, x.value());
+  return record(op, y, {x}, [y](const Array& dy, Gradients& into) {
+    // s' = s (1 - s)
+    into[0] += map([](const auto& d, const auto& s) { return d * s * (Real(1) - s); }, dy, y);
+  });
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION
