@@ -1,0 +1,127 @@
+// headroom_parity: reads cases that PyTorch computed and compares headroom with them.
+//
+// usage: headroom_parity DIR [--only KIND]
+//
+// A line per case, `ok NAME largest-difference` or `FAIL NAME what`, the worse of its layouts; then
+// `N passed, M failed`. Exits 1 if any failed, 2 for a wrong call.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include "headroom/base/error.hpp"
+#include "parity/kinds.hpp"
+
+using namespace headroom;
+
+namespace {
+
+struct Kind {
+  void (*check)(parity::Case&, Layout);
+  bool both_layouts;
+};
+
+const std::map<std::string, Kind> kinds{
+    {"linear", {parity::linear, false}},
+    {"layer_norm", {parity::layer_norm, false}},
+    {"activation", {parity::activation, false}},
+    {"cross_entropy", {parity::cross_entropy, false}},
+    {"embedding", {parity::embedding, false}},
+    {"sdpa", {parity::sdpa, false}},
+    {"mha", {parity::mha, true}},
+    {"shared_head", {parity::shared_head, false}},
+    {"separate_heads", {parity::separate_heads, true}},
+    {"d2l", {parity::d2l, true}},
+    {"encoder_layer", {parity::encoder_layer, true}},
+    {"decoder_layer", {parity::decoder_layer, true}},
+    {"transformer", {parity::transformer, true}},
+    {"language_model", {parity::language_model, true}},
+    {"train", {parity::train, true}},
+};
+
+/// What is wrong with a case; empty when all is well. `largest` is its largest difference.
+std::string verdict(parity::Case& c, double& largest) {
+  const auto kind = kinds.find(c.kind());
+  if (kind == kinds.end()) return fmt::format("unknown kind '{}'", c.kind());
+  std::vector<Layout> layouts{Layout::fused};
+  if (kind->second.both_layouts) layouts.push_back(Layout::separate);
+  for (const Layout layout : layouts) {
+    c.begin_run();
+    kind->second.check(c, layout);
+    const std::vector<std::string> left_over = c.left_over();
+    if (!left_over.empty()) {
+      return fmt::format("not compared, {}: {}", name_of(layout), fmt::join(left_over, ", "));
+    }
+    const parity::Worst& worst = c.worst();
+    if (worst.used > 1) {
+      return fmt::format("{} {:.1e} at [{}]: expected {:.17g}, got {:.17g} ({})", worst.name,
+                         worst.difference, fmt::join(worst.at, ", "), worst.expected, worst.actual,
+                         name_of(layout));
+    }
+  }
+  largest = c.largest_difference();
+  return "";
+}
+
+/// Prints the line of one case; true when it passed.
+bool run(const std::filesystem::path& path, const std::string& only, bool& skipped) {
+  const std::string name = path.stem().string();
+  std::string wrong;
+  double largest = 0;
+  try {
+    parity::Case c(path);
+    skipped = !only.empty() && c.kind() != only;
+    if (skipped) return true;
+    wrong = verdict(c, largest);
+  } catch (const std::exception& error) {
+    wrong = error.what();
+  }
+  if (wrong.empty()) {
+    fmt::print("ok {} {:.1e}\n", name, largest);
+  } else {
+    fmt::print("FAIL {} {}\n", name, wrong);
+  }
+  return wrong.empty();
+}
+
+int usage(const std::string& what) {
+  fmt::print(stderr, "error: {}\nusage: headroom_parity DIR [--only KIND]\n", what);
+  return 2;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::vector<std::string> words(arguments + 1, arguments + count);
+  std::string folder, only;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--only" && i + 1 < words.size()) {
+      only = words[++i];
+    } else if (folder.empty() && !words[i].starts_with("--")) {
+      folder = words[i];
+    } else {
+      return usage(fmt::format("what is '{}'?", words[i]));
+    }
+  }
+  if (folder.empty()) return usage("a folder of cases is needed");
+  if (!std::filesystem::is_directory(folder)) return usage(folder + " is not a folder");
+
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".safetensors") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+
+  int passed = 0, failed = 0;
+  for (const std::filesystem::path& path : paths) {
+    bool skipped = false;
+    const bool good = run(path, only, skipped);
+    if (!skipped) ++(good ? passed : failed);
+  }
+  if (passed + failed == 0) return usage(fmt::format("no cases in {}", folder));
+  fmt::print("{} passed, {} failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,178 @@
+// Reading a parity case and comparing with it.
+#include "parity/parity_case.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "headroom/base/error.hpp"
+#include "headroom/io/json.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace parity {
+
+namespace {
+
+/// |actual - expected| <= max(rtol * max|expected|, atol)
+struct Tolerance {
+  double rtol, atol;
+  double key_bias;  // absolute, for gradients of key biases
+};
+
+Tolerance tolerance_of(const std::string& kind) {
+  if constexpr (is_double) return {1e-10, 1e-11, 1e-11};
+  static const std::set<std::string> deep{"encoder_layer", "decoder_layer", "transformer",
+                                          "language_model", "train"};
+  return {deep.contains(kind) ? 2e-5 : 5e-6, 3e-6, 1e-5};
+}
+
+/// Elements [begin, end) of a tensor of the file that belong to a key bias. It has no effect on the
+/// function: its gradient is rounding noise, and Adam makes steps of it.
+struct Range {
+  Index begin = 0, end = 0;
+  bool holds(Index i) const { return begin <= i && i < end; }
+};
+
+Range key_bias_of(const std::string& name, Index size) {
+  if (name.ends_with("in_proj_bias")) return {size / 3, 2 * size / 3};
+  const bool own = name.find("param.key.") != std::string::npos || name.ends_with("W_k.bias");
+  if (own && name.ends_with(".bias")) return {0, size};
+  return {};
+}
+
+std::vector<Index> position(Index element, const Shape& shape) {
+  std::vector<Index> at(static_cast<std::size_t>(shape.rank()));
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    at[static_cast<std::size_t>(axis)] = element % shape[axis];
+    element /= shape[axis];
+  }
+  return at;
+}
+
+/// The model's parameters under the file's names: those listed, and the others under their own.
+std::vector<ParameterName> complete(Module& model, const std::vector<ParameterName>& names) {
+  std::vector<ParameterName> all = names;
+  for (const auto& [name, tensor] : parameters(model)) {
+    const bool listed = std::any_of(names.begin(), names.end(),
+                                    [&, &ours = name](const auto& n) { return n.ours == ours; });
+    if (!listed) all.push_back({name, name});
+  }
+  return all;
+}
+
+Tensor find(const std::vector<NamedParameter>& list, const std::string& name) {
+  for (const NamedParameter& parameter : list) {
+    if (parameter.name == name) return parameter.tensor;
+  }
+  throw UsageError("the model has no parameter " + name);
+}
+
+}  // namespace
+
+Array rows_of(const Array& array, Index begin, Index count) {
+  if (count < 0) return array;
+  Array rows(array.shape().with(0, count));
+  const Index each = rows.size() / count;
+  std::copy_n(array.data() + begin * each, rows.size(), rows.data());
+  return rows;
+}
+
+Case::Case(const std::filesystem::path& path) : file_(TensorFile::read(path)) {
+  kind_ = file_.metadata["kind"];
+  config_ = parse_json(file_.metadata["config"], path.string());
+}
+
+Array Case::array(const std::string& name) {
+  use(name);
+  return file_.array(name);
+}
+
+Tensor Case::input(const std::string& name) { return parameter(array("in." + name)); }
+
+Ids Case::ids(const std::string& name) {
+  use("in." + name);
+  return file_.ids("in." + name);
+}
+
+Bytes Case::bytes(const std::string& name) {
+  use("in." + name);
+  return file_.bytes("in." + name);
+}
+
+Shape Case::parameter_shape(const std::string& name) const {
+  return file_.tensor("param." + name).shape;
+}
+
+void Case::load(Module& model, const std::vector<ParameterName>& names) {
+  const auto targets = parameters(model);
+  for (const auto& [theirs, ours, begin, count] : complete(model, names)) {
+    const Array value = array("param." + theirs);
+    Tensor target = find(targets, ours);
+    if (!(rows_of(target.value(), begin, count).shape() == value.shape())) {
+      throw ShapeError("param." + theirs + " " + value.shape().text() + " does not fit " + ours +
+                       " " + target.shape().text());
+    }
+    const Index each = value.dim(0) == 0 ? 0 : value.size() / value.dim(0);
+    std::copy_n(value.data(), value.size(), target.edit_value().data() + begin * each);
+  }
+}
+
+void Case::compare_outputs(std::span<const Output> outputs) {
+  for (const auto& [name, tensor] : outputs) compare("out." + name, tensor.value());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const bool more = i + 1 < outputs.size();
+    outputs[i].tensor.backward(array("cot." + outputs[i].name), more);
+  }
+}
+
+void Case::compare_gradient(const std::string& name, const Tensor& input) {
+  compare("grad.in." + name, input.grad());
+}
+
+void Case::compare_gradients(Module& model, const std::vector<ParameterName>& names) {
+  const auto sources = parameters(model);
+  for (const auto& [theirs, ours, begin, count] : complete(model, names)) {
+    const Array& gradient = find(sources, ours).grad();
+    if (!gradient.defined()) throw UsageError(ours + " has no gradient");
+    compare("grad.param." + theirs, rows_of(gradient, begin, count));
+  }
+}
+
+void Case::compare_after(Module& model) {
+  for (const auto& [name, tensor] : parameters(model)) compare("after." + name, tensor.value());
+}
+
+void Case::compare(const std::string& name, const Array& actual) {
+  use(name);
+  const std::vector<double> expected = file_.doubles(name);
+  const Shape& shape = file_.tensor(name).shape;
+  if (!(actual.shape() == shape)) {
+    throw ShapeError(name + ": expected " + shape.text() + ", got " + actual.shape().text());
+  }
+  double largest = 0;
+  for (const double value : expected) largest = std::max(largest, std::abs(value));
+  const Tolerance tolerance = tolerance_of(kind_);
+  const double allowed = std::max(tolerance.rtol * largest, tolerance.atol);
+  const Range key_bias = key_bias_of(name, actual.size());
+  for (Index i = 0; i < actual.size(); ++i) {
+    const bool in_key_bias = key_bias.holds(i);
+    if (in_key_bias && name.starts_with("after.")) continue;
+    const double is = static_cast<double>(actual[i]), should = expected[static_cast<std::size_t>(i)];
+    const double difference = std::abs(is - should);
+    double used = difference / (in_key_bias ? tolerance.key_bias : allowed);
+    if (std::isnan(used)) used = std::numeric_limits<double>::infinity();
+    largest_difference_ = std::max(largest_difference_, difference);
+    if (used > worst_.used) worst_ = {name, used, difference, should, is, position(i, shape)};
+  }
+}
+
+std::vector<std::string> Case::left_over() const {
+  std::vector<std::string> names;
+  for (const std::string& name : file_.names()) {
+    if (!used_.contains(name)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace parity
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,93 @@
+// One parity case: what PyTorch computed, read from a file, and the comparison with ours.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headroom/base/record.hpp"
+#include "headroom/io/tensor_file.hpp"
+#include "headroom/nn/module.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace parity {
+
+/// A parameter of the file that is, in our model, `count` rows of `ours` from `begin` on; count -1:
+/// the whole of it.
+struct ParameterName {
+  std::string theirs, ours;
+  Index begin = 0, count = -1;
+};
+
+/// What was computed under the name of an output.
+struct Output {
+  std::string name;
+  Tensor tensor;
+};
+
+/// The worst comparison of a case: the one that used up most of what is allowed.
+struct Worst {
+  std::string name;
+  double used = -1;  // |actual - expected| / allowed; above 1 fails
+  double difference = 0, expected = 0, actual = 0;
+  std::vector<Index> at;
+};
+
+/// A file with its metadata, tensors, and a memory of what was read and compared. Asking for what
+/// is not there throws FileError.
+class Case {
+ public:
+  explicit Case(const std::filesystem::path& path);
+
+  const std::string& kind() const { return kind_; }
+  const Record& config() const { return config_; }
+
+  /// in.NAME as a leaf that wants a gradient, as ids, as a mask.
+  Tensor input(const std::string& name);
+  Ids ids(const std::string& name);
+  Bytes bytes(const std::string& name);
+  /// The shape of param.NAME, from which layers take their sizes.
+  Shape parameter_shape(const std::string& name) const;
+  /// True when the file holds this tensor (full name).
+  bool has(const std::string& name) const { return file_.has(name); }
+
+  /// Sets the parameters of a model from param.*, all of them. `names` lists those that are called
+  /// otherwise in the file.
+  void load(Module& model, const std::vector<ParameterName>& names = {});
+  /// Compares out.*, and starts the backward pass from cot.*.
+  void compare_outputs(std::span<const Output> outputs);
+  /// Compares grad.in.NAME.
+  void compare_gradient(const std::string& name, const Tensor& input);
+  /// Compares grad.param.*, all of them.
+  void compare_gradients(Module& model, const std::vector<ParameterName>& names = {});
+  /// Compares after.*: the parameters after training.
+  void compare_after(Module& model);
+  /// Compares any tensor of the file.
+  void compare(const std::string& name, const Array& actual);
+
+  /// Starts over: another layout is to compare everything again.
+  void begin_run() { used_.clear(); }
+  /// Tensors of the file that were neither read nor compared since then.
+  std::vector<std::string> left_over() const;
+  const Worst& worst() const { return worst_; }
+  double largest_difference() const { return largest_difference_; }
+
+ private:
+  Array array(const std::string& name);
+  void use(const std::string& name) { used_.insert(name); }
+
+  TensorFile file_;
+  std::string kind_;
+  Record config_;
+  std::set<std::string> used_;
+  Worst worst_;
+  double largest_difference_ = 0;
+};
+
+/// The shape of rows [begin, begin + count) of an array, and those rows themselves.
+Array rows_of(const Array& array, Index begin, Index count);
+
+}  // namespace parity
+}  // namespace headroom::inline HEADROOM_PRECISION
