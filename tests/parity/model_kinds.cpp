@@ -1,4 +1,5 @@
 // Parity of blocks and models, and of twenty steps of training.
+#include "headroom/base/error.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/optim/adam.hpp"
@@ -129,12 +130,16 @@ void language_model(Case& c, Layout layout) {
                                    {"ln_f.weight", "encoder.norm.weight"},
                                    {"ln_f.bias", "encoder.norm.bias"}};
   for (Index i = 0; i < config.layers; ++i) {
-    const std::string theirs = "h." + std::to_string(i), ours = "encoder.layers." + std::to_string(i);
-    for (const char* name : {"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"}) {
+    const std::string theirs = "h." + std::to_string(i),
+                      ours = "encoder.layers." + std::to_string(i);
+    for (const char* name :
+         {"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"}) {
       names.push_back({theirs + ".attn." + name, ours + ".self_attn." + name});
     }
-    for (const auto& [from, to] : {std::pair(".ln_1", ".norm1"), {".ln_2", ".norm2"},
-                                   {".fc", ".linear1"}, {".proj", ".linear2"}}) {
+    for (const auto& [from, to] : {std::pair(".ln_1", ".norm1"),
+                                   {".ln_2", ".norm2"},
+                                   {".fc", ".linear1"},
+                                   {".proj", ".linear2"}}) {
       names.push_back({theirs + from + ".weight", ours + to + ".weight"});
       names.push_back({theirs + from + ".bias", ours + to + ".bias"});
     }

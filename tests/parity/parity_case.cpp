@@ -157,7 +157,8 @@ void Case::compare(const std::string& name, const Array& actual) {
   for (Index i = 0; i < actual.size(); ++i) {
     const bool in_key_bias = key_bias.holds(i);
     if (in_key_bias && name.starts_with("after.")) continue;
-    const double is = static_cast<double>(actual[i]), should = expected[static_cast<std::size_t>(i)];
+    const double is = static_cast<double>(actual[i]),
+                 should = expected[static_cast<std::size_t>(i)];
     const double difference = std::abs(is - should);
     double used = difference / (in_key_bias ? tolerance.key_bias : allowed);
     if (std::isnan(used)) used = std::numeric_limits<double>::infinity();

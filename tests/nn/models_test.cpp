@@ -1,0 +1,318 @@
+// Whole models: who may see what, shapes, dropout, and that every parameter learns.
+#include "headroom/nn/models.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/ops/dropout.hpp"
+#include "nn/nn_support.hpp"
+
+using namespace headroom;
+using namespace headroom::test;
+
+namespace {
+
+constexpr ModelKind all_kinds[] = {ModelKind::seq2seq, ModelKind::language_model,
+                                   ModelKind::classifier};
+
+std::unique_ptr<Module> random_model(const ModelConfig& config, std::uint64_t seed = 1) {
+  Rng rng(seed);
+  auto model = make_model(config, rng);
+  randomise(*model, rng);
+  return model;
+}
+
+/// Logits [B, T, V], element (b, t, v).
+Real at(const Array& x, Index b, Index t, Index v) { return x[(b * x.dim(1) + t) * x.dim(2) + v]; }
+
+/// Heads of every kind and layer gone, one attention losing all of its heads.
+std::vector<HeadId> some_heads(Module& model) {
+  std::vector<HeadId> gone;
+  for (const HeadId& head : live_heads(model)) {
+    const bool first_attention = head.kind == AttentionKind::decoder_self && head.layer == 0;
+    if (head.head == head.layer || first_attention) gone.push_back(head);
+  }
+  return gone;
+}
+
+/// True for parameters that only an attention without heads would use: the projections that
+/// SharedHead keeps, and the norm before a pre-norm layer's attention.
+bool serves_no_head(Module& model, const std::string& name) {
+  for (const NamedAttention& found : attentions(model)) {
+    if (!found.attention->alive().empty() || found.attention->kind == AttentionKind::cross)
+      continue;
+    const std::string layer = found.name.substr(0, found.name.rfind('.'));
+    for (const char* projection : {".queries.weight", ".keys.weight", ".values.weight"}) {
+      if (name == found.name + projection) return true;
+    }
+    for (const auto& [path, module] : modules(model)) {
+      if (path != layer) continue;
+      const auto* encoder = dynamic_cast<EncoderLayer*>(module);
+      const auto* decoder = dynamic_cast<DecoderLayer*>(module);
+      const bool norm_first = encoder != nullptr ? encoder->norm_first : decoder->norm_first;
+      if (norm_first && name.starts_with(layer + ".norm1.")) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a decoder does not see the future") {
+  for (const Layout layout : all_layouts) {
+    for (const bool norm_first : {true, false}) {
+      INFO(name_of(layout) << ", norm first " << norm_first);
+      Rng rng(3);
+      const ModelConfig config = small_config(ModelKind::seq2seq, layout, norm_first);
+      const auto model = random_model(config);
+      auto& seq2seq = dynamic_cast<Seq2Seq&>(*model);
+      const TinyBatch batch = tiny_batch(config, rng);
+      Ids changed = batch.target.clone();
+      for (Index b = 0; b < 4; ++b) changed[b * 6 + 4] = (changed[b * 6 + 4] + 1) % 6;
+      const Array before = seq2seq(batch.source, batch.lengths, batch.target).value();
+      const Array after = seq2seq(batch.source, batch.lengths, changed).value();
+      for (Index b = 0; b < 4; ++b) {
+        for (Index t = 0; t < 6; ++t) {
+          bool moved = false;
+          for (Index v = 0; v < 6; ++v) moved |= at(before, b, t, v) != at(after, b, t, v);
+          CHECK(moved == (t >= 4));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a language model does not see the future") {
+  for (const Layout layout : all_layouts) {
+    Rng rng(4);
+    const ModelConfig config = small_config(ModelKind::language_model, layout);
+    const auto model = random_model(config);
+    auto& language = dynamic_cast<LanguageModel&>(*model);
+    const Ids ids = random_ids({2, 8}, rng, 7);
+    Ids changed = ids.clone();
+    changed[7] = (changed[7] + 1) % 7;  // the last of row 0
+    const Array before = language(ids).value(), after = language(changed).value();
+    for (Index t = 0; t < 8; ++t) {
+      bool moved = false;
+      for (Index v = 0; v < 7; ++v) {
+        moved |= at(before, 0, t, v) != at(after, 0, t, v);
+        CHECK(at(before, 1, t, v) == at(after, 1, t, v));
+      }
+      CHECK(moved == (t == 7));
+    }
+  }
+}
+
+TEST_CASE("an encoder sees the whole source, but no padding") {
+  for (const Layout layout : all_layouts) {
+    for (const ModelKind kind : {ModelKind::seq2seq, ModelKind::classifier}) {
+      Rng rng(5);
+      const ModelConfig config = small_config(kind, layout);
+      const auto model = random_model(config);
+      const TinyBatch batch = tiny_batch(config, rng);  // lengths 5, 3, 4, 1 of 5
+      const auto outputs = [&](const Ids& source) {
+        if (auto* seq2seq = dynamic_cast<Seq2Seq*>(model.get())) {
+          return (*seq2seq)(source, batch.lengths, batch.target).value();
+        }
+        return dynamic_cast<Classifier&>(*model)(source, batch.lengths).value();
+      };
+      const Array before = outputs(batch.source);
+      for (Index t = 0; t < 5; ++t) {
+        Ids changed = batch.source.clone();
+        for (Index b = 0; b < 4; ++b) changed[b * 5 + t] = (changed[b * 5 + t] + 1) % 7;
+        const Array after = outputs(changed);
+        const Index each = before.size() / 4;
+        for (Index b = 0; b < 4; ++b) {
+          bool moved = false;
+          for (Index i = b * each; i < (b + 1) * each; ++i) moved |= before[i] != after[i];
+          CHECK(moved == (t < batch.lengths[b]));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("after one step every parameter of every model has moved") {
+  for (const ModelKind kind : all_kinds) {
+    for (const Layout layout : all_layouts) {
+      for (const bool norm_first : {true, false}) {
+        for (const bool composed : {false, true}) {
+          for (const bool pruned : {false, true}) {
+            INFO(name_of(kind) << ", " << name_of(layout) << ", norm first " << norm_first
+                               << ", composed " << composed << ", pruned " << pruned);
+            ModelConfig config = small_config(kind, layout, norm_first);
+            config.positions = composed ? PositionKind::learned : PositionKind::sinusoidal;
+            config.tied_output = pruned && kind != ModelKind::classifier;
+            const auto model = random_model(config);
+            if (pruned) prune(*model, some_heads(*model));
+            Rng rng(6);
+            const TinyBatch batch = tiny_batch(config, rng);
+            HeadProbe probe;
+            probe.maps = composed;  // asking for maps takes the composed attention
+            loss_of(*model, batch, &probe).backward();
+            std::map<std::string, Array> before;
+            for (auto& [name, tensor] : parameters(*model)) before[name] = tensor.value().clone();
+            std::map<std::string, HeadBlocks> heads_before;
+            for (const auto& place : attentions(*model)) {
+              heads_before[place.name] = head_values(*place.attention);
+            }
+            descend(*model, Real(0.5));
+            const auto moved = [](const Array& a, const Array& b) {
+              return !std::equal(a.span().begin(), a.span().end(), b.span().begin());
+            };
+            for (auto& [name, tensor] : parameters(*model)) {
+              INFO(name);
+              if (tensor.size() == 0) continue;  // the output columns of no heads
+              // The key bias has no effect on the function: its gradient is zero, or noise.
+              if (name.find(".key.") != std::string::npos && name.ends_with("bias")) continue;
+              CHECK(moved(tensor.value(), before.at(name)) == !serves_no_head(*model, name));
+            }
+            for (const auto& place : attentions(*model)) {
+              for (const auto& [which, block] : head_values(*place.attention)) {
+                if (which.first == HeadRole::key_bias) continue;
+                INFO(place.name << " role " << static_cast<int>(which.first) << " head "
+                                << which.second);
+                const bool of_no_head =
+                    which.second == HeadSlice::of_all && place.attention->alive().empty();
+                CHECK(moved(block, heads_before.at(place.name).at(which)) == !of_no_head);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("dropout acts in training, follows the step, and is off in evaluation") {
+  for (const ModelKind kind : all_kinds) {
+    for (const Layout layout : all_layouts) {
+      INFO(name_of(kind) << ", " << name_of(layout));
+      ModelConfig config = small_config(kind, layout);
+      config.block.dropout = Real(0.3);
+      const auto model = random_model(config);
+      config.block.dropout = 0;
+      const auto dry = random_model(config);
+      copy_parameters(*model, *dry);
+      Rng rng(7);
+      const TinyBatch batch = tiny_batch(config, rng);
+      const auto loss = [&](Module& m, std::uint64_t step) {
+        const NoGrad quiet;
+        const RandomStep random(11, step);
+        return loss_of(m, batch).item();
+      };
+      CHECK(loss(*model, 1) == loss(*model, 1));
+      CHECK(loss(*model, 1) != loss(*model, 2));
+      CHECK(loss(*model, 1) != loss(*dry, 1));
+      model->eval();
+      CHECK(loss(*model, 1) == loss(*dry, 1));
+    }
+  }
+}
+
+TEST_CASE("training with dropout outside of a random step is refused") {
+  ModelConfig config = small_config(ModelKind::classifier, Layout::fused);
+  config.block.dropout = Real(0.1);
+  const auto model = random_model(config);
+  Rng rng(7);
+  CHECK_THROWS_AS(loss_of(*model, tiny_batch(config, rng)), UsageError);
+}
+
+TEST_CASE("with dropout too, separate equals fused and masked equals compact") {
+  BlockConfig config;
+  config.width = 12;
+  config.heads = 4;
+  config.hidden = 20;
+  config.dropout = Real(0.25);
+  Rng rng(8);
+  config.layout = Layout::separate;
+  EncoderLayer separate(config, rng);
+  config.layout = Layout::fused;
+  EncoderLayer fused(config, rng);
+  randomise(separate, rng);
+  // Everything but the heads by name, the heads block by block.
+  for (auto& [name, tensor] : parameters(fused)) {
+    for (auto& [other, source] : parameters(separate)) {
+      if (name == other) tensor.set_value(source.value().clone());
+    }
+  }
+  set_head_values(*fused.self_attn, head_values(*separate.self_attn));
+  const Tensor x = constant(test::normal({3, 5, 12}, rng));
+  const AttentionMask mask = AttentionMask::causal();
+  for (const bool ask_maps : {false, true}) {
+    const RandomStep random(3, 14);
+    HeadProbe probe;
+    probe.maps = ask_maps;
+    Array gates({4}, Real(1));
+    gates[1] = gates[2] = 0;
+    HeadProbe closed = probe;
+    closed.gates[{AttentionKind::encoder_self, 0}] = constant(gates);
+    const Array y = separate(x, mask, &probe).value();
+    CHECK_THAT(fused(x, mask, &probe).value(), same_numbers(y, same_function));
+    const Array masked = separate(x, mask, &closed).value();
+    for (EncoderLayer* layer : {&separate, &fused}) {
+      Rng again(1);
+      config.layout = layer->self_attn->layout();
+      EncoderLayer compact(config, again);
+      copy_parameters(*layer, compact);
+      const Index gone[] = {1, 2};
+      compact.self_attn->prune(gone);
+      CHECK_THAT(compact(x, mask, &probe).value(), same_numbers(masked, same_function));
+    }
+  }
+}
+
+TEST_CASE("a probe answers for every attention of a model, by kind and layer") {
+  for (const ModelKind kind : all_kinds) {
+    const ModelConfig config = small_config(kind, Layout::fused);
+    const auto model = random_model(config);
+    Rng rng(9);
+    const TinyBatch batch = tiny_batch(config, rng);
+    HeadProbe probe;
+    probe.maps = probe.head_out = probe.rows = true;
+    loss_of(*model, batch, &probe);
+    const auto all = attentions(*model);
+    CHECK(all.size() == (kind == ModelKind::seq2seq ? 6U : 2U));
+    REQUIRE(probe.seen.size() == all.size());
+    for (const auto& place : all) {
+      const AttentionOut& out = probe.seen.at(place.place());
+      CHECK(out.maps.dim(1) == 3);
+      CHECK(out.head_out.dim(3) == 4);
+      CHECK(out.rows.entropy.defined());
+    }
+  }
+}
+
+TEST_CASE("a longer sequence than the model's longest is refused with a remedy") {
+  const ModelConfig config = small_config(ModelKind::language_model, Layout::fused);
+  const auto model = random_model(config);
+  const auto& language = dynamic_cast<LanguageModel&>(*model);
+  CHECK_THROWS_WITH(language(Ids({1, 13}, 1)), Catch::Contains("larger 'longest'"));
+}
+
+TEST_CASE("a configuration survives its record, and a wrong one is refused by key") {
+  ModelConfig config = small_config(ModelKind::seq2seq, Layout::separate, false);
+  config.block.activation = Activation::gelu_tanh;
+  config.block.norm = NormKind::rms;
+  config.positions = PositionKind::learned;
+  config.tied_output = true;
+  const Record record = config.to_record();
+  CHECK(ModelConfig::from_record(record).to_record() == record);
+  Record unknown = record;
+  unknown["widht"] = 3;
+  CHECK_THROWS_WITH(ModelConfig::from_record(unknown), Catch::Contains("widht"));
+}
+
+TEST_CASE("a model rebuilds its pruned shapes from a configuration and a list of heads") {
+  for (const Layout layout : all_layouts) {
+    const ModelConfig config = small_config(ModelKind::seq2seq, layout);
+    Rng rng(1), again(1);
+    const auto full = make_model(config, rng);
+    const std::vector<HeadId> gone = some_heads(*full);
+    prune(*full, gone);
+    const auto rebuilt = make_model(config, again, gone);
+    CHECK(live_heads(*rebuilt) == live_heads(*full));
+    copy_parameters(*full, *rebuilt);  // throws when a shape differs
+  }
+}
