@@ -46,6 +46,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   const Shape a_leading = a.shape().without(-1).without(-1);
   const Shape b_leading = b.shape().without(-1).without(-1);
   Shape shape = broadcast("matmul", a_leading, b_leading);
+  // No matrices at all: an empty product that still depends on both.
+  if (shape.size() == 0) return headroom::matmul(a, b);
   const BroadcastPlan plan = plan_broadcast(shape, {a_leading, b_leading});
   std::vector<Tensor> products;
   BroadcastWalk walk(plan, 0);
@@ -54,8 +56,6 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   }
   shape.push_back(a.dim(-2));
   shape.push_back(b.dim(-1));
-  // No matrices at all: an empty product that still depends on both.
-  if (products.empty()) return headroom::matmul(a, b);
   return reshape(concat(products, 0), shape);
 }
 

@@ -64,8 +64,8 @@ std::string CloseTo::describe() const {
   return fmt::format("{} (rtol {:.3g}, atol {:.3g})", verdict_, rtol_, atol_);
 }
 
-CloseTo close_at_scale(const Array& expected, Real tolerance) {
-  Real scale = 0;
+CloseTo close_at_scale(const Array& expected, Real tolerance, Real at_least) {
+  Real scale = at_least;
   for (const Real x : expected.span()) scale = std::max(scale, std::abs(x));
   return {expected, 0, tolerance * scale};
 }

@@ -25,8 +25,9 @@ class CloseTo : public Catch::MatcherBase<Array> {
 };
 
 /// max |actual - expected| <= tolerance * max |expected|: the way two computations of the same
-/// function are compared, where single elements may be small by cancellation.
-CloseTo close_at_scale(const Array& expected, Real tolerance);
+/// function are compared, where single elements may be small by cancellation. `at_least` is taken
+/// for the scale when all of them are smaller, because what they were computed from was not.
+CloseTo close_at_scale(const Array& expected, Real tolerance, Real at_least = 0);
 
 /// The double tolerance in the double build, the float one in the float build.
 constexpr Real tolerance(double in_double, double in_float) {
