@@ -6,6 +6,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 namespace composed {
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Real epsilon) {
+  if (x.size() == 0) return headroom::layer_norm(x, weight, bias, epsilon);  // no row, no mean
   const Tensor centred = x - headroom::mean(x, {-1}, true);
   const Tensor variance = headroom::mean(centred * centred, {-1}, true);
   Tensor y = centred / sqrt(variance + epsilon);
@@ -15,6 +16,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Rea
 }
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, Real epsilon) {
+  if (x.size() == 0) return headroom::rms_norm(x, weight, epsilon);  // no row, no mean
   const Tensor y = x / sqrt(headroom::mean(x * x, {-1}, true) + epsilon);
   return weight.defined() ? y * weight : y;
 }
