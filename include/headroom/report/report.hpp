@@ -61,9 +61,9 @@ void write_report(const Record& run, const std::filesystem::path& file);
 std::string report_page(const Record& run, const std::string& chart_js);
 
 /// What the run shows, in sentences computed from its records with thresholds that are stated:
-/// {"summary": "...", "loss": {"title": "...", "look": "..."}, "measure": ..., "differences": ...,
-/// "heads": ..., "before_after": ..., "maps": ..., "importance": ...}. Sections without records are
-/// absent; a title says "No clear pattern" when the numbers support no finding.
+/// {"summary": "...", "loss": {"title": "...", "look": "..."}, "measures": [...], "differences":
+/// ..., "heads": ..., "before_after": ..., "maps": ..., "importance": ...}. Sections without
+/// records are absent; a title says "No clear pattern" when the numbers support no finding.
 Record findings(const Record& run);
 
 /// The records of a run's folder: records.json when it exists, else put together from config.json,

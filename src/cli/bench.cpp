@@ -1,0 +1,163 @@
+// `headroom bench`: how fast training and inference are on this machine.
+#include "cli/bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/parallel.hpp"
+#include "headroom/ops/blas.hpp"
+#include "headroom/report/terminal.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+BlockConfig BenchCase::block(Layout layout) const {
+  return {.width = width, .heads = heads, .activation = Activation::gelu, .layout = layout};
+}
+
+ModelConfig BenchCase::model(Layout layout) const {
+  return {.kind = ModelKind::language_model,
+          .block = block(layout),
+          .layers = layers,
+          .source_symbols = symbols,
+          .longest = length,
+          .positions = PositionKind::learned,
+          .tied_output = true};
+}
+
+const std::vector<BenchCase>& bench_cases() {
+  static const std::vector<BenchCase> cases = {{"nano", 4, 4, 128, 64, 12, 65},
+                                               {"small", 6, 8, 256, 128, 8, 256},
+                                               {"medium", 6, 8, 512, 256, 4, 512},
+                                               {"base", 4, 12, 768, 128, 4, 1024}};
+  return cases;
+}
+
+Times time_work(Index warm_up, Index repetitions, const std::function<void()>& work) {
+  for (Index i = 0; i < warm_up; ++i) work();
+  std::vector<double> times;
+  for (Index i = 0; i < repetitions; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+    times.push_back(time.count());
+  }
+  std::sort(times.begin(), times.end());
+  const std::size_t half = times.size() / 2;
+  const double median = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
+  return {median, times.front()};
+}
+
+Ids random_ids(Index batch, Index length, Index symbols) {
+  Rng rng(0, "bench");
+  Ids ids({batch, length});
+  for (std::int32_t& id : ids.span()) id = static_cast<std::int32_t>(rng.below(symbols));
+  return ids;
+}
+
+namespace {
+
+struct BenchCommand {
+  std::string what = "step", only_case;
+  BenchOptions options;
+  bool json = false;
+};
+
+using Bench = Record (*)(const BenchCase&, const BenchOptions&);
+
+Bench bench_called(const std::string& what) {
+  return what == "step" ? bench_step : what == "generate" ? bench_generate : bench_encode;
+}
+
+/// The columns of the table for people: key, title, digits.
+struct Column {
+  const char *key, *title;
+  int digits;
+};
+
+std::vector<std::string> table_row(const Record& line, const std::vector<Column>& columns) {
+  std::vector<std::string> cells = {line["case"].get<std::string>()};
+  for (const Column& column : columns) {
+    const std::string key = column.key;
+    const double value = line[key].get<double>();
+    cells.push_back(key == "peak_bytes"  ? bytes_text(value)
+                    : column.digits == 0 ? with_commas(static_cast<Index>(value + 0.5))
+                                         : fmt::format("{:.{}f}", value, column.digits));
+  }
+  return cells;
+}
+
+std::vector<Column> columns_of(const std::string& what) {
+  if (what == "generate") return {{"batch", "batch", 0}, {"tok_s", "tokens/s", 0}};
+  if (what == "encode") return {{"batch", "batch", 0}, {"ms", "ms", 2}, {"min_ms", "least ms", 2}};
+  return {{"params", "parameters", 0}, {"ms", "ms/step", 2},     {"min_ms", "least ms", 2},
+          {"tok_s", "tokens/s", 0},    {"gflops", "GFLOP/s", 1}, {"peak_bytes", "memory", 0}};
+}
+
+int run_bench(const BenchCommand& command) {
+  if (command.what == "step" && command.options.batch > 0) {
+    throw UsageError(
+        "--batch: the batch of a training step belongs to its case; it goes with "
+        "generate and encode");
+  }
+  const std::vector<Column> columns = columns_of(command.what);
+  std::vector<std::string> titles = {"case"};
+  for (const Column& column : columns) titles.emplace_back(column.title);
+  std::vector<std::vector<std::string>> rows;
+  for (const BenchCase& bench_case : bench_cases()) {
+    if (!command.only_case.empty() && command.only_case != bench_case.name) continue;
+    Record line = {{"case", bench_case.name}};
+    line.update(bench_called(command.what)(bench_case, command.options));
+    line["threads"] = num_threads();
+    line["layout"] = command.options.layout;
+    line["blas"] = blas_description();
+    if (command.json) {
+      fmt::print("{}\n", line.dump());
+      std::fflush(stdout);
+    } else {
+      rows.push_back(table_row(line, columns));
+    }
+  }
+  if (command.json) return 0;
+  fmt::print("{}, {} layout, {} threads, {}\n\n{}", command.what, command.options.layout,
+             num_threads(), blas_description(),
+             table_text(titles, rows, TerminalStyle::of(stdout)));
+  return 0;
+}
+
+}  // namespace
+
+Command add_bench(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("bench", "how fast training and inference are here");
+  const auto command = std::make_shared<BenchCommand>();
+  std::vector<std::string> cases;
+  for (const BenchCase& bench_case : bench_cases()) cases.emplace_back(bench_case.name);
+  app->add_option("what", command->what, "step, generate or encode; default: step")
+      ->type_name("")
+      ->check(one_of({"step", "generate", "encode"}));
+  app->add_option("--case", command->only_case, "nano, small, medium or base; default: all")
+      ->type_name("NAME")
+      ->check(one_of(cases));
+  app->add_option("--layout", command->options.layout, "fused or separate; default: fused")
+      ->type_name("NAME")
+      ->check(one_of({"fused", "separate"}));
+  app->add_option("--steps", command->options.steps, "timed repetitions")
+      ->type_name("N")
+      ->check(at_least(1));
+  app->add_option("--batch", command->options.batch, "sequences at once (generate, encode)")
+      ->type_name("N")
+      ->check(at_least(1));
+  app->add_flag("--json", command->json, "a JSON line per case");
+  add_threads(*app);
+  app->footer(
+      "Examples: headroom bench step --case nano\n"
+      "          headroom bench generate --threads 1 --json");
+  return {app, [command] { return run_bench(*command); }};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,51 @@
+// What the benchmarks have in common: the four models and how times are summed up.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headroom/base/record.hpp"
+#include "headroom/nn/models.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// A decoder-only language model and the batch it is trained with: pre-norm, GELU (erf), learned
+/// positions, output tied to the embedding, no dropout.
+struct BenchCase {
+  const char* name;
+  Index layers, heads, width, length, batch, symbols;
+
+  BlockConfig block(Layout layout) const;
+  ModelConfig model(Layout layout) const;
+  Index tokens() const { return batch * length; }
+};
+
+/// nano (nanoGPT's CPU recipe), small, medium, base.
+const std::vector<BenchCase>& bench_cases();
+
+struct BenchOptions {
+  std::string layout = "fused";
+  Index steps = 0;  // timed repetitions; 0: the benchmark's own number
+  Index batch = 0;  // 0: the benchmark's own
+};
+
+/// Times of repeated work, in milliseconds.
+struct Times {
+  double median = 0, least = 0;
+};
+/// Does the work `warm_up` times untimed, then `repetitions` times.
+Times time_work(Index warm_up, Index repetitions, const std::function<void()>& work);
+
+/// ids [batch, length] below `symbols`, the same at every call.
+Ids random_ids(Index batch, Index length, Index symbols);
+
+/// A training step: forward, backward, AdamW. Keys case, params, threads, layout, blas, ms, min_ms,
+/// tok_s, gflops, peak_bytes.
+Record bench_step(const BenchCase& bench_case, const BenchOptions& options);
+/// Greedy writing with a key/value cache, from a prompt of 16 symbols to the case's length: tok_s.
+Record bench_generate(const BenchCase& bench_case, const BenchOptions& options);
+/// The forward pass of a post-norm encoder of the case's sizes, without gradients: ms.
+Record bench_encode(const BenchCase& bench_case, const BenchOptions& options);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

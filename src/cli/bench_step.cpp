@@ -1,0 +1,43 @@
+// The benchmark of a training step.
+#include "cli/bench.hpp"
+#include "headroom/array/pool.hpp"
+#include "headroom/ops/losses.hpp"
+#include "headroom/optim/adam.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+/// Floating-point operations of a step: 6 per parameter and token, and attention's scores and
+/// averages, whose masked half counts too.
+double step_flops(const BenchCase& c, Index parameters) {
+  const auto n = static_cast<double>(parameters), tokens = static_cast<double>(c.tokens());
+  return 6 * n * tokens + 12 * static_cast<double>(c.layers * c.width * c.length) * tokens;
+}
+
+}  // namespace
+
+Record bench_step(const BenchCase& bench_case, const BenchOptions& options) {
+  Rng rng(0, "init");
+  LanguageModel model(bench_case.model(layout_from(options.layout)), rng);
+  AdamW optimizer(model);
+  const Ids inputs = random_ids(bench_case.batch, bench_case.length, bench_case.symbols);
+  const Ids targets = inputs.clone();
+  const auto step = [&] {
+    optimizer.zero_grad();
+    cross_entropy(model(inputs), targets).backward();
+    optimizer.step(1e-3);
+  };
+  for (int i = 0; i < 3; ++i) step();
+  reset_pool_peak();
+  const Times times = time_work(0, options.steps > 0 ? options.steps : 20, step);
+  const Index parameters = count_parameters(model);
+  return {{"params", parameters},
+          {"ms", times.median},
+          {"min_ms", times.least},
+          {"tok_s", static_cast<double>(bench_case.tokens()) / times.median * 1e3},
+          {"gflops", step_flops(bench_case, parameters) / times.median / 1e6},
+          {"peak_bytes", pool_statistics().peak}};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

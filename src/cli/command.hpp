@@ -1,0 +1,26 @@
+// The commands of the program: each lives in a file of its own and is listed once, in program.cpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// A command: adding it binds its options; `run` is called once the command line has been read, and
+/// returns the exit code. Errors are exceptions of base/error.hpp, which the program reports.
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+Command add_bench(CLI::App& program);
+Command add_doctor(CLI::App& program);
+Command add_report(CLI::App& program);
+
+/// Reads the command line, runs the command, turns exceptions into one line on stderr.
+/// Exit codes: 0 done, 2 usage, 3 numeric, 4 data, 5 file; 1 is a fault of the program itself.
+int run_program(int argc, const char* const* argv);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,88 @@
+// What several commands' options have in common.
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/nearest.hpp"
+#include "headroom/base/parallel.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace fs = std::filesystem;
+
+CLI::Validator at_least(Index least) {
+  const auto check = [least](const std::string& text) -> std::string {
+    Index number = 0;
+    if (!CLI::detail::lexical_cast(text, number)) {
+      return fmt::format("\"{}\" is not a whole number", text);
+    }
+    return number < least ? fmt::format("{} is less than {}", text, least) : std::string();
+  };
+  return CLI::Validator(check, "", "at_least");
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::find(words.begin(), words.end(), text) != words.end()) return {};
+    return fmt::format("\"{}\" is none of {}{}", text, fmt::join(words, ", "),
+                       did_you_mean(text, words));
+  };
+  return CLI::Validator(check, "", "one_of");
+}
+
+CLI::Option* add_threads(CLI::App& command) {
+  const auto use = [](const int& threads) { set_num_threads(threads); };
+  return command.add_option_function<int>("--threads", use, "threads to use; default: all cores")
+      ->type_name("N")
+      ->check(at_least(1));
+}
+
+CLI::Option* add_model(CLI::App& command, std::string& model) {
+  return command.add_option("--model", model, "folder of a run; default: the newest in runs/")
+      ->type_name("DIR");
+}
+
+fs::path model_folder(const std::string& model) {
+  if (!model.empty()) {
+    if (!fs::exists(model)) throw FileError(fmt::format("--model {}: does not exist", model));
+    return model;
+  }
+  fs::path newest;
+  fs::file_time_type newest_time;
+  std::error_code failed;
+  for (const fs::directory_entry& entry : fs::directory_iterator("runs", failed)) {
+    const fs::path config = entry.path() / "config.json";
+    if (!fs::is_regular_file(config, failed)) continue;
+    const fs::file_time_type time = fs::last_write_time(config, failed);
+    if (newest.empty() || time > newest_time) {
+      newest = entry.path();
+      newest_time = time;
+    }
+  }
+  if (newest.empty()) throw FileError("there is no run under runs/; name one with --model DIR");
+  return newest;
+}
+
+void require_free_folder(const fs::path& folder) {
+  std::error_code failed;
+  if (!fs::exists(folder, failed)) return;
+  if (!fs::is_directory(folder, failed)) {
+    throw FileError(fmt::format("--out {}: exists and is not a folder", folder.string()));
+  }
+  if (!fs::is_empty(folder, failed)) {
+    throw FileError(
+        fmt::format("--out {}: the folder is not empty (name another, or --force replaces it)",
+                    folder.string()));
+  }
+}
+
+void require_free_file(const fs::path& file) {
+  std::error_code failed;
+  if (!fs::exists(file, failed)) return;
+  throw FileError(
+      fmt::format("--out {}: exists (name another, or --force replaces it)", file.string()));
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,32 @@
+// What several commands' options have in common: checks with readable errors, and run folders.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// A whole number of at least `least`.
+CLI::Validator at_least(Index least);
+/// One of the given words; the error lists them and names the nearest.
+CLI::Validator one_of(std::vector<std::string> words);
+
+/// `--threads N`, which takes effect as soon as it is read.
+CLI::Option* add_threads(CLI::App& command);
+/// `--model DIR`: where a run was written. Read it with model_folder().
+CLI::Option* add_model(CLI::App& command, std::string& model);
+
+/// The folder given by --model, or the newest run under runs/ when it was left out.
+/// Throws FileError when there is none.
+std::filesystem::path model_folder(const std::string& model);
+
+/// Throws FileError when the folder exists and is not empty: nothing is overwritten.
+void require_free_folder(const std::filesystem::path& folder);
+/// Throws FileError when the file exists.
+void require_free_file(const std::filesystem::path& file);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

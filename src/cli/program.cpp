@@ -1,0 +1,152 @@
+// From the command line to a command, and from exceptions to exit codes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <new>
+
+#include "cli/command.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/nearest.hpp"
+#include "headroom/base/utf8.hpp"
+#include "headroom/report/terminal.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+/// Every command of the program, in the order in which help lists them.
+constexpr Command (*all_commands[])(CLI::App&) = {add_report, add_doctor, add_bench};
+
+enum ExitCode { done = 0, fault = 1, usage = 2, numeric = 3, data = 4, file = 5 };
+
+/// One line on stderr, whatever the text holds.
+int fail(std::string text, int code) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  fmt::print(stderr, "error: {}\n", text);
+  return code;
+}
+
+/// What `headroom` alone prints.
+void print_overview(const CLI::App& program, const std::vector<Command>& commands) {
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  const std::string name = program.get_name();
+  fmt::print("{}: transformers whose attention heads can be studied and removed\n\n",
+             emphasised(name, Emphasis::strong, style));
+  for (const Command& command : commands) {
+    const std::string usage_text = name + " " + command.app->get_name();
+    fmt::print("  {}  {}\n", emphasised(padded(usage_text, 20), Emphasis::good, style),
+               command.app->get_description());
+  }
+  fmt::print("\n{} COMMAND --help tells more about a command.\n", name);
+}
+
+/// The long names of a command's options.
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  }
+  return names;
+}
+
+/// Refuses the first word that neither the program nor its command knows.
+void require_no_extras(const CLI::App& program, const std::vector<Command>& commands) {
+  const std::vector<std::string> extras = program.remaining(true);
+  if (extras.empty()) return;
+  const std::string& word = extras.front();
+  const auto chosen = program.get_subcommands();
+  const bool is_option = word.starts_with('-') && word.find_first_not_of('-') != std::string::npos;
+  if (chosen.empty() && !is_option) {
+    std::vector<std::string> names;
+    for (const Command& command : commands) names.push_back(command.app->get_name());
+    throw UsageError(
+        fmt::format("no command \"{}\"{}", printable(word), did_you_mean(word, names)));
+  }
+  const CLI::App& app = chosen.empty() ? program : *chosen.front();
+  if (is_option) {
+    const std::string option = word.substr(0, word.find('='));
+    const std::vector<std::string> names = option_names(app);
+    const std::string near = nearest(option.substr(option.find_first_not_of('-')), names);
+    throw UsageError(fmt::format("{} has no option {}{}", app.get_name(), printable(option),
+                                 near.empty() ? "" : " (did you mean --" + near + "?)"));
+  }
+  throw UsageError(fmt::format("{} takes no argument \"{}\"", app.get_name(), printable(word)));
+}
+
+/// CLI11's texts in this program's tone.
+std::string readable(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::string option = text.substr(0, text.find(':'));
+  if (error.get_name() == "ArgumentMismatch" && text.find("required") != std::string::npos) {
+    return option + " needs a value";
+  }
+  constexpr std::string_view unread = "Could not convert: ";  // "--threads = abc" follows
+  if (text.starts_with(unread)) {
+    const std::string rest = text.substr(unread.size());
+    const std::size_t equals = rest.find(" = ");
+    return fmt::format("{}: \"{}\" is not a number it can take", rest.substr(0, equals),
+                       equals == std::string::npos ? "" : printable(rest.substr(equals + 3)));
+  }
+  return printable(text, 300);
+}
+
+int run(CLI::App& program, int argc, const char* const* argv) {
+  std::vector<Command> commands;
+  for (const auto add : all_commands) commands.push_back(add(program));
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& help_or_version) {
+    return program.exit(help_or_version);
+  } catch (const CLI::ParseError& error) {
+    require_no_extras(program, commands);  // a misspelt option explains a missing one
+    throw UsageError(readable(error));
+  }
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
+  print_overview(program, commands);
+  return done;
+}
+
+/// Output that did not arrive (a full disk, say) is an error too.
+void require_written() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw FileError("standard output could not be written");
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) {
+  CLI::App program("Transformers whose attention heads can be studied and removed",
+                   is_double ? "headroom-f64" : "headroom");
+  program.set_version_flag("--version", program.get_name() + " " + HEADROOM_VERSION +
+                                            (is_double ? " (double)" : " (float)"));
+  program.require_subcommand(0, 1);
+  program.get_formatter()->column_width(32);
+  program.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  try {
+    const int code = run(program, argc, argv);
+    require_written();
+    return code;
+  } catch (const NumericError& error) {
+    return fail(error.what(), numeric);
+  } catch (const DataError& error) {
+    return fail(error.what(), data);
+  } catch (const FileError& error) {
+    return fail(error.what(), file);
+  } catch (const Error& error) {  // UsageError, ShapeError
+    return fail(error.what(), usage);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(error.what(), file);
+  } catch (const std::bad_alloc&) {
+    return fail("not enough memory", fault);
+  } catch (const std::exception& error) {
+    return fail(std::string("internal: ") + error.what(), fault);
+  }
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

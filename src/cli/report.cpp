@@ -1,0 +1,43 @@
+// `headroom report`: writes a run's page anew from its records.
+#include "headroom/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+struct ReportOptions {
+  std::string model, out;
+  bool force = false;
+};
+
+int rewrite(const ReportOptions& options) {
+  const std::filesystem::path folder = model_folder(options.model);
+  if (!options.out.empty() && !options.force) require_free_file(options.out);
+  const std::filesystem::path named = options.out;
+  const std::filesystem::path file = named.empty() ? folder / "report.html" : named;
+  write_report(read_run(folder), file);
+  fmt::print("{}\n", file.string());
+  return 0;
+}
+
+}  // namespace
+
+Command add_report(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("report", "write a run's page anew from its records");
+  const auto options = std::make_shared<ReportOptions>();
+  add_model(*app, options->model);
+  app->add_option("--out", options->out, "where to; default: report.html in the run's folder")
+      ->type_name("FILE");
+  app->add_flag("--force", options->force, "replace FILE when it exists");
+  app->footer("Example: headroom report --model runs/demo --out page.html");
+  return {app, [options] { return rewrite(*options); }};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

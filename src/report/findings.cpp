@@ -1,0 +1,251 @@
+// What a run shows, in sentences computed from its records. A finding is stated only when the
+// numbers pass its threshold, and the threshold is stated with it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "headroom/report/report.hpp"
+#include "headroom/report/terminal.hpp"
+#include "report/findings.hpp"
+#include "report/records.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+
+std::string small(double value) {
+  if (value == 0 || std::abs(value) >= 1e-3) return fmt::format("{:.2g}", value);
+  const std::string text = fmt::format("{:.1e}", value);  // "3.6e-07"
+  const std::size_t e = text.find('e');
+  const std::string digits = text.substr(0, e);
+  return fmt::format("{}e{}", digits.ends_with(".0") ? digits.substr(0, e - 2) : digits,
+                     std::stoi(text.substr(e + 1)));
+}
+
+Record finding(std::string title, std::string look) {
+  return {{"title", std::move(title)}, {"look", std::move(look)}};
+}
+
+std::string capital(std::string text) {
+  if (!text.empty()) {
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  }
+  return text;
+}
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double close_curves = 0.05;  // losses this near, by the first loss, fall as one
+constexpr double visible_rise = 0.01;  // of a validation loss, by the first loss
+constexpr double hardly_moved = 0.10;  // a loss that fell by less shows no pattern
+
+std::string value_text(const Record& measure, double value) {
+  return measure.value("unit", "") == "%" ? percent(value) : fmt::format("{:.3g}", value);
+}
+
+/// The largest distance of two curves at common steps, as a share of the first curve's start.
+double distance(const std::vector<Point>& a, const std::vector<Point>& b) {
+  std::map<Index, double> at;
+  for (const Point& p : b) at[p.step] = p.value;
+  double worst = 0;
+  for (const Point& p : a) {
+    const auto other = at.find(p.step);
+    if (other != at.end()) worst = std::max(worst, std::abs(p.value - other->second));
+  }
+  return worst / std::max(1e-300, std::abs(a.front().value));
+}
+
+Record loss_finding(const Record& run, const std::vector<std::string>& models) {
+  std::vector<std::vector<Point>> curves;
+  for (const std::string& model : models) {
+    auto curve = series_of(run, model, "loss");
+    if (!curve.empty()) curves.push_back(std::move(curve));
+  }
+  const std::string look =
+      models.size() > 1
+          ? "Look for a steady fall on the log scale, and for how closely the curves lie together."
+          : "Look for a steady fall on the log scale, and for the gap between the curves.";
+  if (curves.empty()) return {};
+  const double first = curves[0].front().value, last = curves[0].back().value;
+  if (curves[0].size() < 2 || last > (1 - hardly_moved) * first) {
+    return finding("No clear pattern: the loss hardly moved",
+                   look + " It fell by less than a tenth of its first value.");
+  }
+  const auto validation = series_of(run, models[0], "validation_loss");
+  const bool pruned = run.contains("schedule");  // then a rise has another reason
+  if (validation.size() > 2 && !pruned) {
+    const auto best = std::min_element(validation.begin(), validation.end(),
+                                       [](Point a, Point b) { return a.value < b.value; });
+    const double rise = validation.back().value - best->value;
+    if (rise > close_curves * best->value && rise > visible_rise * first) {
+      return finding(
+          fmt::format("Validation loss turned up after step {}", best->step),
+          "It ends more than 5 % above its lowest value: from there on the model learned "
+          "its training data by heart.");
+    }
+  }
+  if (curves.size() > 1) {
+    if (distance(curves[0], curves[1]) < close_curves) {
+      return finding("The two losses fall as one",
+                     look + " They never differ by more than 5 % of the first loss.");
+    }
+    return finding("Both models learn, each on its own path",
+                   look + " Somewhere they differ by more than 5 % of the first loss.");
+  }
+  return finding(fmt::format("The loss falls from {:.3g} to {:.2g}", first, last), look);
+}
+
+Record measure_finding(const Record& run, const Record& measure,
+                       const std::vector<std::string>& models) {
+  const std::string name = measure["name"].get<std::string>();
+  const std::string key = measure["key"].get<std::string>();
+  const bool higher = measure.value("better", "higher") == "higher";
+  const auto goal = number_in(measure, "goal");
+  Index reached_by_all = 0;
+  bool all_reach = goal.has_value(), any = false;
+  double worst_end = higher ? infinity : -infinity;
+  for (const std::string& model : models) {
+    const auto series = series_of(run, model, key.c_str());
+    if (series.empty()) continue;
+    any = true;
+    worst_end = higher ? std::min(worst_end, series.back().value)
+                       : std::max(worst_end, series.back().value);
+    const auto reached = std::find_if(series.begin(), series.end(), [&](Point p) {
+      return goal && (higher ? p.value >= *goal : p.value <= *goal);
+    });
+    all_reach = all_reach && reached != series.end();
+    if (reached != series.end()) reached_by_all = std::max(reached_by_all, reached->step);
+  }
+  if (!any) return {};
+  const bool several = models.size() > 1;
+  const std::string look =
+      fmt::format("Look for the step from which the curve stays {}.{}", higher ? "high" : "low",
+                  goal ? " The dashed line is the goal." : "");
+  if (all_reach) {
+    return finding(
+        fmt::format("{} {} of {} by step {}", several ? "Both models reach an" : "It reaches an",
+                    name, value_text(measure, *goal), with_commas(reached_by_all)),
+        look);
+  }
+  const std::string end = value_text(measure, worst_end);
+  if (goal) {
+    return finding(fmt::format("{} ends at {}, short of the goal", capital(name), end), look);
+  }
+  return finding(fmt::format("{} ends at {}", capital(name), end), look);
+}
+
+Record differences_finding(const Record& run) {
+  if (list_of(run, "differences").empty() && !run.contains("separate_vs_fused")) return {};
+  const std::string look =
+      "Log scale: a straight rise is rounding that grows by the same factor every step. Key biases "
+      "have no effect on the function, so theirs are drawn apart.";
+  const Record start = run.value("separate_vs_fused", Record::object());
+  const auto forward = number_in(start, "forward"), tolerance = number_in(start, "tolerance");
+  if (forward && tolerance && *forward > *tolerance) {
+    return finding("The layouts did not start as the same function",
+                   fmt::format("Outputs differ by {}, more than the allowed {}. {}",
+                               small(*forward), small(*tolerance), look));
+  }
+  const Record parted = run.value("parted_at", Record::object());
+  const auto step = number_in(parted, "step"), threshold = number_in(parted, "threshold");
+  if (step) {
+    return finding(
+        fmt::format("Same function at the start, paths apart from step {}",
+                    with_commas(static_cast<Index>(*step))),
+        fmt::format("Apart means a parameter difference above {} of the largest value. {}",
+                    small(threshold.value_or(0)), look));
+  }
+  if (threshold) {
+    return finding("The two layouts never parted",
+                   fmt::format("No parameter ever differed by more than {} of the largest "
+                               "value. {}",
+                               small(*threshold), look));
+  }
+  return finding("How far the layouts are apart: no clear pattern", look);
+}
+
+std::string summary(const Record& run, const std::vector<std::string>& models) {
+  std::string text;
+  const Record start = run.value("separate_vs_fused", Record::object());
+  const auto forward = number_in(start, "forward");
+  if (forward) {
+    const auto tolerance = number_in(start, "tolerance");
+    text = tolerance && *forward > *tolerance
+               ? "Two models that should have started as the same function did not"
+               : fmt::format(
+                     "Two models with different layouts started as the same function "
+                     "(outputs within {})",
+                     small(*forward));
+  } else {
+    text = models.size() > 1 ? "The models trained side by side" : "One model trained";
+  }
+  Index last_step = 0;
+  for (const Record& line : list_of(run, "metrics")) {
+    last_step = std::max(last_step, line["step"].get<Index>());
+  }
+  if (last_step > 0) {
+    text += fmt::format("{} for {} steps", forward ? " and trained in lockstep" : "",
+                        with_commas(last_step));
+  }
+  text += ". ";
+
+  const Record& rows = list_of(run, "before_after");
+  const std::vector<Share> shares = shares_of(run);
+  const Index all = std::accumulate(shares.begin(), shares.end(), Index{0},
+                                    [](Index sum, const Share& s) { return sum + s.all; });
+  const Index kept = std::accumulate(shares.begin(), shares.end(), Index{0},
+                                     [](Index sum, const Share& s) { return sum + s.kept; });
+  if (rows.size() > 1 && kept < all) {
+    const auto q0 = range_in(rows.front(), "exact_match"),
+               q1 = range_in(rows.back(), "exact_match");
+    if (q0 && q1) {
+      text += fmt::format(
+          "They wrote {} of unseen examples exactly; with {} of {} heads removed, "
+          "still {}. ",
+          percent(q0->first), all - kept, all, percent(q1->first));
+    }
+    const auto t0 = number_in(rows.front(), "step_ms", "fused");
+    const auto t1 = number_in(rows.back(), "step_ms", "fused");
+    if (t0 && t1) text += fmt::format("A training step went from {:.1f} to {:.1f} ms. ", *t0, *t1);
+  } else if (!models.empty()) {
+    const auto loss = series_of(run, models[0], "validation_loss");
+    if (!loss.empty()) text += fmt::format("Validation loss ends at {:.3f}. ", loss.back().value);
+    for (const Record& measure : measures_of(run)) {
+      const auto series = series_of(run, models[0], measure["key"].get<std::string>().c_str());
+      if (series.empty()) continue;
+      text += fmt::format("{} ends at {}. ", capital(measure["name"].get<std::string>()),
+                          value_text(measure, series.back().value));
+    }
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Record findings(const Record& run) {
+  check_run(run);
+  const std::vector<std::string> models = models_of(run);
+  Record result = {{"summary", summary(run, models)}};
+  const auto add = [&result](const char* section, Record found) {
+    if (!found.is_null()) result[section] = std::move(found);
+  };
+  add("loss", loss_finding(run, models));
+  const Record measures = measures_of(run);
+  for (const Record& measure : measures) {
+    result["measures"].push_back(measure_finding(run, measure, models));
+  }
+  add("differences", differences_finding(run));
+  add("heads", heads_finding(run));
+  add("before_after", before_after_finding(run));
+  add("maps", maps_finding(run));
+  add("importance", importance_finding(run, models));
+  return result;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,10 @@
+// The files of src/report/page/ as texts; page.cpp is made of them by embed.cmake at build time.
+#pragma once
+
+#include <string_view>
+
+namespace headroom::page {
+
+extern const std::string_view template_html, page_css, charts_js, maps_js, page_js;
+
+}  // namespace headroom::page

@@ -1,0 +1,192 @@
+// Curves by Chart.js: theme from the page's CSS, thin axes, marks for what happened when.
+"use strict";
+
+const run = JSON.parse(document.getElementById("run").textContent);
+const charts = [];
+
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const model_variable = (i) => ["--first", "--second", "--third", "--apart"][i % 4];
+
+/** Makes an element: h("p.look", {title: "..."}, child, "text", ...). */
+function h(tag, attributes, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElement(name);
+  if (classes.length) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key === "style") element.style.cssText += value;
+    else if (key.startsWith("--")) element.style.setProperty(key, value);
+    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  for (const child of children.flat()) if (child !== null && child !== undefined) element.append(child);
+  return element;
+}
+
+const is_number = (value) => typeof value === "number" && Number.isFinite(value);
+const commas = (n) => n.toLocaleString("en-US");
+
+/** A number with about three digits, in the unit of a measure when it has one. */
+function number_text(value, unit) {
+  if (!is_number(value)) return "–";
+  if (unit === "%") return (100 * value).toFixed(1) + " %";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size < 1e-3 || size >= 1e7) return value.toExponential(1);
+  if (Number.isInteger(value)) return commas(value);
+  return size >= 100 ? commas(Math.round(value)) : String(Number(value.toPrecision(3)));
+}
+
+/** A table of numbers; the first column are its row names. */
+function table(titles, rows, caption) {
+  return h("div.scroll", {tabindex: 0, role: "region", "aria-label": caption},
+    h("table", {},
+      h("thead", {}, h("tr", {}, titles.map((t) => h("th", {scope: "col"}, t)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+}
+
+/** The fold behind a figure; its table is made when first opened. */
+function numbers(caption, titles, rows) {
+  const fold = h("details", {}, h("summary", {}, "The numbers"));
+  fold.addEventListener("toggle", () => {
+    if (fold.open && fold.childElementCount === 1) fold.append(table(titles, rows(), caption));
+  });
+  return fold;
+}
+
+/** Vertical lines with a word: [{x, text}], and a shaded span {from, to, text}. */
+const marks = {
+  id: "marks",
+  beforeDatasetsDraw(chart, _, options) {
+    const {ctx, chartArea: area, scales: {x}} = chart;
+    ctx.save();
+    ctx.font = "11px system-ui, sans-serif";
+    for (const span of options.spans || []) {
+      const from = Math.max(area.left, x.getPixelForValue(span.from));
+      const to = Math.min(area.right, x.getPixelForValue(span.to));
+      ctx.fillStyle = css("--grid");
+      ctx.globalAlpha = 0.6;
+      ctx.fillRect(from, area.top, to - from, area.bottom - area.top);
+      ctx.globalAlpha = 1;
+      ctx.fillStyle = css("--soft");
+      if (ctx.measureText(span.text).width < to - from - 8) ctx.fillText(span.text, from + 5, area.top + 12);
+    }
+    for (const line of options.lines || []) {
+      const at = x.getPixelForValue(line.x);
+      ctx.strokeStyle = ctx.fillStyle = css("--soft");
+      ctx.setLineDash([2, 3]);
+      ctx.beginPath(); ctx.moveTo(at, area.top); ctx.lineTo(at, area.bottom); ctx.stroke();
+      const left = at + 5 + ctx.measureText(line.text).width > area.right;
+      ctx.textAlign = left ? "right" : "left";
+      ctx.fillText(line.text, at + (left ? -5 : 5), area.bottom - 7);
+    }
+    ctx.restore();
+  },
+};
+
+/** Where heads were being removed, for the background of every curve. */
+function removal_span() {
+  const steps = (run.heads || []).map((head) => head.removed_at).filter(is_number);
+  if (!steps.length) return [];
+  const from = Math.min(...steps), to = Math.max(...steps);
+  return [{from, to: Math.max(to, from + 1), text: "heads are removed"}];
+}
+
+/**
+ * A figure with a finding as title and a line chart.
+ * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, stepped, plain}]
+ */
+function curve_figure(finding, series, options) {
+  const canvas = h("canvas", {role: "img", "aria-label":
+    `${finding.title}. ` + series.map((s) => s.points.length ? `${s.name}: from ${number_text(s.points[0].y, options.unit)} `
+    + `at step ${s.points[0].x} to ${number_text(s.points.at(-1).y, options.unit)} at step ${s.points.at(-1).x}` : s.name).join("; ")});
+  const keys = series.map((s) => h("li", {}, h("i" + (s.broad ? ".broad" : "") + (s.dashed ? ".dashed" : ""),
+    {"--colour": `var(${s.colour})`, "aria-hidden": "true"}), s.name));
+  const plot = h("div.plot", {}, canvas);
+  const figure = h("figure", {}, h("h3", {}, finding.title), h("p.look", {}, finding.look),
+    h("ul.legend", {}, keys), plot,
+    numbers(finding.title, ["step", ...series.filter((s) => !s.plain).map((s) => s.name)], () => by_step(series, options)));
+  charts.push({canvas, make: () => line_chart(canvas, series, options)});
+  return figure;
+}
+
+/** One row per step, one column per series. */
+function by_step(series, options) {
+  const rows = new Map();
+  const shown = series.filter((s) => !s.plain);
+  shown.forEach((s, i) => s.points.forEach((p) => {
+    if (!rows.has(p.x)) rows.set(p.x, shown.map(() => null));
+    rows.get(p.x)[i] = p.y;
+  }));
+  return [...rows.keys()].sort((a, b) => a - b)
+    .map((step) => [commas(step), ...rows.get(step).map((v) => number_text(v, options.unit))]);
+}
+
+function line_chart(canvas, series, options) {
+  const datasets = series.map((s) => ({
+    label: s.name, data: options.log ? s.points.filter((p) => p.y > 0) : s.points,
+    borderColor: css(s.colour) + (s.broad ? "70" : ""), backgroundColor: css(s.colour),
+    borderWidth: s.broad ? 6 : s.dashed ? 1.5 : 2, borderDash: s.dashed ? [5, 4] : [], stepped: s.stepped ? "before" : false,
+    pointRadius: s.points.length === 1 ? 4 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
+    hidden: false, order: s.broad ? 1 : 0,
+  }));
+  const tick = {color: css("--soft"), font: {size: 12}};
+  const y = {
+    type: options.log ? "logarithmic" : "linear", border: {display: false},
+    grid: {color: css("--grid"), drawBorder: false, tickLength: 0},
+    ticks: {...tick, padding: 8, maxTicksLimit: 6, callback(value) {
+      if (!options.log) return options.unit === "%" ? Math.round(100 * value) + " %" : number_text(value);
+      const exponent = Math.log10(value);
+      const decades = Math.log10(this.max / this.min);
+      const whole = Math.abs(exponent - Math.round(exponent)) < 1e-9;
+      if (!whole) return decades < 1.5 && [2, 5].includes(Math.round(value / 10 ** Math.floor(exponent))) ? number_text(value) : null;
+      return Math.abs(exponent) < 3.5 ? String(Number(value.toPrecision(1))) : "10" + superscript(Math.round(exponent));
+    }},
+    ...(options.y || {}),
+  };
+  if (options.log) y.afterBuildTicks = (axis) => { axis.ticks = decade_ticks(axis.min, axis.max); };
+  return new Chart(canvas, {
+    type: "line", data: {datasets}, plugins: [marks],
+    options: {
+      animation: false, responsive: true, maintainAspectRatio: false, normalized: true,
+      interaction: {mode: "nearest", axis: "x", intersect: false}, layout: {padding: {top: 6, right: 8}},
+      scales: {
+        x: {type: "linear", min: options.from ?? undefined, grid: {display: false, drawBorder: false},
+            ticks: {...tick, maxTicksLimit: 7, maxRotation: 0, callback: (v) => commas(v)},
+            title: {display: true, text: "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
+        y,
+      },
+      plugins: {
+        legend: {display: false}, decimation: {enabled: false}, marks: {spans: options.spans || [], lines: options.lines || []},
+        tooltip: {
+          backgroundColor: css("--ink"), titleColor: css("--card"), bodyColor: css("--card"), padding: 10, boxPadding: 4, displayColors: series.length > 1,
+          callbacks: {title: (items) => items.length ? "step " + commas(items[0].parsed.x) : "",
+                      label: (item) => `${item.dataset.label}  ${number_text(item.parsed.y, options.unit)}`},
+        },
+      },
+    },
+  });
+}
+
+function superscript(n) {
+  return String(n).replace(/[-0-9]/g, (c) => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]);
+}
+
+/** Powers of ten, thinned to at most seven; with 2 and 5 when there are few. */
+function decade_ticks(min, max) {
+  const low = Math.ceil(Math.log10(min) - 1e-9), high = Math.floor(Math.log10(max) + 1e-9);
+  const every = Math.max(1, Math.ceil((high - low) / 6));
+  const ticks = [];
+  for (let e = low; e <= high; e += every) ticks.push({value: 10 ** e});
+  if (high - low < 1) {
+    for (let e = low - 1; e <= high; e++) for (const m of [2, 5]) if (m * 10 ** e >= min && m * 10 ** e <= max) ticks.push({value: m * 10 ** e});
+  }
+  return ticks.sort((a, b) => a.value - b.value);
+}
+
+function draw_charts() {
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  for (const entry of charts) {
+    if (entry.chart) entry.chart.destroy();
+    entry.chart = entry.make();
+  }
+}

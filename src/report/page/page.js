@@ -1,0 +1,263 @@
+// The sections of the page in their order; each is left out when the run has no records for it.
+const found = run.findings;
+const models = run.models;
+const main = document.getElementById("main");
+const several = models.length > 1;
+
+/** A number of a record that may be given by model. */
+const of_model = (value, model) => value !== null && typeof value === "object" ? value[model] : value;
+const mean_of = (value) => {
+  if (value === null || typeof value !== "object") return value;
+  const list = Object.values(value).filter(is_number);
+  return list.length ? list.reduce((a, b) => a + b) / list.length : undefined;
+};
+/** What a tile shows of a number by model: the lower quality, the fused model's cost. */
+const tile_value = (value, higher) => value === null || typeof value !== "object" ? value
+  : higher ? Math.min(...Object.values(value).filter(is_number)) : value.fused ?? mean_of(value);
+
+/** Points of one model's key; nothing but numbers. */
+function points(key, model) {
+  return (run.metrics || []).filter((line) => (line.model || "model") === model && is_number(line[key]))
+    .map((line) => ({x: line.step, y: line[key]}));
+}
+
+/** A curve per model: the first broad and pale, so that the second stays visible on top of it. */
+function model_curves(key, name, dashed) {
+  return models.map((model, i) => ({
+    name: several ? (name ? `${model}, ${name}` : model) : (name || "training"), colour: model_variable(dashed && !several ? 1 : i),
+    broad: several && i === 0 && !dashed, dashed, points: points(key, model),
+  })).filter((series) => series.points.length);
+}
+
+function loss_figure() {
+  const validation = model_curves("validation_loss", "validation", true);
+  const series = [...model_curves("loss", validation.length && several ? "training" : ""), ...validation];
+  return curve_figure(found.loss, series, {log: true, spans: removal_span()});
+}
+
+function measure_figures() {
+  const measures = run.measures || [];
+  return measures.map((measure, i) => {
+    const series = model_curves(measure.key);
+    if (!series.length) return null;
+    if (!several) series[0].name = measure.name;
+    const all = series.flatMap((s) => s.points);
+    const top = Math.max(...all.map((p) => p.y), measure.goal ?? 0);
+    if (is_number(measure.goal)) {
+      const xs = all.map((p) => p.x);
+      series.push({name: `goal, ${number_text(measure.goal, measure.unit)}`, colour: "--goal", dashed: true, plain: true,
+                   points: [{x: Math.min(...xs), y: measure.goal}, {x: Math.max(...xs), y: measure.goal}]});
+    }
+    const percent = measure.unit === "%";
+    const y = percent && top > 0.5 && top <= 1 ? {min: 0, max: 1} : {beginAtZero: percent};
+    return curve_figure(found.measures[i], series, {unit: measure.unit, y, spans: removal_span()});
+  }).filter(Boolean);
+}
+
+function differences_figure() {
+  const lines = run.differences || [];
+  const of = (key) => lines.filter((line) => is_number(line[key])).map((line) => ({x: line.step, y: line[key]}));
+  const series = [
+    {name: "parameters", colour: "--parameters", points: of("parameter")},
+    {name: "outputs", colour: "--outputs", points: of("forward")},
+    {name: "key biases (no effect)", colour: "--goal", dashed: true, points: of("key_bias")},
+  ].filter((s) => s.points.length);
+  const parted = run.parted_at || {};
+  const marks_at = is_number(parted.step) ? [{x: parted.step, text: `apart at step ${commas(parted.step)}`}] : [];
+  if (is_number(parted.threshold) && lines.length) {
+    series.push({name: `threshold, ${number_text(parted.threshold)}`, colour: "--bad", dashed: true, plain: true,
+                 points: [{x: lines[0].step, y: parted.threshold}, {x: lines.at(-1).step, y: parted.threshold}]});
+  }
+  const figure = curve_figure(found.differences, series, {log: true, lines: marks_at, spans: removal_span()});
+  const start = run.separate_vs_fused;
+  if (start) {
+    const parts = [["outputs", start.forward], ["parameter gradients", start.parameter_gradient], ["input gradients", start.input_gradient]]
+      .filter(([, value]) => is_number(value)).map(([name, value]) => `${name} ${number_text(value)}`);
+    figure.insertBefore(h("p.look", {}, `At the start: ${parts.join(", ")}`, is_number(start.tolerance) ? ` (allowed: ${number_text(start.tolerance)}).` : "."),
+                        figure.querySelector(".legend"));
+  }
+  return figure;
+}
+
+/** Heads alive over time by kind, from the steps at which each was removed. */
+function alive_curves() {
+  const heads = run.heads;
+  const steps = heads.map((head) => head.removed_at).filter(is_number);
+  if (!steps.length) return [];
+  const ends = [...(run.metrics || []), ...(run.schedule || [])].map((line) => line.step);
+  const last = Math.max(...steps, ...ends), first = Math.min(0, ...ends);
+  return kinds.map(({kind}) => {
+    const own = heads.filter((head) => head.kind === kind);
+    if (!own.length) return null;
+    const at = [first, ...new Set(own.map((head) => head.removed_at).filter(is_number)), last].sort((a, b) => a - b);
+    return {name: kind, colour: `--kind-${kind}`, stepped: true,
+            points: at.map((x) => ({x, y: own.filter((head) => !is_number(head.removed_at) || head.removed_at > x).length}))};
+  }).filter(Boolean);
+}
+
+function heads_figure() {
+  const most = Math.max(...run.heads.map((head) => mean_of(head.importance)).filter(is_number), 0);
+  const grids = h("div.grids", {}, kinds.map(({kind}) => head_grid(kind, most)));
+  const scale = h("div.scale", {}, "less important", h("i", {"aria-hidden": "true"}), "more", h("i.key", {"aria-hidden": "true"}), "removed at step");
+  const curves = alive_curves();
+  if (curves.length) {
+    const figure = curve_figure(found.heads, curves, {y: {beginAtZero: true, ticks: {stepSize: 2, color: css("--soft"), padding: 8}}});
+    figure.querySelector(".plot").classList.add("low");
+    figure.insertBefore(grids, figure.querySelector("details"));
+    figure.insertBefore(scale, figure.querySelector("details"));
+    return figure;
+  }
+  return h("figure", {}, h("h3", {}, found.heads.title), h("p.look", {}, found.heads.look), grids, scale);
+}
+
+function head_grid(kind, most) {
+  const own = run.heads.filter((head) => head.kind === kind);
+  if (!own.length) return null;
+  const layers = [...new Set(own.map((head) => head.layer))].sort((a, b) => a - b);
+  const columns = [...new Set(own.map((head) => head.head))].sort((a, b) => a - b);
+  const cell = (layer, column) => {
+    const head = own.find((other) => other.layer === layer && other.head === column);
+    if (!head) return h("td", {});
+    const value = mean_of(head.importance);
+    const share = is_number(value) && most > 0 ? Math.sqrt(Math.max(0, value) / most) : 0;
+    const text = is_number(value) ? number_text(Number(value.toPrecision(2))) : "";
+    const name = `${head_name(head)}, importance ${text}` + (is_number(head.removed_at) ? `, removed at step ${head.removed_at}` : ", alive");
+    if (is_number(head.removed_at)) {
+      return h("td.gone", {title: name, "aria-label": name, style: `background: rgba(var(--heat), ${(0.4 * share).toFixed(3)})`},
+               text ? h("s", {}, text) : null, h("small", {}, "✕ " + commas(head.removed_at)));
+    }
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const light_text = dark ? share < 0.62 : share > 0.55;
+    return h("td", {title: name, "aria-label": name, style: `background: rgba(var(--heat), ${Math.max(0.06, share).toFixed(3)}); color: ${light_text ? "#fff" : "#12161a"}`}, text);
+  };
+  return h("table.heads", {}, h("caption", {}, h("i", {"--colour": `var(--kind-${kind})`, "aria-hidden": "true"}), kinds.find((k) => k.kind === kind).title),
+    h("thead", {}, h("tr", {}, h("th", {}), columns.map((c) => h("th", {scope: "col"}, `head ${c}`)))),
+    h("tbody", {}, layers.map((layer) => h("tr", {}, h("th", {scope: "row"}, `layer ${layer}`), columns.map((c) => cell(layer, c))))));
+}
+
+const quantities = [
+  {key: "exact_match", name: "exact match", higher: true, text: (v) => number_text(v, "%"), change: (a, b) => `${b >= a ? "+" : "−"}${Math.abs(100 * (b - a)).toFixed(1)} points`},
+  {key: "step_ms", name: "time of a step", text: (v) => v.toFixed(1) + " ms"},
+  {key: "attention_ms", name: "of it attention", text: (v) => v.toFixed(1) + " ms"},
+  {key: "parameters", name: "parameters", text: commas},
+  {key: "memory_bytes", name: "memory, at most", text: (v) => (v / 1e6).toFixed(1) + " MB"},
+];
+
+function tile_note(q, rows) {
+  const values = rows.map((row) => row[q.key]).filter((value) => value !== null && typeof value === "object");
+  return !values.length ? "" : q.higher ? ", the lower" : values.every((value) => "fused" in value) ? ", fused" : ", mean";
+}
+
+function before_after_figure() {
+  const rows = run.before_after, first = rows[0], last = rows.at(-1);
+  const tiles = quantities.map((q) => {
+    const a = tile_value(first[q.key], q.higher), b = tile_value(last[q.key], q.higher);
+    if (!is_number(a) || !is_number(b)) return null;
+    const change = q.change ? q.change(a, b) : a === 0 ? "" : `${b <= a ? "−" : "+"}${Math.abs(100 * (b - a) / a).toFixed(0)} %`;
+    const better = b === a ? "" : (b > a) === Boolean(q.higher) ? ".better" : ".worse";
+    const share = q.higher ? 100 * b : 100 * b / Math.max(a, b);
+    return h("dl.tile", {style: "margin:0"}, h("dt", {}, q.name + tile_note(q, rows)),
+      h("dd", {}, h("div.now", {}, q.text(b)), h("span.then", {}, `${first.label} ${q.text(a)}  `), h("span.change" + better, {}, change)),
+      h("dd.bar", {"aria-hidden": "true"}, h("b", {style: `width:${share.toFixed(1)}%`})));
+  }).filter(Boolean);
+  // Every quantity as a column; one that is given by model as a column per model.
+  const columns = quantities.flatMap((q) => {
+    const values = rows.map((row) => row[q.key]).filter((value) => value !== undefined && value !== null);
+    if (!values.length) return [];
+    return values.some((value) => typeof value === "object")
+      ? models.map((model) => ({title: `${q.name}, ${model}`, get: (row) => of_model(row[q.key], model), q})) : [{title: q.name, get: (row) => row[q.key], q}];
+  });
+  const cells = rows.map((row) => [row.label, ...columns.map((c) => { const v = c.get(row); return is_number(v) ? c.q.text(v) : "–"; })]);
+  return h("figure.wide", {}, h("h3", {}, found.before_after.title), h("p.look", {}, found.before_after.look), h("div.tiles", {}, tiles),
+    numbers(found.before_after.title, ["", ...columns.map((c) => c.title)], () => cells));
+}
+
+function importance_section() {
+  const heads = run.heads.filter((head) => is_number(mean_of(head.importance))).sort((a, b) => mean_of(b.importance) - mean_of(a.importance));
+  const by_model = heads.some((head) => typeof head.importance === "object");
+  const columns = by_model ? models : [null];
+  const most = Math.max(...heads.flatMap((head) => columns.map((m) => m === null ? head.importance : of_model(head.importance, m))).filter(is_number));
+  const costs = heads.some((head) => is_number(head.cost));
+  const rows = heads.map((head) => {
+    const values = columns.map((model) => model === null ? head.importance : of_model(head.importance, model));
+    return h(is_number(head.removed_at) ? "tr.gone" : "tr", {}, h("td", {}, head_name(head)),
+      h("td.rod", {"aria-hidden": "true"}, values.map((v, i) => h("i", {"--colour": `var(${model_variable(i)})`, style: `width:${is_number(v) ? Math.max(0, 100 * v / most) : 0}%`}))),
+      values.map((v) => h("td", {}, number_text(v))), costs ? h("td", {}, number_text(head.cost)) : null,
+      h("td", {}, is_number(head.removed_at) ? commas(head.removed_at) : "alive"));
+  });
+  const titles = ["head", "", ...columns.map((m) => m || "importance"), ...(costs ? ["cost of removing it"] : []), "removed at step"];
+  return h("section", {"aria-label": "Importance"}, h("h2", {}, found.importance.title), h("p.look", {}, found.importance.look),
+    h("div.card", {}, h("div.scroll", {tabindex: 0, role: "region", "aria-label": "importance of every head"},
+      h("table.ranking", {}, h("thead", {}, h("tr", {}, titles.map((t) => h("th", {scope: "col"}, t)))), h("tbody", {}, rows)))));
+}
+
+/** Nested records as flat pairs: "optimizer.rate". */
+function flat(record, prefix = "") {
+  return Object.entries(record).flatMap(([key, value]) => value !== null && typeof value === "object" && !Array.isArray(value)
+    ? flat(value, `${prefix}${key}.`) : [[prefix + key, Array.isArray(value) ? value.join(", ") : String(value)]]);
+}
+
+function folded(title, record) {
+  return h("details.folded", {}, h("summary", {}, title),
+    h("dl.pairs", {}, flat(record).map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, value)))));
+}
+
+function facts() {
+  const parts = [["task", run.task], ["seed", run.seed]].filter(([, v]) => v !== undefined).map(([k, v]) => h("span", {}, `${k} ${v}`));
+  if (run.heads) parts.push(h("span", {}, `${run.heads.filter((head) => !is_number(head.removed_at)).length} of ${run.heads.length} heads alive`));
+  if (run.command) parts.push(h("code", {}, run.command));
+  document.getElementById("facts").append(...parts);
+}
+
+function build() {
+  facts();
+  const figures = [
+    found.loss && loss_figure(), ...(found.measures ? measure_figures() : []), found.differences && differences_figure(),
+    found.heads && heads_figure(), found.before_after && before_after_figure(),
+  ].filter(Boolean);
+  // A figure that would stand alone in its row takes the whole row.
+  let column = 0;
+  figures.forEach((figure, i) => {
+    if (figure.classList.contains("wide")) { column = 0; return; }
+    const next = figures[i + 1];
+    if (column === 0 && (!next || next.classList.contains("wide"))) figure.classList.add("wide");
+    else column = 1 - column;
+  });
+  main.append(h("div.figures", {}, figures));
+  const attention = found.maps ? maps_section(found.maps) : null;
+  if (attention) main.append(attention.section);
+  if (found.importance) main.append(importance_section());
+  if (run.config) main.append(folded("Configuration", run.config));
+  if (run.environment) main.append(folded("Environment", run.environment));
+  draw_charts();
+  if (attention) attention.start();
+}
+
+/** Redraws what is painted, for another width, theme or for paper. */
+function redraw() { draw_charts(); draw_maps(); }
+
+/** Tells a test what was drawn: canvases that hold at least two colours, and requests made. */
+function report_drawn() {
+  const scratch = document.createElement("canvas");
+  const ctx = scratch.getContext("2d", {willReadFrequently: true});
+  const canvases = [...document.querySelectorAll("canvas")];
+  const painted = canvases.filter((canvas) => {
+    if (!canvas.width || !canvas.height) return false;
+    Object.assign(scratch, {width: canvas.width, height: canvas.height});
+    ctx.drawImage(canvas, 0, 0);
+    return new Set(new Uint32Array(ctx.getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size >= 2;
+  });
+  Object.assign(document.documentElement.dataset, {
+    canvases: canvases.length, painted: painted.length, charts: charts.length, maps: maps.length,
+    requests: performance.getEntriesByType("resource").length,
+    overflow: Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
+  });
+}
+
+build();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+addEventListener("beforeprint", () => { document.documentElement.dataset.print = ""; redraw(); });
+addEventListener("afterprint", () => { delete document.documentElement.dataset.print; redraw(); });
+let resized;
+addEventListener("resize", () => { clearTimeout(resized); resized = setTimeout(draw_maps, 60); });
+setTimeout(report_drawn, 200);

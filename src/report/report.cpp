@@ -1,0 +1,152 @@
+// The page: records, findings, styles and scripts put together into one file.
+#include "headroom/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "headroom/base/error.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "report/page.hpp"
+#include "report/records.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr Index most_points = 400;  // of a curve on the page; more cannot be seen
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+std::string escape_html(std::string text) {
+  replace_all(text, "&", "&amp;");
+  replace_all(text, "<", "&lt;");
+  replace_all(text, ">", "&gt;");
+  replace_all(text, "\"", "&quot;");
+  return text;
+}
+
+/// JSON that can stand inside a script element: no tag can end or begin in it.
+std::string json_for_page(const Record& record) {
+  std::string text = record.dump(-1, ' ', false, Record::error_handler_t::replace);
+  replace_all(text, "<", "\\u003c");
+  replace_all(text, ">", "\\u003e");
+  return text;
+}
+
+/// Fills every `{{name}}` of the template, once: what is put in is not searched again.
+std::string fill(std::string_view form,
+                 std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+  std::string page;
+  while (true) {
+    const std::size_t open = form.find("{{");
+    if (open == std::string_view::npos) return page.append(form);
+    page.append(form.substr(0, open));
+    form.remove_prefix(open + 2);
+    const std::size_t close = form.find("}}");
+    const std::string_view name = form.substr(0, close);
+    const auto value = std::find_if(values.begin(), values.end(),
+                                    [name](const auto& v) { return v.first == name; });
+    if (value != values.end()) page.append(value->second);
+    form.remove_prefix(close + 2);
+  }
+}
+
+/// Of many lines without an evaluation every n-th; those with one are all kept.
+Record thinned(const Record& metrics, const Record& measures) {
+  const auto evaluated = [&measures](const Record& line) {
+    return line.contains("validation_loss") ||
+           std::any_of(measures.begin(), measures.end(), [&line](const Record& measure) {
+             return line.contains(measure["key"].get<std::string>());
+           });
+  };
+  std::map<std::string, Index> plain_lines, seen;
+  for (const Record& line : metrics) {
+    if (!evaluated(line)) ++plain_lines[line.value("model", "")];
+  }
+  Record result = Record::array();
+  for (const Record& line : metrics) {
+    const std::string model = line.value("model", "");
+    const Index every = plain_lines[model] / most_points + 1;
+    if (evaluated(line) || seen[model]++ % every == 0) result.push_back(line);
+  }
+  return result;
+}
+
+/// Weights with three decimals: more cannot be seen, and the page stays small.
+void round_maps(Record& examples) {
+  for (Record& example : examples) {
+    for (Record& map : example["maps"]) {
+      for (Record& row : map["rows"]) {
+        for (Record& weight : row) {
+          if (weight.is_number()) weight = std::round(weight.get<double>() * 1000) / 1000;
+        }
+      }
+    }
+  }
+}
+
+Record for_page(const Record& run) {
+  Record result = run;
+  result["models"] = models_of(run);
+  result["measures"] = measures_of(run);
+  result["findings"] = findings(run);
+  if (run.contains("metrics")) result["metrics"] = thinned(run["metrics"], result["measures"]);
+  if (run.contains("examples")) round_maps(result["examples"]);
+  return result;
+}
+
+}  // namespace
+
+std::string report_page(const Record& run, const std::string& chart_js) {
+  const Record contents = for_page(run);  // checks the records
+  std::string chart = chart_js;
+  replace_all(chart, "</script", "<\\/script");
+  const std::string title = escape_html(run["title"].get<std::string>());
+  const std::string summary = escape_html(contents["findings"]["summary"].get<std::string>());
+  const std::string json = json_for_page(contents);
+  return fill(page::template_html, {{"title", title},
+                                    {"summary", summary},
+                                    {"page_css", page::page_css},
+                                    {"run", json},
+                                    {"chart_js", chart},
+                                    {"charts_js", page::charts_js},
+                                    {"maps_js", page::maps_js},
+                                    {"page_js", page::page_js}});
+}
+
+fs::path find_chart_js() {
+  std::error_code failed;
+  if (const char* named = std::getenv("HEADROOM_CHART_JS"); named != nullptr && *named != '\0') {
+    return fs::is_regular_file(named, failed) ? named : fs::path();
+  }
+  constexpr std::array<const char*, 4> places = {
+      "/usr/share/javascript/chart.js/chart.min.js", "/usr/share/javascript/chart.js/Chart.min.js",
+      "/usr/share/nodejs/chart.js/dist/chart.min.js", "/usr/local/share/chart.js/chart.min.js"};
+  for (const char* place : places) {
+    if (fs::is_regular_file(place, failed)) return place;
+  }
+  return {};
+}
+
+void write_report(const Record& run, const fs::path& file) {
+  const fs::path chart_js = find_chart_js();
+  if (chart_js.empty()) {
+    throw FileError(
+        "report: Chart.js was not found (apt-get install libjs-chart.js, or set HEADROOM_CHART_JS "
+        "to a chart.min.js of version 3)");
+  }
+  write_file(file, report_page(run, read_file(chart_js)));
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

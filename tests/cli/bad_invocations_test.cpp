@@ -1,0 +1,132 @@
+// What a user can type wrong gets one line that helps, and the exit code of its kind.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "support/process.hpp"
+#include "support/temporary_folder.hpp"
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+enum { usage = 2, data = 4, file = 5 };
+
+struct Bad {
+  std::vector<std::string> arguments;
+  int code;
+  const char* words;  // the line contains them
+};
+
+/// The program under test with arguments, in a folder.
+Finished headroom_program(std::vector<std::string> arguments, const std::string& folder) {
+  arguments.insert(arguments.begin(), HEADROOM_PROGRAM);
+  return run_process(arguments, {}, folder);
+}
+
+/// A folder with a run, broken ones, and files that stand in the way.
+void prepare(const TemporaryFolder& folder) {
+  const auto make = [&](const char* name) { std::filesystem::create_directories(folder / name); };
+  for (const char* name : {"run", "empty", "broken_line", "broken_config", "broken_records",
+                           "list_config", "wrong_records", "wrong_kind"}) {
+    make(name);
+  }
+  folder.file("run/config.json", "{\"task\": \"dates\"}");
+  folder.file("run/metrics.jsonl", "{\"step\": 1, \"loss\": 2.0}\n{\"step\": 2, \"loss\": 1.0}\n");
+  folder.file("broken_line/metrics.jsonl", "{\"step\": 1}\n{\"step\": \n");
+  folder.file("broken_config/config.json", "{\"task\": ");
+  folder.file("broken_records/records.json", "{]");
+  folder.file("list_config/config.json", "[1, 2]");
+  folder.file("wrong_records/records.json", "{\"title\": 3}");
+  folder.file("wrong_kind/records.json",
+              "{\"title\": \"x\", \"heads\": [{\"kind\": \"side\", \"layer\": 0, \"head\": 0}]}");
+  folder.file("taken.html", "precious");
+  folder.file("a_file", "");
+}
+
+const std::vector<Bad> bad_invocations = {
+    // commands
+    {{"reprot"}, usage, "no command \"reprot\" (did you mean report?)"},
+    {{"docter"}, usage, "no command \"docter\" (did you mean doctor?)"},
+    {{"benhc"}, usage, "no command \"benhc\" (did you mean bench?)"},
+    {{"xyzzy"}, usage, "no command \"xyzzy\""},
+    {{"Doctor"}, usage, "no command \"Doctor\" (did you mean doctor?)"},
+    {{""}, usage, "no command \"\""},
+    {{"doctor\n"}, usage, "no command \"doctor\\x0A\" (did you mean doctor?)"},
+    {{"xyzzy", "--json"}, usage, "no command \"xyzzy\""},
+    {{"--versoin"}, usage, "headroom has no option --versoin (did you mean --version?)"},
+    {{"-x"}, usage, "has no option -x"},
+    {{"--json", "doctor"}, usage, "has no option --json"},
+    {{"doctor", "bench"}, usage, "doctor takes no argument \"bench\""},
+    // doctor
+    {{"doctor", "now"}, usage, "doctor takes no argument \"now\""},
+    {{"doctor", "--jsn"}, usage, "doctor has no option --jsn (did you mean --json?)"},
+    {{"doctor", "--jsn=1"}, usage, "doctor has no option --jsn (did you mean --json?)"},
+    {{"doctor", "--json=maybe"}, usage, "--json"},
+    {{"doctor", "-q"}, usage, "doctor has no option -q"},
+    {{"doctor", "--thread", "2"}, usage, "doctor has no option --thread (did you mean --threads?)"},
+    {{"doctor", "--threads"}, usage, "--threads needs a value"},
+    {{"doctor", "--threads", "0"}, usage, "--threads: 0 is less than 1"},
+    {{"doctor", "--threads", "-3"}, usage, "--threads: -3 is less than 1"},
+    {{"doctor", "--threads", "two"}, usage, "--threads: \"two\" is not a whole number"},
+    {{"doctor", "--threads", "1.5"}, usage, "--threads: \"1.5\" is not a whole number"},
+    {{"doctor", "--threads", ""}, usage, "--threads"},
+    {{"doctor", "--threads", "99999999999999999999999"}, usage, "--threads"},
+    {{"doctor", "--threads", "1", "2"}, usage, "doctor takes no argument \"2\""},
+    {{"doctor", "--threads", "1", "--threads", "2"}, usage, "--threads"},
+    // bench
+    {{"bench", "steps"}, usage, "\"steps\" is none of step, generate, encode (did you mean step?)"},
+    {{"bench", "step", "step"}, usage, "bench takes no argument \"step\""},
+    {{"bench", "--case", "nan"}, usage, "\"nan\" is none of nano, small, medium, base"},
+    {{"bench", "--case", "huge"}, usage, "\"huge\" is none of"},
+    {{"bench", "--case"}, usage, "--case needs a value"},
+    {{"bench", "--layout", "fussed"}, usage, "(did you mean fused?)"},
+    {{"bench", "--steps", "0"}, usage, "--steps: 0 is less than 1"},
+    {{"bench", "--steps", "many"}, usage, "\"many\" is not a whole number"},
+    {{"bench", "generate", "--batch", "0"}, usage, "--batch: 0 is less than 1"},
+    {{"bench", "step", "--batch", "4"}, usage, "--batch: the batch of a training step belongs to"},
+    {{"bench", "--threds", "2"}, usage, "bench has no option --threds (did you mean --threads?)"},
+    // report
+    {{"report"}, file, "no run under runs/"},
+    {{"report", "run"}, usage, "report takes no argument \"run\""},
+    {{"report", "--model"}, usage, "--model needs a value"},
+    {{"report", "--modle", "run"}, usage, "report has no option --modle (did you mean --model?)"},
+    {{"report", "--model", "nowhere"}, file, "--model nowhere: does not exist"},
+    {{"report", "--model", "empty"}, file, "empty: no run was written here"},
+    {{"report", "--model", "a_file"}, file, "a_file: no run was written here"},
+    {{"report", "--model", "run", "--out", "taken.html"}, file, "taken.html: exists"},
+    {{"report", "--model", "run", "--out", "nowhere/page.html"}, file, "nowhere/page.html"},
+    {{"report", "--model", "run", "--out", "empty", "--force"}, file, "empty"},
+    {{"report", "--model", "broken_line"}, data, "metrics.jsonl:2"},
+    {{"report", "--model", "broken_config"}, file, "config.json"},
+    {{"report", "--model", "list_config"}, data, "a JSON object is wanted"},
+    {{"report", "--model", "broken_records"}, file, "records.json"},
+    {{"report", "--model", "wrong_records"}, data, "run.title must be a text"},
+    {{"report", "--model", "wrong_kind"}, data, "heads[0].kind \"side\" is none of"},
+};
+
+}  // namespace
+
+TEST_CASE("every bad invocation gets one helpful line and its exit code") {
+  const TemporaryFolder folder;
+  prepare(folder);
+  CHECK(bad_invocations.size() >= 40);
+  for (const Bad& bad : bad_invocations) {
+    std::string typed = "headroom";
+    for (const std::string& argument : bad.arguments) typed += " '" + argument + "'";
+    INFO(typed);
+    const Finished finished = headroom_program(bad.arguments, folder.path());
+    CHECK(finished.code == bad.code);
+    CHECK_THAT(finished.err, StartsWith("error: ") && EndsWith("\n") && Contains(bad.words));
+    CHECK(std::count(finished.err.begin(), finished.err.end(), '\n') == 1);
+    CHECK(finished.out == "");
+  }
+}
+
+TEST_CASE("what stood in the way is still there") {
+  const TemporaryFolder folder;
+  prepare(folder);
+  headroom_program({"report", "--model", "run", "--out", "taken.html"}, folder.path());
+  CHECK(std::filesystem::file_size(folder / "taken.html") == std::string("precious").size());
+}

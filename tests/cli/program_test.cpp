@@ -1,0 +1,109 @@
+// What the program does when it is asked rightly.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "headroom/base/real.hpp"
+#include "support/process.hpp"
+#include "support/temporary_folder.hpp"
+
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+Finished headroom_program(std::vector<std::string> arguments, const std::string& folder = "",
+                          const std::vector<std::string>& environment = {}) {
+  arguments.insert(arguments.begin(), HEADROOM_PROGRAM);
+  return run_process(arguments, environment, folder);
+}
+}  // namespace
+
+TEST_CASE("without arguments the program says what it can do") {
+  const Finished finished = headroom_program({});
+  CHECK(finished.code == 0);
+  CHECK(finished.err == "");
+  for (const char* command : {"report", "doctor", "bench"}) {
+    CHECK_THAT(finished.out, Contains(std::string("headroom") +
+                                      (sizeof(headroom::Real) == 8 ? "-f64 " : " ") + command));
+  }
+}
+
+TEST_CASE("help and version end well, for the program and for every command it lists") {
+  CHECK_THAT(headroom_program({"--version"}).out, Contains("headroom"));
+  const Finished help = headroom_program({"--help"});
+  CHECK(help.code == 0);
+  for (const char* command : {"report", "doctor", "bench"}) {
+    CHECK_THAT(help.out, Contains(command));
+    const Finished own = headroom_program({command, "--help"});
+    CHECK(own.code == 0);
+    CHECK(own.err == "");
+    CHECK_THAT(own.out, Contains(std::string(command) + " [OPTIONS]"));
+  }
+}
+
+TEST_CASE("doctor names processor, BLAS, precision and Chart.js") {
+  const Finished finished = headroom_program({"doctor", "--json", "--threads", "1"});
+  REQUIRE(finished.code == 0);
+  const json facts = json::parse(finished.out);
+  CHECK(facts["threads"] == 1);
+  CHECK(facts["precision"] == (sizeof(headroom::Real) == 8 ? "double" : "float"));
+  CHECK(facts["blas"].get<std::string>() != "");
+  CHECK_THAT(facts["matrix product"].get<std::string>(), Contains("GFLOP/s"));
+  const Finished without = headroom_program({"doctor"}, "", {"HEADROOM_CHART_JS=/nowhere"});
+  CHECK_THAT(without.out, Contains("apt-get install libjs-chart.js"));
+}
+
+TEST_CASE("report writes the page of a run, over its own old page, elsewhere only with force") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "runs/one");
+  folder.file("runs/one/config.json", "{}");
+  folder.file("runs/one/metrics.jsonl",
+              "{\"step\": 1, \"loss\": 2.0}\n{\"step\": 2, \"loss\": 1.0}\n");
+  const std::vector<std::string> chart = {"HEADROOM_CHART_JS=" +
+                                          folder.file("chart.js", "/* */").string()};
+  for (int i = 0; i < 2; ++i) {
+    const Finished finished = headroom_program({"report"}, folder.path(), chart);
+    CHECK(finished.code == 0);
+    CHECK(finished.out == "runs/one/report.html\n");
+  }
+  CHECK(std::filesystem::exists(folder / "runs/one/report.html"));
+  const std::vector<std::string> elsewhere = {"report", "--model", "runs/one", "--out",
+                                              "page.html"};
+  CHECK(headroom_program(elsewhere, folder.path(), chart).code == 0);
+  CHECK(headroom_program(elsewhere, folder.path(), chart).code == 5);
+  std::vector<std::string> forced = elsewhere;
+  forced.push_back("--force");
+  CHECK(headroom_program(forced, folder.path(), chart).code == 0);
+}
+
+TEST_CASE("bench measures the case it is asked for, with the keys of its JSON line") {
+  const auto keys_of = [](const json& line) {
+    std::vector<std::string> keys;
+    for (const auto& item : line.items()) keys.push_back(item.key());
+    return keys;
+  };
+  const Finished step =
+      headroom_program({"bench", "step", "--case", "nano", "--steps", "1", "--json"});
+  REQUIRE(step.code == 0);
+  const json line = json::parse(step.out);
+  CHECK(keys_of(line) == std::vector<std::string>{"blas", "case", "gflops", "layout", "min_ms",
+                                                  "ms", "params", "peak_bytes", "threads",
+                                                  "tok_s"});
+  CHECK(line["params"] == 809856);
+  CHECK(line["ms"] > 0);
+  for (const char* layout : {"fused", "separate"}) {
+    const Finished written = headroom_program(
+        {"bench", "generate", "--case", "nano", "--steps", "1", "--layout", layout, "--json"});
+    REQUIRE(written.code == 0);
+    CHECK(json::parse(written.out)["tok_s"] > 0);
+  }
+  const Finished encoded = headroom_program({"bench", "encode", "--case", "nano", "--steps", "1"});
+  CHECK(encoded.code == 0);
+  CHECK_THAT(encoded.out, Contains("nano"));
+}
+
+TEST_CASE("output that cannot be written is an error") {
+  const Finished finished =
+      run_process({"sh", "-c", std::string(HEADROOM_PROGRAM) + " doctor >/dev/full"});
+  CHECK(finished.code == 5);
+  CHECK(finished.err == "error: standard output could not be written\n");
+}

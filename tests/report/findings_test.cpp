@@ -1,0 +1,144 @@
+// What the report says about a run follows from its numbers.
+#include <catch2/catch.hpp>
+
+#include "headroom/base/error.hpp"
+#include "headroom/report/report.hpp"
+#include "report/small_run.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace {
+std::string title(const Record& run, const char* section) {
+  return findings(run)[section]["title"].get<std::string>();
+}
+std::string measure_title(const Record& run) {
+  return findings(run)["measures"][0]["title"].get<std::string>();
+}
+}  // namespace
+
+TEST_CASE("a run that learned, parted and lost heads says so in every section") {
+  const Record run = small_run();
+  CHECK(title(run, "loss") == "The two losses fall as one");
+  CHECK(measure_title(run) == "Both models reach an exact match of 90.0 % by step 90");
+  CHECK(title(run, "differences") == "Same function at the start, paths apart from step 60");
+  CHECK(title(run, "heads") ==
+        "Cross-attention keeps 4 of 4 heads, encoder self-attention only 1 of 4");
+  CHECK(title(run, "before_after") == "A step is 1.25 times faster, exact match 0.5 points lower");
+  CHECK(title(run, "maps") == "Head cross 0.0 points: its largest weight is 0.85 on average");
+  CHECK(title(run, "importance") ==
+        "Both layouts agree on which heads matter (rank correlation 1.00)");
+  CHECK(
+      findings(run)["summary"] ==
+      "Two models with different layouts started as the same function (outputs within 3.6e-7) "
+      "and trained in lockstep for 200 steps. They wrote 99.4 % of unseen examples exactly; with 6 "
+      "of 12 heads removed, still 98.9 %. A training step went from 38.0 to 30.4 ms.");
+}
+
+TEST_CASE("numbers that support no finding give no clear pattern") {
+  Record run = small_run();
+  for (Record& line : run["metrics"]) line["loss"] = 3.0;
+  CHECK_THAT(title(run, "loss"), StartsWith("No clear pattern"));
+
+  for (Record& head : run["heads"]) {
+    head["removed_at"] = head["head"] == 0 ? Record(100) : Record(nullptr);
+  }
+  CHECK(title(run, "heads") == "No clear pattern: 6 heads went, evenly from all kinds");
+
+  run["before_after"][1]["step_ms"] = 37.5;
+  CHECK_THAT(title(run, "before_after"), StartsWith("No clear gain"));
+
+  for (Record& row : run["examples"][0]["maps"][1]["rows"]) row = {0.4, 0.3, 0.3};
+  CHECK_THAT(title(run, "maps"), StartsWith("No clear pattern"));
+
+  for (Record& head : run["heads"]) {
+    const double value = head["importance"]["separate"].get<double>();
+    head["importance"]["fused"] = -value;
+  }
+  CHECK(title(run, "importance") ==
+        "No clear pattern: the layouts rank their heads differently (rank correlation -1.00)");
+}
+
+TEST_CASE("findings follow the numbers to the other side of their thresholds") {
+  Record run = small_run();
+  run["separate_vs_fused"]["forward"] = 1e-3;
+  CHECK(title(run, "differences") == "The layouts did not start as the same function");
+  CHECK_THAT(findings(run)["summary"].get<std::string>(), Contains("did not"));
+
+  run = small_run();
+  run["parted_at"]["step"] = nullptr;
+  CHECK(title(run, "differences") == "The two layouts never parted");
+
+  run = small_run();
+  run["before_after"][1]["step_ms"] = 76.0;
+  CHECK_THAT(title(run, "before_after"), StartsWith("A step is 2.00 times slower"));
+
+  run = small_run();
+  for (Record& line : run["metrics"]) {
+    if (line["model"] == "fused") line["exact_match"] = 0.5;
+  }
+  CHECK(measure_title(run) == "Exact match ends at 50.0 %, short of the goal");
+
+  run = small_run();
+  for (Record& head : run["heads"]) head["removed_at"] = nullptr;
+  CHECK(title(run, "heads") == "All 12 heads are alive");
+
+  run = small_run();
+  for (Record& head : run["heads"]) head["cost"] = head["importance"]["fused"];
+  CHECK(title(run, "importance") ==
+        "Importance predicts what removing costs (rank correlation 1.00)");
+}
+
+TEST_CASE("a plain training run has only the sections that its records fill") {
+  Record run = {{"title", "Letters to phonemes"}};
+  for (int step = 1; step <= 300; step += 100) {
+    const double loss = 4.0 / step + 0.2;
+    run["metrics"].push_back(
+        {{"step", step}, {"loss", loss}, {"validation_loss", loss + 0.1}, {"per", loss / 5}});
+  }
+  const Record found = findings(run);
+  CHECK(found.size() == 3);  // summary, loss, measure
+  CHECK(found["loss"]["title"] == "The loss falls from 4.2 to 0.22");
+  CHECK(found["measures"][0]["title"] == "Phoneme error rate ends at 4.4 %");
+  CHECK(found["summary"] ==
+        "One model trained for 201 steps. Validation loss ends at 0.320. Phoneme error "
+        "rate ends at 4.4 %.");
+
+  run["metrics"][2]["validation_loss"] = 2.0;
+  CHECK(findings(run)["loss"]["title"] == "Validation loss turned up after step 101");
+}
+
+TEST_CASE("records that are not of the schema are refused by name") {
+  struct Case {
+    const char* pointer;  // what is changed
+    Record to;
+    const char* text;
+  };
+  const std::vector<Case> cases = {
+      {"/title", 3, "report: run.title must be a text"},
+      {"/metrics", "x", "report: run.metrics must be a list"},
+      {"/metrics/0/step", "x", "report: metrics[0].step must be a whole number"},
+      {"/heads/3/layer", 0.5, "report: heads[3].layer must be a whole number"},
+      {"/heads/3/kind", "side",
+       "report: heads[3].kind \"side\" is none of encoder, decoder, cross"},
+      {"/heads/3/importance", "x",
+       "report: heads[3].importance must be a number or an object of numbers by model"},
+      {"/examples/0/source", {1, 2}, "report: examples[0].source must be a list of texts"},
+      {"/examples/0/maps/1/rows", Record::array({{0.5, 0.5, 0.0}}),
+       "report: examples[0].maps[1].rows has 1 rows for 2 tokens"},
+      {"/examples/0/maps/1/rows/0",
+       {0.5, 0.5},
+       "report: examples[0].maps[1].rows must hold 3 numbers each"},
+      {"/parted_at/step", "x", "report: parted_at.step must be a whole number or null"},
+      {"/config", 1, "report: run.config must be an object"},
+  };
+  for (const Case& c : cases) {
+    Record run = small_run();
+    run[Record::json_pointer(c.pointer)] = c.to;
+    INFO(c.pointer);
+    CHECK_THROWS_WITH(findings(run), c.text);
+    CHECK_THROWS_AS(findings(run), DataError);
+  }
+  CHECK_THROWS_WITH(findings(Record::object()), "report: run.title is missing");
+}
