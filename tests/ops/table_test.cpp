@@ -239,6 +239,36 @@ TEST_CASE("every operation: inputs and cotangent are left as they were") {
   });
 }
 
+TEST_CASE("every operation: a graph leaves nothing behind, whether it ran backward or not") {
+  // A closure that held its own output would never be freed.
+  for_each_row([](const Row& row) {
+    for_each_case(row, false, [&](const Case& example, bool) {
+      const std::size_t before = pool_statistics().live;
+      {
+        Tensors leaves;
+        for (const Array& input : example.inputs) leaves.push_back(parameter(input));
+        const Tensor never_run = example.operation(leaves);
+      }
+      CHECK(pool_statistics().live == before);
+      value_and_gradients(example.operation, example.inputs);
+      CHECK(pool_statistics().live == before);
+    });
+  });
+}
+
+TEST_CASE("every operation: run again, it takes no memory from the system") {
+  for_each_row([](const Row& row) {
+    for (const bool large : {false, true}) {
+      Draw draw(row.name, 1, large);
+      const Case example = row.draw(draw);
+      value_and_gradients(example.operation, example.inputs);
+      const std::size_t warm = pool_statistics().from_system;
+      value_and_gradients(example.operation, example.inputs);
+      CHECK(pool_statistics().from_system == warm);
+    }
+  });
+}
+
 #if defined(HEADROOM_DOUBLE)
 
 namespace {
