@@ -55,7 +55,7 @@ const std::vector<Bad> bad_invocations = {
     {{""}, usage, "no command \"\""},
     {{"doctor\n"}, usage, "no command \"doctor\\x0A\" (did you mean doctor?)"},
     {{"xyzzy", "--json"}, usage, "no command \"xyzzy\""},
-    {{"--versoin"}, usage, "headroom has no option --versoin (did you mean --version?)"},
+    {{"--versoin"}, usage, "has no option --versoin (did you mean --version?)"},
     {{"-x"}, usage, "has no option -x"},
     {{"--json", "doctor"}, usage, "has no option --json"},
     {{"doctor", "bench"}, usage, "doctor takes no argument \"bench\""},

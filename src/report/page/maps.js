@@ -130,7 +130,7 @@ function example_maps(example) {
 function map_card(map, queries, keys, side) {
   const removed_at = heads_by_name.get(head_name(map))?.removed_at;
   const gone = is_number(removed_at);
-  const title = h("p", {}, h("b", {}, `head ${map.head}`), gone ? h("span", {}, `removed at step ${commas(removed_at)}`) : null);
+  const title = h("p", {}, h("b", {}, `head ${map.head}`), gone ? h("span", {title: `removed at step ${commas(removed_at)}`}, `removed at ${commas(removed_at)}`) : null);
   if (!map.rows) return h("div.map", {}, title, h("div.none", {}, gone ? "gone" : "no map"));
   const canvas = h("canvas", {role: "img", "aria-label": describe_map(map, queries, keys)});
   const read = h("span.read", {});

@@ -145,7 +145,7 @@ const quantities = [
 
 function tile_note(q, rows) {
   const values = rows.map((row) => row[q.key]).filter((value) => value !== null && typeof value === "object");
-  return !values.length ? "" : q.higher ? ", the lower" : values.every((value) => "fused" in value) ? ", fused" : ", mean";
+  return !values.length ? "" : q.higher ? " (lower)" : values.every((value) => "fused" in value) ? " (fused)" : " (mean)";
 }
 
 function before_after_figure() {
