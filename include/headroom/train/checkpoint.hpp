@@ -16,16 +16,18 @@ namespace headroom::inline HEADROOM_PRECISION {
 /// models of nn/models.hpp, the configuration.
 class ModelState : public Stateful {
  public:
-  explicit ModelState(Module& model) : model_(&model) {}
+  explicit ModelState(Module& model, Rounding rounding = Rounding::refuse)
+      : model_(&model), rounding_(rounding) {}
   void save_state(StateWriter to) const override;
   /// Removes the heads that the saved model had lost, then takes the parameters. Throws FileError
   /// naming the first tensor that is missing, extra or of another shape, and when the configuration
-  /// is another one or a head is gone that the saved model still had; the parameters are then
-  /// untouched.
+  /// is another one or a head is gone that the saved model still had. No parameter is replaced
+  /// unless all fit.
   void load_state(const StateReader& from) override;
 
  private:
   Module* model_;
+  Rounding rounding_;
 };
 
 /// The parts of a run under their names, saved and loaded in the order in which they were added:

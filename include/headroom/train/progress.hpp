@@ -12,7 +12,7 @@
 namespace headroom::inline HEADROOM_PRECISION {
 
 struct ProgressOptions {
-  Index steps = 0;    // of the whole run
+  Index steps = 0;         // of the whole run
   std::string title = {};  // stands first, "Learning" say
   /// Rewrite one line? Unset: when standard error is a terminal.
   std::optional<bool> live = {};
@@ -26,8 +26,8 @@ struct ProgressOptions {
 /// An observer. On a terminal:
 /// `Learning  step  480/2000  loss 0.004  exact 99.6 %  61k tok/s  24 heads  [###----] 0:31 left`
 /// A line never grows over the edge: the bar and then the rates go first. Elsewhere plain lines,
-/// with the first and the last step among them. The latest exact_match, validation_loss, per and
-/// wer that other observers measured stay on show. NO_COLOR takes the colours away.
+/// with the first and the last step among them. The latest exact_match, accuracy, per, wer
+/// and validation_loss that other observers measured stay on show. NO_COLOR takes the colours away.
 class ProgressLine {
  public:
   /// Writes to standard error, or to `out`.
@@ -51,7 +51,7 @@ class ProgressLine {
   std::ostream& out_;
   bool live_, colour_, drawn_ = false;
   double started_ = 0, last_drawn_ = 0;
-  Index first_step_ = -1, last_step_ = 0, tokens_ = 0;
+  Index first_step_ = -1, tokens_ = 0;
   double step_seconds_ = 0;
   Record latest_ = Record::object();
 };

@@ -1,0 +1,70 @@
+// Checkpoints from parts.
+#include "headroom/train/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+constexpr const char* format_name = "headroom checkpoint 1";
+}  // namespace
+
+void Checkpoint::add(const std::string& name, Stateful& part) {
+  if (std::any_of(parts_.begin(), parts_.end(), [&](const Part& p) { return p.name == name; })) {
+    throw UsageError(fmt::format("checkpoint: two parts are called {}", name));
+  }
+  parts_.push_back({name, &part});
+}
+
+void Checkpoint::add(const std::string& name, Module& model) {
+  models_.push_back(std::make_unique<ModelState>(model));
+  add(name, *models_.back());
+}
+
+void Checkpoint::save(const std::filesystem::path& path) const {
+  TensorFile file;
+  StateWriter to(file);
+  to.text("format", format_name);
+  to.record("about", about);
+  for (const Part& part : parts_) part.state->save_state(to.part(part.name));
+  file.write(path);
+}
+
+void Checkpoint::load(const std::filesystem::path& path) {
+  const TensorFile file = TensorFile::read(path);
+  const StateReader from(file);
+  if (from.text("format") != format_name) {
+    throw FileError(fmt::format("{}: is \"{}\", not \"{}\"", from.where("format"),
+                                from.text("format"), format_name));
+  }
+  about = from.record("about");
+  for (const Part& part : parts_) part.state->load_state(from.part(part.name));
+}
+
+bool BestSoFar::improves(double value, Index step) {
+  const bool better = better_ == Better::lower ? value < value_ : value > value_;
+  if (step_ != 0 && !better) return false;
+  value_ = value;
+  step_ = step;
+  return true;
+}
+
+void BestSoFar::save_state(StateWriter to) const {
+  to.record("value", value_);
+  to.integer("step", step_);
+}
+
+void BestSoFar::load_state(const StateReader& from) {
+  const Record value = from.record("value");
+  if (!value.is_number()) {
+    throw FileError(fmt::format("{}: is not a number", from.where("value")));
+  }
+  value_ = value.get<double>();
+  step_ = from.integer("step");
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

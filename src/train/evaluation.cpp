@@ -1,0 +1,89 @@
+// Losses and scores without training.
+#include "headroom/train/evaluation.hpp"
+
+#include <algorithm>
+
+#include "headroom/ops/reductions.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+/// The mean over labels from the means over batches.
+template <class Model, class Batch>
+double loss_per_label(Model& model, std::span<const Batch> batches) {
+  const Evaluating now(model);
+  double sum = 0;
+  Index labels = 0;
+  for (const Batch& batch : batches) {
+    const Index count = label_count(batch);
+    sum += static_cast<double>(training_loss(model, batch).item()) * static_cast<double>(count);
+    labels += count;
+  }
+  return labels == 0 ? 0 : sum / static_cast<double>(labels);
+}
+
+}  // namespace
+
+double mean_loss(Seq2Seq& model, std::span<const Seq2SeqBatch> batches) {
+  return loss_per_label(model, batches);
+}
+
+double mean_loss(LanguageModel& model, std::span<const TextBatch> batches) {
+  return loss_per_label(model, batches);
+}
+
+double mean_loss(Classifier& model, std::span<const ClassificationBatch> batches) {
+  return loss_per_label(model, batches);
+}
+
+double accuracy(Classifier& model, std::span<const ClassificationBatch> batches) {
+  const Evaluating now(model);
+  Index right = 0, all = 0;
+  for (const ClassificationBatch& batch : batches) {
+    const Ids answers = argmax(model(batch.tokens, batch.lengths).value());
+    for (Index b = 0; b < answers.size(); ++b) right += answers[b] == batch.labels[b] ? 1 : 0;
+    all += answers.size();
+  }
+  return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
+}
+
+std::vector<Tokens> answer_greedily(Seq2Seq& model, std::span<const Tokens> sources,
+                                    const Vocabulary& source, const Vocabulary& target,
+                                    Index longest, Index batch_size) {
+  const Evaluating now(model);
+  std::vector<Index> lengths;
+  for (const Tokens& tokens : sources) lengths.push_back(static_cast<Index>(tokens.size()));
+  const DecodingLimits limits{.begin = target.bos(),
+                              .end = target.eos(),
+                              .longest = std::min(longest, model.config.longest)};
+  std::vector<Tokens> answers(sources.size());
+  for (const std::vector<Index>& examples : batches_by_length(lengths, batch_size)) {
+    std::vector<Tokens> rows;
+    for (const Index e : examples) rows.push_back(sources[static_cast<std::size_t>(e)]);
+    const Padded padded = pad(rows, source.pad());
+    const std::unique_ptr<Writer> writer = make_writer(model, padded.ids, padded.lengths);
+    std::vector<Written> written = greedy(*writer, limits);
+    for (std::size_t b = 0; b < examples.size(); ++b) {
+      answers[static_cast<std::size_t>(examples[b])] = std::move(written[b].ids);
+    }
+  }
+  return answers;
+}
+
+SequenceScore score_greedily(Seq2Seq& model, std::span<const Seq2SeqQuestion> questions,
+                             const Vocabulary& source, const Vocabulary& target, Index batch_size) {
+  std::vector<Tokens> sources;
+  std::size_t longest = 0;
+  for (const Seq2SeqQuestion& question : questions) {
+    sources.push_back(question.source);
+    for (const Tokens& answer : question.answers) longest = std::max(longest, answer.size());
+  }
+  const std::vector<Tokens> answers =
+      answer_greedily(model, sources, source, target, static_cast<Index>(longest) + 4, batch_size);
+  SequenceScore score;
+  for (std::size_t i = 0; i < answers.size(); ++i) score.add(answers[i], questions[i].answers);
+  return score;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

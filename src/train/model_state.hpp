@@ -1,0 +1,17 @@
+// What a checkpoint says about a model beside its parameters. Private.
+#pragma once
+
+#include <vector>
+
+#include "headroom/io/stateful.hpp"
+#include "headroom/nn/models.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// The heads a saved model had lost. Throws FileError.
+std::vector<HeadId> read_removed(const StateReader& from);
+
+/// The configuration of one of the models of nn/models.hpp, nullptr for any other module.
+const ModelConfig* config_of(const Module& model);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

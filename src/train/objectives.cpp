@@ -1,0 +1,44 @@
+// Losses of batches.
+#include "headroom/train/objectives.hpp"
+
+#include <algorithm>
+
+#include "headroom/ops/losses.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+CrossEntropyOptions smoothed(Real label_smoothing) {
+  return {.label_smoothing = label_smoothing, .ignore_index = ignored_label};
+}
+
+}  // namespace
+
+Tensor training_loss(const Seq2Seq& model, const Seq2SeqBatch& batch, Real label_smoothing,
+                     HeadProbe* probe) {
+  const Tensor logits = model(batch.source, batch.source_lengths, batch.target_in, probe);
+  return cross_entropy(logits, batch.labels, smoothed(label_smoothing));
+}
+
+Tensor training_loss(const LanguageModel& model, const TextBatch& batch, Real label_smoothing,
+                     HeadProbe* probe) {
+  return cross_entropy(model(batch.inputs, probe), batch.labels, smoothed(label_smoothing));
+}
+
+Tensor training_loss(const Classifier& model, const ClassificationBatch& batch,
+                     Real label_smoothing, HeadProbe* probe) {
+  const Tensor logits = model(batch.tokens, batch.lengths, probe);
+  return cross_entropy(logits, batch.labels, smoothed(label_smoothing));
+}
+
+Index label_count(const Seq2SeqBatch& batch) { return batch.target_tokens; }
+
+Index label_count(const TextBatch& batch) {
+  const auto labels = batch.labels.span();
+  return batch.labels.size() - std::count(labels.begin(), labels.end(), ignored_label);
+}
+
+Index label_count(const ClassificationBatch& batch) { return batch.labels.size(); }
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,173 @@
+// The progress line.
+#include "headroom/train/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <vector>
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+bool error_stream_is_terminal() {
+  const char* const kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
+}
+
+int terminal_width() {
+  winsize size = {};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// "0:31", "1:02:10"
+std::string clock_text(double seconds) {
+  const Index all = std::max<Index>(0, std::llround(seconds));
+  const Index hours = all / 3600, minutes = all / 60 % 60;
+  return hours > 0 ? fmt::format("{}:{:02}:{:02}", hours, minutes, all % 60)
+                   : fmt::format("{}:{:02}", minutes, all % 60);
+}
+
+/// "950", "61k", "1.2M"
+std::string short_number(double value) {
+  if (value < 1e3) return fmt::format("{:.0f}", value);
+  return value < 1e6 ? fmt::format("{:.0f}k", value / 1e3) : fmt::format("{:.1f}M", value / 1e6);
+}
+
+std::string bar(double fraction) {
+  constexpr int cells = 20;
+  const int full = static_cast<int>(fraction * cells);
+  return fmt::format("[{:#<{}}{:-<{}}]", "", full, "", cells - full);
+}
+
+/// What other observers measure and the line shows.
+struct Measure {
+  const char *key, *name;
+  bool percent;
+};
+constexpr std::array measures = {Measure{"exact_match", "exact", true},
+                                 Measure{"accuracy", "accuracy", true}, Measure{"per", "PER", true},
+                                 Measure{"wer", "WER", true},
+                                 Measure{"validation_loss", "validation", false}};
+
+}  // namespace
+
+ProgressLine::ProgressLine(ProgressOptions options) : ProgressLine(std::move(options), std::cerr) {}
+
+ProgressLine::ProgressLine(ProgressOptions options, std::ostream& out)
+    : options_(std::move(options)),
+      out_(out),
+      live_(options_.live.value_or(error_stream_is_terminal())),
+      colour_(live_ && std::getenv("NO_COLOR") == nullptr) {
+  if (!options_.clock) options_.clock = steady_seconds;
+}
+
+ProgressLine::~ProgressLine() { finish(); }
+
+void ProgressLine::operator()(const StepReport& report) {
+  const double now = options_.clock();
+  const bool first = first_step_ < 0, last = report.step >= options_.steps;
+  if (first) {
+    first_step_ = report.step - 1;
+    started_ = now - report.seconds;
+  }
+  tokens_ += report.tokens;
+  step_seconds_ += report.seconds;
+  for (const Measure& measure : measures) {
+    const auto found = report.metrics.find(measure.key);
+    if (found != report.metrics.end() && found->is_number()) latest_[measure.key] = *found;
+  }
+  const double interval = live_ ? options_.redraw_seconds : options_.line_seconds;
+  if (!first && !last && now - last_drawn_ < interval) return;
+  last_drawn_ = now;
+  if (live_) {
+    erase();
+    const int width = options_.width > 0 ? options_.width : terminal_width();
+    out_ << text(report, width - 1, now) << std::flush;  // a full line would wrap
+    drawn_ = true;
+    if (last) finish();
+  } else {
+    out_ << text(report, options_.width > 0 ? options_.width : 120, now) << std::endl;
+  }
+}
+
+std::string ProgressLine::text(const StepReport& report, int width, double now) const {
+  struct Piece {
+    std::string text;
+    int rank;  // what goes first when the line is too long: the highest
+  };
+  std::vector<Piece> pieces;
+  const std::string all = fmt::format("{}", options_.steps);
+  if (!options_.title.empty()) pieces.push_back({options_.title, 3});
+  pieces.push_back({fmt::format("step {:>{}}/{}", report.step, all.size(), all), 0});
+  pieces.push_back({fmt::format("loss {:.3f}", report.loss), 1});
+  for (const Measure& measure : measures) {
+    if (!latest_.contains(measure.key)) continue;
+    const double value = latest_[measure.key].get<double>();
+    pieces.push_back({measure.percent ? fmt::format("{} {:.1f} %", measure.name, 100 * value)
+                                      : fmt::format("{} {:.3f}", measure.name, value),
+                      2});
+  }
+  if (tokens_ > 0 && step_seconds_ > 0) {
+    const double rate = static_cast<double>(tokens_) / step_seconds_;
+    pieces.push_back({short_number(rate) + " tok/s", 6});
+  }
+  if (report.heads_alive > 0) {
+    const char* const noun = report.heads_alive == 1 ? "head" : "heads";
+    pieces.push_back({fmt::format("{} {}", report.heads_alive, noun), 5});
+  }
+  const double fraction =
+      std::min(1.0, static_cast<double>(report.step) /
+                        static_cast<double>(std::max<Index>(1, options_.steps)));
+  if (live_) pieces.push_back({bar(fraction), 7});
+  const double elapsed = now - started_, done = static_cast<double>(report.step - first_step_);
+  const Index left = options_.steps - report.step;
+  pieces.push_back({left > 0 ? clock_text(elapsed / done * static_cast<double>(left)) + " left"
+                             : clock_text(elapsed),
+                    4});
+
+  const auto length = [&] {
+    std::size_t sum = 2 * (pieces.size() - 1);
+    for (const Piece& piece : pieces) sum += piece.text.size();
+    return static_cast<int>(sum);
+  };
+  while (pieces.size() > 1 && length() > width) {
+    pieces.erase(std::max_element(pieces.begin(), pieces.end(),
+                                  [](const auto& a, const auto& b) { return a.rank < b.rank; }));
+  }
+  std::string line;
+  for (const Piece& piece : pieces) {
+    if (!line.empty()) line += "  ";
+    const bool faint = colour_ && piece.rank >= 4;
+    line += faint ? fmt::format("\x1b[2m{}\x1b[0m", piece.text) : piece.text;
+  }
+  return line;
+}
+
+void ProgressLine::note(const std::string& text) {
+  erase();
+  out_ << text << std::endl;
+}
+
+void ProgressLine::erase() {
+  if (drawn_) out_ << "\r\x1b[K";
+  drawn_ = false;
+}
+
+void ProgressLine::finish() {
+  if (drawn_) out_ << std::endl;
+  drawn_ = false;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,102 @@
+// The folder of a run.
+#include "headroom/train/run_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "headroom/base/error.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) {
+    throw FileError(fmt::format("{}: cannot make the folder: {}", path.string(), error.message()));
+  }
+}
+
+}  // namespace
+
+RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path)) {
+  const std::string name = path_.string();
+  if (fs::exists(path_) && !fs::is_directory(path_)) {
+    throw UsageError(fmt::format("{}: is a file; a run needs a folder", name));
+  }
+  const bool filled = fs::exists(path_) && !fs::is_empty(path_);
+  if (if_exists == IfExists::resume) {
+    if (!filled || (!fs::exists(config()) && !fs::exists(checkpoint()))) {
+      throw UsageError(fmt::format("{}: nothing to resume there", name));
+    }
+    resumes_ = fs::exists(checkpoint());
+  } else if (filled && if_exists == IfExists::refuse) {
+    throw UsageError(fmt::format(
+        "{}: the folder is not empty (--resume goes on with its run, --force starts over)", name));
+  }
+  make_folder(path_);
+  if (if_exists == IfExists::force) {
+    for (const fs::path& old :
+         {config(), metrics(), checkpoint(), best(), summary(), report(), path_ / "records.json"}) {
+      fs::remove(old);
+    }
+  }
+}
+
+RunFolder RunFolder::fresh(const fs::path& root, const std::string& name) {
+  make_folder(root);
+  for (Index number = 1;; ++number) {  // making it is the test: two runs never share one
+    const fs::path path = root / fmt::format("{}-{}", name, number);
+    std::error_code error;
+    if (fs::create_directory(path, error)) return RunFolder(path);
+    if (error && !fs::exists(path)) {
+      throw FileError(
+          fmt::format("{}: cannot make the folder: {}", path.string(), error.message()));
+    }
+  }
+}
+
+void RunFolder::write_config(const Record& config) const {
+  write_file(this->config(), config.dump(2) + "\n");
+}
+
+Record RunFolder::read_config() const { return parse_json(read_file(config()), config().string()); }
+
+fs::path newest_run(const fs::path& root) {
+  std::optional<fs::path> newest;
+  fs::file_time_type newest_time;
+  if (fs::is_directory(root)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
+      const fs::path checkpoint = entry.path() / "checkpoint.safetensors";
+      if (!fs::exists(checkpoint)) continue;
+      const fs::file_time_type time = fs::last_write_time(checkpoint);
+      if (newest && time <= newest_time) continue;
+      newest = entry.path();
+      newest_time = time;
+    }
+  }
+  if (!newest) {
+    throw UsageError(fmt::format(
+        "no trained model under {} (train one with headroom train, or name one with --model DIR)",
+        root.string()));
+  }
+  return *newest;
+}
+
+fs::path checkpoint_of(const fs::path& path) {
+  if (!fs::exists(path)) throw FileError(fmt::format("{}: does not exist", path.string()));
+  if (!fs::is_directory(path)) return path;
+  for (const char* name : {"best.safetensors", "checkpoint.safetensors"}) {
+    if (fs::exists(path / name)) return path / name;
+  }
+  throw FileError(fmt::format("{}: holds no checkpoint (best.safetensors, checkpoint.safetensors)",
+                              path.string()));
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

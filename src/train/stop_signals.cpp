@@ -1,0 +1,47 @@
+// SIGINT and SIGTERM.
+#include "headroom/train/stop_signals.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+volatile std::sig_atomic_t caught = 0;  // the first signal
+bool watching = false;
+struct sigaction interrupt_before, terminate_before;
+
+void on_stop(int signal) {
+  if (caught != 0) _exit(128 + signal);
+  caught = signal;
+}
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  if (watching) throw UsageError("StopSignals: another one lives already");
+  watching = true;
+  caught = 0;
+  struct sigaction action = {};
+  action.sa_handler = on_stop;
+  action.sa_flags = SA_RESTART;  // no write is cut short by the polite request
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &interrupt_before);
+  sigaction(SIGTERM, &action, &terminate_before);
+}
+
+StopSignals::~StopSignals() {
+  sigaction(SIGINT, &interrupt_before, nullptr);
+  sigaction(SIGTERM, &terminate_before, nullptr);
+  watching = false;
+}
+
+bool StopSignals::requested() const { return caught != 0; }
+
+int StopSignals::exit_code() const { return caught == 0 ? 0 : 128 + caught; }
+
+}  // namespace headroom::inline HEADROOM_PRECISION

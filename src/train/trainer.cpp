@@ -1,0 +1,91 @@
+// One training step, and the inquest when it fails.
+#include "headroom/train/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/ops/dropout.hpp"
+#include "headroom/optim/clipping.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+Trainer::Trainer(Optimizer& optimizer, RateSchedule rate, TrainerOptions options)
+    : optimizer_(&optimizer), rate_(std::move(rate)), options_(options) {
+  if (!(options.clip >= 0)) {
+    throw UsageError(fmt::format("trainer: a clipping limit of {}; 0 means none", options.clip));
+  }
+}
+
+StepReport Trainer::step(const std::function<Tensor()>& loss, Index tokens) {
+  const auto begin = std::chrono::steady_clock::now();
+  StepReport report;
+  {
+    const RandomStep random(options_.seed, static_cast<std::uint64_t>(steps_));
+    const Tensor value = loss();
+    report.loss = static_cast<double>(value.item());
+    if (!std::isfinite(report.loss)) explain(loss, fmt::format("the loss is {}", report.loss));
+    optimizer_->zero_grad();
+    value.backward();
+  }
+  report.gradient_norm =
+      options_.clip > 0 ? clip_grad_norm(model(), options_.clip) : grad_norm(model());
+  if (!std::isfinite(report.gradient_norm)) {
+    std::string symptom = "the norm of the gradients is infinite";
+    for (const NamedParameter& parameter : parameters(model())) {
+      if (all_finite(parameter.tensor.grad())) continue;
+      symptom = fmt::format("the gradient of {} is not finite", parameter.name);
+      break;
+    }
+    explain(loss, symptom);
+  }
+  report.rate = rate_(steps_);
+  optimizer_->step(report.rate);
+  report.step = ++steps_;
+  report.tokens = tokens;
+  report.heads_alive = static_cast<Index>(live_heads(model()).size());
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
+}
+
+void Trainer::explain(const std::function<Tensor()>& loss, const std::string& symptom) {
+  std::string cause;
+  for (const NamedParameter& parameter : parameters(model())) {
+    if (!cause.empty() || all_finite(parameter.tensor.value())) continue;
+    cause = fmt::format("parameter {} was not finite before", parameter.name);
+  }
+  if (cause.empty()) {
+    cause = "no operation made one from finite numbers";
+    try {
+      const AnomalyMode hunt;
+      const RandomStep random(options_.seed, static_cast<std::uint64_t>(steps_));
+      optimizer_->zero_grad();
+      loss().backward();
+    } catch (const NumericError& first) {
+      cause = first.what();
+    }
+  }
+  optimizer_->zero_grad();
+  throw NumericError(fmt::format("step {}: {}: {}", steps_ + 1, symptom, cause));
+}
+
+void Trainer::save_state(StateWriter to) const {
+  to.integer("steps", steps_);
+  to.integer("seed", static_cast<std::int64_t>(options_.seed));
+}
+
+void Trainer::load_state(const StateReader& from) {
+  const std::int64_t seed = from.integer("seed");
+  if (seed != static_cast<std::int64_t>(options_.seed)) {
+    throw FileError(fmt::format("{}: the run was trained with seed {}, not {}", from.where("seed"),
+                                seed, options_.seed));
+  }
+  const std::int64_t steps = from.integer("steps");
+  if (steps < 0) throw FileError(fmt::format("{}: {} is negative", from.where("steps"), steps));
+  steps_ = steps;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

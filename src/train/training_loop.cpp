@@ -1,0 +1,32 @@
+// The loop.
+#include "headroom/train/training_loop.hpp"
+
+#include <fmt/format.h>
+
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+void TrainingLoop::every(Index n, Observer observer) {
+  if (n < 1) {
+    throw UsageError(fmt::format("training loop: every {} steps; at least 1 is needed", n));
+  }
+  regular_.push_back({n, std::move(observer)});
+}
+
+bool TrainingLoop::run(Index done, const StopSignals* stop) {
+  const auto stopped = [&] { return stop != nullptr && stop->requested(); };
+  while (done < steps_ && !stopped()) {
+    StepReport report = step_();
+    done = report.step;
+    for (const Regular& regular : regular_) {
+      if (done % regular.every == 0 || done >= steps_) regular.observer(report);
+    }
+    if (done < steps_ && !stopped()) continue;
+    for (const Observer& observer : at_end_) observer(report);
+    break;  // a signal that comes while the end is being saved changes nothing
+  }
+  return done >= steps_;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

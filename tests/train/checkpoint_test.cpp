@@ -1,0 +1,159 @@
+// Checkpoints: everything comes back from the one file, and what does not fit is named.
+#include "headroom/train/checkpoint.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "support/temporary_folder.hpp"
+#include "train/small_run.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A run that has been trained past its prune.
+void train_a_little(SmallRun& run) {
+  TrainingLoop loop(SmallRun::prune_at + 2, [&] { return run.step(); });
+  loop.each([&](StepReport& report) { run.prune_when_due(report); });
+  loop.run();
+}
+
+bool same_bits(const Array& a, const Array& b) {
+  return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.span().size_bytes()) == 0;
+}
+
+/// What load_model() says about a checkpoint after a change of its content.
+template <class Change>
+void check_refused(const SmallRun& run, const std::string& words, Change change) {
+  const TemporaryFolder folder;
+  run.checkpoint.save(folder / "c.safetensors");
+  TensorFile file = TensorFile::read(folder / "c.safetensors");
+  change(file);
+  file.write(folder / "c.safetensors");
+  CHECK_THROWS_AS(load_model(folder / "c.safetensors"), FileError);
+  CHECK_THROWS_WITH(load_model(folder / "c.safetensors"), Contains(words));
+}
+
+}  // namespace
+
+TEST_CASE("a model comes back from the file alone, pruned as it was, and answers alike") {
+  for (const Layout layout : {Layout::separate, Layout::fused, Layout::shared}) {
+    INFO(name_of(layout));
+    const TemporaryFolder folder;
+    SmallRun run(layout);
+    train_a_little(run);
+    run.checkpoint.save(folder / "c.safetensors");
+
+    const SavedModel saved = load_model(folder / "c.safetensors");
+    CHECK(saved.removed.size() == 3);
+    CHECK(live_heads(saved.seq2seq()) == live_heads(run.model));
+    const Vocabulary source = saved.vocabulary("source");
+    CHECK(source.encode("abc") == run.task.source.encode("abc"));
+    const Seq2SeqBatch batch = make_batch(run.task.train, {0, 1, 2}, source, run.task.target);
+    const Evaluating now(run.model);
+    const Tensor ours = run.model(batch.source, batch.source_lengths, batch.target_in);
+    const Tensor theirs = saved.seq2seq()(batch.source, batch.source_lengths, batch.target_in);
+    CHECK(same_bits(ours.value(), theirs.value()));
+    CHECK_THROWS_WITH(saved.language_model(), Contains("holds a seq2seq, not a language_model"));
+    CHECK_THROWS_AS(saved.vocabulary("tokens"), FileError);
+  }
+}
+
+TEST_CASE("a resumed run takes the next step as the saved one does") {
+  const TemporaryFolder folder;
+  SmallRun run;
+  train_a_little(run);
+  run.checkpoint.save(folder / "c.safetensors");
+  SmallRun resumed;
+  resumed.checkpoint.load(folder / "c.safetensors");
+  CHECK(resumed.trainer.steps() == run.trainer.steps());
+  CHECK(resumed.checkpoint.about == run.checkpoint.about);
+  for (int step = 0; step < 3; ++step) CHECK(run.step().loss == resumed.step().loss);
+  const auto ours = parameters(run.model), theirs = parameters(resumed.model);
+  REQUIRE(ours.size() == theirs.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    INFO(ours[i].name);
+    CHECK(same_bits(ours[i].tensor.value(), theirs[i].tensor.value()));
+    CHECK(same_bits(run.optimizer.state(ours[i].name).second,
+                    resumed.optimizer.state(ours[i].name).second));
+  }
+}
+
+TEST_CASE("a checkpoint that does not fit the run is refused by name") {
+  const TemporaryFolder folder;
+  SmallRun run;
+  run.checkpoint.save(folder / "c.safetensors");
+
+  SmallRun fused(Layout::fused);
+  CHECK_THROWS_WITH(fused.checkpoint.load(folder / "c.safetensors"),
+                    Contains("layout") && Contains("separate") && Contains("fused"));
+  SmallRun pruned;
+  prune(pruned.model, std::vector<HeadId>{{AttentionKind::cross, 0, 1}});
+  CHECK_THROWS_WITH(pruned.checkpoint.load(folder / "c.safetensors"),
+                    Contains("still had head cross 0.1"));
+  Trainer other_seed(run.optimizer, RateOptions{}, {.seed = 4});
+  Checkpoint other;
+  other.add("trainer", other_seed);
+  CHECK_THROWS_WITH(other.load(folder / "c.safetensors"), Contains("trained with seed 3, not 4"));
+  CHECK_THROWS_AS(other.add("trainer", other_seed), UsageError);
+}
+
+TEST_CASE("a file that is not what it says is refused with the entry's name") {
+  SmallRun run;
+  train_a_little(run);
+  const auto without = [](TensorFile& file, const std::string& name) {
+    TensorFile rest;
+    rest.metadata = file.metadata;
+    for (const std::string& other : file.names()) {
+      if (other != name) rest.put(other, file.tensor(other));
+    }
+    file = rest;
+  };
+  const std::string norm = "model.encoder.layers.0.norm1.weight";
+  check_refused(run, norm, [&](TensorFile& file) { without(file, norm); });
+  check_refused(run, norm, [&](TensorFile& file) {
+    without(file, norm);
+    file.put(norm, zeros({17}));
+  });
+  check_refused(run, "model.intruder",
+                [](TensorFile& file) { file.put("model.intruder", ones({2})); });
+  check_refused(run, "model.config", [](TensorFile& file) { file.metadata.erase("model.config"); });
+  const auto with_config = [](const char* key, const Record& value, bool in_block) {
+    return [=](TensorFile& file) {
+      Record config = Record::parse(file.metadata["model.config"]);
+      Record& place = in_block && config.contains("block") ? config["block"] : config;
+      place[key] = value;
+      file.metadata["model.config"] = config.dump();
+    };
+  };
+  check_refused(run, "larger model", with_config("width", Index{1} << 40, true));
+  check_refused(run, "larger model", with_config("layers", Index{1} << 40, false));
+  check_refused(run, "model.config", with_config("surprise", 1, false));
+  check_refused(run, "no kind of attention", [](TensorFile& file) {
+    file.metadata["model.removed"] = R"([{"kind": "sideways", "layer": 0, "head": 0}])";
+  });
+  check_refused(run, "cross 7.0", [](TensorFile& file) {
+    file.metadata["model.removed"] = R"([{"kind": "cross", "layer": 7, "head": 0}])";
+  });
+}
+
+TEST_CASE("the best value so far is remembered") {
+  BestSoFar best(BestSoFar::Better::lower);
+  CHECK(best.improves(3, 10));
+  CHECK_FALSE(best.improves(3, 20));
+  CHECK(best.improves(2.5, 30));
+  TensorFile file;
+  best.save_state(StateWriter(file, "best."));
+  BestSoFar again(BestSoFar::Better::lower);
+  again.load_state(StateReader(file, "best."));
+  CHECK_FALSE(again.improves(2.75, 40));
+  CHECK(again.value() == 2.5);
+  CHECK(again.step() == 30);
+  BestSoFar highest(BestSoFar::Better::higher);
+  CHECK(highest.improves(0, 1));
+  CHECK(highest.improves(0.5, 2));
+  CHECK_FALSE(highest.improves(0.25, 3));
+}

@@ -1,0 +1,95 @@
+// Resume: a run that is killed again and again ends with the very bytes of one that is left alone.
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
+#include "support/temporary_folder.hpp"
+#include "train/child_process.hpp"
+#include "train/small_run.hpp"
+
+using namespace headroom;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Metrics without the times.
+std::vector<Record> measurements(const fs::path& path) {
+  std::vector<Record> lines;
+  const std::string text = read_file(path);
+  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    lines.push_back(parse_json(text.substr(begin, end - begin), "metrics"));
+    lines.back().erase("ms");
+  }
+  return lines;
+}
+
+}  // namespace
+
+// In the child: trains in HEADROOM_TEST_FOLDER, resuming what is there, and kills itself in step
+// HEADROOM_TEST_KILL, at one of three places.
+TEST_CASE("child: train or resume", "[.]") {
+  const char* const folder_name = std::getenv("HEADROOM_TEST_FOLDER");
+  const char* const kill_step = std::getenv("HEADROOM_TEST_KILL");
+  REQUIRE(folder_name != nullptr);
+  const Index kill_at = kill_step == nullptr ? 0 : std::atoll(kill_step);
+
+  const bool begun = fs::exists(fs::path(folder_name) / "config.json");
+  RunFolder folder(folder_name, begun ? IfExists::resume : IfExists::force);
+  folder.write_config({{"task", "reverse"}});
+  SmallRun run;
+  if (folder.resumes()) run.checkpoint.load(folder.checkpoint());
+  MetricsLog log(folder.metrics(), run.trainer.steps());
+
+  const auto die = [&](Index step, Index place) {
+    if (step == kill_at && kill_at % 3 == place) raise(SIGKILL);
+  };
+  TrainingLoop loop(SmallRun::steps, [&] {
+    const StepReport report = run.step();
+    die(report.step, 0);  // before anything of this step is written
+    return report;
+  });
+  loop.each([&](StepReport& report) { run.prune_when_due(report); });
+  loop.each(std::ref(log));
+  loop.each([&](StepReport& report) { die(report.step, 1); });
+  loop.every(SmallRun::save_every, [&](StepReport&) { run.checkpoint.save(folder.checkpoint()); });
+  loop.each([&](StepReport& report) { die(report.step, 2); });
+  REQUIRE(loop.run(run.trainer.steps()));
+}
+
+TEST_CASE("a run that is killed at random steps and times ends in the same bytes") {
+  const TemporaryFolder folder;
+  const auto child = [&](const char* name, const std::vector<std::string>& more) {
+    std::vector<std::string> environment = more;
+    environment.push_back("HEADROOM_TEST_FOLDER=" + (folder / name).string());
+    return std::make_unique<ChildProcess>("child: train or resume", environment);
+  };
+  REQUIRE(child("whole", {"OMP_NUM_THREADS=2"})->wait() == 0);
+
+  Rng rng(is_double ? 17 : 18, "kills");
+  Index kill_at = 0;
+  for (int round = 0; round < 6; ++round) {  // at steps
+    kill_at += 1 + rng.below(4);
+    CAPTURE(kill_at);
+    const std::string variable = "HEADROOM_TEST_KILL=" + std::to_string(kill_at);
+    CHECK(child("killed", {"OMP_NUM_THREADS=1", variable})->wait() == -SIGKILL);
+  }
+  for (int round = 0; round < 8; ++round) {  // at times, in a run of its own
+    const auto process = child("shot", {"OMP_NUM_THREADS=1"});
+    std::this_thread::sleep_for(std::chrono::milliseconds(1 + rng.below(40)));
+    process->send(SIGKILL);
+    process->wait();
+  }
+  const std::string whole = read_file(folder / "whole/checkpoint.safetensors");
+  const std::vector<Record> lines = measurements(folder / "whole/metrics.jsonl");
+  CHECK(lines.size() == SmallRun::steps);
+  for (const char* name : {"killed", "shot"}) {
+    INFO(name);
+    REQUIRE(child(name, {"OMP_NUM_THREADS=1"})->wait() == 0);
+    CHECK(read_file(folder / name / "checkpoint.safetensors") == whole);
+    CHECK(measurements(folder / name / "metrics.jsonl") == lines);
+  }
+}

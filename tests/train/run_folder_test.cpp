@@ -1,0 +1,123 @@
+// Run folders and their metrics: nothing is overwritten that was not asked for, nothing lost.
+#include "headroom/train/run_folder.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "headroom/base/error.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/train/metrics_log.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+StepReport report_of(Index step) {
+  StepReport report;
+  report.step = step;
+  report.loss = 1.0 / static_cast<double>(step);
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("a folder that is not empty is refused with the remedy, and left as it was") {
+  const TemporaryFolder folder;
+  folder.file("notes.txt", "mine");
+  CHECK_THROWS_AS(RunFolder(folder.path()), UsageError);
+  CHECK_THROWS_WITH(RunFolder(folder.path()), Contains("--resume") && Contains("--force"));
+  CHECK_THROWS_WITH(RunFolder(folder / "notes.txt"), Contains("is a file"));
+  CHECK(read_file(folder / "notes.txt") == "mine");
+}
+
+TEST_CASE("force removes the old run's files and no others") {
+  const TemporaryFolder folder;
+  folder.file("notes.txt", "mine");
+  folder.file("checkpoint.safetensors", "old");
+  folder.file("metrics.jsonl", "old");
+  const RunFolder run(folder.path(), IfExists::force);
+  CHECK_FALSE(run.resumes());
+  CHECK(fs::exists(folder / "notes.txt"));
+  CHECK_FALSE(fs::exists(run.checkpoint()));
+  CHECK_FALSE(fs::exists(run.metrics()));
+}
+
+TEST_CASE("resume needs a run; one killed before its first checkpoint starts again") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH(RunFolder(folder / "nowhere", IfExists::resume), Contains("nothing to resume"));
+  CHECK_FALSE(fs::exists(folder / "nowhere"));
+  RunFolder(folder / "run").write_config({{"seed", 1}});
+  const RunFolder started(folder / "run", IfExists::resume);
+  CHECK_FALSE(started.resumes());
+  CHECK(started.read_config() == Record{{"seed", 1}});
+  folder.file("run/checkpoint.safetensors", "");
+  CHECK(RunFolder(folder / "run", IfExists::resume).resumes());
+}
+
+TEST_CASE("fresh folders are numbered, and the newest run is the one with the newest checkpoint") {
+  const TemporaryFolder folder;
+  const fs::path root = folder / "runs";
+  CHECK_THROWS_WITH(newest_run(root), Contains("no trained model") && Contains("--model"));
+  CHECK(RunFolder::fresh(root, "dates").path() == root / "dates-1");
+  CHECK(RunFolder::fresh(root, "dates").path() == root / "dates-2");
+  CHECK(RunFolder::fresh(root, "g2p").path() == root / "g2p-1");
+  CHECK_THROWS_AS(newest_run(root), UsageError);  // none has a checkpoint
+  folder.file("runs/dates-2/checkpoint.safetensors", "");
+  folder.file("runs/dates-1/checkpoint.safetensors", "");
+  fs::last_write_time(
+      root / "dates-1/checkpoint.safetensors",
+      fs::last_write_time(root / "dates-2/checkpoint.safetensors") + std::chrono::seconds(5));
+  CHECK(newest_run(root) == root / "dates-1");
+}
+
+TEST_CASE("a model is a file, or a folder's best or else latest checkpoint") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH(checkpoint_of(folder / "nowhere"), Contains("does not exist"));
+  CHECK_THROWS_WITH(checkpoint_of(folder.path()), Contains("holds no checkpoint"));
+  const fs::path latest = folder.file("checkpoint.safetensors", "");
+  CHECK(checkpoint_of(folder.path()) == latest);
+  const fs::path best = folder.file("best.safetensors", "");
+  CHECK(checkpoint_of(folder.path()) == best);
+  CHECK(checkpoint_of(latest) == latest);
+}
+
+TEST_CASE("after a resume the metrics equal those of an uninterrupted run") {
+  const TemporaryFolder folder;
+  const fs::path whole = folder / "whole.jsonl", cut = folder / "cut.jsonl";
+  {
+    MetricsLog log(whole);
+    for (Index step = 1; step <= 6; ++step) log(report_of(step));
+  }
+  {
+    MetricsLog log(cut);
+    for (Index step = 1; step <= 5; ++step) log(report_of(step));  // its checkpoint is of step 3
+  }
+  folder.file("cut.jsonl", read_file(cut) + "{\"step\": 6, \"lo");  // torn by the kill
+  {
+    MetricsLog log(cut, 3);
+    for (Index step = 4; step <= 6; ++step) log(report_of(step));
+  }
+  CHECK(read_file(cut) == read_file(whole));
+}
+
+TEST_CASE("a log that starts afresh is empty, and numbers that are none become null") {
+  const TemporaryFolder folder;
+  folder.file("metrics.jsonl", "{\"step\": 1}\n");
+  MetricsLog log(folder / "metrics.jsonl");
+  StepReport report = report_of(1);
+  report.metrics["validation_loss"] = std::nan("");
+  report.metrics["exact_match"] = 0.5;
+  log(report);
+  const std::string text = read_file(folder / "metrics.jsonl");
+  CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+  CHECK_THAT(text, Contains("\"validation_loss\":null") && Contains("\"exact_match\":0.5"));
+}
+
+TEST_CASE("a metrics file that is broken in the middle is refused with its line") {
+  const TemporaryFolder folder;
+  folder.file("metrics.jsonl", "{\"step\": 1}\nnonsense\n{\"step\": 3}\n");
+  CHECK_THROWS_WITH(MetricsLog(folder / "metrics.jsonl", 2), Contains("metrics.jsonl:2"));
+}
