@@ -11,18 +11,15 @@ said=$("$program")
 code=$?
 echo "$said"
 grep -qF -- "$promised" <<<"$said" || { echo "should have said: $promised"; exit 1; }
-case $answer in
-  library | solution) expected=0 ;;
-  *) expected=1 ;;
-esac
-((code == expected)) || { echo "exit code $code instead of $expected"; exit 1; }
+wanted=1
+[[ $answer == library || $answer == solution ]] && wanted=0
+((code == wanted)) || { echo "exit code $code instead of $wanted"; exit 1; }
 
 # The map's first part lists the members of the library that were needed.
-if grep -qF "$(basename "$library")($member)" "$program.map"; then linked=library; else linked=object; fi
-case $answer in
-  library) [[ $linked == library ]] || { echo "the library's own $member is not linked"; exit 1; } ;;
-  *) [[ $linked == object ]] || { echo "the library's own $member is linked"; exit 1; } ;;
-esac
+linked=object expected=object
+grep -qF "$(basename "$library")($member)" "$program.map" && linked=library
+[[ $answer == library ]] && expected=library
+[[ $linked == "$expected" ]] || { echo "$member comes from the $linked"; exit 1; }
 
 # Whatever else the member defined would be missing from the program, or there twice.
 functions=$(nm -C "$library" | sed -n "/^$member:/,/^$/p" | grep -c ' T ')

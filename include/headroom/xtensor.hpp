@@ -10,32 +10,65 @@
 #include <xtensor/xnoalias.hpp>
 #endif
 
+#include <algorithm>
+#include <array>
+#include <string>
 #include <vector>
 
 #include "headroom/array/array.hpp"
+#include "headroom/base/error.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
+
+namespace detail {
+/// The sizes as the vector or array that xtensor takes for a dynamic or a fixed rank.
+template <class Sizes>
+Sizes xtensor_sizes(const Shape& shape, Sizes sizes) {
+  std::copy(shape.begin(), shape.end(), sizes.begin());
+  return sizes;
+}
+
+[[noreturn]] inline void throw_wrong_rank(int rank, const Shape& shape) {
+  throw ShapeError("view: asked for " + std::to_string(rank) + " axes of an array of shape " +
+                   shape.text());
+}
+
+template <int Rank, class T>
+auto view_memory(T* data, const Shape& shape) {
+  const auto count = static_cast<std::size_t>(shape.size());
+  if constexpr (Rank < 0) {
+    std::vector<std::size_t> sizes(static_cast<std::size_t>(shape.rank()));
+    return xt::adapt(data, count, xt::no_ownership(), xtensor_sizes(shape, sizes));
+  } else {
+    if (shape.rank() != Rank) throw_wrong_rank(Rank, shape);
+    return xt::adapt(data, count, xt::no_ownership(),
+                     xtensor_sizes(shape, std::array<std::size_t, Rank>{}));
+  }
+}
+}  // namespace detail
 
 /// The array's own memory as an xtensor adaptor of the same shape: nothing is copied, and what is
 /// written through the view is written into the array (and into all arrays that share its buffer).
 /// Holds for Array, Ids and Bytes. The view is valid as long as the array lives.
-template <class T>
+///
+/// `view<2>(array)` has its rank fixed and is the better one where the rank is known. Reducers need
+/// it: under C++20 xtensor 0.24 crashes on xt::sum(..., xt::evaluation_strategy::immediate) and its
+/// like over anything whose rank it does not know. Throws ShapeError when the rank is another.
+template <int Rank = -1, class T>
 auto view(ArrayOf<T>& array) {
-  const std::vector<std::size_t> shape(array.shape().begin(), array.shape().end());
-  return xt::adapt(array.data(), static_cast<std::size_t>(array.size()), xt::no_ownership(), shape);
+  return detail::view_memory<Rank>(array.data(), array.shape());
 }
 
 /// The same, read-only.
-template <class T>
+template <int Rank = -1, class T>
 auto view(const ArrayOf<T>& array) {
-  const std::vector<std::size_t> shape(array.shape().begin(), array.shape().end());
-  return xt::adapt(array.data(), static_cast<std::size_t>(array.size()), xt::no_ownership(), shape);
+  return detail::view_memory<Rank>(array.data(), array.shape());
 }
 
 /// A view of a temporary would outlive its memory.
-template <class T>
+template <int Rank = -1, class T>
 auto view(ArrayOf<T>&& array) = delete;
-template <class T>
+template <int Rank = -1, class T>
 auto view(const ArrayOf<T>&& array) = delete;
 
 /// A new Array with the values of an xtensor expression. Throws ShapeError for more than six axes.

@@ -59,7 +59,9 @@ Block* take_block(std::size_t bytes) {
     block->version = 0;
     return block;
   }
-  void* memory = std::aligned_alloc(alignof(Block), sizeof(Block) + wanted.bytes);
+  // aligned_alloc wants a multiple of the alignment, which the smaller size classes are not.
+  const std::size_t lines = (sizeof(Block) + wanted.bytes + alignof(Block) - 1) / alignof(Block);
+  void* memory = std::aligned_alloc(alignof(Block), lines * alignof(Block));
   if (memory == nullptr) {
     count.live -= wanted.bytes;
     throw std::bad_alloc();

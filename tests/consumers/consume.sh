@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Installs headroom into a temporary prefix and builds one user's program against it.
+#
+# usage: consume.sh BUILD_FOLDER COMPILER KIND [LIBRARY BYTES [SCALAR MARCH]]
+#   KIND: package, bridge, pkg_config, subproject, mixed
+set -euo pipefail
+build=$1 compiler=$2 kind=$3 library=${4:-headroom} bytes=${5:-4} scalar=${6:-OFF} march=${7:-}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+prefix=$folder/prefix
+
+install_it() { cmake --install "$build" --prefix "$prefix" >/dev/null; }
+
+configure() { # configure PROJECT OPTION...
+  cmake -S "$here/$1" -B "$folder/build" -DCMAKE_CXX_COMPILER="$compiler" \
+    -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release "${@:2}"
+}
+
+must_not_mix() { # must_not_mix TEXT LOG
+  grep -q "$1" "$2" || { cat "$2"; echo "failed, but without saying: $1"; exit 1; }
+}
+
+case $kind in
+  package | bridge)
+    install_it
+    configure "$kind" --no-warn-unused-cli -DLIBRARY="$library" -DEXPECTED_BYTES="$bytes" \
+      -DSCALAR="$scalar" -DMARCH="$march" >/dev/null
+    cmake --build "$folder/build" >/dev/null
+    "$folder/build/consumer"
+    ;;
+  pkg_config)
+    install_it
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name "$library.pc")")
+    export PKG_CONFIG_PATH
+    read -r -a flags <<<"$(pkg-config --cflags "$library")"
+    read -r -a libs <<<"$(pkg-config --libs "$library")"
+    "$compiler" -std=c++20 -DEXPECTED_BYTES="$bytes" "${flags[@]}" "$here/program.cpp" \
+      -o "$folder/consumer" "${libs[@]}"
+    "$folder/consumer"
+    ;;
+  subproject)
+    configure subproject -DHEADROOM_SOURCE="$here/../.." -DCMAKE_CXX_FLAGS_RELEASE=-O0 >/dev/null
+    cmake --build "$folder/build" --parallel >/dev/null
+    "$folder/build/consumer"
+    ;;
+  mixed)
+    install_it
+    include=$prefix/include
+    "$compiler" -std=c++20 -I"$include" -DHEADROOM_PRECISION=f32 -c "$here/mixed/float_part.cpp" \
+      -o "$folder/float.o"
+    "$compiler" -std=c++20 -I"$include" -DHEADROOM_PRECISION=f64 -DHEADROOM_DOUBLE \
+      -c "$here/mixed/double_part.cpp" -o "$folder/double.o"
+    libs=$(dirname "$(find "$prefix" -name libheadroom.a)")
+    if "$compiler" "$folder"/{float,double}.o -L"$libs" -lheadroom -lheadroom_f64 -lfmt -fopenmp \
+      -lopenblas -o "$folder/mixed" 2>"$folder/log"; then
+      echo "float and double linked together"
+      exit 1
+    fi
+    must_not_mix 'undefined reference to `total(headroom::f32::' "$folder/log"
+    if configure mixed >"$folder/log" 2>&1; then
+      echo "CMake took both libraries in one target"
+      exit 1
+    fi
+    must_not_mix 'headroom_PRECISION' "$folder/log"
+    echo "mixing the precisions is an error, as it should be"
+    ;;
+esac
