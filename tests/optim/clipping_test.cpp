@@ -8,7 +8,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/rng.hpp"
-#include "optim/bag.hpp"
+#include "support/bag.hpp"
 
 using namespace headroom;
 

@@ -11,7 +11,7 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
-#include "optim/bag.hpp"
+#include "support/bag.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;

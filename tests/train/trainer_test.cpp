@@ -9,7 +9,7 @@
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/sgd.hpp"
-#include "optim/bag.hpp"
+#include "support/bag.hpp"
 #include "train/small_run.hpp"
 
 using namespace headroom;
