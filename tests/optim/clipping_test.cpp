@@ -68,7 +68,9 @@ TEST_CASE("the norm has the same bits for any number of threads") {
   }
   set_num_threads(threads_before);
   long double sum = 0;
-  for (const Real x : gradient.span()) sum += static_cast<long double>(x) * x;
+  for (const Real x : gradient.span()) {
+    sum += static_cast<long double>(x) * static_cast<long double>(x);
+  }
   CHECK(std::abs(expected - static_cast<double>(std::sqrt(sum))) < 1e-10);
 }
 

@@ -99,7 +99,7 @@ TEST_CASE("Adam follows a loop in long double over a hundred steps") {
     const double rate = 0.01 / static_cast<double>(t);
     adam.step(rate);
     for (std::size_t i = 0; i < q.size(); ++i) {
-      const long double g = slope(t, static_cast<Index>(i));
+      const auto g = static_cast<long double>(slope(t, static_cast<Index>(i)));
       m[i] = 0.9L * m[i] + 0.1L * g;
       v[i] = 0.999L * v[i] + 0.001L * g * g;
       const long double m_hat = m[i] / (1 - std::pow(0.9L, static_cast<long double>(t)));
@@ -109,7 +109,7 @@ TEST_CASE("Adam follows a loop in long double over a hundred steps") {
   }
   double worst = 0;
   for (std::size_t i = 0; i < q.size(); ++i) {
-    const long double actual = p.value()[static_cast<Index>(i)];
+    const auto actual = static_cast<long double>(p.value()[static_cast<Index>(i)]);
     worst = std::max(worst, static_cast<double>(std::abs(actual - q[i])));
   }
   CHECK(worst < (is_double ? 1e-13 : 2e-6));
