@@ -16,8 +16,12 @@ struct Command {
 };
 
 Command add_bench(CLI::App& program);
+Command add_demo(CLI::App& program);
 Command add_doctor(CLI::App& program);
 Command add_report(CLI::App& program);
+Command add_sample(CLI::App& program);
+Command add_train(CLI::App& program);
+Command add_translate(CLI::App& program);
 
 /// Reads the command line, runs the command, turns exceptions into one line on stderr.
 /// Exit codes: 0 done, 2 usage, 3 numeric, 4 data, 5 file; 1 is a fault of the program itself.

@@ -16,9 +16,12 @@ namespace {
 
 using Tensors = std::map<std::string, Tensor>;
 
+/// All parameters but the empty ones: what is left of a projection when all its heads are gone.
 Tensors by_name(Module& module) {
   Tensors tensors;
-  for (const auto& [name, tensor] : parameters(module)) tensors[name] = tensor;
+  for (const auto& [name, tensor] : parameters(module)) {
+    if (tensor.size() > 0) tensors[name] = tensor;
+  }
   return tensors;
 }
 
@@ -125,7 +128,7 @@ std::vector<MatchingBlock> matching_blocks(Module& from, Module& to) {
   }
   const Tensors target = by_name(to);
   std::size_t others = 0;
-  for (const auto& [name, tensor] : parameters(from)) {
+  for (const auto& [name, tensor] : by_name(from)) {
     if (from_heads.contains(name)) continue;
     const auto found = target.find(name);
     if (found == target.end())

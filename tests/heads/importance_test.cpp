@@ -19,6 +19,7 @@ ModelConfig small_model() {
   config.block.width = 8;
   config.block.heads = 4;
   config.block.hidden = 12;
+  config.block.activation = Activation::gelu;  // no kinks for the differences to cross
   config.layers = 2;
   config.source_symbols = 9;
   config.longest = 8;

@@ -19,13 +19,14 @@ struct HeadColumns {
 
 /// What a fused attention is asked for.
 struct AttentionOptions {
-  AttentionMask mask;
-  Real scale = 0;                     // 0: 1 / sqrt(head_dim), as it should be
-  std::vector<Index> original_heads;  // original index of each head; empty: 0, 1, ..., heads - 1
-  Index original_count = 0;           // H of masks; 0: as many as there are heads
-  Real dropout = 0;                   // on the attention weights; 0: none
-  std::uint64_t module = 0;           // names the mask stream of that dropout
-  bool rows = false;                  // also return row statistics
+  AttentionMask mask = {};
+  Real scale = 0;  // 0: 1 / sqrt(head_dim), as it should be
+  std::vector<Index> original_heads =
+      {};                    // original index of each head; empty: 0, 1, ..., heads - 1
+  Index original_count = 0;  // H of masks; 0: as many as there are heads
+  Real dropout = 0;          // on the attention weights; 0: none
+  std::uint64_t module = 0;  // names the mask stream of that dropout
+  bool rows = false;         // also return row statistics
 };
 
 /// Per row of attention weights, [B, H, Tq]; no gradient. Rows with nothing allowed have

@@ -1,0 +1,12 @@
+// What this machine is: for doctor and for the foot of every report.
+#pragma once
+
+#include "headroom/base/record.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// {"headroom", "precision", "processor", "cores", "threads", "memory", "blas", "compiler",
+/// "built with"}
+Record environment();
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,90 @@
+// `headroom sample`: a trained language model goes on writing.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/nn/decoding.hpp"
+#include "headroom/train/checkpoint.hpp"
+#include "headroom/train/run_folder.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+struct Options {
+  std::string model, prompt = "\n";
+  Index length = 500, seed = 1, top_k = 0;
+  double temperature = 0.8, top_p = 1;
+};
+
+/// Writes `length` symbols after the prompt, printing each as it comes. The model looks back over a
+/// window only: when it is full, writing goes on from its second half.
+void write_on(const LanguageModel& model, const Vocabulary& vocabulary, Tokens text,
+              const Options& options) {
+  const SamplingOptions sampling{.temperature = static_cast<Real>(options.temperature),
+                                 .top_k = options.top_k,
+                                 .top_p = static_cast<Real>(options.top_p)};
+  const Index window = model.config.longest;
+  Rng rng(static_cast<std::uint64_t>(options.seed), "sampling");
+  for (Index left = options.length; left > 0;) {
+    const auto recent = static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+        text.size(), static_cast<std::size_t>(std::max<Index>(1, window / 2))));
+    const Tokens tail(text.end() - recent, text.end());
+    const Ids prompt({1, static_cast<Index>(tail.size())}, std::span<const std::int32_t>(tail));
+    const auto writer = make_writer(model, 1);
+    const Index now = std::min(left, window - static_cast<Index>(tail.size()) + 1);
+    sample(*writer, {.longest = now}, sampling, rng, prompt,
+           [&](const std::vector<std::int32_t>& symbols) {
+             text.push_back(symbols.front());
+             fmt::print("{}", vocabulary.symbol(symbols.front()));
+             std::fflush(stdout);
+           });
+    left -= now;
+  }
+  fmt::print("\n");
+}
+
+int sample_text(const Options& options) {
+  const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
+  const Vocabulary vocabulary = saved.vocabulary("tokens");
+  const LanguageModel& model = saved.language_model();
+  if (options.prompt.empty()) throw UsageError("--prompt is empty; give at least one character");
+  if (options.temperature < 0) {
+    throw UsageError(fmt::format("--temperature {} is negative", options.temperature));
+  }
+  if (!(options.top_p > 0 && options.top_p <= 1)) {
+    throw UsageError(fmt::format("--top-p {} is not in (0, 1]", options.top_p));
+  }
+  const Tokens prompt = vocabulary.encode(options.prompt);
+  fmt::print("{}", options.prompt == "\n" ? "" : options.prompt);
+  write_on(model, vocabulary, prompt, options);
+  return 0;
+}
+
+}  // namespace
+
+Command add_sample(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("sample", "let a trained language model write");
+  const auto options = std::make_shared<Options>();
+  add_model(*app, options->model);
+  app->add_option("--prompt", options->prompt, "what to go on from (default: a new line)");
+  app->add_option("--length", options->length, "characters to write")
+      ->check(at_least(1))
+      ->capture_default_str();
+  app->add_option("--temperature", options->temperature, "0: always the likeliest; 1: as learned")
+      ->capture_default_str();
+  app->add_option("--top-k", options->top_k, "only the k likeliest; 0: all")->check(at_least(0));
+  app->add_option("--top-p", options->top_p, "only the likeliest that reach p together")
+      ->capture_default_str();
+  app->add_option("--seed", options->seed, "of the draws")
+      ->check(at_least(0))
+      ->capture_default_str();
+  add_threads(*app);
+  app->footer("Example: headroom sample --prompt \"ROMEO:\" --length 300");
+  return {app, [options] { return sample_text(*options); }};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,265 @@
+// Recipes, options and config.json of a training run.
+#include "cli/train_settings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/options.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/io/json.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+/// What works well for a task, so that only its name needs to be given.
+TrainSettings recipe(const std::string& task) {
+  TrainSettings s;
+  s.task = task;
+  BlockConfig& block = s.model.block;
+  block.width = 64;
+  block.heads = 4;
+  block.hidden = 256;
+  s.model.layers = 2;
+  s.learner.batch_size = 64;
+  s.steps = 1000;
+  s.rate = {.shape = RateShape::cosine, .peak = 2e-3, .warmup = 50};
+  s.evaluate_every = 100;
+  if (task == "g2p") {
+    block.width = 128;
+    block.hidden = 512;
+    block.dropout = Real(0.1);
+    s.learner.batch_size = 256;
+    s.learner.label_smoothing = Real(0.1);
+    s.steps = 6000;
+    s.rate = {.shape = RateShape::linear, .peak = 3e-3, .warmup = 400};
+    s.beta2 = 0.98;
+    s.evaluate_every = 500;
+  } else if (task == "text") {  // nanoGPT's recipe for a CPU
+    block.width = 128;
+    block.hidden = 512;
+    block.activation = Activation::gelu;
+    s.model.layers = 4;
+    s.model.positions = PositionKind::learned;
+    s.model.tied_output = true;
+    s.learner.batch_size = 12;
+    s.learner.length = 64;
+    s.steps = 2000;
+    s.rate = {.shape = RateShape::cosine, .peak = 1e-3, .warmup = 100, .floor = 1e-4};
+    s.weight_decay = 0.1;
+    s.beta2 = 0.99;
+    s.evaluate_every = 250;
+  }
+  return s;
+}
+
+/// Calls visit(key, reference) for what config.json holds beside task and model.
+template <class Settings, class Visit>
+void training_fields(Settings& s, Visit visit) {
+  visit("steps", s.steps);
+  visit("batch_size", s.learner.batch_size);
+  visit("length", s.learner.length);
+  visit("label_smoothing", s.learner.label_smoothing);
+  visit("peak_rate", s.rate.peak);
+  visit("warmup", s.rate.warmup);
+  visit("final_rate", s.rate.floor);
+  visit("clip", s.clip);
+  visit("weight_decay", s.weight_decay);
+  visit("beta2", s.beta2);
+  visit("evaluate_every", s.evaluate_every);
+  visit("save_every", s.save_every);
+  visit("prune", s.prune);
+  visit("prune_from", s.prune_from);
+  visit("prune_over", s.prune_over);
+  visit("keep", s.keep);
+}
+
+void require_divides(const BlockConfig& block) {
+  if (block.head_dim != 0 || block.width % block.heads == 0) return;
+  std::vector<Index> fitting;
+  for (Index h : {1, 2, 3, 4, 6, 8, 12, 16}) {
+    if (block.width % h == 0 && h >= block.heads / 2 && h <= 2 * block.heads) fitting.push_back(h);
+  }
+  throw UsageError(fmt::format("--heads {} must divide --width {}{}", block.heads, block.width,
+                               fitting.empty()
+                                   ? " (or give --head-dim)"
+                                   : fmt::format(" (try {})", fmt::join(fitting, " or "))));
+}
+
+void require(bool right, const std::string& text) {
+  if (!right) throw UsageError(text);
+}
+
+}  // namespace
+
+Record TrainSettings::to_record() const {
+  Record record;
+  record["task"] = {{"name", task},
+                    {"data", data.data.string()},
+                    {"seed", data.seed},
+                    {"skip_bad_lines", data.skip_bad_lines},
+                    {"stress", data.stress}};
+  record["model"] = model.to_record();
+  Record& training = record["training"];
+  training["schedule"] = name_of(rate.shape);
+  training_fields(*this, [&](const char* key, const auto& value) { training[key] = value; });
+  return record;
+}
+
+TrainSettings TrainSettings::from_record(const Record& record, const std::string& origin) {
+  const auto part = [&](const char* key) -> const Record& {
+    if (!record.is_object() || !record.contains(key) || !record[key].is_object()) {
+      throw FileError(fmt::format("{}: no \"{}\" in it", origin, key));
+    }
+    return record[key];
+  };
+  TrainSettings s;
+  const Record &task = part("task"), &training = part("training");
+  s.task = json_text(task, "name", origin);
+  s.data.data = json_text(task, "data", origin);
+  s.data.seed = s.learner.seed = static_cast<std::uint64_t>(json_integer(task, "seed", origin));
+  s.data.skip_bad_lines = json_boolean(task, "skip_bad_lines", origin);
+  s.data.stress = json_boolean(task, "stress", origin);
+  try {
+    s.model = ModelConfig::from_record(part("model"));
+    s.rate.shape = rate_shape_from(json_text(training, "schedule", origin));
+  } catch (const UsageError& error) {
+    throw FileError(fmt::format("{}: {}", origin, error.what()));
+  }
+  training_fields(s, [&](const char* key, auto& value) {
+    using Field = std::remove_reference_t<decltype(value)>;
+    if constexpr (std::is_same_v<Field, Index>) {
+      value = json_integer(training, key, origin);
+    } else {
+      value = static_cast<Field>(json_number(training, key, origin));
+    }
+  });
+  s.rate.steps = s.steps;
+  return s;
+}
+
+template <class T>
+void TrainOptions::add(CLI::App& app, const std::string& name, std::optional<T>& value,
+                       const std::string& help) {
+  added_.push_back(app.add_option(name, value, help));
+}
+
+void TrainOptions::add_to(CLI::App& app) {
+  std::string tasks;
+  for (const TaskInfo& info : task_list()) tasks += (tasks.empty() ? "" : ", ") + info.name;
+  add(app, "--task", task_, "what to learn: " + tasks + " (default: dates)");
+  add(app, "--data", data_, "PATH of the data, for g2p and text");
+  add(app, "--seed", seed_, "of everything random (default: 1)");
+  add(app, "--steps", steps_, "training steps");
+  add(app, "--layout", layout_, "of the heads: separate, fused, shared (default: fused)");
+  add(app, "--width", width_, "of the model");
+  add(app, "--heads", heads_, "of each attention");
+  add(app, "--head-dim", head_dim_, "width of a head (default: width / heads)");
+  add(app, "--hidden", hidden_, "width inside the feed-forward layers");
+  add(app, "--layers", layers_, "of each stack");
+  add(app, "--activation", activation_, "relu, gelu, gelu_tanh, silu, tanh, sigmoid");
+  add(app, "--norm", norm_, "layer or rms");
+  add(app, "--positions", positions_, "sinusoidal, learned or none");
+  added_.push_back(app.add_flag("--post-norm", post_norm_, "norms after the residuals"));
+  add(app, "--dropout", dropout_, "probability");
+  add(app, "--label-smoothing", label_smoothing_, "share of the target given to all symbols");
+  add(app, "--batch", batch_, "examples in a batch");
+  add(app, "--length", length_, "characters in a window of text");
+  add(app, "--rate", rate_, "peak of the learning rate");
+  add(app, "--schedule", schedule_, "of the rate: constant, cosine, linear, inverse_root");
+  add(app, "--warmup", warmup_, "steps in which the rate rises");
+  add(app, "--clip", clip_, "limit of the gradient's norm; 0: none");
+  add(app, "--weight-decay", weight_decay_, "of AdamW");
+  add(app, "--beta2", beta2_, "of AdamW");
+  add(app, "--evaluate-every", evaluate_every_, "steps between evaluations");
+  add(app, "--save-every", save_every_, "steps between checkpoints (default: at evaluations)");
+  add(app, "--prune", prune_, "heads to remove while training, least sensitive first");
+  add(app, "--prune-from", prune_from_,
+      "step at which the heads are chosen (default: half of all)");
+  add(app, "--prune-over", prune_over_, "steps until the last one is gone (default: a quarter)");
+  add(app, "--keep", keep_, "heads that every attention keeps (default: 0)");
+  added_.push_back(app.add_flag("--skip-bad-lines", skip_bad_lines_, "leave malformed lines out"));
+  added_.push_back(app.add_flag("--stress", stress_, "g2p: learn stress marks too"));
+}
+
+std::string TrainOptions::first_given() const {
+  for (const CLI::Option* option : added_) {
+    if (option->count() > 0) return option->get_name();
+  }
+  return {};
+}
+
+TrainSettings TrainOptions::settings() const {
+  TrainSettings s = recipe(task_.value_or("dates"));
+  const auto set = [](const auto& given, auto& field) {
+    if (given) field = static_cast<std::remove_reference_t<decltype(field)>>(*given);
+  };
+  BlockConfig& block = s.model.block;
+  s.data.data = data_.value_or("");
+  s.data.skip_bad_lines = skip_bad_lines_;
+  s.data.stress = stress_;
+  require(seed_.value_or(1) >= 0, fmt::format("--seed {} is negative", seed_.value_or(1)));
+  s.data.seed = s.learner.seed = static_cast<std::uint64_t>(seed_.value_or(1));
+  if (layout_) block.layout = layout_from(*layout_);
+  if (activation_) block.activation = activation_from(*activation_);
+  if (norm_) block.norm = norm_from(*norm_);
+  if (positions_) s.model.positions = positions_from(*positions_);
+  if (schedule_) s.rate.shape = rate_shape_from(*schedule_);
+  if (post_norm_) block.norm_first = false;
+  if (width_ && !hidden_) block.hidden = 4 * *width_;
+  set(width_, block.width);
+  set(heads_, block.heads);
+  set(head_dim_, block.head_dim);
+  set(hidden_, block.hidden);
+  set(layers_, s.model.layers);
+  set(dropout_, block.dropout);
+  set(label_smoothing_, s.learner.label_smoothing);
+  set(batch_, s.learner.batch_size);
+  set(length_, s.learner.length);
+  set(rate_, s.rate.peak);
+  set(warmup_, s.rate.warmup);
+  set(clip_, s.clip);
+  set(weight_decay_, s.weight_decay);
+  set(beta2_, s.beta2);
+  set(steps_, s.steps);
+  set(evaluate_every_, s.evaluate_every);
+  s.save_every = s.evaluate_every;
+  set(save_every_, s.save_every);
+  set(prune_, s.prune);
+  s.prune_from = s.steps / 2;
+  s.prune_over = s.steps / 4;
+  set(prune_from_, s.prune_from);
+  set(prune_over_, s.prune_over);
+  set(keep_, s.keep);
+  if (steps_ && !warmup_) s.rate.warmup = std::min(s.rate.warmup, s.steps / 10);
+  s.rate.steps = s.steps;
+
+  for (const auto& [name, value] : {std::pair("--steps", s.steps),
+                                    {"--width", block.width},
+                                    {"--heads", block.heads},
+                                    {"--hidden", block.hidden},
+                                    {"--layers", s.model.layers},
+                                    {"--batch", s.learner.batch_size},
+                                    {"--length", s.learner.length},
+                                    {"--evaluate-every", s.evaluate_every},
+                                    {"--save-every", s.save_every}}) {
+    require(value >= 1, fmt::format("{} {} is less than 1", name, value));
+  }
+  require(block.dropout >= 0 && block.dropout < 1,
+          fmt::format("--dropout {} is not in [0, 1)", block.dropout));
+  require(s.learner.label_smoothing >= 0 && s.learner.label_smoothing < 1,
+          fmt::format("--label-smoothing {} is not in [0, 1)", s.learner.label_smoothing));
+  require(s.beta2 >= 0 && s.beta2 < 1, fmt::format("--beta2 {} is not in [0, 1)", s.beta2));
+  require(s.rate.peak > 0, fmt::format("--rate {} is not positive", s.rate.peak));
+  require(s.clip >= 0, fmt::format("--clip {} is negative", s.clip));
+  require(s.weight_decay >= 0, fmt::format("--weight-decay {} is negative", s.weight_decay));
+  require(s.prune >= 0, fmt::format("--prune {} is negative", s.prune));
+  require(s.prune == 0 ||
+              (s.prune_from >= 1 && s.prune_over >= 1 && s.prune_from + s.prune_over <= s.steps),
+          fmt::format("--prune-from {} and --prune-over {} do not fit into --steps {}",
+                      s.prune_from, s.prune_over, s.steps));
+  require_divides(block);
+  return s;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,62 @@
+// What `headroom train` is told, filled up by the task's recipe, and kept in config.json.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "headroom/base/record.hpp"
+#include "headroom/data/task.hpp"
+#include "headroom/nn/models.hpp"
+#include "headroom/optim/rate.hpp"
+#include "headroom/train/learner.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Everything that determines a training run.
+struct TrainSettings {
+  std::string task = "dates";
+  TaskOptions data;
+  ModelConfig model;
+  LearnerOptions learner;
+  RateOptions rate;
+  Index steps = 0;
+  double clip = 1;
+  double weight_decay = 0.01;
+  double beta2 = 0.999;
+  Index evaluate_every = 0;
+  Index save_every = 0;
+  Index prune = 0;       // heads to remove; 0: none
+  Index prune_from = 0;  // the last step with all heads
+  Index prune_over = 0;  // steps from there to the last removal
+  Index keep = 0;        // live heads that every attention keeps
+
+  Record to_record() const;
+  /// Throws FileError naming `origin` and the key.
+  static TrainSettings from_record(const Record& record, const std::string& origin);
+};
+
+/// The command line's part: unset options leave the recipe's value.
+class TrainOptions {
+ public:
+  void add_to(CLI::App& app);
+  /// The task's recipe with the options that were given. Throws UsageError for sizes that do not
+  /// fit together.
+  TrainSettings settings() const;
+  /// The name of an option that determines the run and was given, or "": a resumed run has its own.
+  std::string first_given() const;
+
+ private:
+  template <class T>
+  void add(CLI::App& app, const std::string& name, std::optional<T>& value,
+           const std::string& help);
+
+  std::optional<std::string> task_, data_, layout_, activation_, schedule_, positions_, norm_;
+  std::optional<Index> seed_, steps_, width_, heads_, head_dim_, hidden_, layers_, batch_, length_,
+      warmup_, evaluate_every_, save_every_, prune_, prune_from_, prune_over_, keep_;
+  std::optional<double> rate_, dropout_, label_smoothing_, clip_, weight_decay_, beta2_;
+  bool post_norm_ = false, skip_bad_lines_ = false, stress_ = false;
+  std::vector<CLI::Option*> added_;
+};
+
+}  // namespace headroom::inline HEADROOM_PRECISION

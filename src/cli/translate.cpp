@@ -1,0 +1,123 @@
+// `headroom translate`: a trained encoder-decoder answers lines.
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/utf8.hpp"
+#include "headroom/data/batches.hpp"
+#include "headroom/nn/decoding.hpp"
+#include "headroom/train/checkpoint.hpp"
+#include "headroom/train/run_folder.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+struct Options {
+  std::string model;
+  std::vector<std::string> input;
+  Index beam = 1, candidates = 1;
+};
+
+/// The likeliest answers to one source, best first.
+std::vector<Written> answers_to(const Seq2Seq& model, const Tokens& source,
+                                const Vocabulary& target, Index beam) {
+  const Padded padded = pad(std::span(&source, 1), 0);
+  const DecodingLimits limits{
+      .begin = target.bos(), .end = target.eos(), .longest = model.config.longest - 1};
+  const auto writer = make_writer(model, padded.ids, padded.lengths, beam);
+  if (beam == 1) return greedy(*writer, limits);
+  return beam_search(*writer, beam, limits).front();
+}
+
+class Translator {
+ public:
+  explicit Translator(const Options& options)
+      : options_(options),
+        saved_(load_model(checkpoint_of(model_folder(options.model)))),
+        model_(saved_.seq2seq()),
+        source_(saved_.vocabulary("source")),
+        target_(saved_.vocabulary("target")) {}
+
+  /// Answers a line, or says on stderr why it cannot; returns whether it did.
+  bool answer(const std::string& line, Index number) {
+    try {
+      const Tokens tokens = source_.encode(line);
+      if (std::find(tokens.begin(), tokens.end(), source_.unk()) != tokens.end()) {
+        return refuse(number,
+                      fmt::format("\"{}\" has a symbol that the model never saw", printable(line)));
+      }
+      if (static_cast<Index>(tokens.size()) > model_.config.longest) {
+        return refuse(number, fmt::format("{} symbols; the model reads at most {}", tokens.size(),
+                                          model_.config.longest));
+      }
+      const auto written = answers_to(model_, tokens, target_, options_.beam);
+      const auto count = std::min(written.size(), static_cast<std::size_t>(options_.candidates));
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::string text = target_.decode(written[i].ids);
+        if (options_.candidates == 1) {
+          fmt::print("{}\n", text);
+        } else {
+          fmt::print("{}\t{:.3f}\n", text, written[i].log_probability);
+        }
+      }
+      std::fflush(stdout);
+      return true;
+    } catch (const DataError& error) {
+      return refuse(number, error.what());
+    }
+  }
+
+ private:
+  static bool refuse(Index number, const std::string& reason) {
+    fmt::print(stderr, "line {}: {}\n", number, reason);
+    fmt::print("\n");  // answers stay beside their lines
+    return false;
+  }
+
+  const Options& options_;
+  SavedModel saved_;
+  Seq2Seq& model_;
+  Vocabulary source_, target_;
+};
+
+int translate(const Options& options) {
+  if (options.candidates > options.beam) {
+    throw UsageError(
+        fmt::format("--candidates {} needs --beam of at least as many", options.candidates));
+  }
+  Translator translator(options);
+  Index number = 0, refused = 0;
+  if (!options.input.empty()) {
+    for (const std::string& line : options.input)
+      refused += translator.answer(line, ++number) ? 0 : 1;
+  } else {
+    for (std::string line; std::getline(std::cin, line);) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      refused += translator.answer(line, ++number) ? 0 : 1;
+    }
+  }
+  if (refused == 0) return 0;
+  throw DataError(fmt::format("{} of {} lines could not be read by this model", refused, number));
+}
+
+}  // namespace
+
+Command add_translate(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("translate", "let a trained model answer, a line each");
+  const auto options = std::make_shared<Options>();
+  add_model(*app, options->model);
+  app->add_option("TEXT", options->input, "what to answer; default: every line of standard input");
+  app->add_option("--beam", options->beam, "width of the beam; 1 is greedy")->check(at_least(1));
+  app->add_option("--candidates", options->candidates, "answers to print, with log-probabilities")
+      ->check(at_least(1));
+  add_threads(*app);
+  app->footer("Example: echo transformer | headroom translate --model runs/g2p-1");
+  return {app, [options] { return translate(*options); }};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

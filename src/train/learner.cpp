@@ -1,0 +1,245 @@
+// Learners for the three kinds of tasks.
+#include "headroom/train/learner.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "headroom/ops/losses.hpp"
+#include "headroom/train/evaluation.hpp"
+#include "headroom/train/objectives.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+/// Examples in one forward pass of an evaluation.
+constexpr Index evaluation_batch = 128, probe_batch = 64;
+
+template <class T>
+std::vector<T> first_of(const std::vector<T>& all, Index most) {
+  const Index count = std::min(most, static_cast<Index>(all.size()));
+  return {all.begin(), all.begin() + count};
+}
+
+// ---------------------------------------------------------------- sequence to sequence
+
+class Seq2SeqLearner : public Learner {
+ public:
+  Seq2SeqLearner(Seq2SeqTask task, const ModelConfig& config, const LearnerOptions& options)
+      : task_(std::move(task)),
+        options_(options),
+        rng_(options.seed, "init"),
+        model_(config, rng_),
+        loader_(task_, options.batch_size, options.seed) {}
+
+  Module& model() override { return model_; }
+  Index next_batch() override {
+    batch_ = loader_.next();
+    return label_count(batch_);
+  }
+  Tensor loss() override { return training_loss(model_, batch_, options_.label_smoothing); }
+  Record evaluate() override {
+    return measured(first_of(task_.validation, options_.quick), "validation_loss");
+  }
+  Record test() override { return measured(task_.test, "test_loss"); }
+  const char* measure() const override { return phonemes() ? "per" : "exact_match"; }
+  BestSoFar::Better better() const override {
+    return phonemes() ? BestSoFar::Better::lower : BestSoFar::Better::higher;
+  }
+  Stateful& position() override { return loader_.plan; }
+  Record about() const override { return task_record(task_); }
+  void visit_validation(Index most,
+                        const std::function<void(Index, const Probed&)>& visit) override {
+    const auto pairs = first_answers(first_of(task_.validation, most));
+    for (const auto& batch : evaluation_batches(pairs, probe_batch, task_.source, task_.target)) {
+      visit(batch.source.dim(0), [&](HeadProbe& probe) {
+        return cross_entropy(model_(batch.source, batch.source_lengths, batch.target_in, &probe),
+                             batch.labels, {.reduction = Reduction::sum});
+      });
+    }
+  }
+
+ private:
+  /// Words as targets are phonemes: then nearness counts too.
+  bool phonemes() const { return task_.target.kind() == Symbols::words; }
+
+  Record measured(const std::vector<Seq2SeqQuestion>& questions, const char* loss_name) {
+    const auto batches =
+        evaluation_batches(first_answers(questions), evaluation_batch, task_.source, task_.target);
+    Record record{{loss_name, mean_loss(model_, batches)}};
+    const SequenceScore score = score_greedily(model_, questions, task_.source, task_.target);
+    if (phonemes()) {
+      record["per"] = score.symbol_error_rate();
+      record["wer"] = score.word_error_rate();
+    } else {
+      record["exact_match"] = score.exact_match();
+    }
+    return record;
+  }
+
+  Seq2SeqTask task_;
+  LearnerOptions options_;
+  Rng rng_;
+  Seq2Seq model_;
+  Seq2SeqLoader loader_;
+  Seq2SeqBatch batch_;
+};
+
+// ---------------------------------------------------------------- classification
+
+class ClassifierLearner : public Learner {
+ public:
+  ClassifierLearner(ClassificationTask task, const ModelConfig& config,
+                    const LearnerOptions& options)
+      : task_(std::move(task)),
+        options_(options),
+        rng_(options.seed, "init"),
+        model_(config, rng_),
+        loader_(task_, options.batch_size, options.seed) {}
+
+  Module& model() override { return model_; }
+  Index next_batch() override {
+    batch_ = loader_.next();
+    return label_count(batch_);
+  }
+  Tensor loss() override { return training_loss(model_, batch_, options_.label_smoothing); }
+  Record evaluate() override {
+    return measured(first_of(task_.validation, options_.quick), "validation_loss");
+  }
+  Record test() override { return measured(task_.test, "test_loss"); }
+  const char* measure() const override { return "accuracy"; }
+  BestSoFar::Better better() const override { return BestSoFar::Better::higher; }
+  Stateful& position() override { return loader_.plan; }
+  Record about() const override { return task_record(task_); }
+  void visit_validation(Index most,
+                        const std::function<void(Index, const Probed&)>& visit) override {
+    const auto examples = first_of(task_.validation, most);
+    for (const auto& batch : evaluation_batches(examples, probe_batch, task_.tokens)) {
+      visit(batch.tokens.dim(0), [&](HeadProbe& probe) {
+        return cross_entropy(model_(batch.tokens, batch.lengths, &probe), batch.labels,
+                             {.reduction = Reduction::sum});
+      });
+    }
+  }
+
+ private:
+  Record measured(const std::vector<LabelledExample>& examples, const char* loss_name) {
+    const auto batches = evaluation_batches(examples, evaluation_batch, task_.tokens);
+    return {{loss_name, mean_loss(model_, batches)}, {"accuracy", accuracy(model_, batches)}};
+  }
+
+  ClassificationTask task_;
+  LearnerOptions options_;
+  Rng rng_;
+  Classifier model_;
+  ClassificationLoader loader_;
+  ClassificationBatch batch_;
+};
+
+// ---------------------------------------------------------------- text
+
+/// Random windows are a function of the step, so the number of steps is all there is to save.
+class WindowPosition : public Stateful {
+ public:
+  Index step = 0;
+  void save_state(StateWriter to) const override { to.integer("step", step); }
+  void load_state(const StateReader& from) override { step = from.integer("step"); }
+};
+
+class TextLearner : public Learner {
+ public:
+  TextLearner(TextCorpus corpus, const ModelConfig& config, const LearnerOptions& options)
+      : corpus_(std::move(corpus)),
+        options_(options),
+        rng_(options.seed, "init"),
+        model_(config, rng_) {}
+
+  Module& model() override { return model_; }
+  Index next_batch() override {
+    batch_ = random_windows(corpus_.train, options_.batch_size, options_.length, options_.seed,
+                            position_.step++);
+    return label_count(batch_);
+  }
+  Tensor loss() override { return training_loss(model_, batch_, options_.label_smoothing); }
+  Record evaluate() override {
+    auto windows = evaluation_windows(corpus_.validation, probe_batch, options_.length);
+    const Index most = std::max<Index>(1, options_.quick / probe_batch);
+    return {{"validation_loss", mean_loss(model_, first_of(windows, most))}};
+  }
+  Record test() override {
+    const auto windows = evaluation_windows(corpus_.validation, probe_batch, options_.length);
+    return {{"validation_loss", mean_loss(model_, windows)}};
+  }
+  const char* measure() const override { return "validation_loss"; }
+  BestSoFar::Better better() const override { return BestSoFar::Better::lower; }
+  Stateful& position() override { return position_; }
+  Record about() const override { return task_record(corpus_); }
+  void visit_validation(Index most,
+                        const std::function<void(Index, const Probed&)>& visit) override {
+    auto windows = evaluation_windows(corpus_.validation, probe_batch, options_.length);
+    for (const TextBatch& batch : first_of(windows, std::max<Index>(1, most / probe_batch))) {
+      visit(batch.inputs.dim(0), [&](HeadProbe& probe) {
+        return cross_entropy(model_(batch.inputs, &probe), batch.labels,
+                             {.reduction = Reduction::sum});
+      });
+    }
+  }
+
+ private:
+  TextCorpus corpus_;
+  LearnerOptions options_;
+  Rng rng_;
+  LanguageModel model_;
+  WindowPosition position_;
+  TextBatch batch_;
+};
+
+/// A visitor made of lambdas.
+template <class... F>
+struct Cases : F... {
+  using F::operator()...;
+};
+template <class... F>
+Cases(F...) -> Cases<F...>;
+
+}  // namespace
+
+ModelConfig fitted_to(const Task& task, ModelConfig config, const LearnerOptions& options) {
+  std::visit(Cases{[&](const Seq2SeqTask& t) {
+                     config.kind = ModelKind::seq2seq;
+                     config.source_symbols = t.source.size();
+                     config.target_symbols = t.target.size();
+                     // Room for <bos> and for answers that are longer than any right one.
+                     config.longest = std::max(t.longest_source(), t.longest_target()) + 8;
+                   },
+                   [&](const ClassificationTask& t) {
+                     config.kind = ModelKind::classifier;
+                     config.source_symbols = t.tokens.size();
+                     config.target_symbols = static_cast<Index>(t.classes.size());
+                     config.longest = t.longest();
+                   },
+                   [&](const TextCorpus& t) {
+                     config.kind = ModelKind::language_model;
+                     config.source_symbols = config.target_symbols = t.vocabulary.size();
+                     config.longest = options.length;
+                   }},
+             task);
+  return config;
+}
+
+std::unique_ptr<Learner> make_learner(Task task, const ModelConfig& config,
+                                      const LearnerOptions& options) {
+  return std::visit(Cases{[&](Seq2SeqTask& t) -> std::unique_ptr<Learner> {
+                            return std::make_unique<Seq2SeqLearner>(std::move(t), config, options);
+                          },
+                          [&](ClassificationTask& t) -> std::unique_ptr<Learner> {
+                            return std::make_unique<ClassifierLearner>(std::move(t), config,
+                                                                       options);
+                          },
+                          [&](TextCorpus& t) -> std::unique_ptr<Learner> {
+                            return std::make_unique<TextLearner>(std::move(t), config, options);
+                          }},
+                    task);
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION
