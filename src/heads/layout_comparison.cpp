@@ -205,7 +205,7 @@ Record LayoutComparison::same_function() {
 bool LayoutComparison::learn(const OnStep& on_step) {
   const RateSchedule rate(RateOptions{.shape = RateShape::cosine,
                                       .peak = options_.rate,
-                                      .warmup = 50,
+                                      .warmup = std::min<Index>(50, options_.learn_steps / 10),
                                       .steps = options_.learn_steps,
                                       .floor = options_.rate / 20});
   if (!train("learning", options_.learn_steps, rate, nullptr, on_step)) return false;
@@ -392,7 +392,7 @@ bool LayoutComparison::remove_heads(const OnStep& on_step) {
   const Index steps = options_.prune_steps + options_.recover_steps;
   const RateSchedule rate(RateOptions{.shape = RateShape::linear,
                                       .peak = options_.rate / 2,
-                                      .warmup = 10,
+                                      .warmup = std::min<Index>(10, steps / 10),
                                       .steps = steps,
                                       .floor = options_.rate / 100});
   if (!train("removing heads", steps, rate, &plan, on_step)) return false;

@@ -181,6 +181,30 @@ void transplant_gradients(Module& from, Module& to) {
       [&](const std::string& name) -> Array& { return target.at(name).mutable_grad(); });
 }
 
+void transplant_moments(const Optimizer& from, Optimizer& to) {
+  const std::vector<MatchingBlock> blocks = matching_blocks(from.model(), to.model());
+  // Moments that do not exist (plain SGD) are not copied; those that do must exist on both sides.
+  for (const auto moment : {&OptimizerState::first, &OptimizerState::second}) {
+    std::vector<MatchingBlock> kept = blocks;
+    std::erase_if(kept, [&](const auto& block) {
+      const bool here = (from.state(block.from).*moment).defined();
+      if (here != (to.state(block.to).*moment).defined()) {
+        throw UsageError(
+            fmt::format("transplant: {} and {} keep different moments", from.title(), to.title()));
+      }
+      return !here;
+    });
+    copy_blocks(
+        kept, [&](const std::string& name) -> const Array& { return from.state(name).*moment; },
+        [&](const std::string& name) -> Array& { return to.state(name).*moment; });
+  }
+  for (const MatchingBlock& block : blocks) {  // step counts lie along the same axis
+    const auto& source = from.state(block.from).steps;
+    auto& target = to.state(block.to).steps;
+    std::copy_n(source.begin() + block.from_begin, block.count, target.begin() + block.to_begin);
+  }
+}
+
 Distance parameter_distance(Module& a, Module& b) {
   return distance(a, b, [](const Tensor& t) -> const Array& { return t.value(); });
 }

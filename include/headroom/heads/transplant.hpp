@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headroom/nn/attention.hpp"
+#include "headroom/optim/optimizer.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -28,6 +29,10 @@ std::vector<MatchingBlock> matching_blocks(Module& from, Module& to);
 void transplant(Module& from, Module& to);
 /// Copies gradients in the same way; parameters without one leave none.
 void transplant_gradients(Module& from, Module& to);
+
+/// Copies moments and step counts in the same way, so that training goes on in the other layout as
+/// it would have in this one. Throws UsageError when the optimizers keep different moments.
+void transplant_moments(const Optimizer& from, Optimizer& to);
 
 /// Copies blocks between any arrays that belong to parameters: gradients, moments. `source` and
 /// `target` find the array of a parameter by its full name.
