@@ -48,9 +48,6 @@ void write_on(const LanguageModel& model, const Vocabulary& vocabulary, Tokens t
 }
 
 int sample_text(const Options& options) {
-  const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
-  const Vocabulary vocabulary = saved.vocabulary("tokens");
-  const LanguageModel& model = saved.language_model();
   if (options.prompt.empty()) throw UsageError("--prompt is empty; give at least one character");
   if (options.temperature < 0) {
     throw UsageError(fmt::format("--temperature {} is negative", options.temperature));
@@ -58,6 +55,9 @@ int sample_text(const Options& options) {
   if (!(options.top_p > 0 && options.top_p <= 1)) {
     throw UsageError(fmt::format("--top-p {} is not in (0, 1]", options.top_p));
   }
+  const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
+  const LanguageModel& model = saved.language_model();
+  const Vocabulary vocabulary = saved.vocabulary("tokens");
   const Tokens prompt = vocabulary.encode(options.prompt);
   fmt::print("{}", options.prompt == "\n" ? "" : options.prompt);
   write_on(model, vocabulary, prompt, options);

@@ -204,6 +204,18 @@ class TrainingRun {
   Checkpoint checkpoint_;
 };
 
+/// Throws now what would stop the run when heads are chosen.
+void require_prunable(const TrainSettings& settings) {
+  const Index attentions =
+      settings.model.layers * (settings.model.kind == ModelKind::seq2seq ? 3 : 1);
+  const Index most = attentions * std::max<Index>(0, settings.model.block.heads - settings.keep);
+  if (settings.prune > most) {
+    throw UsageError(
+        fmt::format("--prune {}: at most {} heads can go from {} attentions of {} that keep {}",
+                    settings.prune, most, attentions, settings.model.block.heads, settings.keep));
+  }
+}
+
 struct Options {
   TrainOptions settings;
   std::string out;
@@ -228,6 +240,7 @@ int train(const Options& options) {
   TrainSettings settings = options.settings.settings();
   Task task = make_task(settings.task, settings.data);  // bad data leaves no folder behind
   settings.model = fitted_to(task, settings.model, settings.learner);
+  require_prunable(settings);
   if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
     fmt::print(stderr, "{}\n", pairs->skipped.text());
   }

@@ -2,7 +2,8 @@
 #include "cli/train_settings.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include <cmath>
 
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
@@ -74,16 +75,15 @@ void training_fields(Settings& s, Visit visit) {
   visit("keep", s.keep);
 }
 
+/// Throws naming the nearest numbers of heads that fit.
 void require_divides(const BlockConfig& block) {
   if (block.head_dim != 0 || block.width % block.heads == 0) return;
-  std::vector<Index> fitting;
-  for (Index h : {1, 2, 3, 4, 6, 8, 12, 16}) {
-    if (block.width % h == 0 && h >= block.heads / 2 && h <= 2 * block.heads) fitting.push_back(h);
-  }
-  throw UsageError(fmt::format("--heads {} must divide --width {}{}", block.heads, block.width,
-                               fitting.empty()
-                                   ? " (or give --head-dim)"
-                                   : fmt::format(" (try {})", fmt::join(fitting, " or "))));
+  Index fewer = block.heads, more = block.heads;
+  while (block.width % fewer != 0) --fewer;
+  while (more < block.width && block.width % more != 0) ++more;
+  throw UsageError(fmt::format(
+      "--heads {} must divide --width {} (try {})", block.heads, block.width,
+      block.width % more == 0 ? fmt::format("{} or {}", fewer, more) : fmt::format("{}", fewer)));
 }
 
 void require(bool right, const std::string& text) {
@@ -250,7 +250,8 @@ TrainSettings TrainOptions::settings() const {
   require(s.learner.label_smoothing >= 0 && s.learner.label_smoothing < 1,
           fmt::format("--label-smoothing {} is not in [0, 1)", s.learner.label_smoothing));
   require(s.beta2 >= 0 && s.beta2 < 1, fmt::format("--beta2 {} is not in [0, 1)", s.beta2));
-  require(s.rate.peak > 0, fmt::format("--rate {} is not positive", s.rate.peak));
+  require(s.rate.peak > 0 && std::isfinite(s.rate.peak),
+          fmt::format("--rate {} is not a positive number", s.rate.peak));
   require(s.clip >= 0, fmt::format("--clip {} is negative", s.clip));
   require(s.weight_decay >= 0, fmt::format("--weight-decay {} is negative", s.weight_decay));
   require(s.prune >= 0, fmt::format("--prune {} is negative", s.prune));

@@ -1,0 +1,218 @@
+// demo, train, translate and sample as a user runs them: what they leave behind, what they refuse,
+// how they stop and go on.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/process.hpp"
+#include "support/temporary_folder.hpp"
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+using nlohmann::json;
+
+namespace {
+
+Finished headroom_program(std::vector<std::string> arguments, const TemporaryFolder& folder) {
+  arguments.insert(arguments.begin(), HEADROOM_PROGRAM);
+  return run_process(arguments, {}, folder.path());
+}
+
+std::string content(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// A training run that takes a second.
+std::vector<std::string> small_run(const std::string& out, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments{
+      "train", "--task",  "reverse", "--steps",   "30", "--width",
+      "16",    "--heads", "4",       "--batch",   "8",  "--evaluate-every",
+      "15",    "--out",   out,       "--threads", "1"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+void require_refused(const Finished& finished, int code, const std::string& words) {
+  CHECK(finished.code == code);
+  CHECK_THAT(finished.err, StartsWith("error: ") && Contains(words));
+  CHECK(std::count(finished.err.begin(), finished.err.end(), '\n') == 1);
+}
+
+}  // namespace
+
+TEST_CASE("a training run leaves everything behind that later commands need") {
+  const TemporaryFolder folder;
+  const Finished run = headroom_program(small_run("run", {"--dropout", "0.1"}), folder);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  for (const char* file : {"config.json", "metrics.jsonl", "checkpoint.safetensors",
+                           "best.safetensors", "summary.json"}) {
+    INFO(file);
+    CHECK(std::filesystem::exists(folder / "run" / file));
+  }
+  const json summary = json::parse(content(folder / "run/summary.json"));
+  CHECK(summary["task"] == "reverse");
+  CHECK(summary["steps"] == 30);
+  CHECK(summary["test"].contains("exact_match"));
+  CHECK(json::parse(content(folder / "run/config.json"))["model"]["width"] == 16);
+
+  SECTION("translate answers, and keeps answers beside their lines") {
+    const Finished answer =
+        headroom_program({"translate", "--model", "run", "abc", "hello"}, folder);
+    CHECK(answer.code == 0);
+    CHECK(std::count(answer.out.begin(), answer.out.end(), '\n') == 2);
+    const Finished beam = headroom_program(
+        {"translate", "--model", "run", "--beam", "3", "--candidates", "2", "abc"}, folder);
+    CHECK(beam.code == 0);
+    CHECK(std::count(beam.out.begin(), beam.out.end(), '\t') == 2);
+    const Finished unknown =
+        headroom_program({"translate", "--model", "run", "a#c", "abc"}, folder);
+    CHECK(unknown.code == 4);
+    CHECK(std::count(unknown.out.begin(), unknown.out.end(), '\n') == 2);
+    CHECK_THAT(unknown.err, Contains("line 1: \"a#c\" has a symbol") && Contains("1 of 2 lines"));
+  }
+  SECTION("a second run does not touch it without --force") {
+    const std::string before = content(folder / "run/checkpoint.safetensors");
+    require_refused(headroom_program(small_run("run"), folder), 2, "run");
+    CHECK(content(folder / "run/checkpoint.safetensors") == before);
+    CHECK(headroom_program(small_run("run", {"--force", "--seed", "2"}), folder).code == 0);
+    CHECK(content(folder / "run/checkpoint.safetensors") != before);
+  }
+  SECTION("a wrong kind of model is refused") {
+    require_refused(headroom_program({"sample", "--model", "run"}, folder), 2, "seq2seq");
+  }
+}
+
+TEST_CASE("an interrupted run goes on to the bit, heads being removed meanwhile") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> more{"--steps",      "600", "--prune",      "6",
+                                      "--dropout",    "0.1", "--prune-from", "100",
+                                      "--prune-over", "200", "--save-every", "50"};
+  auto whole = small_run("whole", more), parts = small_run("parts", more);
+  for (auto* run : {&whole, &parts}) run->erase(run->begin() + 3, run->begin() + 5);  // one --steps
+  REQUIRE(headroom_program(whole, folder).code == 0);
+  for (const char* signal : {"INT", "TERM"}) {
+    parts.insert(parts.begin(), {"timeout", "--foreground", "--preserve-status", "-s", signal,
+                                 "0.7", HEADROOM_PROGRAM});
+    const Finished stopped = run_process(parts, {}, folder.path());
+    if (stopped.code == 0) break;  // this machine was fast
+    CHECK(stopped.code == (std::string(signal) == "INT" ? 130 : 143));
+    CHECK_THAT(stopped.out, Contains("headroom train --out parts --resume"));
+    parts = {"train", "--out", "parts", "--resume", "--threads", "2"};
+  }
+  const Finished resumed = headroom_program({"train", "--out", "parts", "--resume"}, folder);
+  INFO(resumed.err);
+  CHECK(resumed.code == 0);
+  CHECK(content(folder / "parts/checkpoint.safetensors") ==
+        content(folder / "whole/checkpoint.safetensors"));
+  const json summary = json::parse(content(folder / "parts/summary.json"));
+  CHECK(summary["heads_alive"] == 18);
+  CHECK(summary["heads"].size() == 24);
+  CHECK(summary["test"] == json::parse(content(folder / "whole/summary.json"))["test"]);
+}
+
+TEST_CASE("a text model trains, samples, and repeats itself for the same seed") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "the quick brown fox jumps over the lazy dog\n";
+  folder.file("text.txt", text);
+  const Finished run = headroom_program(
+      {"train", "--task", "text", "--data", "text.txt", "--steps", "20", "--width", "16", "--heads",
+       "2", "--layers", "1", "--length", "16", "--out", "run", "--threads", "1"},
+      folder);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const auto sampled = [&](const char* seed) {
+    return headroom_program(
+               {"sample", "--model", "run", "--prompt", "the", "--length", "60", "--seed", seed},
+               folder)
+        .out;
+  };
+  CHECK(sampled("1").size() == 3 + 60 + 1);
+  CHECK(sampled("1") == sampled("1"));
+  CHECK(sampled("1") != sampled("2"));
+  require_refused(headroom_program({"translate", "--model", "run", "abc"}, folder), 2,
+                  "language_model");
+  require_refused(headroom_program({"sample", "--model", "run", "--prompt", "the#"}, folder), 4,
+                  "#");
+}
+
+TEST_CASE("the accuracy of a classifier is reported") {
+  const TemporaryFolder folder;
+  const Finished run = headroom_program({"train", "--task", "brackets", "--steps", "10", "--width",
+                                         "16", "--out", "run", "--threads", "1"},
+                                        folder);
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK_THAT(run.out, Contains("accuracy"));
+}
+
+TEST_CASE("what cannot be trained is refused in one line, and leaves no folder behind") {
+  const TemporaryFolder folder;
+  folder.file("bad.dict", "good G UH1 D\nABSALOM\n");
+  folder.file("empty.txt", "");
+  std::filesystem::create_directories(folder / "taken");
+  folder.file("taken/precious", "x");
+  struct Bad {
+    std::vector<std::string> arguments;
+    int code;
+    const char* words;
+  };
+  const std::vector<Bad> all = {
+      {{"train", "--task", "reverze"}, 2, "reverse"},
+      {{"train", "--task", "g2p"}, 2, "--data"},
+      {{"train", "--task", "reverse", "--data", "bad.dict"}, 2, "data"},
+      {{"train", "--task", "g2p", "--data", "bad.dict"},
+       4,
+       "bad.dict:2: no phonemes after \"ABSALOM\""},
+      {{"train", "--task", "g2p", "--data", "nowhere.dict"}, 5, "nowhere.dict"},
+      {{"train", "--task", "text", "--data", "empty.txt"}, 4, "empty.txt"},
+      {{"train", "--task", "text", "--data", "."}, 5, "."},
+      {{"train", "--heads", "5"}, 2, "--heads 5 must divide --width 64 (try 4 or 8)"},
+      {{"train", "--heads", "0"}, 2, "--heads 0 is less than 1"},
+      {{"train", "--steps", "0"}, 2, "--steps 0 is less than 1"},
+      {{"train", "--steps", "many"}, 2, "--steps"},
+      {{"train", "--dropout", "1"}, 2, "--dropout 1 is not in [0, 1)"},
+      {{"train", "--dropout", "nan"}, 2, "--dropout"},
+      {{"train", "--label-smoothing", "-0.1"}, 2, "--label-smoothing"},
+      {{"train", "--rate", "0"}, 2, "--rate 0 is not a positive number"},
+      {{"train", "--rate", "inf"}, 2, "--rate"},
+      {{"train", "--layout", "fussed"}, 2, "separate, fused, shared"},
+      {{"train", "--activation", "rellu"}, 2, "relu"},
+      {{"train", "--schedule", "cosin"}, 2, "cosine"},
+      {{"train", "--seed", "-1"}, 2, "--seed -1 is negative"},
+      {{"train", "--prune", "25"}, 2, "--prune 25: at most 24 heads can go"},
+      {{"train", "--prune", "2", "--prune-from", "990", "--prune-over", "50"},
+       2,
+       "--prune-over 50"},
+      {{"train", "--sedd", "1"}, 2, "did you mean --seed?"},
+      {{"train", "--out", "taken"}, 2, "taken"},
+      {{"train", "--out", "nowhere", "--resume"}, 5, "nowhere"},
+      {{"train", "--resume", "--steps", "5"}, 2, "--steps cannot be given with --resume"},
+      {{"train", "--resume", "--force"}, 2, "--resume"},
+      {{"demo", "--out", "taken"}, 2, "taken"},
+      {{"demo", "--seed", "x"}, 2, "--seed"},
+      {{"demo", "now"}, 2, "takes no argument"},
+      {{"translate", "--model", "nowhere", "abc"}, 5, "nowhere"},
+      {{"translate", "--beam", "0", "abc"}, 2, "--beam"},
+      {{"translate", "--candidates", "3", "abc"}, 2, "--candidates 3 needs --beam"},
+      {{"sample", "--model", "taken"}, 5, "taken"},
+      {{"sample", "--temperature", "-1"}, 2, "--temperature"},
+      {{"sample", "--top-p", "0"}, 2, "--top-p"},
+      {{"sample", "--length", "0"}, 2, "--length"},
+      {{"trian"}, 2, "did you mean train?"},
+  };
+  for (const Bad& bad : all) {
+    std::string typed = "headroom";
+    for (const std::string& argument : bad.arguments) typed += " " + argument;
+    INFO(typed);
+    require_refused(headroom_program(bad.arguments, folder), bad.code, bad.words);
+    CHECK_FALSE(std::filesystem::exists(folder / "runs"));
+    CHECK_FALSE(std::filesystem::exists(folder / "nowhere"));
+    CHECK(content(folder / "taken/precious") == "x");
+  }
+}
