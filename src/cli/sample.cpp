@@ -1,7 +1,9 @@
 // `headroom sample`: a trained language model goes on writing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
@@ -20,30 +22,22 @@ struct Options {
   double temperature = 0.8, top_p = 1;
 };
 
-/// Writes `length` symbols after the prompt, printing each as it comes. The model looks back over a
-/// window only: when it is full, writing goes on from its second half.
-void write_on(const LanguageModel& model, const Vocabulary& vocabulary, Tokens text,
+/// Writes `length` symbols after the prompt, printing each as it comes. Of a prompt longer than the
+/// model's window only the end counts.
+void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const Tokens& prompt,
               const Options& options) {
   const SamplingOptions sampling{.temperature = static_cast<Real>(options.temperature),
                                  .top_k = options.top_k,
                                  .top_p = static_cast<Real>(options.top_p)};
-  const Index window = model.config.longest;
   Rng rng(static_cast<std::uint64_t>(options.seed), "sampling");
-  for (Index left = options.length; left > 0;) {
-    const auto recent = static_cast<std::ptrdiff_t>(std::min<std::size_t>(
-        text.size(), static_cast<std::size_t>(std::max<Index>(1, window / 2))));
-    const Tokens tail(text.end() - recent, text.end());
-    const Ids prompt({1, static_cast<Index>(tail.size())}, std::span<const std::int32_t>(tail));
-    const auto writer = make_writer(model, 1);
-    const Index now = std::min(left, window - static_cast<Index>(tail.size()) + 1);
-    sample(*writer, {.longest = now}, sampling, rng, prompt,
-           [&](const std::vector<std::int32_t>& symbols) {
-             text.push_back(symbols.front());
-             fmt::print("{}", vocabulary.symbol(symbols.front()));
-             std::fflush(stdout);
-           });
-    left -= now;
-  }
+  const auto window = static_cast<std::size_t>(model.config.longest);
+  const auto seen = std::span(prompt).last(std::min(window, prompt.size()));
+  sample(*make_writer(model, 1), {.longest = options.length}, sampling, rng,
+         Ids({1, static_cast<Index>(seen.size())}, seen),
+         [&](const std::vector<std::int32_t>& symbols) {
+           fmt::print("{}", vocabulary.symbol(symbols.front()));
+           std::fflush(stdout);
+         });
   fmt::print("\n");
 }
 
