@@ -7,6 +7,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/parallel.hpp"
+#include "headroom/train/run_folder.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -45,37 +46,9 @@ CLI::Option* add_model(CLI::App& command, std::string& model) {
 }
 
 fs::path model_folder(const std::string& model) {
-  if (!model.empty()) {
-    if (!fs::exists(model)) throw FileError(fmt::format("--model {}: does not exist", model));
-    return model;
-  }
-  fs::path newest;
-  fs::file_time_type newest_time;
-  std::error_code failed;
-  for (const fs::directory_entry& entry : fs::directory_iterator("runs", failed)) {
-    const fs::path config = entry.path() / "config.json";
-    if (!fs::is_regular_file(config, failed)) continue;
-    const fs::file_time_type time = fs::last_write_time(config, failed);
-    if (newest.empty() || time > newest_time) {
-      newest = entry.path();
-      newest_time = time;
-    }
-  }
-  if (newest.empty()) throw FileError("there is no run under runs/; name one with --model DIR");
-  return newest;
-}
-
-void require_free_folder(const fs::path& folder) {
-  std::error_code failed;
-  if (!fs::exists(folder, failed)) return;
-  if (!fs::is_directory(folder, failed)) {
-    throw FileError(fmt::format("--out {}: exists and is not a folder", folder.string()));
-  }
-  if (!fs::is_empty(folder, failed)) {
-    throw FileError(
-        fmt::format("--out {}: the folder is not empty (name another, or --force replaces it)",
-                    folder.string()));
-  }
+  if (model.empty()) return newest_run();
+  if (!fs::exists(model)) throw FileError(fmt::format("--model {}: does not exist", model));
+  return model;
 }
 
 void require_free_file(const fs::path& file) {

@@ -21,12 +21,10 @@ CLI::Option* add_threads(CLI::App& command);
 CLI::Option* add_model(CLI::App& command, std::string& model);
 
 /// The folder given by --model, or the newest run under runs/ when it was left out.
-/// Throws FileError when there is none.
+/// Throws FileError when it does not exist, UsageError when there is no run.
 std::filesystem::path model_folder(const std::string& model);
 
-/// Throws FileError when the folder exists and is not empty: nothing is overwritten.
-void require_free_folder(const std::filesystem::path& folder);
-/// Throws FileError when the file exists.
+/// Throws FileError when the file exists: nothing is overwritten.
 void require_free_file(const std::filesystem::path& file);
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -87,8 +87,16 @@ const std::vector<Bad> bad_invocations = {
     {{"bench", "generate", "--batch", "0"}, usage, "--batch: 0 is less than 1"},
     {{"bench", "step", "--batch", "4"}, usage, "--batch: the batch of a training step belongs to"},
     {{"bench", "--threds", "2"}, usage, "bench has no option --threds (did you mean --threads?)"},
+    // inspect
+    {{"inspect"}, usage, "no trained model under runs"},
+    {{"inspect", "run"}, usage, "inspect takes no argument \"run\""},
+    {{"inspect", "--modell", "run"}, usage, "(did you mean --model?)"},
+    {{"inspect", "--model", "nowhere"}, file, "--model nowhere: does not exist"},
+    {{"inspect", "--model", "run"}, file, "run: holds no checkpoint"},
+    {{"inspect", "--model", "a_file"}, file, "a_file"},
+    {{"inspect", "--model", "taken.html"}, file, "taken.html"},
     // report
-    {{"report"}, file, "no run under runs/"},
+    {{"report"}, usage, "no trained model under runs"},
     {{"report", "run"}, usage, "report takes no argument \"run\""},
     {{"report", "--model"}, usage, "--model needs a value"},
     {{"report", "--modle", "run"}, usage, "report has no option --modle (did you mean --model?)"},

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "headroom/base/real.hpp"
+#include "headroom/train/checkpoint.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -21,7 +21,8 @@ TEST_CASE("without arguments the program says what it can do") {
   const Finished finished = headroom_program({});
   CHECK(finished.code == 0);
   CHECK(finished.err == "");
-  for (const char* command : {"report", "doctor", "bench"}) {
+  for (const char* command :
+       {"demo", "train", "translate", "sample", "report", "inspect", "doctor", "bench"}) {
     CHECK_THAT(finished.out, Contains(std::string("headroom") +
                                       (sizeof(headroom::Real) == 8 ? "-f64 " : " ") + command));
   }
@@ -31,7 +32,8 @@ TEST_CASE("help and version end well, for the program and for every command it l
   CHECK_THAT(headroom_program({"--version"}).out, Contains("headroom"));
   const Finished help = headroom_program({"--help"});
   CHECK(help.code == 0);
-  for (const char* command : {"report", "doctor", "bench"}) {
+  for (const char* command :
+       {"demo", "train", "translate", "sample", "report", "inspect", "doctor", "bench"}) {
     CHECK_THAT(help.out, Contains(command));
     const Finished own = headroom_program({command, "--help"});
     CHECK(own.code == 0);
@@ -56,6 +58,7 @@ TEST_CASE("report writes the page of a run, over its own old page, elsewhere onl
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "runs/one");
   folder.file("runs/one/config.json", "{}");
+  folder.file("runs/one/checkpoint.safetensors", "");  // report does not look into it
   folder.file("runs/one/metrics.jsonl",
               "{\"step\": 1, \"loss\": 2.0}\n{\"step\": 2, \"loss\": 1.0}\n");
   const std::vector<std::string> chart = {"HEADROOM_CHART_JS=" +
@@ -73,6 +76,30 @@ TEST_CASE("report writes the page of a run, over its own old page, elsewhere onl
   std::vector<std::string> forced = elsewhere;
   forced.push_back("--force");
   CHECK(headroom_program(forced, folder.path(), chart).code == 0);
+}
+
+TEST_CASE("inspect tells parameters, living heads and steps of a checkpoint") {
+  using namespace headroom;
+  const TemporaryFolder folder;
+  Rng rng(1, "init");
+  ModelConfig config;
+  config.block = {.width = 16, .heads = 4};
+  config.source_symbols = config.target_symbols = 10;
+  Seq2Seq model(config, rng);
+  prune(model, std::vector<HeadId>{{AttentionKind::cross, 1, 2}});
+  Checkpoint checkpoint;
+  checkpoint.add("model", model);
+  checkpoint.save(folder / "checkpoint.safetensors");
+
+  const Finished text = headroom_program({"inspect", "--model", folder.path()});
+  REQUIRE(text.code == 0);
+  CHECK_THAT(text.out, Contains("cross heads") && Contains("o o o o | o o x o"));
+  CHECK_THAT(text.out, Contains("encoder.layers.0.self_attn"));
+  const Finished finished = headroom_program({"inspect", "--json", "--model", folder.path()});
+  REQUIRE(finished.code == 0);
+  const json facts = json::parse(finished.out);
+  CHECK(facts["parameters"] == count_parameters(model));
+  CHECK(facts["removed"] == json::array({"cross 1.2"}));
 }
 
 TEST_CASE("bench measures the case it is asked for, with the keys of its JSON line") {
