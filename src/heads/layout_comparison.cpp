@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
@@ -14,6 +13,7 @@
 #include "headroom/ops/losses.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/objectives.hpp"
+#include "heads/step_cost.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -76,57 +76,6 @@ Record map_rows(const Array& maps, Index position) {
     rows.push_back(row);
   }
   return rows;
-}
-
-/// Median wall time in ms of training steps, the models taking turns.
-std::vector<double> median_step_ms(const std::vector<Seq2Seq*>& models, const Seq2SeqBatch& batch,
-                                   int rounds) {
-  std::vector<std::vector<double>> times(models.size());
-  std::vector<AdamW> optimizers;
-  for (Seq2Seq* model : models) optimizers.emplace_back(*model);
-  for (int round = -3; round < rounds; ++round) {  // the first three warm up
-    for (std::size_t i = 0; i < models.size(); ++i) {
-      const auto begin = std::chrono::steady_clock::now();
-      training_loss(*models[i], batch).backward();
-      optimizers[i].step(0);  // all the work, no change
-      optimizers[i].zero_grad();
-      const std::chrono::duration<double, std::milli> time =
-          std::chrono::steady_clock::now() - begin;
-      if (round >= 0) times[i].push_back(time.count());
-    }
-  }
-  std::vector<double> medians;
-  for (auto& list : times) {
-    std::nth_element(list.begin(), list.begin() + rounds / 2, list.end());
-    medians.push_back(list[static_cast<std::size_t>(rounds / 2)]);
-  }
-  return medians;
-}
-
-/// Milliseconds per step inside one operation, forward and backward.
-double operation_ms(Seq2Seq& model, const Seq2SeqBatch& batch, const char* operation, int rounds) {
-  set_profiling(true);
-  for (int round = 0; round < rounds; ++round) training_loss(model, batch).backward();
-  set_profiling(false);
-  zero_grad(model);
-  double seconds = 0;
-  for (const ProfileRow& row : profile()) {
-    if (row.name == operation) seconds += row.seconds;
-  }
-  return 1e3 * seconds / rounds;
-}
-
-/// Bytes of a training step: activations and scratch at the peak, and four numbers per parameter
-/// (weight, gradient, two moments).
-double step_bytes(Seq2Seq& model, const Seq2SeqBatch& batch) {
-  zero_grad(model);
-  const std::size_t before = pool_statistics().live;
-  reset_pool_peak();
-  training_loss(model, batch).backward();
-  const std::size_t peak = pool_statistics().peak - before;
-  zero_grad(model);
-  const auto gradients = static_cast<double>(count_parameters(model)) * sizeof(Real);
-  return static_cast<double>(peak) + 3 * gradients;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/clipping.hpp"
 #include "headroom/optim/sgd.hpp"
-#include "nn/nn_support.hpp"
+#include "support/nn_support.hpp"
 
 using namespace headroom;
 using namespace headroom::test;

@@ -4,7 +4,7 @@
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/separate_heads.hpp"
 #include "headroom/nn/shared_head.hpp"
-#include "nn/nn_support.hpp"
+#include "support/nn_support.hpp"
 
 using namespace headroom;
 using namespace headroom::test;

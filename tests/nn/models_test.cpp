@@ -6,7 +6,7 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/ops/dropout.hpp"
-#include "nn/nn_support.hpp"
+#include "support/nn_support.hpp"
 
 using namespace headroom;
 using namespace headroom::test;

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "headroom/base/error.hpp"
-#include "nn/nn_support.hpp"
+#include "support/nn_support.hpp"
 
 using namespace headroom;
 using namespace headroom::test;

@@ -3,7 +3,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/nn/decoding.hpp"
-#include "nn/nn_support.hpp"
+#include "support/nn_support.hpp"
 
 using namespace headroom;
 using namespace headroom::test;

@@ -67,7 +67,7 @@ using Task = std::variant<Seq2SeqTask, ClassificationTask, TextCorpus>;
 struct TaskOptions {
   std::uint64_t seed = 1;
   Index train = 0, validation = 0, test = 0;  // examples, for generated tasks
-  std::filesystem::path data{};                // file, for tasks that need one
+  std::filesystem::path data{};               // file, for tasks that need one
   bool skip_bad_lines = false;
   bool stress = false;  // g2p: keep the stress marks of vowels (AH0, AH1, AH2)
 };

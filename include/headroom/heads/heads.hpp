@@ -2,5 +2,6 @@
 #pragma once
 
 #include "headroom/heads/importance.hpp"
+#include "headroom/heads/layout_comparison.hpp"
 #include "headroom/heads/pruning.hpp"
 #include "headroom/heads/transplant.hpp"

@@ -1,5 +1,5 @@
 // What the tests of the nn floor share.
-#include "nn/nn_support.hpp"
+#include "support/nn_support.hpp"
 
 #include <cmath>
 
