@@ -1,7 +1,7 @@
 // `headroom train`: trains a model on a task, evaluates, saves, removes heads, resumes.
 #include <fmt/format.h>
 
-#include <fstream>
+#include <cctype>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -173,14 +173,56 @@ class TrainingRun {
     if (!pruning_.heads.empty()) summary["heads"] = pruning_.heads;
     write_file(folder_.summary(), summary.dump(2) + "\n");
     fmt::print("{}\n", result_text(test));
+    write_page();
+  }
+
+  void write_page() {
+    Record page = read_run(folder_.path());
+    page["title"] = title();
+    page["environment"] = environment();
+    page["models"] = {name_of(settings_.model.block.layout)};
+    for (Record& line : page["metrics"]) line["model"] = page["models"][0];
+    if (!pruning_.heads.empty()) add_heads(page);
+    write_file(folder_.path() / "records.json", page.dump() + "\n");
     try {
-      Record page = read_run(folder_.path());
-      page["environment"] = environment();
       write_report(page, folder_.report());
       fmt::print("{}\n", folder_.report().string());
     } catch (const FileError& error) {  // the run is whole without its page
       fmt::print(stderr, "no page: {}\n", error.what());
     }
+  }
+
+  /// What the page shows of heads: importance when they were chosen, when each went, how many
+  /// lived.
+  void add_heads(Record& page) const {
+    const std::string layout = name_of(settings_.model.block.layout);
+    page["importance_name"] = "sensitivity, E |dL/dgate|";
+    page["heads"] = Record::array();
+    std::map<Index, Index> alive{{0, static_cast<Index>(pruning_.heads.size())}};
+    for (const Record& head : pruning_.heads) {
+      page["heads"].push_back({{"kind", head["kind"]},
+                               {"layer", head["layer"]},
+                               {"head", head["head"]},
+                               {"importance", {{layout, head["importance"]}}},
+                               {"removed_at", head["removed_at"]}});
+      if (!head["removed_at"].is_null()) ++alive[head["removed_at"].get<Index>()];
+    }
+    Index left = 0;
+    for (const auto& [step, change] : alive) {
+      left = step == 0 ? change : left - change;
+      page["schedule"].push_back({{"step", step}, {"alive", left}});
+    }
+    page["schedule"].push_back({{"step", settings_.steps}, {"alive", left}});
+  }
+
+  /// The task in words: "Written dates -> ISO dates".
+  std::string title() const {
+    std::string words = settings_.task;
+    for (const TaskInfo& info : task_list()) {
+      if (info.name == settings_.task) words = info.summary;
+    }
+    words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+    return words;
   }
 
   std::string result_text(const Record& test) const {

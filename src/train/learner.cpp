@@ -15,10 +15,14 @@ namespace {
 /// Examples in one forward pass of an evaluation.
 constexpr Index evaluation_batch = 128, probe_batch = 64;
 
+/// At most `most` of all, evenly spread: sets may be sorted.
 template <class T>
-std::vector<T> first_of(const std::vector<T>& all, Index most) {
-  const Index count = std::min(most, static_cast<Index>(all.size()));
-  return {all.begin(), all.begin() + count};
+std::vector<T> some_of(const std::vector<T>& all, Index most) {
+  const auto size = static_cast<Index>(all.size());
+  const Index count = std::min(most, size);
+  std::vector<T> some;
+  for (Index i = 0; i < count; ++i) some.push_back(all[static_cast<std::size_t>(i * size / count)]);
+  return some;
 }
 
 // ---------------------------------------------------------------- sequence to sequence
@@ -39,7 +43,7 @@ class Seq2SeqLearner : public Learner {
   }
   Tensor loss() override { return training_loss(model_, batch_, options_.label_smoothing); }
   Record evaluate() override {
-    return measured(first_of(task_.validation, options_.quick), "validation_loss");
+    return measured(some_of(task_.validation, options_.quick), "validation_loss");
   }
   Record test() override { return measured(task_.test, "test_loss"); }
   const char* measure() const override { return phonemes() ? "per" : "exact_match"; }
@@ -50,7 +54,7 @@ class Seq2SeqLearner : public Learner {
   Record about() const override { return task_record(task_); }
   void visit_validation(Index most,
                         const std::function<void(Index, const Probed&)>& visit) override {
-    const auto pairs = first_answers(first_of(task_.validation, most));
+    const auto pairs = first_answers(some_of(task_.validation, most));
     for (const auto& batch : evaluation_batches(pairs, probe_batch, task_.source, task_.target)) {
       visit(batch.source.dim(0), [&](HeadProbe& probe) {
         return cross_entropy(model_(batch.source, batch.source_lengths, batch.target_in, &probe),
@@ -104,7 +108,7 @@ class ClassifierLearner : public Learner {
   }
   Tensor loss() override { return training_loss(model_, batch_, options_.label_smoothing); }
   Record evaluate() override {
-    return measured(first_of(task_.validation, options_.quick), "validation_loss");
+    return measured(some_of(task_.validation, options_.quick), "validation_loss");
   }
   Record test() override { return measured(task_.test, "test_loss"); }
   const char* measure() const override { return "accuracy"; }
@@ -113,7 +117,7 @@ class ClassifierLearner : public Learner {
   Record about() const override { return task_record(task_); }
   void visit_validation(Index most,
                         const std::function<void(Index, const Probed&)>& visit) override {
-    const auto examples = first_of(task_.validation, most);
+    const auto examples = some_of(task_.validation, most);
     for (const auto& batch : evaluation_batches(examples, probe_batch, task_.tokens)) {
       visit(batch.tokens.dim(0), [&](HeadProbe& probe) {
         return cross_entropy(model_(batch.tokens, batch.lengths, &probe), batch.labels,
@@ -164,7 +168,7 @@ class TextLearner : public Learner {
   Record evaluate() override {
     auto windows = evaluation_windows(corpus_.validation, probe_batch, options_.length);
     const Index most = std::max<Index>(1, options_.quick / probe_batch);
-    return {{"validation_loss", mean_loss(model_, first_of(windows, most))}};
+    return {{"validation_loss", mean_loss(model_, some_of(windows, most))}};
   }
   Record test() override {
     const auto windows = evaluation_windows(corpus_.validation, probe_batch, options_.length);
@@ -177,7 +181,7 @@ class TextLearner : public Learner {
   void visit_validation(Index most,
                         const std::function<void(Index, const Probed&)>& visit) override {
     auto windows = evaluation_windows(corpus_.validation, probe_batch, options_.length);
-    for (const TextBatch& batch : first_of(windows, std::max<Index>(1, most / probe_batch))) {
+    for (const TextBatch& batch : some_of(windows, std::max<Index>(1, most / probe_batch))) {
       visit(batch.inputs.dim(0), [&](HeadProbe& probe) {
         return cross_entropy(model_(batch.inputs, &probe), batch.labels,
                              {.reduction = Reduction::sum});
