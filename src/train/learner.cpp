@@ -2,7 +2,6 @@
 #include "headroom/train/learner.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "headroom/ops/losses.hpp"
 #include "headroom/train/evaluation.hpp"
@@ -25,11 +24,13 @@ std::vector<T> some_of(const std::vector<T>& all, Index most) {
   return some;
 }
 
-// ---------------------------------------------------------------- sequence to sequence
+// ---------------------------------------------------------------- tasks with examples
 
-class Seq2SeqLearner : public Learner {
+/// What learners over sets of examples have in common.
+template <class TaskType, class Model, class Loader, class Batch>
+class ExampleLearner : public Learner {
  public:
-  Seq2SeqLearner(Seq2SeqTask task, const ModelConfig& config, const LearnerOptions& options)
+  ExampleLearner(TaskType task, const ModelConfig& config, const LearnerOptions& options)
       : task_(std::move(task)),
         options_(options),
         rng_(options.seed, "init"),
@@ -46,12 +47,29 @@ class Seq2SeqLearner : public Learner {
     return measured(some_of(task_.validation, options_.quick), "validation_loss");
   }
   Record test() override { return measured(task_.test, "test_loss"); }
+  Stateful& position() override { return loader_.plan; }
+  Record about() const override { return task_record(task_); }
+
+ protected:
+  using Questions = decltype(TaskType::test);
+  virtual Record measured(const Questions& questions, const char* loss_name) = 0;
+
+  TaskType task_;
+  LearnerOptions options_;
+  Rng rng_;
+  Model model_;
+  Loader loader_;
+  Batch batch_;
+};
+
+class Seq2SeqLearner : public ExampleLearner<Seq2SeqTask, Seq2Seq, Seq2SeqLoader, Seq2SeqBatch> {
+ public:
+  using ExampleLearner::ExampleLearner;
+
   const char* measure() const override { return phonemes() ? "per" : "exact_match"; }
   BestSoFar::Better better() const override {
     return phonemes() ? BestSoFar::Better::lower : BestSoFar::Better::higher;
   }
-  Stateful& position() override { return loader_.plan; }
-  Record about() const override { return task_record(task_); }
   void visit_validation(Index most,
                         const std::function<void(Index, const Probed&)>& visit) override {
     const auto pairs = first_answers(some_of(task_.validation, most));
@@ -67,7 +85,7 @@ class Seq2SeqLearner : public Learner {
   /// Words as targets are phonemes: then nearness counts too.
   bool phonemes() const { return task_.target.kind() == Symbols::words; }
 
-  Record measured(const std::vector<Seq2SeqQuestion>& questions, const char* loss_name) {
+  Record measured(const Questions& questions, const char* loss_name) override {
     const auto batches =
         evaluation_batches(first_answers(questions), evaluation_batch, task_.source, task_.target);
     Record record{{loss_name, mean_loss(model_, batches)}};
@@ -80,41 +98,15 @@ class Seq2SeqLearner : public Learner {
     }
     return record;
   }
-
-  Seq2SeqTask task_;
-  LearnerOptions options_;
-  Rng rng_;
-  Seq2Seq model_;
-  Seq2SeqLoader loader_;
-  Seq2SeqBatch batch_;
 };
 
-// ---------------------------------------------------------------- classification
-
-class ClassifierLearner : public Learner {
+class ClassifierLearner : public ExampleLearner<ClassificationTask, Classifier,
+                                                ClassificationLoader, ClassificationBatch> {
  public:
-  ClassifierLearner(ClassificationTask task, const ModelConfig& config,
-                    const LearnerOptions& options)
-      : task_(std::move(task)),
-        options_(options),
-        rng_(options.seed, "init"),
-        model_(config, rng_),
-        loader_(task_, options.batch_size, options.seed) {}
+  using ExampleLearner::ExampleLearner;
 
-  Module& model() override { return model_; }
-  Index next_batch() override {
-    batch_ = loader_.next();
-    return label_count(batch_);
-  }
-  Tensor loss() override { return training_loss(model_, batch_, options_.label_smoothing); }
-  Record evaluate() override {
-    return measured(some_of(task_.validation, options_.quick), "validation_loss");
-  }
-  Record test() override { return measured(task_.test, "test_loss"); }
   const char* measure() const override { return "accuracy"; }
   BestSoFar::Better better() const override { return BestSoFar::Better::higher; }
-  Stateful& position() override { return loader_.plan; }
-  Record about() const override { return task_record(task_); }
   void visit_validation(Index most,
                         const std::function<void(Index, const Probed&)>& visit) override {
     const auto examples = some_of(task_.validation, most);
@@ -127,17 +119,10 @@ class ClassifierLearner : public Learner {
   }
 
  private:
-  Record measured(const std::vector<LabelledExample>& examples, const char* loss_name) {
-    const auto batches = evaluation_batches(examples, evaluation_batch, task_.tokens);
+  Record measured(const Questions& questions, const char* loss_name) override {
+    const auto batches = evaluation_batches(questions, evaluation_batch, task_.tokens);
     return {{loss_name, mean_loss(model_, batches)}, {"accuracy", accuracy(model_, batches)}};
   }
-
-  ClassificationTask task_;
-  LearnerOptions options_;
-  Rng rng_;
-  Classifier model_;
-  ClassificationLoader loader_;
-  ClassificationBatch batch_;
 };
 
 // ---------------------------------------------------------------- text
