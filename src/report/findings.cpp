@@ -175,12 +175,11 @@ std::string summary(const Record& run, const std::vector<std::string>& models) {
   const auto forward = number_in(start, "forward");
   if (forward) {
     const auto tolerance = number_in(start, "tolerance");
+    const std::string apart = *forward == 0 ? "equal to the bit" : "within " + small(*forward);
     text = tolerance && *forward > *tolerance
                ? "Two models that should have started as the same function did not"
-               : fmt::format(
-                     "Two models with different layouts started as the same function "
-                     "(outputs within {})",
-                     small(*forward));
+               : "Two models with different layouts started as the same function (outputs " +
+                     apart + ")";
   } else {
     text = models.size() > 1 ? "The models trained side by side" : "One model trained";
   }

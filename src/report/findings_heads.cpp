@@ -71,9 +71,8 @@ Record heads_finding(const Record& run) {
     all += share.all;
   }
   const std::string look =
-      "Stronger colour marks a more important head; a struck-out cell names the step at which its "
-      "head "
-      "was removed. Heads are numbered layer.head, from 0.";
+      "Numbers and colour are importance, 100 the most; a struck-out head was removed at the step "
+      "below its number. Heads are numbered layer.head, from 0.";
   if (kept == all) return finding(fmt::format("All {} heads are alive", all), look);
   const auto by_share = [](const Share& a, const Share& b) { return a.share() < b.share(); };
   const auto [low, high] = std::minmax_element(shares.begin(), shares.end(), by_share);

@@ -60,10 +60,16 @@ Record read_run(const fs::path& folder) {
   }
   Record run = {{"title", folder.filename().string()}};
   if (has("config.json")) {
-    run["config"] = read_object(folder / "config.json");
-    for (const char* key : {"title", "task", "command"}) {
-      const auto found = run["config"].find(key);
-      if (found != run["config"].end() && found->is_string()) run[key] = *found;
+    const Record config = read_object(folder / "config.json");
+    run["config"] = config;
+    const Record task = config.value("task", Record());  // a name, or an object that has one
+    const Record name = task.is_object() ? task.value("name", Record()) : task;
+    if (name.is_string()) {
+      run["task"] = name;
+      run["title"] = "Training on " + name.get<std::string>();
+    }
+    if (task.is_object() && task.value("seed", Record()).is_number_integer()) {
+      run["seed"] = task["seed"];
     }
   }
   if (has("summary.json")) {

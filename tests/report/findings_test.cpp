@@ -66,6 +66,9 @@ TEST_CASE("findings follow the numbers to the other side of their thresholds") {
   CHECK(title(run, "differences") == "The layouts did not start as the same function");
   CHECK_THAT(findings(run)["summary"].get<std::string>(), Contains("did not"));
 
+  run["separate_vs_fused"]["forward"] = 0.0;
+  CHECK_THAT(findings(run)["summary"].get<std::string>(), Contains("(outputs equal to the bit)"));
+
   run = small_run();
   run["parted_at"]["step"] = nullptr;
   CHECK(title(run, "differences") == "The two layouts never parted");

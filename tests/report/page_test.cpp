@@ -119,11 +119,13 @@ TEST_CASE("a page is written whole, asks for nothing and forbids the network") {
 TEST_CASE("a run's folder is read from its records, else from its other files") {
   const TemporaryFolder folder;
   CHECK_THROWS_WITH(read_run(folder.path()), Contains("no run was written here"));
-  folder.file("config.json", R"({"task": "g2p", "width": 128})");
+  folder.file("config.json", R"({"task": {"name": "g2p", "seed": 5}})");
   folder.file("metrics.jsonl",
               "{\"step\": 1, \"loss\": 3.5}\n{\"event\": \"saved\"}\n{\"step\": 2,");
   const Record run = read_run(folder.path());
   CHECK(run["task"] == "g2p");
+  CHECK(run["seed"] == 5);
+  CHECK(run["title"] == "Training on g2p");
   CHECK(run["metrics"].size() == 1);  // the unfinished last line and the event are no measurements
   CHECK_NOTHROW(report_page(run, ""));
 

@@ -72,7 +72,7 @@ function differences_figure() {
   const start = run.separate_vs_fused;
   if (start) {
     const parts = [["outputs", start.forward], ["parameter gradients", start.parameter_gradient], ["input gradients", start.input_gradient]]
-      .filter(([, value]) => is_number(value)).map(([name, value]) => `${name} ${number_text(value)}`);
+      .filter(([, value]) => is_number(value)).map(([name, value]) => value === 0 ? `${name} equal to the bit` : `${name} ${number_text(value)}`);
     figure.insertBefore(h("p.look", {}, `At the start: ${parts.join(", ")}`, is_number(start.tolerance) ? ` (allowed: ${number_text(start.tolerance)}).` : "."),
                         figure.querySelector(".legend"));
   }
@@ -98,7 +98,7 @@ function alive_curves() {
 function heads_figure() {
   const most = Math.max(...run.heads.map((head) => mean_of(head.importance)).filter(is_number), 0);
   const grids = h("div.grids", {}, kinds.map(({kind}) => head_grid(kind, most)));
-  const scale = h("div.scale", {}, "less important", h("i", {"aria-hidden": "true"}), "more", h("i.key", {"aria-hidden": "true"}), "removed at step");
+  const scale = h("div.scale", {}, "0", h("i", {"aria-hidden": "true"}), `100: the most important head (${number_text(most)})`, h("i.key", {"aria-hidden": "true"}), "removed at the step below");
   const curves = alive_curves();
   if (curves.length) {
     const figure = curve_figure(found.heads, curves, {y: {beginAtZero: true, ticks: {stepSize: 2, color: css("--soft"), padding: 8}}});
@@ -120,11 +120,11 @@ function head_grid(kind, most) {
     if (!head) return h("td", {});
     const value = mean_of(head.importance);
     const share = is_number(value) && most > 0 ? Math.sqrt(Math.max(0, value) / most) : 0;
-    const text = is_number(value) ? number_text(Number(value.toPrecision(2))) : "";
-    const name = `${head_name(head)}, importance ${text}` + (is_number(head.removed_at) ? `, removed at step ${head.removed_at}` : ", alive");
+    const text = is_number(value) && most > 0 ? String(Math.round(100 * value / most)) : "";
+    const name = `${head_name(head)}, importance ${number_text(value)}` + (is_number(head.removed_at) ? `, removed at step ${head.removed_at}` : ", alive");
     if (is_number(head.removed_at)) {
       return h("td.gone", {title: name, "aria-label": name, style: `background: rgba(var(--heat), ${(0.4 * share).toFixed(3)})`},
-               text ? h("s", {}, text) : null, h("small", {}, "✕ " + commas(head.removed_at)));
+               text ? h("s", {}, text) : null, h("small", {}, head.removed_at));
     }
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const light_text = dark ? share < 0.62 : share > 0.55;
