@@ -114,7 +114,7 @@ using Lanes = std::array<std::uint64_t, lanes>;
 /// philox() of many counters, words[0][i] ... words[3][i] being the i-th.
 void philox_side_by_side(std::array<Lanes, 4>& words, std::array<std::uint32_t, 2> key) {
   constexpr std::uint64_t low_half = 0xFFFFFFFFU;
-  auto& [a, b, c, d] = words;
+  Lanes &a = words[0], &b = words[1], &c = words[2], &d = words[3];
   for (int round = 0; round < 10; ++round) {
 #pragma omp simd
     for (std::size_t i = 0; i < lanes; ++i) {
