@@ -252,6 +252,36 @@ TEST_CASE("a layer without heads returns its output bias, and without bias zeros
   }
 }
 
+TEST_CASE("a cache shows what is filled, no more, and a fixed one stays what it was") {
+  for (const Layout layout : all_layouts) {
+    AttentionConfig config;
+    config.width = 6;
+    config.heads = 2;
+    Rng rng(10);
+    const auto layer = make_attention(layout, config, rng);
+    randomise(*layer, rng);
+    const NoGrad quiet;
+    const Tensor x = constant(test::normal({2, 5, 6}, rng));
+    const Tensor first = slice(x, 1, 0, 3), rest = slice(x, 1, 3, 5);
+    KeyValueCache cache;
+    cache.capacity = 9;
+    (*layer)(first, first, first, AttentionMask::none(), {}, &cache);
+    const Tensor y = (*layer)(rest, rest, rest, AttentionMask::none(), {}, &cache).y;
+    CHECK(cache.length == 5);
+    CHECK_THAT(y.value(),
+               same_numbers((*layer)(rest, x, AttentionMask::none()).value(), same_function));
+    CHECK_THROWS_WITH((*layer)(x, x, x, AttentionMask::none(), {}, &cache),
+                      Catch::Contains("holds 9 positions, 5 are full and 5 more came"));
+
+    KeyValueCache memory;
+    memory.fixed = true;
+    (*layer)(first, x, x, AttentionMask::none(), {}, &memory);
+    const Tensor again = (*layer)(rest, first, first, AttentionMask::none(), {}, &memory).y;
+    CHECK(memory.length == 5);
+    CHECK_THAT(again.value(), same_numbers(y.value(), same_function));
+  }
+}
+
 TEST_CASE("wrong calls are refused with what they got and what they need") {
   AttentionConfig config;
   config.width = 6;

@@ -184,6 +184,22 @@ TEST_CASE("beam search finds the better sequence where greedy is trapped") {
   CHECK(std::abs(found.log_probability - std::log(0.4 * 0.95)) < tolerance);
 }
 
+TEST_CASE("a sequence that ends leaves its place to the next likeliest prefix") {
+  // Symbols 0, 1, 2; 2 ends. At once the end is likeliest; the better of the rest is hidden in
+  // third place.
+  TableWriter writer(2, 10, [](const Symbols& fed) -> std::vector<double> {
+    if (fed.size() == 1) return {0.3, 0.2, 0.5};
+    if (fed[1] == 0) return {0.4, 0.3, 0.3};
+    return {0.005, 0.005, 0.99};
+  });
+  const std::vector<Written> found =
+      beam_search(writer, 2, {.begin = 0, .end = 2, .longest = 5}, 0)[0];
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].ids.empty());
+  CHECK(found[1].ids == Symbols{1});
+  CHECK(found[1].finished);
+}
+
 TEST_CASE("a beam of width 1 is greedy") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const auto table = random_table(4, seed);
