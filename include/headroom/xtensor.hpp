@@ -41,8 +41,9 @@ auto view_memory(T* data, const Shape& shape) {
     return xt::adapt(data, count, xt::no_ownership(), xtensor_sizes(shape, sizes));
   } else {
     if (shape.rank() != Rank) throw_wrong_rank(Rank, shape);
-    return xt::adapt(data, count, xt::no_ownership(),
-                     xtensor_sizes(shape, std::array<std::size_t, Rank>{}));
+    return xt::adapt(
+        data, count, xt::no_ownership(),
+        xtensor_sizes(shape, std::array<std::size_t, static_cast<std::size_t>(Rank)>{}));
   }
 }
 }  // namespace detail

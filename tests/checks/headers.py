@@ -26,7 +26,7 @@ def findings_of(root, compiler, header, precision):
                "-I", os.path.join(root, "include"), "-x", "c++", "-"]
     done = subprocess.run(command, input=f'#include "{name}"\n', text=True, capture_output=True)
     if done.returncode != 0:
-        first = next((l for l in done.stderr.split("\n") if "error" in l), done.stderr)
+        first = next((l for l in done.stderr.split("\n") if "error:" in l), done.stderr)
         return [f"{header}: does not compile alone in {precision}: {first.strip()}"]
     xtensor = [path for path in OPENED.findall(done.stderr)
                if re.search(r"/(xtensor|xtl|xsimd)/", path)]
