@@ -97,6 +97,11 @@ LayoutComparison::LayoutComparison(const LayoutComparisonOptions& options)
   records_["task"] = task_.name;
   records_["seed"] = options.seed;
   records_["models"] = {"separate", "fused"};
+  records_["measures"] = {{{"key", "exact_match"},
+                           {"name", "exact match"},
+                           {"unit", "%"},
+                           {"better", "higher"},
+                           {"goal", 0.99}}};
   records_["metrics"] = Record::array();
   records_["differences"] = Record::array();
   records_["parted_at"] = {{"step", nullptr}, {"threshold", parted_threshold}};
