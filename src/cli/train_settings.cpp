@@ -32,7 +32,7 @@ TrainSettings recipe(const std::string& task) {
     block.dropout = Real(0.1);
     s.learner.batch_size = 256;
     s.learner.label_smoothing = Real(0.1);
-    s.steps = 8000;
+    s.steps = 7000;
     s.rate = {.shape = RateShape::linear, .peak = 3e-3, .warmup = 400};
     s.beta2 = 0.98;
     s.evaluate_every = 500;
