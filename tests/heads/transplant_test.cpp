@@ -10,30 +10,17 @@
 #include "headroom/ops/losses.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
+#include "support/nn_support.hpp"
 
 using namespace headroom;
+using headroom::test::randomise;
 
 namespace {
 
 ModelConfig small_model(Layout layout, bool bias = true) {
-  ModelConfig config;
-  config.block.width = 12;
-  config.block.heads = 3;
-  config.block.hidden = 20;
-  config.block.layout = layout;
+  ModelConfig config = test::small_config(ModelKind::seq2seq, layout, true);
   config.block.bias = bias;
-  config.layers = 2;
-  config.source_symbols = 7;
-  config.target_symbols = 6;
-  config.longest = 10;
   return config;
-}
-
-/// Nothing may hide at zero or one: every parameter random.
-void randomise(Module& model, Rng& rng) {
-  for (auto& [name, tensor] : parameters(model)) {
-    for (Real& value : tensor.edit_value().span()) value += Real(0.3) * rng.normal();
-  }
 }
 
 struct Batch {
