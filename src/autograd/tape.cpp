@@ -101,7 +101,36 @@ bool wants_tape(const Inputs& inputs) {
                                   [](const Tensor& t) { return t.requires_grad(); });
 }
 
+namespace {
+
+double bytes_of(const Shape& shape) {
+  return static_cast<double>(shape.size()) * static_cast<double>(sizeof(Real));
+}
+
+/// What an operation has to move: its inputs in, its output out.
+void count_bytes(const OpScope& op, const Array& y, const Inputs& inputs) {
+  if (!profiling()) return;
+  double bytes = bytes_of(y.shape());
+  for (const Tensor& input : inputs) {
+    if (input.defined()) bytes += bytes_of(input.shape());
+  }
+  op.work(0, bytes);
+}
+
+/// What its backward pass has to move: dy and the inputs in, the inputs' gradients out.
+void count_bytes(const OpScope& op, const Node& node) {
+  if (!profiling()) return;
+  double bytes = bytes_of(node.shape);
+  for (const auto& input : node.inputs) {
+    if (input != nullptr) bytes += 2 * bytes_of(input->shape);
+  }
+  op.work(0, bytes);
+}
+
+}  // namespace
+
 Tensor record(const OpScope& op, Array y, const Inputs& inputs, Backward backward) {
+  count_bytes(op, y, inputs);
   check_anomaly(op.name(), "output", y);
   if (!wants_tape(inputs)) return Tensor(std::move(y));
   auto node = std::make_shared<Node>(y.shape());
@@ -180,7 +209,8 @@ void visit(Node& node, bool keep_graph) {
   if (node.leaf()) return;
   check_anomaly(node.operation, "gradient of the output", dy);
   {
-    const OpScope scope(node.operation);
+    const OpScope scope(node.operation, Pass::backward);
+    count_bytes(scope, node);
     Gradients into(node);
     node.backward(dy, into);
   }

@@ -3,30 +3,34 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 
 namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
 thread_local OpScope* innermost = nullptr;
-bool profiling = false;
+bool profile_is_on = false;
 
-std::map<std::string, ProfileRow>& table() {
-  static std::map<std::string, ProfileRow> rows;
+using Key = std::pair<std::string, Pass>;
+
+std::map<Key, ProfileRow>& table() {
+  static std::map<Key, ProfileRow> rows;
   return rows;
 }
 }  // namespace
 
-OpScope::OpScope(const char* name) : name_(name), outer_(innermost) {
+OpScope::OpScope(const char* name, Pass pass) : name_(name), pass_(pass), outer_(innermost) {
   innermost = this;
-  if (profiling) begin_ = Clock::now();
+  if (profile_is_on) begin_ = Clock::now();
 }
 
 OpScope::~OpScope() {
   innermost = outer_;
-  if (!profiling || begin_ == Clock::time_point{}) return;
+  if (!profile_is_on || begin_ == Clock::time_point{}) return;
   const Clock::duration total = Clock::now() - begin_;
   if (outer_ != nullptr) outer_->inner_time_ += total;
-  ProfileRow& row = table()[name_];
+  ProfileRow& row = table()[{name_, pass_}];
   ++row.calls;
   row.seconds += std::chrono::duration<double>(total - inner_time_).count();
   row.flops += flops_;
@@ -37,14 +41,16 @@ OpScope* OpScope::current() { return innermost; }
 
 void set_profiling(bool on) {
   if (on) table().clear();
-  profiling = on;
+  profile_is_on = on;
 }
+
+bool profiling() { return profile_is_on; }
 
 std::vector<ProfileRow> profile() {
   std::vector<ProfileRow> rows;
-  for (const auto& [name, row] : table()) {
+  for (const auto& [key, row] : table()) {
     rows.push_back(row);
-    rows.back().name = name;
+    std::tie(rows.back().name, rows.back().pass) = key;
   }
   std::sort(rows.begin(), rows.end(),
             [](const auto& a, const auto& b) { return a.seconds > b.seconds; });

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <numeric>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/ops/blas.hpp"
 #include "headroom/report/terminal.hpp"
@@ -50,7 +52,8 @@ Times time_work(Index warm_up, Index repetitions, const std::function<void()>& w
   std::sort(times.begin(), times.end());
   const std::size_t half = times.size() / 2;
   const double median = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
-  return {median, times.front()};
+  const double sum = std::accumulate(times.begin(), times.end(), 0.0);
+  return {median, times.front(), sum / static_cast<double>(times.size())};
 }
 
 Ids random_ids(Index batch, Index length, Index symbols) {
@@ -71,7 +74,9 @@ struct BenchCommand {
 using Bench = Record (*)(const BenchCase&, const BenchOptions&);
 
 Bench bench_called(const std::string& what) {
-  return what == "step" ? bench_step : what == "generate" ? bench_generate : bench_encode;
+  if (what == "generate") return bench_generate;
+  if (what == "encode") return bench_encode;
+  return what == "memory" ? bench_memory : bench_step;
 }
 
 /// The columns of the table for people: key, title, digits.
@@ -85,9 +90,9 @@ std::vector<std::string> table_row(const Record& line, const std::vector<Column>
   for (const Column& column : columns) {
     const std::string key = column.key;
     const double value = line[key].get<double>();
-    cells.push_back(key == "peak_bytes"  ? bytes_text(value)
-                    : column.digits == 0 ? with_commas(static_cast<Index>(value + 0.5))
-                                         : fmt::format("{:.{}f}", value, column.digits));
+    cells.push_back(key.ends_with("_bytes") ? bytes_text(value)
+                    : column.digits == 0    ? with_commas(static_cast<Index>(value + 0.5))
+                                            : fmt::format("{:.{}f}", value, column.digits));
   }
   return cells;
 }
@@ -95,12 +100,37 @@ std::vector<std::string> table_row(const Record& line, const std::vector<Column>
 std::vector<Column> columns_of(const std::string& what) {
   if (what == "generate") return {{"batch", "batch", 0}, {"tok_s", "tokens/s", 0}};
   if (what == "encode") return {{"batch", "batch", 0}, {"ms", "ms", 2}, {"min_ms", "least ms", 2}};
+  if (what == "memory") {
+    return {{"params", "parameters", 0},
+            {"parameter_bytes", "4 x parameters", 0},
+            {"working_bytes", "beside them", 0}};
+  }
   return {{"params", "parameters", 0}, {"ms", "ms/step", 2},     {"min_ms", "least ms", 2},
           {"tok_s", "tokens/s", 0},    {"gflops", "GFLOP/s", 1}, {"peak_bytes", "memory", 0}};
 }
 
+/// The profile of a step as a table, without the operations that take next to nothing.
+std::string profile_text(const Record& profile) {
+  const auto rate = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : ""; };
+  std::vector<std::vector<std::string>> rows;
+  for (const Record& row : profile) {
+    const double share = row["share"], reached = row["of_machine"], calls = row["calls"];
+    if (share < 0.0005) continue;
+    rows.push_back({row["operation"], calls > 0 ? fmt::format("{:.0f}", calls) : "",
+                    fmt::format("{:.3f}", row["ms"].get<double>()),
+                    fmt::format("{:.1f} %", 100 * share), rate(row["gflops"]), rate(row["gbs"]),
+                    reached > 0 ? fmt::format("{:.0f} %", 100 * reached) : ""});
+  }
+  return table_text({"operation", "calls", "ms", "share", "GFLOP/s", "GB/s", "of machine"}, rows,
+                    TerminalStyle::of(stdout));
+}
+
 int run_bench(const BenchCommand& command) {
-  if (command.what == "step" && command.options.batch > 0) {
+  if (command.what != "step" && command.options.profile) {
+    throw UsageError("--profile: only a training step has one; it goes with step");
+  }
+  const bool infers = command.what == "generate" || command.what == "encode";
+  if (!infers && command.options.batch > 0) {
     throw UsageError(
         "--batch: the batch of a training step belongs to its case; it goes with "
         "generate and encode");
@@ -109,6 +139,7 @@ int run_bench(const BenchCommand& command) {
   std::vector<std::string> titles = {"case"};
   for (const Column& column : columns) titles.emplace_back(column.title);
   std::vector<std::vector<std::string>> rows;
+  std::string profiles;
   for (const BenchCase& bench_case : bench_cases()) {
     if (!command.only_case.empty() && command.only_case != bench_case.name) continue;
     Record line = {{"case", bench_case.name}};
@@ -121,12 +152,16 @@ int run_bench(const BenchCommand& command) {
       std::fflush(stdout);
     } else {
       rows.push_back(table_row(line, columns));
+      if (line.contains("profile")) {
+        profiles +=
+            fmt::format("\n{}, one step\n{}", bench_case.name, profile_text(line["profile"]));
+      }
     }
   }
   if (command.json) return 0;
-  fmt::print("{}, {} layout, {} threads, {}\n\n{}", command.what, command.options.layout,
-             num_threads(), blas_description(),
-             table_text(titles, rows, TerminalStyle::of(stdout)));
+  fmt::print("{}, {} layout, {} threads, {}\n\n{}{}", command.what, command.options.layout,
+             num_threads(), blas_description(), table_text(titles, rows, TerminalStyle::of(stdout)),
+             profiles);
   return 0;
 }
 
@@ -137,9 +172,9 @@ Command add_bench(CLI::App& program) {
   const auto command = std::make_shared<BenchCommand>();
   std::vector<std::string> cases;
   for (const BenchCase& bench_case : bench_cases()) cases.emplace_back(bench_case.name);
-  app->add_option("what", command->what, "step, generate or encode; default: step")
+  app->add_option("what", command->what, "step, generate, encode or memory; default: step")
       ->type_name("")
-      ->check(one_of({"step", "generate", "encode"}));
+      ->check(one_of({"step", "generate", "encode", "memory"}));
   app->add_option("--case", command->only_case, "nano, small, medium or base; default: all")
       ->type_name("NAME")
       ->check(one_of(cases));
@@ -152,11 +187,13 @@ Command add_bench(CLI::App& program) {
   app->add_option("--batch", command->options.batch, "sequences at once (generate, encode)")
       ->type_name("N")
       ->check(at_least(1));
+  app->add_flag("--profile", command->options.profile, "where the time of a step goes");
   app->add_flag("--json", command->json, "a JSON line per case");
   add_threads(*app);
   app->footer(
-      "Examples: headroom bench step --case nano\n"
-      "          headroom bench generate --threads 1 --json");
+      fmt::format("Examples: {0} bench step --case nano\n"
+                  "          {0} bench generate --threads 1 --json",
+                  invocation()));
   return {app, [command] { return run_bench(*command); }};
 }
 

@@ -7,6 +7,7 @@
 
 #include "headroom/base/record.hpp"
 #include "headroom/nn/models.hpp"
+#include "headroom/optim/adam.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -26,13 +27,14 @@ const std::vector<BenchCase>& bench_cases();
 
 struct BenchOptions {
   std::string layout = "fused";
-  Index steps = 0;  // timed repetitions; 0: the benchmark's own number
-  Index batch = 0;  // 0: the benchmark's own
+  Index steps = 0;       // timed repetitions; 0: the benchmark's own number
+  Index batch = 0;       // 0: the benchmark's own
+  bool profile = false;  // of a step: where its time goes
 };
 
 /// Times of repeated work, in milliseconds.
 struct Times {
-  double median = 0, least = 0;
+  double median = 0, least = 0, mean = 0;
 };
 /// Does the work `warm_up` times untimed, then `repetitions` times.
 Times time_work(Index warm_up, Index repetitions, const std::function<void()>& work);
@@ -40,9 +42,28 @@ Times time_work(Index warm_up, Index repetitions, const std::function<void()>& w
 /// ids [batch, length] below `symbols`, the same at every call.
 Ids random_ids(Index batch, Index length, Index symbols);
 
+/// A case's model, its batch of random symbols and its optimizer; calling it is one training step.
+class BenchStep {
+ public:
+  BenchStep(const BenchCase& bench_case, const BenchOptions& options);
+  void operator()();
+  Index parameters() { return count_parameters(model_); }
+
+ private:
+  Rng rng_{0, "init"};
+  LanguageModel model_;
+  AdamW optimizer_;
+  Ids inputs_, targets_;
+};
+
 /// A training step: forward, backward, AdamW. Keys case, params, threads, layout, blas, ms, min_ms,
-/// tok_s, gflops, peak_bytes.
+/// tok_s, gflops, peak_bytes; with a profile also profile, a list of rows with the keys operation,
+/// calls and ms (both of one step), share, gflops, gbs, of_machine.
 Record bench_step(const BenchCase& bench_case, const BenchOptions& options);
+/// The resident memory that four training steps need at most beside weights, gradients and both
+/// moments: working_bytes, and those others: parameter_bytes. Throws FileError where the system
+/// does not tell.
+Record bench_memory(const BenchCase& bench_case, const BenchOptions& options);
 /// Greedy writing with a key/value cache, from a prompt of 16 symbols to the case's length: tok_s.
 Record bench_generate(const BenchCase& bench_case, const BenchOptions& options);
 /// The forward pass of a post-norm encoder of the case's sizes, without gradients: ms.

@@ -24,8 +24,4 @@ Command add_sample(CLI::App& program);
 Command add_train(CLI::App& program);
 Command add_translate(CLI::App& program);
 
-/// Reads the command line, runs the command, turns exceptions into one line on stderr.
-/// Exit codes: 0 done, 2 usage, 3 numeric, 4 data, 5 file; 1 is a fault of the program itself.
-int run_program(int argc, const char* const* argv);
-
 }  // namespace headroom::inline HEADROOM_PRECISION

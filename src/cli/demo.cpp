@@ -8,6 +8,7 @@
 #include "cli/environment.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/heads/layout_comparison.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/report/report.hpp"
@@ -149,9 +150,8 @@ class Story {
 
   void end(const std::filesystem::path& page, double seconds) const {
     fmt::print("  Pictures and the whole story: {}   ({:.0f} s)\n", page.string(), seconds);
-    fmt::print(
-        "  Next: headroom inspect      headroom translate \"May 3rd, 2021\"      headroom train "
-        "--help\n");
+    fmt::print("  Next: {0} inspect      {0} translate \"May 3rd, 2021\"      {0} train --help\n",
+               invocation());
   }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/report/terminal.hpp"
@@ -113,7 +114,7 @@ Command add_inspect(CLI::App& program) {
   app->add_option("--model", options->model, "a run's folder or a checkpoint; default: newest run")
       ->type_name("PATH");
   app->add_flag("--json", options->json, "one JSON object");
-  app->footer("Example: headroom inspect --model runs/demo");
+  app->footer(fmt::format("Example: {} inspect --model runs/demo", invocation()));
   return {app, [options] {
             const std::filesystem::path path = checkpoint_of(model_folder(options->model));
             SavedModel saved = load_model(path);

@@ -1,4 +1,4 @@
 // The program `headroom`, and `headroom-f64` in double.
-#include "cli/command.hpp"
+#include "cli/program.hpp"
 
 int main(int argc, char** argv) { return headroom::run_program(argc, argv); }

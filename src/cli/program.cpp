@@ -1,4 +1,6 @@
 // From the command line to a command, and from exceptions to exit codes.
+#include "cli/program.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 
 #include "cli/command.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom/report/terminal.hpp"
@@ -30,16 +33,26 @@ int fail(std::string text, int code) {
   return code;
 }
 
+/// The commands of the launcher, which need the sources: name, what it does.
+constexpr std::pair<const char*, const char*> launcher_commands[] = {
+    {"test", "build and run the test suite (--quick: a minute's part of it)"},
+    {"parity", "compare with the cases in DIR that PyTorch computed"}};
+
 /// What `headroom` alone prints.
 void print_overview(const CLI::App& program, const std::vector<Command>& commands) {
   const TerminalStyle style = TerminalStyle::of(stdout);
   const std::string name = program.get_name();
   fmt::print("{}: transformers whose attention heads can be studied and removed\n\n",
-             emphasised(name, Emphasis::strong, style));
+             emphasised("headroom", Emphasis::strong, style));
+  const auto line = [&](const std::string& command, const std::string& does) {
+    fmt::print("  {}  {}\n", emphasised(padded(name + " " + command, 22), Emphasis::good, style),
+               does);
+  };
   for (const Command& command : commands) {
-    const std::string usage_text = name + " " + command.app->get_name();
-    fmt::print("  {}  {}\n", emphasised(padded(usage_text, 20), Emphasis::good, style),
-               command.app->get_description());
+    line(command.app->get_name(), command.app->get_description());
+  }
+  if (launched()) {
+    for (const auto& [command, does] : launcher_commands) line(command, does);
   }
   fmt::print("\n{} COMMAND --help tells more about a command.\n", name);
 }
@@ -63,6 +76,9 @@ void require_no_extras(const CLI::App& program, const std::vector<Command>& comm
   if (chosen.empty() && !is_option) {
     std::vector<std::string> names;
     for (const Command& command : commands) names.push_back(command.app->get_name());
+    if (launched()) {
+      for (const auto& [command, does] : launcher_commands) names.emplace_back(command);
+    }
     throw UsageError(
         fmt::format("no command \"{}\"{}", printable(word), did_you_mean(word, names)));
   }
@@ -122,10 +138,16 @@ void require_written() {
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
-  CLI::App program("Transformers whose attention heads can be studied and removed",
-                   is_double ? "headroom-f64" : "headroom");
-  program.set_version_flag("--version", program.get_name() + " " + HEADROOM_VERSION +
-                                            (is_double ? " (double)" : " (float)"));
+  CLI::App program("Transformers whose attention heads can be studied and removed", invocation());
+  program.set_version_flag("--version", fmt::format("headroom {} ({})", HEADROOM_VERSION,
+                                                    is_double ? "double" : "float"));
+  if (launched()) {
+    std::string more = "Commands of the launcher:\n";
+    for (const auto& [command, does] : launcher_commands) {
+      more += fmt::format("  {:<29} {}\n", command, does);
+    }
+    program.footer(more);
+  }
   program.require_subcommand(0, 1);
   program.get_formatter()->column_width(32);
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");

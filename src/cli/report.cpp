@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "headroom/base/invocation.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -36,7 +37,7 @@ Command add_report(CLI::App& program) {
   app->add_option("--out", options->out, "where to; default: report.html in the run's folder")
       ->type_name("FILE");
   app->add_flag("--force", options->force, "replace FILE when it exists");
-  app->footer("Example: headroom report --model runs/demo --out page.html");
+  app->footer(fmt::format("Example: {} report --model runs/demo --out page.html", invocation()));
   return {app, [options] { return rewrite(*options); }};
 }
 

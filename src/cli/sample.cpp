@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/nn/decoding.hpp"
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/run_folder.hpp"
@@ -77,7 +78,7 @@ Command add_sample(CLI::App& program) {
       ->check(at_least(0))
       ->capture_default_str();
   add_threads(*app);
-  app->footer("Example: headroom sample --prompt \"ROMEO:\" --length 300");
+  app->footer(fmt::format("Example: {} sample --prompt \"ROMEO:\" --length 300", invocation()));
   return {app, [options] { return sample_text(*options); }};
 }
 

@@ -9,6 +9,7 @@
 #include "cli/options.hpp"
 #include "cli/train_settings.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/heads/importance.hpp"
 #include "headroom/heads/pruning.hpp"
 #include "headroom/io/atomic_file.hpp"
@@ -111,8 +112,8 @@ class TrainingRun {
     const bool finished = loop.run(trainer_.steps(), &signals);
     progress.finish();
     if (!finished) {
-      fmt::print("stopped at step {}; go on with: headroom train --out {} --resume\n",
-                 trainer_.steps(), folder_.path().string());
+      fmt::print("stopped at step {}; go on with: {} train --out {} --resume\n", trainer_.steps(),
+                 invocation(), folder_.path().string());
       return signals.exit_code();
     }
     conclude();
@@ -308,9 +309,10 @@ Command add_train(CLI::App& program) {
   app->add_flag("--force", options->force, "replace the run in --out");
   add_threads(*app);
   app->footer(
-      "Examples: headroom train --task reverse\n"
-      "          headroom train --task g2p --data PATH --prune 12\n"
-      "          headroom train --out runs/g2p-1 --resume");
+      fmt::format("Examples: {0} train --task reverse\n"
+                  "          {0} train --task g2p --data PATH --prune 12\n"
+                  "          {0} train --out runs/g2p-1 --resume",
+                  invocation()));
   return {app, [options] { return train(*options); }};
 }
 

@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom/data/batches.hpp"
 #include "headroom/nn/decoding.hpp"
@@ -116,7 +117,8 @@ Command add_translate(CLI::App& program) {
   app->add_option("--candidates", options->candidates, "answers to print, with log-probabilities")
       ->check(at_least(1));
   add_threads(*app);
-  app->footer("Example: echo transformer | headroom translate --model runs/g2p-1");
+  app->footer(
+      fmt::format("Example: echo transformer | {} translate --model runs/g2p-1", invocation()));
   return {app, [options] { return translate(*options); }};
 }
 

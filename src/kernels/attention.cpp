@@ -16,7 +16,7 @@ namespace kernels {
 namespace {
 
 /// Query rows of a block. Under causality a block stops at its last row's limit.
-constexpr Index block_rows = 32;
+constexpr Index block_rows = 48;
 
 /// Queries [begin, begin + rows) of head `head` of example `b`, and the keys they may look at.
 struct Block {
@@ -216,11 +216,12 @@ void attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows
 
 namespace {
 
-/// Zeroes a head's columns of a fresh gradient, so that all blocks can add to them.
-void clear(const HeadGradient& gradient, const Block& block, Index times, Index width) {
+/// Zeroes what the first block of a head leaves of a fresh gradient: keys that it does not see.
+void clear_behind(const HeadGradient& gradient, const Block& block, Index width) {
   if (!gradient.fresh || gradient.data == nullptr) return;
-  for (Index t = 0; t < times; ++t) {
-    std::fill_n(gradient.data + block.at(times, t, gradient.stride, width), width, Real(0));
+  for (Index t = block.keys; t < block.plan.keys; ++t) {
+    std::fill_n(gradient.data + block.at(block.plan.keys, t, gradient.stride, width), width,
+                Real(0));
   }
 }
 
@@ -231,6 +232,7 @@ void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key,
                         HeadGradient dkey, HeadGradient dvalue) {
   const Index stride = weight_stride(plan);
   const Index y_stride = plan.heads * plan.value_dim;
+  const Index last_block = std::max<Index>(0, plan.queries - 1) / block_rows;
   Array scratch(Shape{num_threads(), 2 * block_rows + 1, stride});
   parallel_for(
       plan.batch * plan.heads, grain_for(2 * head_cost(plan)), [&](Index begin, Index end) {
@@ -238,11 +240,15 @@ void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key,
         Real* const ds = p + block_rows * stride;
         Real* const factors = plan.dropout > 0 ? ds + block_rows * stride : nullptr;
         for (Index item = begin; item < end; ++item) {
-          for (Index first = 0; first < plan.queries || first == 0; first += block_rows) {
+          // From the last block, which under causality sees all keys: it overwrites, others add.
+          for (Index b = last_block; b >= 0; --b) {
+            const Index first = b * block_rows;
             const Block block(plan, item / plan.heads, item % plan.heads, first);
-            if (first == 0) {
-              clear(dkey, block, plan.keys, plan.head_dim);
-              clear(dvalue, block, plan.keys, plan.value_dim);
+            const bool add_key = b < last_block || !dkey.fresh;
+            const bool add_value = b < last_block || !dvalue.fresh;
+            if (b == last_block) {
+              clear_behind(dkey, block, plan.head_dim);
+              clear_behind(dvalue, block, plan.value_dim);
             }
             const Factor dy_block{dy + block.output(), y_stride};
             scores(block, query, key, p, stride);
@@ -251,7 +257,7 @@ void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key,
             weigh_backward(block, y, log_sum_exp, dy, p, ds, stride, factors);
             if (dvalue.data != nullptr) {
               weighted_sum(block, block.keys, plan.value_dim, block.rows, Real(1),
-                           headroom::transposed(p, stride), dy_block, true,
+                           headroom::transposed(p, stride), dy_block, add_value,
                            dvalue.data + block.at(plan.keys, 0, dvalue.stride, plan.value_dim),
                            dvalue.stride);
             }
@@ -264,7 +270,7 @@ void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key,
             }
             if (dkey.data != nullptr) {
               weighted_sum(block, block.keys, plan.head_dim, block.rows, plan.scale,
-                           headroom::transposed(ds, stride), block.queries(query), true,
+                           headroom::transposed(ds, stride), block.queries(query), add_key,
                            dkey.data + block.at(plan.keys, 0, dkey.stride, plan.head_dim),
                            dkey.stride);
             }

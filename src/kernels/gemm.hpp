@@ -20,8 +20,9 @@ inline Factor transposed(const Real* data, Index stride) { return {data, stride,
 /// `c_stride` apart. With beta = 0 C's old numbers are not read. Any size may be 0.
 ///
 /// Large products are cut into slabs of rows (or of columns, where those are more) that run in
-/// parallel, each on a single-threaded BLAS. The cuts depend on m, n and k only, so any number of
-/// threads gives the same bits; inside a parallel_for the same slabs are walked one by one.
+/// parallel, each on a single-threaded BLAS. The cuts depend on m, n, k and the machine's number of
+/// processors only, so any number of threads gives the same bits; inside a parallel_for the same
+/// slabs are walked one by one.
 void gemm(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, Real* c,
           Index c_stride);
 

@@ -36,11 +36,16 @@ void layer_norm_backward(const Real* x, const Real* weight, const Real* mean, co
     const Real* const in = x + r * columns;
     const Real* const d = dy + r * columns;
     const Real m = mean[r], s = rstd[r];
-    if (dweight != nullptr) {
+    if (dweight != nullptr && dbias != nullptr) {  // as always but in tests: one pass for both
+#pragma omp simd
+      for (Index c = 0; c < columns; ++c) {
+        dweight[c] += d[c] * ((in[c] - m) * s);
+        dbias[c] += d[c];
+      }
+    } else if (dweight != nullptr) {
 #pragma omp simd
       for (Index c = 0; c < columns; ++c) dweight[c] += d[c] * ((in[c] - m) * s);
-    }
-    if (dbias != nullptr) {
+    } else if (dbias != nullptr) {
 #pragma omp simd
       for (Index c = 0; c < columns; ++c) dbias[c] += d[c];
     }

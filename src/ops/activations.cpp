@@ -11,14 +11,13 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "kernels/broadcast.hpp"
+#include "kernels/gelu.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
-// Numbers of the two GELUs. xtensor expressions hold them by reference, so they outlive functions.
+// Numbers of the tanh GELU. xtensor expressions hold them by reference, so they outlive functions.
 constexpr Real half = Real(0.5);
-constexpr Real root_half = Real(1 / std::numbers::sqrt2);
-constexpr Real peak = Real(std::numbers::inv_sqrtpi / std::numbers::sqrt2);  // phi(0)
 constexpr Real k = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);     // sqrt(2 / pi)
 constexpr Real c = Real(0.044715);
 }  // namespace
@@ -36,15 +35,12 @@ Tensor relu(const Tensor& x) {
 // y = x Phi(x), so y' = Phi(x) + x phi(x).
 Tensor gelu(const Tensor& x) {
   OpScope op("gelu");
-  Array y =
-      map([](const auto& v) { return half * v * (Real(1) + xt::erf(v * root_half)); }, x.value());
+  Array y(x.shape());
+  kernels::gelu(x.value().data(), y.size(), y.data());
   return record(op, y, {x}, [x = x.value()](const Array& dy, Gradients& into) {
-    into[0] += map(
-        [](const auto& d, const auto& v) {
-          return d *
-                 (half * (Real(1) + xt::erf(v * root_half)) + v * peak * xt::exp(-half * v * v));
-        },
-        dy, x);
+    bool fresh = false;
+    Real* const dx = into[0].sum(fresh).data();
+    kernels::gelu_backward(x.data(), dy.data(), x.size(), !fresh, dx);
   });
 }
 

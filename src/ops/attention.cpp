@@ -52,6 +52,14 @@ kernels::AttentionPlan make_plan(const AttentionSizes& sizes, const AttentionOpt
   return plan;
 }
 
+/// Floating-point operations of a product over `width` columns for every query and key that a head
+/// looks at, in all heads.
+double product_flops(const kernels::AttentionPlan& plan, Index width) {
+  double pairs = 0;
+  for (const std::int32_t limit : plan.limits.span()) pairs += limit;
+  return 2 * pairs * static_cast<double>(plan.heads * width);
+}
+
 /// Query, key or value: its array and the columns of it that the heads own.
 struct Role {
   Array source;
@@ -140,6 +148,7 @@ AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
       Role{key.source.value(), key_group, key.first, heads * head_dim},
       Role{value.source.value(), value_group, value.first, heads * value_dim}};
   kernels::AttentionPlan plan = make_plan(sizes, options);
+  if (profiling()) op.work(product_flops(plan, head_dim + value_dim), 0);
   Array y(Shape{sizes.batch, sizes.queries, heads * value_dim});
   const Shape per_row{sizes.batch, heads, sizes.queries};
   AttentionRows rows{.log_sum_exp = Array(per_row), .entropy = {}, .maximum = {}};
@@ -153,6 +162,10 @@ AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
       record(op, y, {query.source, key.source, value.source},
              [roles, plan = std::move(plan), y, log_sum_exp = rows.log_sum_exp](const Array& dy,
                                                                                 Gradients& into) {
+               if (profiling()) {  // the scores once more, and the four products of the gradient
+                 const Index width = 3 * plan.head_dim + 2 * plan.value_dim;
+                 OpScope::current()->work(product_flops(plan, width), 0);
+               }
                RoleGradients gradients(roles, into);
                kernels::attention_backward(plan, roles[0].rows(), roles[1].rows(), roles[2].rows(),
                                            y.data(), log_sum_exp.data(), dy.data(), gradients[0],

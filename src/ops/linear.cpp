@@ -92,7 +92,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   Array y(x.shape().with(-1, out));
   forward_into({y.data(), out}, rows, x.value(), weight.value(), bias.value());
   const double flops = gemm_flops(rows, out, weight.dim(1));
-  op.work(flops, static_cast<double>((x.size() + weight.size() + y.size()) * Index{sizeof(Real)}));
+  op.work(flops, 0);
   return record(
       op, y, {x, weight, bias},
       [x = x.value(), weight = weight.value(), rows, flops](const Array& dy, Gradients& into) {
@@ -137,11 +137,13 @@ Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
                  biases.empty() ? Array() : biases[i].value());
     column += weights[i].dim(0);
   }
-  op.work(gemm_flops(rows, width, x.dim(-1)), 0);
+  const double flops = gemm_flops(rows, width, x.dim(-1));
+  op.work(flops, 0);
   return record(op, y, inputs,
-                [x = x.value(), weights = std::move(weight_values), rows, count,
+                [x = x.value(), weights = std::move(weight_values), rows, count, flops,
                  has_biases = !biases.empty()](const Array& dy, Gradients& into) {
                   const Array bias_gradients = has_biases ? column_sums(dy) : Array();
+                  OpScope::current()->work((into[0].wanted() ? flops : 0) + flops, 0);
                   Index at = 0;  // column
                   for (std::size_t i = 0; i < count; ++i) {
                     const Index out = weights[i].dim(0);

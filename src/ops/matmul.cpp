@@ -99,6 +99,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     };
     Real beta = 0;
     if (into[0].wanted()) {
+      OpScope::current()->work(p.flops(), 0);
       Real* const da = sum_of(into[0], beta);
       for_each_product(p, p.each_once, [&](Index batch, Index in_a, Index in_b) {
         gemm(p.m, p.k, p.n, Real(1), {dy.data() + batch * p.m * p.n, p.n},
@@ -106,6 +107,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
       });
     }
     if (into[1].wanted()) {
+      OpScope::current()->work(p.flops(), 0);
       Real* const db = sum_of(into[1], beta);
       for_each_product(p, p.each_once, [&](Index batch, Index in_a, Index in_b) {
         gemm(p.k, p.n, p.m, Real(1), transposed(a.data() + in_a * p.m * p.k, p.k),

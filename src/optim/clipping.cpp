@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
@@ -43,6 +44,7 @@ void scale(Array& array, Real factor) {
 }  // namespace
 
 double grad_norm(Module& module) {
+  const OpScope op("gradient norm");
   double total = 0;
   for (const NamedParameter& parameter : parameters(module)) {
     if (parameter.tensor.grad().defined()) total += sum_of_squares(parameter.tensor.grad());
@@ -57,6 +59,7 @@ double clip_grad_norm(Module& module, double limit) {
   const double norm = grad_norm(module);
   const double factor = limit / (norm + 1e-6);
   if (!std::isfinite(norm) || factor >= 1) return norm;
+  const OpScope op("clipping");
   for (NamedParameter& parameter : parameters(module)) {
     if (parameter.tensor.grad().defined()) {
       scale(parameter.tensor.mutable_grad(), static_cast<Real>(factor));

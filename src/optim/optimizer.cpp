@@ -9,6 +9,7 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
+#include "headroom/base/op_scope.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/ops/shaping.hpp"
 
@@ -98,6 +99,7 @@ void Optimizer::check_fits(const NamedParameter& parameter, const OptimizerState
 }
 
 void Optimizer::step(double rate) {
+  const OpScope op("optimizer");
   std::vector<NamedParameter> all = parameters(*model_);
   std::size_t known = 0;
   for (const NamedParameter& parameter : all) {  // all are checked before anything moves
@@ -138,6 +140,8 @@ void Optimizer::step_one(NamedParameter& parameter, OptimizerState& state, doubl
   for (std::int64_t& count : state.steps) ++count;
 
   const Shape& shape = parameter.tensor.shape();
+  const int streams = 3 + 2 * (keeps_.first + keeps_.second);  // the gradient is only read
+  OpScope::current()->work(0, static_cast<double>(shape.size() * streams * Index{sizeof(Real)}));
   Real* const value = own(parameter.tensor.edit_value());
   const Real* const gradient = parameter.tensor.grad().data();
   Real* const first = own(state.first);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 
@@ -83,8 +84,8 @@ fs::path newest_run(const fs::path& root) {
   }
   if (!newest) {
     throw UsageError(fmt::format(
-        "no trained model under {} (train one with headroom train, or name one with --model DIR)",
-        root.string()));
+        "no trained model under {} (train one with {} train, or name one with --model DIR)",
+        root.string(), invocation()));
   }
   return *newest;
 }

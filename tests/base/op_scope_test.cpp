@@ -38,6 +38,12 @@ TEST_CASE("the profile gives time to the innermost scope and sums calls and work
   CHECK(rows[0].bytes == 16);
   CHECK(rows[1].name == "outer");
   CHECK(rows[1].seconds < 0.005);
+  CHECK(rows[1].pass == Pass::forward);
   { const OpScope unseen("unseen"); }
   CHECK(profile().size() == 2);
+  set_profiling(true);
+  { const OpScope there("op"); }
+  { const OpScope back("op", Pass::backward); }
+  set_profiling(false);
+  CHECK(profile().size() == 2);  // a line for each pass, and the old table is gone
 }

@@ -13,8 +13,8 @@ BUILD = ("CMakeLists.txt", ".cmake", ".in", "CMakePresets.json")
 
 # (files, but not these, pattern, what is wrong)
 BANS = [
-    (CODE, r"^src/base/parallel\.cpp", r"#pragma omp (?!simd|declare simd)",
-     "threads come from parallel_for only"),
+    (CODE, r"^src/base/parallel\.cpp|^tests/benchmarks/gemm_floor\.cpp",
+     r"#pragma omp (?!simd|declare simd)", "threads come from parallel_for only"),
     (CODE, r"^tests/|^src/cli/", r"std::(thread|jthread|async)\b",
      "threads come from parallel_for only"),
     (CODE, None, r"\bstd::regex\b|#include <regex>", "std::regex is slow and overflows the stack"),

@@ -76,7 +76,9 @@ const std::vector<Bad> bad_invocations = {
     {{"doctor", "--threads", "1", "2"}, usage, "doctor takes no argument \"2\""},
     {{"doctor", "--threads", "1", "--threads", "2"}, usage, "--threads"},
     // bench
-    {{"bench", "steps"}, usage, "\"steps\" is none of step, generate, encode (did you mean step?)"},
+    {{"bench", "steps"},
+     usage,
+     "\"steps\" is none of step, generate, encode, memory (did you mean step?)"},
     {{"bench", "step", "step"}, usage, "bench takes no argument \"step\""},
     {{"bench", "--case", "nan"}, usage, "\"nan\" is none of nano, small, medium, base"},
     {{"bench", "--case", "huge"}, usage, "\"huge\" is none of"},
@@ -85,6 +87,8 @@ const std::vector<Bad> bad_invocations = {
     {{"bench", "--steps", "0"}, usage, "--steps: 0 is less than 1"},
     {{"bench", "--steps", "many"}, usage, "\"many\" is not a whole number"},
     {{"bench", "generate", "--batch", "0"}, usage, "--batch: 0 is less than 1"},
+    {{"bench", "encode", "--profile"}, usage, "--profile: only a training step has one"},
+    {{"bench", "memory", "--batch", "4"}, usage, "--batch: the batch of a training step"},
     {{"bench", "step", "--batch", "4"}, usage, "--batch: the batch of a training step belongs to"},
     {{"bench", "--threds", "2"}, usage, "bench has no option --threds (did you mean --threads?)"},
     // inspect

@@ -1,5 +1,6 @@
 // What the program does when it is asked rightly.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "headroom/train/checkpoint.hpp"
@@ -26,6 +27,20 @@ TEST_CASE("without arguments the program says what it can do") {
     CHECK_THAT(finished.out, Contains(std::string("headroom") +
                                       (sizeof(headroom::Real) == 8 ? "-f64 " : " ") + command));
   }
+}
+
+TEST_CASE("hints can be typed as they are printed, also when the launcher started the program") {
+  const std::vector<std::string> launched = {"HEADROOM_LAUNCHER=./headroom"};
+  const Finished overview = headroom_program({}, "", launched);
+  CHECK(overview.code == 0);
+  for (const char* line : {"  ./headroom demo ", "  ./headroom test ", "  ./headroom parity "}) {
+    CHECK_THAT(overview.out, Contains(line));
+  }
+  CHECK_THAT(headroom_program({}).out, !Contains("./headroom") && !Contains("parity"));
+  CHECK_THAT(headroom_program({"train", "--help"}, "", launched).out,
+             Contains("./headroom train --task reverse"));
+  CHECK_THAT(headroom_program({"tset"}, "", launched).err, Contains("did you mean test?"));
+  CHECK_THAT(headroom_program({"paritty"}).err, !Contains("did you mean"));
 }
 
 TEST_CASE("help and version end well, for the program and for every command it lists") {
@@ -123,6 +138,22 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
     REQUIRE(written.code == 0);
     CHECK(json::parse(written.out)["tok_s"] > 0);
   }
+  const Finished profiled =
+      headroom_program({"bench", "step", "--case", "nano", "--steps", "2", "--profile", "--json"});
+  REQUIRE(profiled.code == 0);
+  double shares = 0, backward = 0, forward = 0;
+  const json profile = json::parse(profiled.out)["profile"];
+  for (const json& row : profile) {
+    shares += row["share"].get<double>();
+    if (row["operation"] == "linear") forward = row["gflops"];
+    if (row["operation"] == "linear, backward") backward = row["gflops"];
+  }
+  CHECK(std::abs(shares - 1) < 1e-6);
+  CHECK(forward > 0);
+  CHECK(backward > 0);
+  const Finished memory = headroom_program({"bench", "memory", "--case", "nano", "--json"});
+  REQUIRE(memory.code == 0);
+  CHECK(json::parse(memory.out)["working_bytes"] > 1e6);
   const Finished encoded = headroom_program({"bench", "encode", "--case", "nano", "--steps", "1"});
   CHECK(encoded.code == 0);
   CHECK_THAT(encoded.out, Contains("nano"));

@@ -101,9 +101,9 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
 
 TEST_CASE("an interrupted run goes on to the bit, heads being removed meanwhile") {
   const TemporaryFolder folder;
-  const std::vector<std::string> more{"--steps",      "600", "--prune",      "6",
-                                      "--dropout",    "0.1", "--prune-from", "100",
-                                      "--prune-over", "200", "--save-every", "50"};
+  const std::vector<std::string> more{"--steps",      "300", "--prune",      "6",
+                                      "--dropout",    "0.1", "--prune-from", "50",
+                                      "--prune-over", "100", "--save-every", "25"};
   auto whole = small_run("whole", more), parts = small_run("parts", more);
   for (auto* run : {&whole, &parts}) run->erase(run->begin() + 3, run->begin() + 5);  // one --steps
   REQUIRE(headroom_program(whole, folder).code == 0);
@@ -111,7 +111,7 @@ TEST_CASE("an interrupted run goes on to the bit, heads being removed meanwhile"
     const Finished stopped = stop_at_checkpoint(parts, signal, folder);
     if (stopped.code == 0) break;  // it was done before the signal came
     CHECK(stopped.code == (std::string(signal) == "INT" ? 130 : 143));
-    CHECK_THAT(stopped.out, Contains("headroom train --out parts --resume"));
+    CHECK_THAT(stopped.out, Contains(" train --out parts --resume"));
     parts = {"train", "--out", "parts", "--resume", "--threads", "2"};
   }
   const Finished resumed = headroom_program({"train", "--out", "parts", "--resume"}, folder);

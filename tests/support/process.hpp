@@ -15,7 +15,7 @@ struct Finished {
 /// after `seconds`.
 Finished run_process(const std::vector<std::string>& command,
                      const std::vector<std::string>& environment = {},
-                     const std::string& folder = "", int seconds = 120);
+                     const std::string& folder = "", int seconds = 300);
 
 /// True when a program of this name is in PATH.
 bool in_path(const std::string& program);

@@ -3,6 +3,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/head_id.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/op_scope.hpp"

@@ -10,19 +10,24 @@
 
 namespace headroom::inline HEADROOM_PRECISION {
 
+/// Which pass over the tape an operation runs in.
+enum class Pass { forward, backward };
+
 /// First line of every operation's body: `OpScope op("sigmoid");`. Names it while it runs; adds its
 /// time to the profile when profiling is on, else costs a pointer assignment. Scopes nest: time
 /// belongs to the innermost.
 class OpScope {
  public:
-  explicit OpScope(const char* name);
+  explicit OpScope(const char* name, Pass pass = Pass::forward);
   ~OpScope();
   OpScope(const OpScope&) = delete;
   OpScope& operator=(const OpScope&) = delete;
 
   const char* name() const { return name_; }
-  /// Work done in this scope, for the profile's rates: floating-point operations and bytes moved.
-  void work(double flops, double bytes) {
+  /// Work done in this scope, for the profile's rates: floating-point operations, and bytes that
+  /// have to be moved at least (every number that is read or written, once). The tape counts the
+  /// bytes of recorded operations by itself.
+  void work(double flops, double bytes) const {
     flops_ += flops;
     bytes_ += bytes;
   }
@@ -32,15 +37,17 @@ class OpScope {
  private:
   using Clock = std::chrono::steady_clock;
   const char* name_;
+  Pass pass_;
   OpScope* outer_;
-  double flops_ = 0, bytes_ = 0;
+  mutable double flops_ = 0, bytes_ = 0;
   Clock::duration inner_time_{};
   Clock::time_point begin_;
 };
 
-/// One operation's line in the profile.
+/// One operation's line in the profile; its forward and its backward pass have a line each.
 struct ProfileRow {
   std::string name;
+  Pass pass = Pass::forward;
   Index calls = 0;
   double seconds = 0;
   double flops = 0, bytes = 0;
@@ -48,6 +55,8 @@ struct ProfileRow {
 
 /// Profiling is off at the start. Turning it on clears the table.
 void set_profiling(bool on);
+/// True while profiling: what only the profile needs is worth computing.
+bool profiling();
 /// The table since profiling was turned on, longest time first.
 std::vector<ProfileRow> profile();
 

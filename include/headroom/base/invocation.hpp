@@ -1,0 +1,18 @@
+// How the person at the keyboard calls this program.
+#pragma once
+
+#include <string>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// What stands before a command in hints and examples, so that they can be typed as they are
+/// printed: the launcher's name ("./headroom", from the environment variable HEADROOM_LAUNCHER)
+/// when it started the program, else the program's own, "headroom" or "headroom-f64".
+std::string invocation();
+
+/// True when the launcher started the program; then there are commands that only the launcher has.
+bool launched();
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,22 @@
+// How the person at the keyboard calls this program.
+#include "headroom/base/invocation.hpp"
+
+#include <cstdlib>
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+std::string launcher() {
+  const char* const name = std::getenv("HEADROOM_LAUNCHER");
+  return name == nullptr ? "" : name;
+}
+}  // namespace
+
+bool launched() { return !launcher().empty(); }
+
+std::string invocation() {
+  if (launched()) return launcher();
+  return is_double ? "headroom-f64" : "headroom";
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,46 @@
+// The benchmark of memory: what a training step needs beside what training has to keep.
+#include <malloc.h>
+
+#include <fstream>
+#include <string>
+
+#include "cli/bench.hpp"
+#include "headroom/array/pool.hpp"
+#include "headroom/base/error.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+/// A line of /proc/self/status in bytes: "VmRSS", the resident set, or "VmHWM", its peak.
+double resident(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key + ":")) return 1024 * std::stod(line.substr(key.size() + 1));
+  }
+  throw FileError("bench memory: /proc/self/status does not tell " + key + "; it needs Linux");
+}
+
+/// Gives back what earlier work left behind, and lets the peak begin anew.
+void start_afresh() {
+  trim_pool();
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << 5;
+}
+
+}  // namespace
+
+Record bench_memory(const BenchCase& bench_case, const BenchOptions& options) {
+  constexpr BenchCase tiny = {"tiny", 1, 1, 8, 4, 1, 4};
+  BenchStep(tiny, options)();  // the libraries' own buffers are there from now on
+  start_afresh();
+  const double before = resident("VmRSS");
+  BenchStep step(bench_case, options);
+  for (int i = 0; i < 4; ++i) step();
+  const auto parameters = static_cast<double>(step.parameters()) * sizeof(Real);
+  return {{"params", step.parameters()},
+          {"working_bytes", resident("VmHWM") - before - 4 * parameters},
+          {"parameter_bytes", 4 * parameters}};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

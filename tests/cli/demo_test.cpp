@@ -1,0 +1,54 @@
+// The main job as a user runs it, whole: its figures, and its page in a browser. Takes about a
+// minute.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/browser.hpp"
+#include "support/process.hpp"
+#include "support/temporary_folder.hpp"
+
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+TEST_CASE("the demo keeps its promises, and its page is drawn") {
+  const TemporaryFolder folder;
+  const Finished demo = run_process({HEADROOM_PROGRAM, "demo", "--out", "run", "--seed", "1"}, {},
+                                    folder.path(), 600);
+  INFO(demo.err);
+  REQUIRE(demo.code == 0);
+  CHECK_THAT(demo.out, Contains("Same function") && Contains("Learning") && Contains("Looking") &&
+                           Contains("Removing heads") && Contains("report.html"));
+
+  const json summary = json::parse(std::ifstream(folder / "run/summary.json"));
+  CHECK(summary.at("seed") == 1);
+  CHECK(summary.at("heads_total") == 24);
+  CHECK(summary.at("heads_alive") == 12);
+  CHECK(summary.at("exact_match_before").get<double>() >= 0.99);
+  CHECK(summary.at("exact_match_after").get<double>() >= 0.97);
+  for (const char* cost : {"step_ms_before", "step_ms_after"}) {
+    CHECK(summary.at(cost).get<double>() > 0);  // how long is a benchmark's question
+  }
+  constexpr double tolerance = 2e-6;  // of float
+  for (const char* difference : {"forward", "parameter_gradient", "input_gradient"}) {
+    INFO(difference);
+    CHECK(summary.at("separate_vs_fused").at(difference).get<double>() <= tolerance);
+  }
+  // Gradients are summed in another order, so they cannot be equal to the bit.
+  CHECK(summary.at("separate_vs_fused").at("parameter_gradient").get<double>() > 0);
+
+  if (!can_open_pages()) return;
+  for (const int width : {1200, 500}) {
+    INFO("width " << width);
+    const OpenedPage page =
+        open_page(folder / "run/report.html", folder / "profile", width, width == 500);
+    REQUIRE(page.code == 0);
+    CHECK(page.complaints == "");
+    CHECK(page.attribute("charts") == "4");  // loss, exact match, differences, heads
+    CHECK(page.attribute("maps") == "24");   // a head each
+    CHECK(page.attribute("painted") == page.attribute("canvases"));
+    CHECK(page.attribute("requests") == "0");
+    CHECK(page.attribute("overflow") == "0");
+  }
+}
