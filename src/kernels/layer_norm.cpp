@@ -32,9 +32,11 @@ void layer_norm(const Real* x, const Real* weight, const Real* bias, Real epsilo
 void layer_norm_backward(const Real* x, const Real* weight, const Real* mean, const Real* rstd,
                          const Real* dy, Index rows, Index columns, const NormGradients& into) {
   const Real count = static_cast<Real>(std::max<Index>(1, columns));
+  const WeightOrOnes given(weight, columns);
   for_rows_summing(rows, columns, into, [&](Index r, Real* dweight, Real* dbias) {
     const Real* const in = x + r * columns;
     const Real* const d = dy + r * columns;
+    const Real* const w = given.data();  // here, since the loops see only local variables as fixed
     const Real m = mean[r], s = rstd[r];
     if (dweight != nullptr && dbias != nullptr) {  // as always but in tests: one pass for both
 #pragma omp simd
@@ -53,16 +55,17 @@ void layer_norm_backward(const Real* x, const Real* weight, const Real* mean, co
     Real sum_g = 0, sum_gn = 0;
 #pragma omp simd reduction(+ : sum_g, sum_gn)
     for (Index c = 0; c < columns; ++c) {
-      const Real g = weight != nullptr ? d[c] * weight[c] : d[c];
+      const Real g = d[c] * w[c];
       sum_g += g;
       sum_gn += g * ((in[c] - m) * s);
     }
     const Real mean_g = sum_g / count, mean_gn = sum_gn / count;
     Real* const out = into.dx + r * columns;
+    const bool add = into.add_x;
 #pragma omp simd
     for (Index c = 0; c < columns; ++c) {
-      const Real g = weight != nullptr ? d[c] * weight[c] : d[c];
-      put(s * (g - mean_g - (in[c] - m) * s * mean_gn), into.add_x, out[c]);
+      const Real g = d[c] * w[c];
+      put(s * (g - mean_g - (in[c] - m) * s * mean_gn), add, out[c]);
     }
   });
 }

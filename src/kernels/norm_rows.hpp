@@ -12,6 +12,19 @@
 namespace headroom::inline HEADROOM_PRECISION {
 namespace kernels {
 
+/// `weight`, or ones where a norm has none: a choice inside a loop would keep it from using SIMD.
+class WeightOrOnes {
+ public:
+  WeightOrOnes(const Real* weight, Index columns) : weight_(weight) {
+    if (weight_ == nullptr) ones_ = Array(Shape{columns}, Real(1));
+  }
+  const Real* data() const { return weight_ != nullptr ? weight_ : ones_.data(); }
+
+ private:
+  const Real* weight_;
+  Array ones_;
+};
+
 /// Calls row(r, dweight, dbias) for every row, in parallel. It adds the row's part to both sums,
 /// which belong to its chunk of rows (nullptr when not wanted); the chunks' sums are then combined
 /// in order. At most 64 chunks, cut by shape only.

@@ -29,9 +29,11 @@ void rms_norm(const Real* x, const Real* weight, Real epsilon, Index rows, Index
 void rms_norm_backward(const Real* x, const Real* weight, const Real* rrms, const Real* dy,
                        Index rows, Index columns, const NormGradients& into) {
   const Real count = static_cast<Real>(std::max<Index>(1, columns));
+  const WeightOrOnes given(weight, columns);
   for_rows_summing(rows, columns, into, [&](Index r, Real* dweight, Real*) {
     const Real* const in = x + r * columns;
     const Real* const d = dy + r * columns;
+    const Real* const w = given.data();  // here, since the loops see only local variables as fixed
     const Real s = rrms[r];
     if (dweight != nullptr) {
 #pragma omp simd
@@ -40,15 +42,13 @@ void rms_norm_backward(const Real* x, const Real* weight, const Real* rrms, cons
     if (into.dx == nullptr) return;
     Real sum_gn = 0;
 #pragma omp simd reduction(+ : sum_gn)
-    for (Index c = 0; c < columns; ++c) {
-      sum_gn += (weight != nullptr ? d[c] * weight[c] : d[c]) * (in[c] * s);
-    }
+    for (Index c = 0; c < columns; ++c) sum_gn += d[c] * w[c] * (in[c] * s);
     const Real mean_gn = sum_gn / count;
     Real* const out = into.dx + r * columns;
+    const bool add = into.add_x;
 #pragma omp simd
     for (Index c = 0; c < columns; ++c) {
-      const Real g = weight != nullptr ? d[c] * weight[c] : d[c];
-      put(s * (g - in[c] * s * mean_gn), into.add_x, out[c]);
+      put(s * (d[c] * w[c] - in[c] * s * mean_gn), add, out[c]);
     }
   });
 }

@@ -19,8 +19,8 @@ constexpr Index chunk = 16384;
 double sum_of_squares(const Array& array) {
   const Index chunks = (array.size() + chunk - 1) / chunk;
   std::vector<double> partial(static_cast<std::size_t>(chunks), 0);
-  const Real* const x = array.data();
   parallel_for(array.size(), chunk, [&](Index begin, Index end) {
+    const Real* const x = array.data();
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (Index i = begin; i < end; ++i) {

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Guards the kernels' instruction counts: times are noisy, counts are not.
+
+usage: instructions.py PROGRAM [--update]
+
+Runs kernel_work under callgrind and compares each kernel with instructions.json beside this file.
+More than a tenth more instructions is a failure; a tenth less says that the file wants an update
+(--update writes it). The counts belong to g++ 12 and -march=x86-64-v3.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+EXPECTED = pathlib.Path(__file__).resolve().parent / "instructions.json"
+LINE = re.compile(r"^\s*([\d,]+) .*?measured_(\w+)")
+
+
+def count(program):
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "callgrind.out"
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Haswell"}
+        done = subprocess.run(
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no",
+             "--toggle-collect=measured_*", program], env=environment, capture_output=True,
+            text=True)
+        if done.returncode != 0:
+            sys.exit(f"error: {program} under callgrind: {done.stderr[-2000:]}")
+        report = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", out],
+                                capture_output=True, text=True, check=True).stdout
+    found = {}
+    for line in report.splitlines():
+        match = LINE.match(line)
+        if match:
+            instructions = int(match[1].replace(",", ""))
+            found[match[2]] = max(found.get(match[2], 0), instructions)
+    return found
+
+
+def main():
+    program, update = sys.argv[1], "--update" in sys.argv[2:]
+    if shutil.which("valgrind") is None:
+        print("skipped: no valgrind (apt-get install valgrind)")
+        return
+    found = count(program)
+    if update:
+        EXPECTED.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n")
+        return
+    expected = json.loads(EXPECTED.read_text())
+    if found.keys() != expected.keys():
+        sys.exit(f"error: counted {sorted(found)}, expected {sorted(expected)}; --update?")
+    slower = False
+    for name in sorted(found):
+        ratio = found[name] / expected[name]
+        word = "TOO MANY" if ratio > 1.1 else "fewer: --update" if ratio < 0.9 else ""
+        print(f"{name:24} {found[name]:>12,} {ratio:6.3f}  {word}".rstrip())
+        slower = slower or ratio > 1.1
+    if slower:
+        sys.exit("error: a kernel needs more instructions than it did; if that is meant, --update")
+
+
+main()
