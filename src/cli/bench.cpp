@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <numeric>
+#include <tuple>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
@@ -109,6 +110,24 @@ std::vector<Column> columns_of(const std::string& what) {
           {"tok_s", "tokens/s", 0},    {"gflops", "GFLOP/s", 1}, {"peak_bytes", "memory", 0}};
 }
 
+/// The case with the sizes that were asked for; they are noted in `line`.
+BenchCase resized(BenchCase bench_case, const BenchOptions& options, Record& line) {
+  for (const auto& [name, wanted, size] : {std::tuple("layers", options.layers, &bench_case.layers),
+                                           {"heads", options.heads, &bench_case.heads},
+                                           {"width", options.width, &bench_case.width},
+                                           {"length", options.length, &bench_case.length},
+                                           {"batch", options.batch, &bench_case.batch}}) {
+    if (wanted == 0) continue;
+    *size = wanted;
+    line[name] = wanted;
+  }
+  if (bench_case.width % bench_case.heads != 0) {
+    throw UsageError(
+        fmt::format("--heads {} must divide --width {}", bench_case.heads, bench_case.width));
+  }
+  return bench_case;
+}
+
 /// The profile of a step as a table, without the operations that take next to nothing.
 std::string profile_text(const Record& profile) {
   const auto rate = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : ""; };
@@ -129,11 +148,8 @@ int run_bench(const BenchCommand& command) {
   if (command.what != "step" && command.options.profile) {
     throw UsageError("--profile: only a training step has one; it goes with step");
   }
-  const bool infers = command.what == "generate" || command.what == "encode";
-  if (!infers && command.options.batch > 0) {
-    throw UsageError(
-        "--batch: the batch of a training step belongs to its case; it goes with "
-        "generate and encode");
+  if (command.what == "generate" && command.options.length == 1) {
+    throw UsageError("--length 1: nothing is left to write after the prompt (try 64)");
   }
   const std::vector<Column> columns = columns_of(command.what);
   std::vector<std::string> titles = {"case"};
@@ -143,7 +159,8 @@ int run_bench(const BenchCommand& command) {
   for (const BenchCase& bench_case : bench_cases()) {
     if (!command.only_case.empty() && command.only_case != bench_case.name) continue;
     Record line = {{"case", bench_case.name}};
-    line.update(bench_called(command.what)(bench_case, command.options));
+    line.update(
+        bench_called(command.what)(resized(bench_case, command.options, line), command.options));
     line["threads"] = num_threads();
     line["layout"] = command.options.layout;
     line["blas"] = blas_description();
@@ -184,9 +201,18 @@ Command add_bench(CLI::App& program) {
   app->add_option("--steps", command->options.steps, "timed repetitions")
       ->type_name("N")
       ->check(at_least(1));
-  app->add_option("--batch", command->options.batch, "sequences at once (generate, encode)")
+  app->add_option("--batch", command->options.batch,
+                  "sequences at once; default: the case's own, 1 for generate and encode")
       ->type_name("N")
       ->check(at_least(1));
+  for (const auto& [name, size] : {std::pair("layers", &command->options.layers),
+                                   {"heads", &command->options.heads},
+                                   {"width", &command->options.width},
+                                   {"length", &command->options.length}}) {
+    app->add_option(std::string("--") + name, *size, "another number than the case's own")
+        ->type_name("N")
+        ->check(at_least(1));
+  }
   app->add_flag("--profile", command->options.profile, "where the time of a step goes");
   app->add_flag("--json", command->json, "a JSON line per case");
   add_threads(*app);

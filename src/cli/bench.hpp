@@ -27,8 +27,10 @@ const std::vector<BenchCase>& bench_cases();
 
 struct BenchOptions {
   std::string layout = "fused";
-  Index steps = 0;       // timed repetitions; 0: the benchmark's own number
-  Index batch = 0;       // 0: the benchmark's own
+  Index steps = 0;  // timed repetitions; 0: the benchmark's own number
+  // Sizes other than the case's own, to see how time and memory grow with them; 0: its own. Batch
+  // is 1 where nothing else is said and nothing is trained.
+  Index layers = 0, heads = 0, width = 0, length = 0, batch = 0;
   bool profile = false;  // of a step: where its time goes
 };
 

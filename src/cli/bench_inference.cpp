@@ -9,7 +9,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
 
-constexpr Index prompt_length = 16;
+constexpr Index longest_prompt = 16;
 
 /// The likeliest next symbol of every sequence, [B, 1].
 Ids likeliest(const Array& logits) {
@@ -29,6 +29,7 @@ Record bench_generate(const BenchCase& bench_case, const BenchOptions& options) 
   LanguageModel model(bench_case.model(layout_from(options.layout)), rng);
   model.eval();
   const Index batch = options.batch > 0 ? options.batch : 1;
+  const Index prompt_length = std::min(longest_prompt, bench_case.length / 2);
   const Index written = bench_case.length - prompt_length;
   const Ids prompt = random_ids(batch, prompt_length, bench_case.symbols);
   const NoGrad no_grad;

@@ -21,7 +21,7 @@ using namespace headroom;
 
 namespace {
 
-constexpr Index batch = 2, heads = 4, length = 64, head_dim = 32, rows = 128, columns = 256;
+constexpr Index batch = 2, heads = 4, length = 256, head_dim = 32, rows = 128, columns = 256;
 
 Array random(const Shape& shape) {
   static Rng rng(1);
@@ -36,9 +36,11 @@ Array y(x.shape()), dx(x.shape()), mean(Shape{rows}), rstd(Shape{rows}), dweight
     dbias(bias.shape());
 const Ids labels(Shape{rows}, 7);
 
-kernels::AttentionPlan plan() {
-  Ids limits(Shape{batch, length});
-  for (Index i = 0; i < limits.size(); ++i) limits[i] = static_cast<std::int32_t>(i % length + 1);
+kernels::AttentionPlan plan(bool causal) {
+  Ids limits(Shape{batch, length}, static_cast<std::int32_t>(length));
+  for (Index i = 0; causal && i < limits.size(); ++i) {
+    limits[i] = static_cast<std::int32_t>(i % length + 1);
+  }
   return {.batch = batch,
           .heads = heads,
           .queries = length,
@@ -47,7 +49,7 @@ kernels::AttentionPlan plan() {
           .value_dim = head_dim,
           .scale = Real(0.2),
           .limits = limits,
-          .limits_differ = true,
+          .limits_differ = causal,
           .allowed = {},
           .allowed_at = {},
           .dropout = 0,
@@ -92,11 +94,14 @@ MEASURED measured_adam() {
   static const AdamStep step = adam_step(1e-3, 0.9, 0.999, 1e-8, 0.01, true, 1);
   adam(step, x.size(), y.data(), dy.data(), dx.data(), dpacked.data());
 }
+MEASURED measured_full_attention() {
+  kernels::attention(plan(false), query, key, value, head_y.data(), {log_sum_exp.data()});
+}
 MEASURED measured_attention() {
-  kernels::attention(plan(), query, key, value, head_y.data(), {log_sum_exp.data()});
+  kernels::attention(plan(true), query, key, value, head_y.data(), {log_sum_exp.data()});
 }
 MEASURED measured_attention_backward() {
-  kernels::attention_backward(plan(), query, key, value, head_y.data(), log_sum_exp.data(),
+  kernels::attention_backward(plan(true), query, key, value, head_y.data(), log_sum_exp.data(),
                               dhead.data(), {dpacked.data(), 3 * width, true},
                               {dpacked.data() + width, 3 * width, true},
                               {dpacked.data() + 2 * width, 3 * width, true});
@@ -115,6 +120,7 @@ int main() {
   measured_column_sums();
   for (Real& v : dpacked.span()) v = 1;  // a second moment is not negative
   measured_adam();
+  measured_full_attention();
   measured_attention();
   measured_attention_backward();
   std::puts("done");

@@ -88,8 +88,9 @@ const std::vector<Bad> bad_invocations = {
     {{"bench", "--steps", "many"}, usage, "\"many\" is not a whole number"},
     {{"bench", "generate", "--batch", "0"}, usage, "--batch: 0 is less than 1"},
     {{"bench", "encode", "--profile"}, usage, "--profile: only a training step has one"},
-    {{"bench", "memory", "--batch", "4"}, usage, "--batch: the batch of a training step"},
-    {{"bench", "step", "--batch", "4"}, usage, "--batch: the batch of a training step belongs to"},
+    {{"bench", "generate", "--length", "1"}, usage, "nothing is left to write"},
+    {{"bench", "step", "--heads", "3"}, usage, "--heads 3 must divide --width 128"},
+    {{"bench", "step", "--width", "0"}, usage, "--width: 0 is less than 1"},
     {{"bench", "--threds", "2"}, usage, "bench has no option --threds (did you mean --threads?)"},
     // inspect
     {{"inspect"}, usage, "no trained model under runs"},

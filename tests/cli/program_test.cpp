@@ -151,6 +151,12 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
   CHECK(std::abs(shares - 1) < 1e-6);
   CHECK(forward > 0);
   CHECK(backward > 0);
+  const Finished longer =
+      headroom_program({"bench", "step", "--case", "nano", "--steps", "1", "--json", "--layers",
+                        "1", "--length", "32", "--batch", "2"});
+  REQUIRE(longer.code == 0);
+  CHECK(json::parse(longer.out)["length"] == 32);
+  CHECK(json::parse(longer.out)["params"] < line["params"]);
   const Finished memory = headroom_program({"bench", "memory", "--case", "nano", "--json"});
   REQUIRE(memory.code == 0);
   CHECK(json::parse(memory.out)["working_bytes"] > 1e6);
