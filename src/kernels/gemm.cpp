@@ -2,6 +2,7 @@
 #include "kernels/gemm.hpp"
 
 #include <cblas.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,9 +34,20 @@ Index most_slabs() {
   return count;
 }
 
+/// A function of MKL, when that is the BLAS; it may have come in at the program's start, in the
+/// place of the one that was linked.
+template <class Function>
+Function* mkl(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
 /// The pthread build of OpenBLAS must not thread by itself beside our loops: that is slower than
 /// one thread. Its OpenMP build runs serially inside them already, and would shrink our team.
 bool make_blas_single_threaded() {
+  if (auto* const set_layer = mkl<int(int)>("MKL_Set_Threading_Layer")) {
+    constexpr int sequential = 1;
+    set_layer(sequential);
+  }
   constexpr int threads_by_pthread = 1;
   if (openblas_get_parallel != nullptr && openblas_get_parallel() == threads_by_pthread) {
     openblas_set_num_threads(1);
@@ -152,6 +164,11 @@ void gemm(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, 
 }
 
 std::string describe_blas() {
+  if (auto* const version = mkl<void(char*, int)>("MKL_Get_Version_String")) {
+    char text[200] = "";
+    version(text, sizeof text - 1);
+    return text;
+  }
   return openblas_get_config != nullptr ? openblas_get_config()
                                         : "a cblas library other than OpenBLAS";
 }

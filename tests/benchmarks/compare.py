@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures headroom beside PyTorch and writes the tables of docs/performance.md.
 
-    tests/benchmarks/compare.py [--rounds 5] [--only step|inference|memory] [--python PYTHON]
-                                [--program build/release/bin/headroom] [--out FILE]
+    tests/benchmarks/compare.py [--rounds 5] [--threads 2 1] [--only step|inference|memory]
+                                [--python PYTHON] [--program PATH] [--out FILE]
 
 Every round runs each side once, in turn, each in a process of its own; a table shows the median of
 the rounds' medians and the least time of all. PYTHON is an interpreter that has PyTorch (default:
@@ -94,7 +94,7 @@ def table(titles, rows):
 
 def steps(bench):
     rows = []
-    for threads in (2, 1):
+    for threads in bench.options.threads:
         for case in CASES:
             count = {"nano": 40, "small": 15, "medium": 6, "base": 6}[case]
             more = ["--threads", threads, "--steps", count]
@@ -160,6 +160,7 @@ def circumstances(bench):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, nargs="+", default=[2, 1], help="of training steps")
     parser.add_argument("--only", choices=["step", "inference", "memory"])
     parser.add_argument("--python")
     parser.add_argument("--program", default=ROOT / "build/release/bin/headroom")
