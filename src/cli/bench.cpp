@@ -205,13 +205,12 @@ Command add_bench(CLI::App& program) {
                   "sequences at once; default: the case's own, 1 for generate and encode")
       ->type_name("N")
       ->check(at_least(1));
-  for (const auto& [name, size] : {std::pair("layers", &command->options.layers),
-                                   {"heads", &command->options.heads},
-                                   {"width", &command->options.width},
-                                   {"length", &command->options.length}}) {
-    app->add_option(std::string("--") + name, *size, "another number than the case's own")
-        ->type_name("N")
-        ->check(at_least(1));
+  for (const auto& [name, size, what] :
+       {std::tuple("layers", &command->options.layers, "layers; default: the case's own number"),
+        {"heads", &command->options.heads, "heads of a layer; default: the case's own number"},
+        {"width", &command->options.width, "numbers per symbol; default: the case's own"},
+        {"length", &command->options.length, "symbols per sequence; default: the case's own"}}) {
+    app->add_option(std::string("--") + name, *size, what)->type_name("N")->check(at_least(1));
   }
   app->add_flag("--profile", command->options.profile, "where the time of a step goes");
   app->add_flag("--json", command->json, "a JSON line per case");

@@ -114,7 +114,7 @@ Command add_inspect(CLI::App& program) {
   app->add_option("--model", options->model, "a run's folder or a checkpoint; default: newest run")
       ->type_name("PATH");
   app->add_flag("--json", options->json, "one JSON object");
-  app->footer(fmt::format("Example: {} inspect --model runs/demo", invocation()));
+  app->footer(fmt::format("Example: {} inspect --model runs/demo-1", invocation()));
   return {app, [options] {
             const std::filesystem::path path = checkpoint_of(model_folder(options->model));
             SavedModel saved = load_model(path);

@@ -79,8 +79,10 @@ void require_no_extras(const CLI::App& program, const std::vector<Command>& comm
     if (launched()) {
       for (const auto& [command, does] : launcher_commands) names.emplace_back(command);
     }
-    throw UsageError(
-        fmt::format("no command \"{}\"{}", printable(word), did_you_mean(word, names)));
+    throw UsageError(fmt::format("no command \"{}\"{}", printable(word),
+                                 nearest(word, names).empty()
+                                     ? fmt::format("; {} alone lists them", program.get_name())
+                                     : did_you_mean(word, names)));
   }
   const CLI::App& app = chosen.empty() ? program : *chosen.front();
   if (is_option) {
@@ -112,7 +114,11 @@ std::string readable(const CLI::ParseError& error) {
 
 int run(CLI::App& program, int argc, const char* const* argv) {
   std::vector<Command> commands;
-  for (const auto add : all_commands) commands.push_back(add(program));
+  for (const auto add : all_commands) {
+    commands.push_back(add(program));
+    CLI::App& app = *commands.back().app;
+    if (app.get_footer() == program.get_footer()) app.footer("");  // CLI11 hands the program's down
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {

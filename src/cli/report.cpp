@@ -31,13 +31,14 @@ int rewrite(const ReportOptions& options) {
 }  // namespace
 
 Command add_report(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("report", "write a run's page anew from its records");
+  CLI::App* app =
+      program.add_subcommand("report", "write the page of a run again from its records");
   const auto options = std::make_shared<ReportOptions>();
   add_model(*app, options->model);
   app->add_option("--out", options->out, "where to; default: report.html in the run's folder")
       ->type_name("FILE");
   app->add_flag("--force", options->force, "replace FILE when it exists");
-  app->footer(fmt::format("Example: {} report --model runs/demo --out page.html", invocation()));
+  app->footer(fmt::format("Example: {} report --model runs/demo-1 --out page.html", invocation()));
   return {app, [options] { return rewrite(*options); }};
 }
 

@@ -88,8 +88,7 @@ class Translator {
 
 int translate(const Options& options) {
   if (options.candidates > options.beam) {
-    throw UsageError(
-        fmt::format("--candidates {} needs --beam of at least as many", options.candidates));
+    throw UsageError(fmt::format("--candidates {0} needs --beam {0} or more", options.candidates));
   }
   Translator translator(options);
   Index number = 0, refused = 0;

@@ -88,7 +88,9 @@ bool run(const std::filesystem::path& path, const std::string& only, bool& skipp
 }
 
 int usage(const std::string& what) {
-  fmt::print(stderr, "error: {}\nusage: headroom_parity DIR [--only KIND]\n", what);
+  fmt::print(stderr,
+             "error: {}\nusage: ./headroom parity DIR [--only KIND] [--precision double|float]\n",
+             what);
   return 2;
 }
 

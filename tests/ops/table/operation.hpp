@@ -1,5 +1,5 @@
 // The table of operations: what a row is. Every public operation has a row (or one per overload) in
-// one of the table_*.cpp files here, and every row goes through the checks of table_test.cpp:
+// one of the *_rows.cpp files here, and every row goes through the checks of table_test.cpp:
 // gradient check, composed twin, plain loops, thread counts, no tape under NoGrad, planted faults.
 // To add an operation is to add a row.
 #pragma once
