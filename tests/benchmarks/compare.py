@@ -11,7 +11,6 @@ floor is gemm_floor.cpp beside this file: the matrix products alone, compiled he
 """
 import argparse
 import json
-import os
 import pathlib
 import platform
 import shutil
@@ -27,9 +26,7 @@ CASES = ["nano", "small", "medium", "base"]
 
 def run(command):
     """The JSON lines that a command prints."""
-    environment = {**os.environ, "GOMP_SPINCOUNT": os.environ.get("GOMP_SPINCOUNT", "3000")}
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                          env=environment)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"error: {' '.join(map(str, command))}: {done.stderr.strip()}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -70,7 +67,9 @@ class Bench:
                 for name, lines in found.items()}
 
     def ours(self, what, case, *more):
-        return [self.options.program, "bench", what, "--case", case, "--json", *more]
+        setting = "GOMP_SPINCOUNT=3000"  # as ./headroom does
+        return ["env", setting, self.options.program, "bench", what, "--case", case, "--json",
+                *more]
 
     def twin(self, what, case, *more):
         return self.torch and [self.torch, HERE / "torch_twin.py", what, "--case", case, *more]
