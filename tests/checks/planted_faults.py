@@ -61,7 +61,7 @@ PLANTED = [
     ("bans", "tests/ops/planted.cpp", "#define CATCH_CONFIG_MAIN\n", "Catch2WithMain"),
     ("bans", "src/CMakeLists.txt", "add_compile_options(-ffast-math)\n", "std::isnan"),
     ("headers", "include/headroom/base/planted.hpp", HEADER + "inline std::string a;\n",
-     "does not compile alone in f32"),
+     "does not compile alone in f64"),
     ("headers", "include/headroom/base/planted.hpp",
      HEADER + "#ifdef HEADROOM_DOUBLE\nint a(int b) { return b_; }\n#endif\n",
      "does not compile alone in f64"),
