@@ -21,7 +21,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
 
-struct Options {
+struct DemoOptions {
   std::string out;
   Index seed = 1;
   bool force = false;
@@ -166,7 +166,7 @@ class Story {
   Index tokens_ = 0;
 };
 
-int demo(const Options& options) {
+int demo(const DemoOptions& options) {
   const auto started = std::chrono::steady_clock::now();
   RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", "demo")
                                          : RunFolder(options.out, options.force ? IfExists::force
@@ -239,7 +239,7 @@ int demo(const Options& options) {
 Command add_demo(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("demo", "the main job: two layouts, one function, half the heads");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DemoOptions>();
   app->add_option("--out", options->out, "DIR for the run (default: a new one under runs/)");
   app->add_option("--seed", options->seed, "of everything random")
       ->check(at_least(0))

@@ -17,7 +17,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
 
-struct Options {
+struct SampleOptions {
   std::string model, prompt = "\n";
   Index length = 500, seed = 1, top_k = 0;
   double temperature = 0.8, top_p = 1;
@@ -26,7 +26,7 @@ struct Options {
 /// Writes `length` symbols after the prompt, printing each as it comes. Of a prompt longer than the
 /// model's window only the end counts.
 void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const Tokens& prompt,
-              const Options& options) {
+              const SampleOptions& options) {
   const SamplingOptions sampling{.temperature = static_cast<Real>(options.temperature),
                                  .top_k = options.top_k,
                                  .top_p = static_cast<Real>(options.top_p)};
@@ -42,7 +42,7 @@ void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const To
   fmt::print("\n");
 }
 
-int sample_text(const Options& options) {
+int sample_text(const SampleOptions& options) {
   if (options.prompt.empty()) throw UsageError("--prompt is empty; give at least one character");
   if (options.temperature < 0) {
     throw UsageError(fmt::format("--temperature {} is negative", options.temperature));
@@ -63,7 +63,7 @@ int sample_text(const Options& options) {
 
 Command add_sample(CLI::App& program) {
   CLI::App* app = program.add_subcommand("sample", "let a trained language model write");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SampleOptions>();
   add_model(*app, options->model);
   app->add_option("--prompt", options->prompt, "what to go on from (default: a new line)");
   app->add_option("--length", options->length, "characters to write")

@@ -259,13 +259,13 @@ void require_prunable(const TrainSettings& settings) {
   }
 }
 
-struct Options {
+struct TrainCommandOptions {
   TrainOptions settings;
   std::string out;
   bool resume = false, force = false;
 };
 
-int train(const Options& options) {
+int train(const TrainCommandOptions& options) {
   if (options.resume && options.force) throw UsageError("--resume and --force exclude each other");
   if (options.resume) {
     const std::string given = options.settings.first_given();
@@ -302,7 +302,7 @@ int train(const Options& options) {
 
 Command add_train(CLI::App& program) {
   CLI::App* app = program.add_subcommand("train", "train a model on a task");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TrainCommandOptions>();
   options->settings.add_to(*app);
   app->add_option("--out", options->out, "DIR of the run (default: a new one under runs/)");
   app->add_flag("--resume", options->resume, "go on with the run in --out (default: the newest)");

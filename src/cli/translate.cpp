@@ -18,7 +18,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
 
-struct Options {
+struct TranslateOptions {
   std::string model;
   std::vector<std::string> input;
   Index beam = 1, candidates = 1;
@@ -37,7 +37,7 @@ std::vector<Written> answers_to(const Seq2Seq& model, const Tokens& source,
 
 class Translator {
  public:
-  explicit Translator(const Options& options)
+  explicit Translator(const TranslateOptions& options)
       : options_(options),
         saved_(load_model(checkpoint_of(model_folder(options.model)))),
         model_(saved_.seq2seq()),
@@ -80,13 +80,13 @@ class Translator {
     return false;
   }
 
-  const Options& options_;
+  const TranslateOptions& options_;
   SavedModel saved_;
   Seq2Seq& model_;
   Vocabulary source_, target_;
 };
 
-int translate(const Options& options) {
+int translate(const TranslateOptions& options) {
   if (options.candidates > options.beam) {
     throw UsageError(fmt::format("--candidates {0} needs --beam {0} or more", options.candidates));
   }
@@ -109,7 +109,7 @@ int translate(const Options& options) {
 
 Command add_translate(CLI::App& program) {
   CLI::App* app = program.add_subcommand("translate", "let a trained model answer, a line each");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TranslateOptions>();
   add_model(*app, options->model);
   app->add_option("TEXT", options->input, "what to answer; default: every line of standard input");
   app->add_option("--beam", options->beam, "width of the beam; 1 is greedy")->check(at_least(1));

@@ -17,14 +17,14 @@ namespace headroom::inline HEADROOM_PRECISION {
 namespace {
 
 /// A reduction's axes, worked out for one shape.
-struct Reduction {
+struct ReductionPlan {
   AxisFlags flags{};
   Index count = 1;      // numbers that become one
   Shape kept, dropped;  // the result's shape with size 1 for the reduced axes, and without them
 };
 
-Reduction plan_reduction(const char* op, const Shape& shape, const Axes& axes) {
-  Reduction plan;
+ReductionPlan plan_reduction(const char* op, const Shape& shape, const Axes& axes) {
+  ReductionPlan plan;
   if (axes.empty()) plan.flags.fill(true);
   for (const int axis : axes) {
     const int index = axis < 0 ? axis + shape.rank() : axis;
@@ -48,7 +48,7 @@ Reduction plan_reduction(const char* op, const Shape& shape, const Axes& axes) {
   return plan;
 }
 
-void refuse_empty(const char* op, const Reduction& plan, const Shape& shape) {
+void refuse_empty(const char* op, const ReductionPlan& plan, const Shape& shape) {
   if (plan.count == 0) {
     throw ShapeError(
         fmt::format("{}: shape {} has nothing to reduce: an axis is empty", op, shape.text()));
@@ -57,7 +57,7 @@ void refuse_empty(const char* op, const Reduction& plan, const Shape& shape) {
 
 /// max and min: every element that equals the extreme gets the same part of its gradient.
 Tensor extreme(const OpScope& op, Fold fold, const Tensor& x, const Axes& axes, bool keep) {
-  const Reduction plan = plan_reduction(op.name(), x.shape(), axes);
+  const ReductionPlan plan = plan_reduction(op.name(), x.shape(), axes);
   refuse_empty(op.name(), plan, x.shape());
   const Array y = fold_axes(fold, x.value(), plan.flags);
   return record(op, y.reshaped(keep ? plan.kept : plan.dropped), {x},
@@ -76,7 +76,7 @@ Tensor extreme(const OpScope& op, Fold fold, const Tensor& x, const Axes& axes, 
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keep) {
   OpScope op("sum");
-  const Reduction plan = plan_reduction(op.name(), x.shape(), axes);
+  const ReductionPlan plan = plan_reduction(op.name(), x.shape(), axes);
   const Array y = fold_axes(Fold::sum, x.value(), plan.flags);
   return record(op, y.reshaped(keep ? plan.kept : plan.dropped), {x},
                 [shape = x.shape(), kept = plan.kept](const Array& dy, Gradients& into) {
@@ -86,7 +86,7 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep) {
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keep) {
   OpScope op("mean");
-  const Reduction plan = plan_reduction(op.name(), x.shape(), axes);
+  const ReductionPlan plan = plan_reduction(op.name(), x.shape(), axes);
   refuse_empty(op.name(), plan, x.shape());
   const Real n = static_cast<Real>(plan.count);
   const Array y = map([n](const auto& total) { return total / n; },

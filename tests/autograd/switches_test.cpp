@@ -6,12 +6,8 @@
 using namespace headroom;
 using namespace headroom::test;
 
-namespace {
-Array number(Real x) { return {Shape{1}, {x}}; }
-}  // namespace
-
 TEST_CASE("NoGrad records nothing, nests, and ends with its scope") {
-  const Tensor x = parameter(number(1));
+  const Tensor x = parameter(Array({1}, {1}));
   CHECK(grad_enabled());
   {
     const NoGrad outer;
@@ -48,15 +44,15 @@ TEST_CASE("anomaly mode names the first operation whose gradient is not finite")
 
 TEST_CASE("anomaly mode ends with its scope") {
   { const AnomalyMode on; }
-  CHECK_NOTHROW(root(constant(number(-1))));
+  CHECK_NOTHROW(root(constant(Array({1}, {-1}))));
 }
 
 TEST_CASE("all_finite sees NaN and both infinities") {
-  CHECK(all_finite(number(1)));
+  CHECK(all_finite(Array({1}, {1})));
   CHECK(all_finite(Array(Shape{0})));
-  CHECK_FALSE(all_finite(number(std::numeric_limits<Real>::quiet_NaN())));
-  CHECK_FALSE(all_finite(number(std::numeric_limits<Real>::infinity())));
-  CHECK_FALSE(all_finite(number(-std::numeric_limits<Real>::infinity())));
+  CHECK_FALSE(all_finite(Array({1}, {std::numeric_limits<Real>::quiet_NaN()})));
+  CHECK_FALSE(all_finite(Array({1}, {std::numeric_limits<Real>::infinity()})));
+  CHECK_FALSE(all_finite(Array({1}, {-std::numeric_limits<Real>::infinity()})));
 }
 
 TEST_CASE("the tape as a picture: boxes for operations, ellipses for leaves, arrows between") {

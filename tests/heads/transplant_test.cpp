@@ -34,7 +34,7 @@ Tensor loss_of(const Seq2Seq& model, const Batch& batch) {
   return cross_entropy(model(batch.source, batch.lengths, batch.target), batch.labels);
 }
 
-const double tolerance = is_double ? 1e-12 : 2e-6;
+const double model_tolerance = is_double ? 1e-12 : 2e-6;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ TEST_CASE("separate and fused are the same function after a transplant, gradient
     const Batch batch;
     const Tensor a = separate(batch.source, batch.lengths, batch.target);
     const Tensor b = fused(batch.source, batch.lengths, batch.target);
-    CHECK(relative_difference(a.value(), b.value()) < tolerance);
+    CHECK(relative_difference(a.value(), b.value()) < model_tolerance);
     loss_of(separate, batch).backward();
     loss_of(fused, batch).backward();
     const Distance apart = gradient_distance(separate, fused);

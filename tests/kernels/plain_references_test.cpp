@@ -12,17 +12,11 @@
 #include "kernels/reduce.hpp"
 #include "kernels/reduce_reference.hpp"
 #include "support/close.hpp"
+#include "support/random.hpp"
 
 using namespace headroom;
 
 namespace {
-
-Array noise(const Shape& shape, std::uint64_t substream = 0) {
-  Rng rng(17, "references", substream);
-  Array values(shape);
-  for (Real& value : values.span()) value = rng.normal();
-  return values;
-}
 
 template <class Expression>
 Array to_array(const Shape& shape, const Expression& result) {
@@ -43,7 +37,7 @@ xt::xtensor<Real, 3> boxed(const Array& x) {
 
 TEST_CASE("gemm equals xtensor-blas, whichever factor is transposed") {
   const Index m = 65, n = 40, k = 70;
-  const Array a = noise({m, k}, 1), b = noise({k, n}, 2);
+  const Array a = test::noise({m, k}, "references", 1), b = test::noise({k, n}, "references", 2);
   for (const bool transpose_a : {false, true}) {
     for (const bool transpose_b : {false, true}) {
       Array c({m, n}), expected({m, n});
@@ -56,7 +50,7 @@ TEST_CASE("gemm equals xtensor-blas, whichever factor is transposed") {
 }
 
 TEST_CASE("folds, permutations and gathers equal xtensor's") {
-  const Array x = noise({3, 50, 7});
+  const Array x = test::noise({3, 50, 7}, "references");
   for (const Fold fold : {Fold::sum, Fold::max, Fold::min}) {
     Array y({3, 7});
     fold_middle(fold, x.data(), 3, 50, 7, y.data());

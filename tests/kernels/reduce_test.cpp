@@ -9,17 +9,11 @@
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/rng.hpp"
 #include "kernels/broadcast.hpp"
+#include "support/random.hpp"
 
 using namespace headroom;
 
 namespace {
-
-Array noise(const Shape& shape) {
-  Rng rng(11);
-  Array values(shape);
-  for (Real& value : values.span()) value = rng.normal();
-  return values;
-}
 
 double number(Real x) { return static_cast<double>(x); }
 
@@ -40,7 +34,7 @@ TEST_CASE("folding the middle axis equals a plain loop, in one piece and in many
                          {2, 4, 0},
                          {2, 0, 3}}) {
     INFO("outer " << s.outer << " n " << s.n << " inner " << s.inner);
-    const Array x = noise({s.outer, s.n, s.inner});
+    const Array x = test::noise({s.outer, s.n, s.inner}, "reduce");
     for (const Fold fold : {Fold::sum, Fold::max, Fold::min}) {
       if (s.n == 0 && fold != Fold::sum) continue;
       Array y({s.outer, s.inner}, Real(77));
@@ -66,7 +60,7 @@ TEST_CASE("folding the middle axis equals a plain loop, in one piece and in many
 TEST_CASE("a fold gives the same bits on 1, 2 and 3 threads") {
   const int before = num_threads();
   for (const Shape& shape : {Shape{1, 300'000, 1}, Shape{1, 5000, 100}, Shape{3, 20, 50'000}}) {
-    const Array x = noise(shape);
+    const Array x = test::noise(shape, "reduce");
     std::vector<std::vector<Real>> results;
     for (const int threads : {1, 2, 3}) {
       set_num_threads(threads);
@@ -83,7 +77,7 @@ TEST_CASE("a fold gives the same bits on 1, 2 and 3 threads") {
 TEST_CASE("max and min hand a NaN on, wherever it stands") {
   for (const Index n : {Index{5}, Index{40}}) {
     for (Index bad = 0; bad < n; ++bad) {
-      Array x = noise({n});
+      Array x = test::noise({n}, "reduce");
       x[bad] = std::numeric_limits<Real>::quiet_NaN();
       for (const Fold fold : {Fold::max, Fold::min}) {
         Real y = 0;
@@ -108,7 +102,7 @@ TEST_CASE("sum_to undoes broadcast_to up to the number of copies") {
   for (const Shape& shape :
        {Shape{}, Shape{5}, Shape{1}, Shape{4, 1}, Shape{3, 1, 5}, Shape{2, 1, 4, 1}, whole}) {
     INFO(shape.text());
-    const Array x = noise(shape);
+    const Array x = test::noise(shape, "reduce");
     const Array back = sum_to(broadcast_to(x, whole), shape);
     REQUIRE(back.shape() == shape);
     const Real copies = static_cast<Real>(whole.size() / shape.size());
@@ -127,7 +121,7 @@ TEST_CASE("every pattern of broadcasting reads the right elements") {
     for (const Shape& b_shape : shapes) {
       const Shape shape = broadcast("test", a_shape, b_shape);
       INFO(a_shape.text() << " and " << b_shape.text());
-      const Array a = noise(a_shape), b = noise(b_shape);
+      const Array a = test::noise(a_shape, "reduce"), b = test::noise(b_shape, "reduce", 1);
       const Array y = broadcast_map(
           shape, [](Real u, Real v) { return u - 2 * v; }, a, b);
       Index wrong = 0;

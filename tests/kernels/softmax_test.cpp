@@ -7,10 +7,10 @@
 namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
-struct Case {
+struct SoftmaxCase {
   Index rows, columns;
 };
-const Case cases[] = {{1, 1}, {3, 5}, {4, 8}, {2, 17}, {5, 33}};
+const SoftmaxCase softmax_cases[] = {{1, 1}, {3, 5}, {4, 8}, {2, 17}, {5, 33}};
 
 reference::Allowed random_mask(Rng& rng, Index rows, Index columns) {
   reference::Allowed allowed =
@@ -23,7 +23,7 @@ reference::Allowed random_mask(Rng& rng, Index rows, Index columns) {
 
 TEST_CASE("softmax and log_softmax agree with their references") {
   Rng rng(1);
-  for (const auto& [rows, columns] : cases) {
+  for (const auto& [rows, columns] : softmax_cases) {
     const Array x = random_array(rng, {rows, columns}), dy = random_array(rng, {rows, columns});
     const auto exact = matrix_of<double>(x);
     Array y(x.shape()), dx(x.shape());
@@ -44,7 +44,7 @@ TEST_CASE("softmax and log_softmax agree with their references") {
 
 TEST_CASE("masked softmax agrees with its reference and skips what is not allowed") {
   Rng rng(2);
-  for (const auto& [rows, columns] : cases) {
+  for (const auto& [rows, columns] : softmax_cases) {
     Array x = random_array(rng, {rows, columns}), dy = random_array(rng, {rows, columns});
     const reference::Allowed allowed = random_mask(rng, rows, columns);
     Bytes bytes(x.shape());

@@ -111,7 +111,7 @@ std::vector<Written> brute_force(const TableWriter::Table& table, const Decoding
   return finished;
 }
 
-const double tolerance = is_double ? 1e-12 : 2e-6;
+const double probability_tolerance = is_double ? 1e-12 : 2e-6;
 
 /// Symbols 0 to 3; 3 ends. The likeliest first symbol leads into mediocrity.
 std::vector<double> trap(const Symbols& fed) {
@@ -130,7 +130,7 @@ TEST_CASE(
   REQUIRE(written.size() == 1);
   CHECK(written[0].ids == Symbols{0, 0, 0});
   CHECK_FALSE(written[0].finished);
-  CHECK(std::abs(written[0].log_probability - std::log(0.5 * 0.25 * 0.25)) < tolerance);
+  CHECK(std::abs(written[0].log_probability - std::log(0.5 * 0.25 * 0.25)) < probability_tolerance);
 }
 
 TEST_CASE("greedy feeds the begin symbol first") {
@@ -181,7 +181,7 @@ TEST_CASE("beam search finds the better sequence where greedy is trapped") {
   CHECK(found.ids == Symbols{1});
   CHECK(found.finished);
   CHECK(found.log_probability > lured.log_probability);
-  CHECK(std::abs(found.log_probability - std::log(0.4 * 0.95)) < tolerance);
+  CHECK(std::abs(found.log_probability - std::log(0.4 * 0.95)) < probability_tolerance);
 }
 
 TEST_CASE("a sequence that ends leaves its place to the next likeliest prefix") {
@@ -229,7 +229,8 @@ TEST_CASE("a beam that is wide enough finds what brute force finds, in the same 
         INFO("seed " << seed << ", penalty " << penalty << ", place " << i);
         CHECK(found[i].ids == all[i].ids);
         CHECK(found[i].finished == all[i].finished);
-        CHECK(std::abs(found[i].log_probability - all[i].log_probability) < 10 * tolerance);
+        CHECK(std::abs(found[i].log_probability - all[i].log_probability) <
+              10 * probability_tolerance);
       }
     }
   }

@@ -16,9 +16,12 @@ namespace {
 std::atomic<std::size_t> heap_bytes{0};  // asked for since the program began
 }
 
-void* operator new(std::size_t bytes) {
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   heap_bytes += bytes;
-  void* const memory = std::malloc(bytes);
+  return std::malloc(bytes);
+}
+void* operator new(std::size_t bytes) {
+  void* const memory = operator new(bytes, std::nothrow);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }

@@ -8,6 +8,7 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/ops/ops.hpp"
 #include "support/close.hpp"
+#include "support/random.hpp"
 
 using namespace headroom;
 
@@ -15,22 +16,15 @@ namespace {
 
 using Operation = std::function<Tensor(const std::vector<Tensor>&)>;
 
-Array noise(const Shape& shape, std::uint64_t substream) {
-  Rng rng(13, "composed", substream);
-  Array values(shape);
-  for (Real& value : values.span()) value = rng.normal();
-  return values;
-}
-
 void check_twins(const std::vector<Shape>& shapes, const Operation& fused, const Operation& twin) {
   std::vector<Tensor> a, b;
   for (const Shape& shape : shapes) {
-    a.push_back(parameter(noise(shape, a.size())));
+    a.push_back(parameter(test::noise(shape, "composed", a.size())));
     b.push_back(parameter(a.back().value()));
   }
   const Tensor y = fused(a), z = twin(b);
   CHECK_THAT(z.value(), test::close_at_scale(y.value(), test::tolerance(1e-12, 2e-6)));
-  const Array dy = noise(y.shape(), 99);
+  const Array dy = test::noise(y.shape(), "composed", 99);
   y.backward(dy);
   z.backward(dy);
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -12,13 +12,14 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
 #include "support/bag.hpp"
+#include "support/random.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;
 
 namespace {
 
-const double tolerance = is_double ? 1e-14 : 5e-7;
+const double state_tolerance = is_double ? 1e-14 : 5e-7;
 
 /// Element i of the gradient of step t: ((7 t + 3 i) mod 11 - 5) / 4, exact in every precision.
 Real slope(Index t, Index i) { return static_cast<Real>((7 * t + 3 * i) % 11 - 5) / Real(4); }
@@ -30,13 +31,6 @@ void set_slopes(Tensor& tensor, Index t) {
 }
 
 Array start() { return Array({4}, {Real(0.5), Real(-0.25), 1, -2}); }
-
-Array noise(const Shape& shape, const char* stream) {
-  Rng rng(11, stream);
-  Array array(shape);
-  for (Real& x : array.span()) x = rng.normal();
-  return array;
-}
 
 }  // namespace
 
@@ -83,14 +77,14 @@ TEST_CASE("six steps of each optimizer end where PyTorch's end") {
     for (std::size_t i = 0; i < 4; ++i) {
       CAPTURE(i);
       CHECK(std::abs(static_cast<double>(p.value()[static_cast<Index>(i)]) - c.expected[i]) <
-            tolerance * 2);
+            state_tolerance * 2);
     }
   }
 }
 
 TEST_CASE("Adam follows a loop in long double over a hundred steps") {
   Bag bag;
-  Tensor& p = bag.add("p", noise({37, 5}, "start"));
+  Tensor& p = bag.add("p", test::noise({37, 5}, "start"));
   std::vector<long double> q(p.value().span().begin(), p.value().span().end()), m(q.size(), 0),
       v(q.size(), 0);
   Adam adam(bag, {});
@@ -121,7 +115,7 @@ TEST_CASE("any number of threads gives the same bits") {
   for (const int threads : {1, 2, 3}) {
     set_num_threads(threads);
     Bag bag;
-    Tensor& p = bag.add("p", noise({301, 157}, "start"));
+    Tensor& p = bag.add("p", test::noise({301, 157}, "start"));
     AdamW adam(bag);
     for (Index t = 1; t <= 3; ++t) {
       set_slopes(p, t);
@@ -176,8 +170,8 @@ TEST_CASE("an update in place does not reach a copy of the numbers that somebody
 TEST_CASE("a state of several step counts is corrected block by block") {
   // Columns 0-1 have taken three steps, columns 2-3 none: each must go as in an optimizer of its
   // own.
-  const Array value = noise({3, 4}, "value"), gradient = noise({3, 4}, "gradient"),
-              first = noise({3, 4}, "first");
+  const Array value = test::noise({3, 4}, "value"), gradient = test::noise({3, 4}, "gradient"),
+              first = test::noise({3, 4}, "first");
   Bag bag;
   Tensor& p = bag.add("p", value.clone());
   Adam adam(bag);

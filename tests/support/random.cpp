@@ -13,6 +13,11 @@ Array normal(const Shape& shape, Rng& rng) {
   return result;
 }
 
+Array noise(const Shape& shape, const char* stream, std::uint64_t substream) {
+  Rng rng(11, stream, substream);
+  return normal(shape, rng);
+}
+
 Array uniform(const Shape& shape, Rng& rng, Real low, Real high) {
   Array result(shape);
   for (Real& x : result.span()) x = rng.uniform(low, high);

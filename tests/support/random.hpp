@@ -11,6 +11,8 @@ namespace test {
 
 /// Standard normal numbers.
 Array normal(const Shape& shape, Rng& rng);
+/// The same from a stream of their own; equal arguments give equal numbers.
+Array noise(const Shape& shape, const char* stream, std::uint64_t substream = 0);
 /// Uniform numbers in [low, high).
 Array uniform(const Shape& shape, Rng& rng, Real low, Real high);
 /// Numbers in [-3, 3) at least `gap` away from each of `kinks`.

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-StepReport report_of(Index step) {
+StepReport logged_step(Index step) {
   StepReport report;
   report.step = step;
   report.loss = 1.0 / static_cast<double>(step);
@@ -89,16 +89,16 @@ TEST_CASE("after a resume the metrics equal those of an uninterrupted run") {
   const fs::path whole = folder / "whole.jsonl", cut = folder / "cut.jsonl";
   {
     MetricsLog log(whole);
-    for (Index step = 1; step <= 6; ++step) log(report_of(step));
+    for (Index step = 1; step <= 6; ++step) log(logged_step(step));
   }
   {
     MetricsLog log(cut);
-    for (Index step = 1; step <= 5; ++step) log(report_of(step));  // its checkpoint is of step 3
+    for (Index step = 1; step <= 5; ++step) log(logged_step(step));  // its checkpoint is of step 3
   }
   folder.file("cut.jsonl", read_file(cut) + "{\"step\": 6, \"lo");  // torn by the kill
   {
     MetricsLog log(cut, 3);
-    for (Index step = 4; step <= 6; ++step) log(report_of(step));
+    for (Index step = 4; step <= 6; ++step) log(logged_step(step));
   }
   CHECK(read_file(cut) == read_file(whole));
 }
@@ -107,7 +107,7 @@ TEST_CASE("a log that starts afresh is empty, and numbers that are none become n
   const TemporaryFolder folder;
   folder.file("metrics.jsonl", "{\"step\": 1}\n");
   MetricsLog log(folder / "metrics.jsonl");
-  StepReport report = report_of(1);
+  StepReport report = logged_step(1);
   report.metrics["validation_loss"] = std::nan("");
   report.metrics["exact_match"] = 0.5;
   log(report);
