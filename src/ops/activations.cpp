@@ -18,7 +18,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 namespace {
 // Numbers of the tanh GELU. xtensor expressions hold them by reference, so they outlive functions.
 constexpr Real half = Real(0.5);
-constexpr Real k = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);     // sqrt(2 / pi)
+constexpr Real k = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);  // sqrt(2 / pi)
 constexpr Real c = Real(0.044715);
 }  // namespace
 
@@ -35,13 +35,19 @@ Tensor relu(const Tensor& x) {
 // y = x Phi(x), so y' = Phi(x) + x phi(x).
 Tensor gelu(const Tensor& x) {
   OpScope op("gelu");
-  Array y(x.shape());
-  kernels::gelu(x.value().data(), y.size(), y.data());
-  return record(op, y, {x}, [x = x.value()](const Array& dy, Gradients& into) {
-    bool fresh = false;
-    Real* const dx = into[0].sum(fresh).data();
-    kernels::gelu_backward(x.data(), dy.data(), x.size(), !fresh, dx);
-  });
+  const auto again = [x = x.value()] {
+    Array y(x.shape());
+    kernels::gelu(x.data(), y.size(), y.data());
+    return y;
+  };
+  return record(
+      op, again(), {x},
+      [x = x.value()](const Array& dy, Gradients& into) {
+        bool fresh = false;
+        Real* const dx = into[0].sum(fresh).data();
+        kernels::gelu_backward(x.data(), dy.data(), x.size(), !fresh, dx);
+      },
+      again);
 }
 
 // y = x/2 (1 + tanh u) with u = k (x + c x^3), so
