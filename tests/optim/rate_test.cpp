@@ -69,6 +69,6 @@ TEST_CASE("schedules that make no sense are refused") {
   CHECK_THROWS_AS(RateSchedule({.warmup = -1}), UsageError);
   CHECK_THROWS_WITH(
       rate_shape_from("cosin"),
-      "no rate schedule \"cosin\" (there are constant, cosine, linear, inverse_root)");
+      "schedule: \"cosin\" is not one of constant, cosine, linear, inverse_root");
   CHECK(rate_shape_from("linear") == RateShape::linear);
 }
