@@ -135,6 +135,7 @@ TrainSettings TrainSettings::from_record(const Record& record, const std::string
     }
   });
   s.rate.steps = s.steps;
+  s.data.window = s.learner.length;
   return s;
 }
 
@@ -230,6 +231,7 @@ TrainSettings TrainOptions::settings() const {
   set(label_smoothing_, s.learner.label_smoothing);
   set(batch_, s.learner.batch_size);
   set(length_, s.learner.length);
+  s.data.window = s.learner.length;
   set(rate_, s.rate.peak);
   set(warmup_, s.rate.warmup);
   set(clip_, s.clip);

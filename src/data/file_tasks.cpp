@@ -171,6 +171,19 @@ TextCorpus read_text_corpus(const TaskOptions& options) {
   const auto cut = tokens.begin() + static_cast<std::ptrdiff_t>(tokens.size() * 9 / 10);
   corpus.train.assign(tokens.begin(), cut);
   corpus.validation.assign(cut, tokens.end());
+  if (corpus.validation.size() < 2) {  // a character, and the next one to predict
+    throw DataError(
+        fmt::format("{}: the text is too short: it has {} of the 11 characters that leave two to "
+                    "validate on",
+                    options.data.string(), tokens.size()));
+  }
+  const Index trained = std::ssize(corpus.train);
+  if (trained <= options.window) {
+    throw DataError(
+        fmt::format("{}: windows of {} characters need a longer text: it has {} to train on (try "
+                    "--length {})",
+                    options.data.string(), options.window, trained, trained - 1));
+  }
   return corpus;
 }
 

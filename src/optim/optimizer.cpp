@@ -264,6 +264,11 @@ void Optimizer::load_state(const StateReader& from) {
                                   from.where(name + ".steps"), memory.steps.size(), name,
                                   shape.text()));
     }
+    const auto negative = std::find_if(memory.steps.begin(), memory.steps.end(),
+                                       [](std::int64_t count) { return count < 0; });
+    if (negative != memory.steps.end()) {  // a step that makes it 0 divides by 1 - beta^0
+      throw FileError(fmt::format("{}: {} is negative", from.where(name + ".steps"), *negative));
+    }
     loaded.emplace(name, std::move(memory));
   }
   for (const std::string& name : from.tensor_names()) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "headroom/base/error.hpp"
 
@@ -46,6 +47,8 @@ void Checkpoint::load(const std::filesystem::path& path) {
 }
 
 bool BestSoFar::improves(double value, Index step) {
+  // Nothing would ever be better than a NaN, and neither it nor an infinity can be saved.
+  if (!std::isfinite(value)) return false;
   const bool better = better_ == Better::lower ? value < value_ : value > value_;
   if (step_ != 0 && !better) return false;
   value_ = value;
@@ -63,8 +66,10 @@ void BestSoFar::load_state(const StateReader& from) {
   if (!value.is_number()) {
     throw FileError(fmt::format("{}: is not a number", from.where("value")));
   }
+  const std::int64_t step = from.integer("step");
+  if (step < 0) throw FileError(fmt::format("{}: {} is negative", from.where("step"), step));
   value_ = value.get<double>();
-  step_ = from.integer("step");
+  step_ = step;
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,8 +1,11 @@
 // Learners for the three kinds of tasks.
 #include "headroom/train/learner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "headroom/base/error.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/objectives.hpp"
@@ -132,7 +135,11 @@ class WindowPosition : public Stateful {
  public:
   Index step = 0;
   void save_state(StateWriter to) const override { to.integer("step", step); }
-  void load_state(const StateReader& from) override { step = from.integer("step"); }
+  void load_state(const StateReader& from) override {
+    const std::int64_t saved = from.integer("step");
+    if (saved < 0) throw FileError(fmt::format("{}: {} is negative", from.where("step"), saved));
+    step = saved;
+  }
 };
 
 class TextLearner : public Learner {

@@ -165,6 +165,8 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
   const TemporaryFolder folder;
   folder.file("bad.dict", "good G UH1 D\nABSALOM\n");
   folder.file("empty.txt", "");
+  folder.file("three.txt", "abc");
+  folder.file("twenty.txt", "abcdefghijklmnopqrst");
   std::filesystem::create_directories(folder / "taken");
   folder.file("taken/precious", "x");
   struct Bad {
@@ -181,6 +183,13 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
        "bad.dict:2: no phonemes after \"ABSALOM\""},
       {{"train", "--task", "g2p", "--data", "nowhere.dict"}, 5, "nowhere.dict"},
       {{"train", "--task", "text", "--data", "empty.txt"}, 4, "empty.txt"},
+      {{"train", "--task", "text", "--data", "three.txt", "--length", "1"},
+       4,
+       "three.txt: the text is too short"},
+      {{"train", "--task", "text", "--data", "three.txt", "--length", "64"},
+       4,
+       "three.txt: the text is too short"},
+      {{"train", "--task", "text", "--data", "twenty.txt"}, 4, "(try --length 17)"},
       {{"train", "--task", "text", "--data", "."}, 5, "."},
       {{"train", "--heads", "5"}, 2, "--heads 5 must divide --width 64 (try 4 or 8)"},
       {{"train", "--heads", "0"}, 2, "--heads 0 is less than 1"},

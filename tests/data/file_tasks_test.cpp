@@ -153,6 +153,26 @@ TEST_CASE("a text is cut into nine tenths and one, by characters") {
   CHECK(corpus.vocabulary.symbol(0) == "\n");
 }
 
+TEST_CASE("a text that is too short to train on or to validate on is refused with what helps") {
+  const TemporaryFolder folder;
+  const auto read = [&](std::size_t characters, Index window) {
+    std::string text;
+    for (std::size_t i = 0; i < characters; ++i) text += "\xC3\xA9";  // two bytes each
+    return read_text_corpus({.data = folder.file("text", text), .window = window});
+  };
+  for (const std::size_t characters : {1u, 3u, 10u}) {
+    CHECK_THROWS_AS(read(characters, 0), DataError);
+    CHECK_THROWS_WITH(read(characters, 64),
+                      EndsWith("text: the text is too short: it has " + std::to_string(characters) +
+                               " of the 11 characters that leave two to validate on"));
+  }
+  CHECK(read(11, 8).validation.size() == 2);
+  CHECK_THROWS_AS(read(11, 9), DataError);
+  CHECK_THROWS_WITH(read(20, 64), EndsWith("text: windows of 64 characters need a longer text: it "
+                                           "has 18 to train on (try --length 17)"));
+  CHECK(read(20, 17).train.size() == 18);
+}
+
 TEST_CASE("names are read one a line") {
   const TemporaryFolder folder;
   const auto path = folder.file("names", "emma\nzo\xC3\xAB\n\nava");

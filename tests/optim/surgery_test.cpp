@@ -198,3 +198,19 @@ TEST_CASE("loading a state names what is missing, extra or of another shape") {
   Adam fits(*same);
   CHECK_THROWS_WITH(fits.load_state(from), Contains("intruder"));
 }
+
+TEST_CASE("a state with a step count below zero is refused: its next step would divide by zero") {
+  const auto model = small_attention(Layout::fused);
+  Adam adam(*model);
+  OptimizerState state = adam.state("in_proj_weight");
+  state.steps[1] = -1;
+  Adam sick(*model);
+  sick.set_state("in_proj_weight", state);
+  TensorFile file;
+  sick.save_state(StateWriter(file, "optimizer."));
+  const StateReader from(file, "optimizer.");
+  CHECK_THROWS_AS(adam.load_state(from), FileError);
+  CHECK_THROWS_WITH(adam.load_state(from),
+                    Contains("\"optimizer.in_proj_weight.steps\": -1 is negative"));
+  CHECK(adam.state("in_proj_weight").steps[1] == 0);  // as it was
+}

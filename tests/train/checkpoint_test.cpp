@@ -2,7 +2,9 @@
 #include "headroom/train/checkpoint.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
@@ -156,4 +158,32 @@ TEST_CASE("the best value so far is remembered") {
   CHECK(highest.improves(0, 1));
   CHECK(highest.improves(0.5, 2));
   CHECK_FALSE(highest.improves(0.25, 3));
+}
+
+TEST_CASE("what is no finite number is never the best, not even the first") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto better : {BestSoFar::Better::lower, BestSoFar::Better::higher}) {
+    BestSoFar best(better);
+    for (const double value : {std::nan(""), infinity, -infinity}) {
+      INFO(value);
+      CHECK_FALSE(best.improves(value, 10));
+      CHECK(best.step() == 0);
+    }
+    CHECK(best.improves(3, 20));
+    CHECK_FALSE(best.improves(std::nan(""), 30));
+    CHECK(best.value() == 3);
+    TensorFile file;
+    CHECK_NOTHROW(best.save_state(StateWriter(file)));
+  }
+}
+
+TEST_CASE("a best value from a step before the first is refused") {
+  TensorFile file;
+  file.metadata = {{"best.value", "2.5"}, {"best.step", "-1"}};
+  BestSoFar best(BestSoFar::Better::lower);
+  CHECK(best.improves(3, 10));
+  CHECK_THROWS_AS(best.load_state(StateReader(file, "best.")), FileError);
+  CHECK_THROWS_WITH(best.load_state(StateReader(file, "best.")),
+                    Contains("\"best.step\": -1 is negative"));
+  CHECK(best.value() == 3);  // as it was
 }

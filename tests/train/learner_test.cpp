@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "headroom/base/error.hpp"
 #include "headroom/data/batches.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/ops/losses.hpp"
@@ -126,6 +127,15 @@ TEST_CASE("the batches of every kind of task go on where they stood") {
       CHECK(resumed->loss().item() == whole->loss().item());
     }
   }
+}
+
+TEST_CASE("a text's place before its first batch is refused") {
+  const auto learner = small_learner(small_corpus(), {.batch_size = 4, .length = 6});
+  TensorFile file;
+  file.metadata = {{"data.step", "-1"}};
+  CHECK_THROWS_AS(learner->position().load_state(StateReader(file, "data.")), FileError);
+  CHECK_THROWS_WITH(learner->position().load_state(StateReader(file, "data.")),
+                    Catch::Contains("\"data.step\": -1 is negative"));
 }
 
 TEST_CASE("characters are judged by exact matches, phonemes by error rate, text by its loss") {

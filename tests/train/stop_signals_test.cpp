@@ -43,7 +43,12 @@ TEST_CASE("child: train until stopped", "[.]") {
   TrainingLoop loop(1000000, [&] { return run.step(); });
   loop.each(std::ref(log));
   loop.each([&](StepReport&) {
-    if (stuck) std::this_thread::sleep_for(std::chrono::seconds(60));
+    if (!stuck) return;
+    for (int i = 0; i < 12000 && !stop.requested(); ++i) {  // a minute at most
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    write_file(path / "asked", "\n");
+    std::this_thread::sleep_for(std::chrono::seconds(60));
   });
   loop.at_end([&](StepReport&) { run.checkpoint.save(folder.checkpoint()); });
   const bool done = loop.run(0, &stop);
@@ -71,6 +76,7 @@ TEST_CASE("the second signal ends at once") {
       {"HEADROOM_TEST_STUCK=1", "HEADROOM_TEST_FOLDER=" + (folder / "run").string()});
   await_line(folder / "run/metrics.jsonl", child);
   child.send(SIGINT);
+  await_line(folder / "run/asked", child);  // two signals that nobody has taken yet become one
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   CHECK(child.running());  // it is stuck in its step
   const auto before = std::chrono::steady_clock::now();

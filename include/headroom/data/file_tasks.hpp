@@ -16,6 +16,8 @@ Split split_of_word(std::string_view headword);
 Seq2SeqTask read_g2p_task(const TaskOptions& options);
 
 /// Characters of a text file: the first nine tenths to train on, the rest for validation.
+/// Throws FileError, and DataError when one part is too short: for a window and the character after
+/// it, for a character and the next.
 TextCorpus read_text_corpus(const TaskOptions& options);
 
 /// Names, one a line, over the letters that occur and <bos>.

@@ -69,6 +69,7 @@ struct TaskOptions {
   Index train = 0, validation = 0, test = 0;  // examples, for generated tasks
   std::filesystem::path data{};               // file, for tasks that need one
   bool skip_bad_lines = false;
+  Index window = 0;     // text: what is trained on must be longer; 0: no matter
   bool stress = false;  // g2p: keep the stress marks of vowels (AH0, AH1, AH2)
 };
 

@@ -62,7 +62,7 @@ class BestSoFar : public Stateful {
  public:
   enum class Better { lower, higher };
   explicit BestSoFar(Better better) : better_(better) {}
-  /// True when `value` is better than all before; then it is remembered.
+  /// True when `value` is finite and better than all before; then it is remembered.
   bool improves(double value, Index step);
   double value() const { return value_; }
   Index step() const { return step_; }  // 0: none yet
