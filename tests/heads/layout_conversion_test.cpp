@@ -77,70 +77,52 @@ class ForeignAttention {
         head_dim_(head_dim) {}
 
   std::vector<double> operator()(const Array& x) const {
-    const Index time = x.dim(0), width = x.dim(1), channels = heads_ * head_dim_;
+    const Index time = x.dim(0), width = x.dim(1), n = heads_ * head_dim_;
     const std::vector<double> input(x.span().begin(), x.span().end());
-    std::vector<double> q, k, v;
+    const auto attention = [&](const std::vector<double>& q, const std::vector<double>& k,
+                               const std::vector<double>& v) { return attend(q, k, v, time); };
+    const auto packed = [&](const char* weight, const char* bias) {
+      return attention(project(input, time, weight, bias, 0, n),
+                       project(input, time, weight, bias, n, n),
+                       project(input, time, weight, bias, 2 * n, n));
+    };
     switch (layout_) {
       case ForeignLayout::pytorch:
-        q = linear(input, time, width, "in_proj_weight", "in_proj_bias", 0, channels);
-        k = linear(input, time, width, "in_proj_weight", "in_proj_bias", channels, channels);
-        v = linear(input, time, width, "in_proj_weight", "in_proj_bias", 2 * channels, channels);
-        break;
-      case ForeignLayout::bert:
-        q = linear(input, time, width, "self.query.weight", "self.query.bias", 0, channels);
-        k = linear(input, time, width, "self.key.weight", "self.key.bias", 0, channels);
-        v = linear(input, time, width, "self.value.weight", "self.value.bias", 0, channels);
-        break;
+        return project(packed("in_proj_weight", "in_proj_bias"), time, "out_proj.weight",
+                       "out_proj.bias", 0, width);
       case ForeignLayout::gpt2:
-        q = product(input, time, width, "c_attn.weight", "c_attn.bias", 0, channels);
-        k = product(input, time, width, "c_attn.weight", "c_attn.bias", channels, channels);
-        v = product(input, time, width, "c_attn.weight", "c_attn.bias", 2 * channels, channels);
-        break;
+        return project(packed("c_attn.weight", "c_attn.bias"), time, "c_proj.weight", "c_proj.bias",
+                       0, width);
+      case ForeignLayout::bert:
+        return project(
+            attention(project(input, time, "self.query.weight", "self.query.bias", 0, n),
+                      project(input, time, "self.key.weight", "self.key.bias", 0, n),
+                      project(input, time, "self.value.weight", "self.value.bias", 0, n)),
+            time, "output.dense.weight", "output.dense.bias", 0, width);
       case ForeignLayout::summae:
-        q = product(input, time, width, "q_proj/kernel", "", 0, channels);
-        k = product(input, time, width, "k_proj/kernel", "", 0, channels);
-        v = product(input, time, width, "v_proj/kernel", "", 0, channels);
-        break;
+        return project(attention(project(input, time, "q_proj/kernel", "", 0, n),
+                                 project(input, time, "k_proj/kernel", "", 0, n),
+                                 project(input, time, "v_proj/kernel", "", 0, n)),
+                       time, "output_proj/kernel", "", 0, width);
     }
-    const std::vector<double> together = attend(q, k, v, time);
-    switch (layout_) {
-      case ForeignLayout::pytorch:
-        return linear(together, time, channels, "out_proj.weight", "out_proj.bias", 0, width);
-      case ForeignLayout::bert:
-        return linear(together, time, channels, "output.dense.weight", "output.dense.bias", 0,
-                      width);
-      case ForeignLayout::gpt2:
-        return product(together, time, channels, "c_proj.weight", "c_proj.bias", 0, width);
-      default: return product(together, time, channels, "output_proj/kernel", "", 0, width);
-    }
+    return {};
   }
 
  private:
-  /// x W^T + b with rows [first, first + out) of W [*, in].
-  std::vector<double> linear(const std::vector<double>& x, Index time, Index in, const char* weight,
-                             const std::string& bias, Index first, Index out) const {
-    return apply(x, time, in, bias, first, out, [&](Index o, Index i) {
-      return static_cast<double>(arrays_.at(weight)[o * in + i]);
-    });
-  }
-  /// x W + b with columns [first, first + out) of W [in, *].
-  std::vector<double> product(const std::vector<double>& x, Index time, Index in,
-                              const char* weight, const std::string& bias, Index first,
-                              Index out) const {
-    const Index columns = arrays_.at(weight).dim(1);
-    return apply(x, time, in, bias, first, out, [&](Index o, Index i) {
-      return static_cast<double>(arrays_.at(weight)[i * columns + o]);
-    });
-  }
-  template <class Weight>
-  std::vector<double> apply(const std::vector<double>& x, Index time, Index in,
-                            const std::string& bias, Index first, Index out, Weight weight) const {
+  /// Outputs [first, first + out) of x W^T + b, or of x W + b where that is the layout's way.
+  std::vector<double> project(const std::vector<double>& x, Index time, const char* weight,
+                              const std::string& bias, Index first, Index out) const {
+    const Array& w = arrays_.at(weight);
+    const bool transposed = layout_ == ForeignLayout::gpt2 || layout_ == ForeignLayout::summae;
+    const Index in = w.dim(transposed ? 0 : 1), columns = w.dim(1);
     std::vector<double> y;
     for (Index t = 0; t < time; ++t) {
       for (Index o = first; o < first + out; ++o) {
         double sum = bias.empty() ? 0 : static_cast<double>(arrays_.at(bias)[o]);
-        for (Index i = 0; i < in; ++i)
-          sum += x[static_cast<std::size_t>(t * in + i)] * weight(o, i);
+        for (Index i = 0; i < in; ++i) {
+          const Real element = w[transposed ? i * columns + o : o * columns + i];
+          sum += x[static_cast<std::size_t>(t * in + i)] * static_cast<double>(element);
+        }
         y.push_back(sum);
       }
     }
