@@ -130,6 +130,37 @@ TEST_CASE("weights of zero, or a direction of zero, have the ratio 1 and no NaN"
   CHECK_THAT(change_of(test::noise({4}, "start"), zeros({4}), {}), test::SameBits(zeros({4})));
 }
 
+TEST_CASE("a head that came back is corrected by its own steps, within the ratio of its block") {
+  // Columns 0-1 have taken three steps, columns 2-3 none.
+  const Array value = test::noise({2, 4}, "value"), gradient = test::noise({2, 4}, "gradient"),
+              first = test::noise({2, 4}, "first");
+  Bag bag;
+  Tensor& p = bag.add("p", value.clone());
+  Lamb lamb(bag);
+  lamb.set_state("p", {first.clone(), Array({2, 4}, Real(0.5)), 1, {3, 3, 0, 0}});
+  p.set_grad(gradient.clone());
+  lamb.step(0.1);
+  CHECK(lamb.state("p").steps == std::vector<std::int64_t>{4, 4, 1, 1});
+
+  std::vector<double> direction;
+  double weights = 0, squares = 0;
+  for (Index i = 0; i < 8; ++i) {
+    const double t = i % 4 < 2 ? 4 : 1, g = static_cast<double>(gradient[i]);
+    const double m = 0.9 * static_cast<double>(first[i]) + 0.1 * g, v = 0.999 * 0.5 + 0.001 * g * g;
+    direction.push_back(m / (1 - std::pow(0.9, t)) /
+                        (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-6));
+    squares += direction.back() * direction.back();
+    weights += static_cast<double>(value[i]) * static_cast<double>(value[i]);
+  }
+  Array expected({2, 4});
+  for (Index i = 0; i < 8; ++i) {
+    const double change =
+        0.1 * std::sqrt(weights / squares) * direction[static_cast<std::size_t>(i)];
+    expected[i] = static_cast<Real>(static_cast<double>(value[i]) - change);
+  }
+  CHECK_THAT(p.value(), test::close_at_scale(expected, test::tolerance(1e-13, 1e-5)));
+}
+
 TEST_CASE("options of LAMB outside their range are refused") {
   Bag bag;
   CHECK_THROWS_WITH(Lamb(bag, {.beta1 = 1}), "lamb: beta1 1 is not in [0, 1)");
