@@ -1,4 +1,5 @@
-// Blocks by size class, in intrusive lists: taking and returning one allocates nothing.
+// Small blocks by size class, in intrusive lists: taking and returning one allocates nothing. Large
+// ones are cut to size; see large_blocks.hpp.
 #include "headroom/array/pool.hpp"
 
 #include <array>
@@ -7,13 +8,16 @@
 #include <mutex>
 #include <new>
 
+#include "array/large_blocks.hpp"
+#include "array/poison.hpp"
+
 namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
 
 // Four classes to each power of two: at most a quarter of a block is never used.
-constexpr std::size_t smallest = 64;
-constexpr std::size_t classes = 4 * 58;
+constexpr std::size_t smallest = 64, largest_small = 32768;
+constexpr std::size_t classes = 4 * 9 + 1;
 
 struct SizeClass {
   std::size_t index, bytes;
@@ -30,6 +34,7 @@ SizeClass size_class(std::size_t bytes) {
 struct Pool {
   std::mutex mutex;
   std::array<detail::Block*, classes> waiting{};
+  detail::LargeBlocks large;
   PoolStatistics statistics;
 };
 
@@ -39,45 +44,59 @@ Pool& pool() {
   return *instance;
 }
 
+/// `untouched` gets the number of bytes that are new from the system.
+detail::Block* take_small(Pool& p, const SizeClass& wanted, std::size_t& untouched) {
+  detail::Block*& list = p.waiting[wanted.index];
+  if (list != nullptr) {
+    detail::Block* const block = list;
+    list = block->next;
+    block->holders.store(1, std::memory_order_relaxed);
+    block->version = 0;
+    detail::allow_access(block->data(), block->bytes);
+    return block;
+  }
+  // aligned_alloc wants a multiple of the alignment, which the smaller size classes are not.
+  constexpr std::size_t line = alignof(detail::Block);
+  const std::size_t lines = (sizeof(detail::Block) + wanted.bytes + line - 1) / line;
+  void* const memory = std::aligned_alloc(line, lines * line);
+  if (memory == nullptr) throw std::bad_alloc();
+  untouched = wanted.bytes;
+  return new (memory) detail::Block;
+}
+
 }  // namespace
 
 namespace detail {
 
 Block* take_block(std::size_t bytes) {
-  const SizeClass wanted = size_class(bytes);
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
+  std::size_t untouched = 0;
+  Block* block = nullptr;
+  if (bytes <= largest_small) {
+    const SizeClass wanted = size_class(bytes);
+    block = take_small(p, wanted, untouched);
+    block->bytes = wanted.bytes;
+  } else {
+    bytes = (bytes + alignof(Block) - 1) / alignof(Block) * alignof(Block);
+    block = p.large.take(bytes, untouched);
+    block->bytes = bytes;
+  }
   PoolStatistics& count = p.statistics;
-  count.live += wanted.bytes;
+  count.live += block->bytes;
   if (count.live > count.peak) count.peak = count.live;
-  Block*& list = p.waiting[wanted.index];
-  if (list != nullptr) {
-    ++count.from_pool;
-    Block* block = list;
-    list = block->next;
-    block->holders.store(1, std::memory_order_relaxed);
-    block->version = 0;
-    return block;
-  }
-  // aligned_alloc wants a multiple of the alignment, which the smaller size classes are not.
-  const std::size_t lines = (sizeof(Block) + wanted.bytes + alignof(Block) - 1) / alignof(Block);
-  void* memory = std::aligned_alloc(alignof(Block), lines * alignof(Block));
-  if (memory == nullptr) {
-    count.live -= wanted.bytes;
-    throw std::bad_alloc();
-  }
-  ++count.from_system;
-  count.held += wanted.bytes;
-  auto* block = new (memory) Block;
-  block->capacity = wanted.bytes;
+  count.held += untouched;
+  ++(untouched > 0 ? count.from_system : count.from_pool);
   return block;
 }
 
 void return_block(Block* block) {
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
-  p.statistics.live -= block->capacity;
-  Block*& list = p.waiting[size_class(block->capacity).index];
+  p.statistics.live -= block->bytes;
+  if (block->segment != nullptr) return p.large.give_back(block);
+  detail::forbid_access(block->data(), block->bytes);
+  Block*& list = p.waiting[size_class(block->bytes).index];
   block->next = list;
   list = block;
 }
@@ -101,11 +120,13 @@ void trim_pool() {
     while (list != nullptr) {
       detail::Block* block = list;
       list = block->next;
-      p.statistics.held -= block->capacity;
+      p.statistics.held -= block->bytes;
+      detail::allow_access(block->data(), block->bytes);
       block->~Block();
       std::free(block);
     }
   }
+  p.statistics.held -= p.large.trim();
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

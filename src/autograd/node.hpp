@@ -31,6 +31,7 @@ struct Node {
   std::vector<std::shared_ptr<Node>> inputs;  // nullptr for inputs that want no gradient
   std::vector<std::pair<Array, std::uint32_t>> saved_leaves;  // leaf values with their versions
   Backward backward;
+  Remake remake;   // empty when the output has to be kept by who needs it
   Array incoming;  // dL/d(output) while a backward pass runs
   Array grad;      // what the user sees
   std::vector<GradientHook> hooks;

@@ -48,6 +48,7 @@ Node::~Node() {
 
 void Node::free() {
   backward = nullptr;
+  remake = nullptr;
   saved_leaves.clear();
   freed = true;
 }
@@ -129,13 +130,30 @@ void count_bytes(const OpScope& op, const Node& node) {
 
 }  // namespace
 
-Tensor record(const OpScope& op, Array y, const Inputs& inputs, Backward backward) {
+Saved::Saved(const Tensor& input) {
+  const auto& node = TapeAccess::node(input);
+  if (node != nullptr && node->remake) {
+    operation_ = node->operation;
+    remake_ = node->remake;
+  } else {
+    kept_ = input.value();
+  }
+}
+
+Array Saved::value() const {
+  if (!remake_) return kept_;
+  const OpScope scope(operation_);
+  return remake_();
+}
+
+Tensor record(const OpScope& op, Array y, const Inputs& inputs, Backward backward, Remake remake) {
   count_bytes(op, y, inputs);
   check_anomaly(op.name(), "output", y);
   if (!wants_tape(inputs)) return Tensor(std::move(y));
   auto node = std::make_shared<Node>(y.shape());
   node->operation = op.name();
   node->backward = std::move(backward);
+  node->remake = std::move(remake);
   node->inputs.reserve(inputs.size());
   for (const Tensor& input : inputs) {
     node->inputs.push_back(TapeAccess::node(input));

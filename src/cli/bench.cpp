@@ -10,9 +10,11 @@
 #include <tuple>
 
 #include "cli/command.hpp"
+#include "cli/machine_speed.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/ops/blas.hpp"
 #include "headroom/report/terminal.hpp"
@@ -55,6 +57,34 @@ Times time_work(Index warm_up, Index repetitions, const std::function<void()>& w
   const double median = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
   const double sum = std::accumulate(times.begin(), times.end(), 0.0);
   return {median, times.front(), sum / static_cast<double>(times.size())};
+}
+
+Record profile_of(Index repetitions, const std::function<void()>& work) {
+  const double flops_per_ms = product_speed(1024) * 1e6, bytes_per_ms = memory_speed() * 1e6;
+  set_profiling(true);
+  const Times times = time_work(0, repetitions, work);
+  set_profiling(false);
+  const auto count = static_cast<double>(repetitions);
+  Record rows = Record::array();
+  const auto add = [&](const std::string& name, double calls, double ms, double flops,
+                       double bytes) {
+    rows.push_back({{"operation", name},
+                    {"calls", calls},
+                    {"ms", ms},
+                    {"share", ms / times.mean},
+                    {"gflops", flops / ms / 1e6},
+                    {"gbs", bytes / ms / 1e6},
+                    {"of_machine", std::max(flops / flops_per_ms, bytes / bytes_per_ms) / ms}});
+  };
+  double elsewhere = times.mean;
+  for (const ProfileRow& row : profile()) {
+    const double ms = 1e3 * row.seconds / count;
+    elsewhere -= ms;
+    add(row.name + (row.pass == Pass::backward ? ", backward" : ""),
+        static_cast<double>(row.calls) / count, ms, row.flops / count, row.bytes / count);
+  }
+  add("between operations", 0, elsewhere, 0, 0);
+  return rows;
 }
 
 Ids random_ids(Index batch, Index length, Index symbols) {
@@ -128,7 +158,7 @@ BenchCase resized(BenchCase bench_case, const BenchOptions& options, Record& lin
   return bench_case;
 }
 
-/// The profile of a step as a table, without the operations that take next to nothing.
+/// A profile as a table, without the operations that take next to nothing.
 std::string profile_text(const Record& profile) {
   const auto rate = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : ""; };
   std::vector<std::vector<std::string>> rows;
@@ -145,8 +175,8 @@ std::string profile_text(const Record& profile) {
 }
 
 int run_bench(const BenchCommand& command) {
-  if (command.what != "step" && command.options.profile) {
-    throw UsageError("--profile: only a training step has one; it goes with step");
+  if (command.what == "memory" && command.options.profile) {
+    throw UsageError("--profile: memory has none; it goes with step, generate and encode");
   }
   if (command.what == "generate" && command.options.length == 1) {
     throw UsageError("--length 1: nothing is left to write after the prompt (try 64)");
@@ -171,7 +201,8 @@ int run_bench(const BenchCommand& command) {
       rows.push_back(table_row(line, columns));
       if (line.contains("profile")) {
         profiles +=
-            fmt::format("\n{}, one step\n{}", bench_case.name, profile_text(line["profile"]));
+            fmt::format("\n{}, one {}\n{}", bench_case.name,
+                        command.what == "step" ? "step" : "pass", profile_text(line["profile"]));
       }
     }
   }
@@ -212,7 +243,7 @@ Command add_bench(CLI::App& program) {
         {"length", &command->options.length, "symbols per sequence; default: the case's own"}}) {
     app->add_option(std::string("--") + name, *size, what)->type_name("N")->check(at_least(1));
   }
-  app->add_flag("--profile", command->options.profile, "where the time of a step goes");
+  app->add_flag("--profile", command->options.profile, "where the time goes, by operation");
   app->add_flag("--json", command->json, "a JSON line per case");
   add_threads(*app);
   app->footer(

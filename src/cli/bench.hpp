@@ -31,7 +31,7 @@ struct BenchOptions {
   // Sizes other than the case's own, to see how time and memory grow with them; 0: its own. Batch
   // is 1 where nothing else is said and nothing is trained.
   Index layers = 0, heads = 0, width = 0, length = 0, batch = 0;
-  bool profile = false;  // of a step: where its time goes
+  bool profile = false;  // where the time goes
 };
 
 /// Times of repeated work, in milliseconds.
@@ -40,6 +40,12 @@ struct Times {
 };
 /// Does the work `warm_up` times untimed, then `repetitions` times.
 Times time_work(Index warm_up, Index repetitions, const std::function<void()>& work);
+
+/// Where the time of repeated work goes, by operation: a list of rows with the keys operation, calls
+/// and ms (both of one repetition), share, gflops, gbs and of_machine, the share of the machine's
+/// speed that an operation reaches: the time that its arithmetic or its memory traffic needs at
+/// least, whichever is more, over the time it took.
+Record profile_of(Index repetitions, const std::function<void()>& work);
 
 /// ids [batch, length] below `symbols`, the same at every call.
 Ids random_ids(Index batch, Index length, Index symbols);
@@ -59,8 +65,7 @@ class BenchStep {
 };
 
 /// A training step: forward, backward, AdamW. Keys case, params, threads, layout, blas, ms, min_ms,
-/// tok_s, gflops, peak_bytes; with a profile also profile, a list of rows with the keys operation,
-/// calls and ms (both of one step), share, gflops, gbs, of_machine.
+/// tok_s, gflops, peak_bytes; with a profile also profile.
 Record bench_step(const BenchCase& bench_case, const BenchOptions& options);
 /// The resident memory that four training steps need at most beside weights, gradients and both
 /// moments: working_bytes, and those others: parameter_bytes. Throws FileError where the system

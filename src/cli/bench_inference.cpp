@@ -33,16 +33,20 @@ Record bench_generate(const BenchCase& bench_case, const BenchOptions& options) 
   const Index written = bench_case.length - prompt_length;
   const Ids prompt = random_ids(batch, prompt_length, bench_case.symbols);
   const NoGrad no_grad;
-  const Times times = time_work(1, options.steps > 0 ? options.steps : 6, [&] {
+  const auto write = [&] {
     const auto writer = make_writer(model, batch);
     Ids ids = prompt;
     for (Index i = 0; i < written; ++i) ids = likeliest(writer->next(ids));
-  });
-  return {{"params", count_parameters(model)},
-          {"batch", batch},
-          {"tok_s", static_cast<double>(batch * written) / times.median * 1e3},
-          {"ms", times.median},
-          {"min_ms", times.least}};
+  };
+  const Index repetitions = options.steps > 0 ? options.steps : 6;
+  const Times times = time_work(1, repetitions, write);
+  Record result = {{"params", count_parameters(model)},
+                   {"batch", batch},
+                   {"tok_s", static_cast<double>(batch * written) / times.median * 1e3},
+                   {"ms", times.median},
+                   {"min_ms", times.least}};
+  if (options.profile) result["profile"] = profile_of(repetitions, write);
+  return result;
 }
 
 Record bench_encode(const BenchCase& bench_case, const BenchOptions& options) {
@@ -56,12 +60,15 @@ Record bench_encode(const BenchCase& bench_case, const BenchOptions& options) {
   for (Real& value : values.span()) value = rng.normal();
   const Tensor x(values);
   const NoGrad no_grad;
-  const Times times = time_work(2, options.steps > 0 ? options.steps : 10,
-                                [&] { encoder(x, AttentionMask::none()); });
-  return {{"params", count_parameters(encoder)},
-          {"batch", batch},
-          {"ms", times.median},
-          {"min_ms", times.least}};
+  const auto encode = [&] { encoder(x, AttentionMask::none()); };
+  const Index repetitions = options.steps > 0 ? options.steps : 10;
+  const Times times = time_work(2, repetitions, encode);
+  Record result = {{"params", count_parameters(encoder)},
+                   {"batch", batch},
+                   {"ms", times.median},
+                   {"min_ms", times.least}};
+  if (options.profile) result["profile"] = profile_of(repetitions, encode);
+  return result;
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -36,7 +36,8 @@ Record bench_memory(const BenchCase& bench_case, const BenchOptions& options) {
   start_afresh();
   const double before = resident("VmRSS");
   BenchStep step(bench_case, options);
-  for (int i = 0; i < 4; ++i) step();
+  const Index steps = options.steps > 0 ? options.steps : 4;
+  for (Index i = 0; i < steps; ++i) step();
   const auto parameters = static_cast<double>(step.parameters()) * sizeof(Real);
   return {{"params", step.parameters()},
           {"working_bytes", resident("VmHWM") - before - 4 * parameters},

@@ -309,10 +309,11 @@ Command add_train(CLI::App& program) {
   app->add_flag("--force", options->force, "replace the run in --out");
   add_threads(*app);
   app->footer(
-      fmt::format("Examples: {0} train --task reverse\n"
+      fmt::format("{1}\n\n"
+                  "Examples: {0} train --task reverse\n"
                   "          {0} train --task g2p --data PATH --prune 12\n"
                   "          {0} train --out runs/g2p-1 --resume",
-                  invocation()));
+                  invocation(), TrainOptions::recipes()));
   return {app, [options] { return train(*options); }};
 }
 

@@ -182,6 +182,20 @@ void TrainOptions::add_to(CLI::App& app) {
   added_.push_back(app.add_flag("--stress", stress_, "g2p: learn stress marks too"));
 }
 
+std::string TrainOptions::recipes() {
+  std::string text = "What is not given comes from the task's recipe:";
+  for (const TaskInfo& info : task_list()) {
+    const TrainSettings s = recipe(info.name);
+    const BlockConfig& block = s.model.block;
+    text += fmt::format(
+        "\n  {:9} {} steps of {}, {} layers of width {}, {} heads, hidden {}, dropout {:g}, "
+        "rate {:g} ({}, warm-up {})",
+        info.name, s.steps, s.learner.batch_size, s.model.layers, block.width, block.heads,
+        block.hidden, block.dropout, s.rate.peak, name_of(s.rate.shape), s.rate.warmup);
+  }
+  return text;
+}
+
 std::string TrainOptions::first_given() const {
   for (const CLI::Option* option : added_) {
     if (option->count() > 0) return option->get_name();

@@ -40,6 +40,8 @@ struct TrainSettings {
 class TrainOptions {
  public:
   void add_to(CLI::App& app);
+  /// The defaults by task, for the help text.
+  static std::string recipes();
   /// The task's recipe with the options that were given. Throws UsageError for sizes that do not
   /// fit together.
   TrainSettings settings() const;

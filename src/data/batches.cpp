@@ -12,8 +12,6 @@ namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
 
-Index length(const Tokens& tokens) { return static_cast<Index>(tokens.size()); }
-
 template <class Example>
 const Example& at(std::span<const Example> set, Index i) {
   return set[static_cast<std::size_t>(i)];
@@ -34,16 +32,16 @@ Index sum(const Ids& ids) {
 
 // What a batch costs grows with both of its sides.
 Index both_sides(const Seq2SeqExample& example) {
-  return length(example.source) + length(example.target);
+  return std::ssize(example.source) + std::ssize(example.target);
 }
-Index only_side(const LabelledExample& example) { return length(example.tokens); }
+Index only_side(const LabelledExample& example) { return std::ssize(example.tokens); }
 
 }  // namespace
 
 Padded pad(std::span<const Tokens> rows, std::int32_t filler) {
   const auto count = static_cast<Index>(rows.size());
   Index longest = 1;
-  for (const Tokens& row : rows) longest = std::max(longest, length(row));
+  for (const Tokens& row : rows) longest = std::max(longest, std::ssize(row));
   Padded result{Ids(Shape{count, longest}, filler), Ids(Shape{count})};
   for (Index b = 0; b < count; ++b) {
     const Tokens& row = at(rows, b);

@@ -15,8 +15,6 @@ namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
 
-Index length(const Tokens& tokens) { return static_cast<Index>(tokens.size()); }
-
 struct Entry {
   TaskInfo info;
   Task (*make)(const TaskOptions&);
@@ -45,19 +43,19 @@ const std::vector<Entry>& entries() {
 
 Index Seq2SeqTask::longest_source() const {
   Index longest = 0;
-  for (const auto& example : train) longest = std::max(longest, length(example.source));
+  for (const auto& example : train) longest = std::max(longest, std::ssize(example.source));
   for (const auto* set : {&validation, &test}) {
-    for (const auto& question : *set) longest = std::max(longest, length(question.source));
+    for (const auto& question : *set) longest = std::max(longest, std::ssize(question.source));
   }
   return longest;
 }
 
 Index Seq2SeqTask::longest_target() const {
   Index longest = 0;
-  for (const auto& example : train) longest = std::max(longest, length(example.target));
+  for (const auto& example : train) longest = std::max(longest, std::ssize(example.target));
   for (const auto* set : {&validation, &test}) {
     for (const auto& question : *set) {
-      for (const Tokens& answer : question.answers) longest = std::max(longest, length(answer));
+      for (const Tokens& answer : question.answers) longest = std::max(longest, std::ssize(answer));
     }
   }
   return longest;
@@ -66,7 +64,7 @@ Index Seq2SeqTask::longest_target() const {
 Index ClassificationTask::longest() const {
   Index longest = 0;
   for (const auto* set : {&train, &validation, &test}) {
-    for (const auto& example : *set) longest = std::max(longest, length(example.tokens));
+    for (const auto& example : *set) longest = std::max(longest, std::ssize(example.tokens));
   }
   return longest;
 }

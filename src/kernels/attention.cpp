@@ -67,9 +67,11 @@ Factor transposed(const Factor& f) { return headroom::transposed(f.data, f.strid
 /// Row stride of a block of weights: whole cache lines.
 Index weight_stride(const AttentionPlan& plan) { return (plan.keys + 15) / 16 * 16; }
 
-/// Multiply-adds of a head, to cut the heads into chunks.
+/// What a head costs, to cut the heads into chunks: its multiply-adds, and the calls for one that
+/// has a single query.
 Index head_cost(const AttentionPlan& plan) {
-  return plan.queries * plan.keys * (plan.head_dim + plan.value_dim) / 16;
+  constexpr Index calls = 1024;
+  return plan.queries * plan.keys * (plan.head_dim + plan.value_dim) / 16 + calls;
 }
 
 bool is_finite(const Factor& f, Index rows, Index columns) {

@@ -38,7 +38,7 @@ Normal normal(const Batch& x) {
   return {xsimd::select(x < Batch(Real(0)), tail, Real(1) - tail), density};
 }
 
-constexpr Index grain = 16384;
+constexpr Index grain = 4096;
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "headroom/base/parallel.hpp"
-#include "kernels/simd.hpp"
+#include "kernels/few_rows.hpp"
 
 // OpenBLAS's own functions are weak here: another cblas library links too, and they are null then.
 extern "C" {
@@ -81,56 +81,6 @@ Factor moved(const Factor& f, Index rows, Index columns) {
   return {f.data + offset, f.stride, f.is_transposed};
 }
 
-/// How many rows of B few_rows reads at once: one stream of memory alone is slower than four.
-constexpr Index streams = 4;
-
-/// dots_s = sum_i x_i b_(s, i) for `streams` rows of B.
-void dots_of_streams(const Real* x, Factor b, Index first, Index k, Real* dots) {
-  const Real* rows[streams];
-  kernels::Batch sums[streams];
-  for (Index s = 0; s < streams; ++s) {
-    rows[s] = b.data + (first + s) * b.stride;
-    sums[s] = kernels::Batch(Real(0));
-  }
-  Index i = 0;
-  for (; i + kernels::batch_size <= k; i += kernels::batch_size) {
-    const auto v = kernels::Batch::load_unaligned(x + i);
-    for (Index s = 0; s < streams; ++s) {
-      sums[s] = xsimd::fma(v, kernels::Batch::load_unaligned(rows[s] + i), sums[s]);
-    }
-  }
-  for (Index s = 0; s < streams; ++s) {
-    dots[s] = kernels::lanes_sum(sums[s]) + kernels::row_dot(x + i, rows[s] + i, k - i);
-  }
-}
-
-/// C = alpha A B^T + beta C for a few rows of A, as when a text is written word by word: a dot
-/// product for each number, so that B is read once, as it lies. BLAS would pack all of it first.
-void few_rows(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, Real* c,
-              Index c_stride) {
-  constexpr Index numbers_per_chunk = 32768;  // of B
-  const Index grain = (grain_for(k, numbers_per_chunk) + streams - 1) / streams * streams;
-  parallel_for(n, grain, [&](Index begin, Index end) {
-    for (Index j = begin; j < end; j += streams) {
-      const Index count = std::min(streams, end - j);
-      for (Index i = 0; i < m; ++i) {
-        const Real* const x = a.data + i * a.stride;
-        Real dots[streams];
-        if (count == streams) {
-          dots_of_streams(x, b, j, k, dots);
-        } else {
-          for (Index s = 0; s < count; ++s)
-            dots[s] = kernels::row_dot(x, b.data + (j + s) * b.stride, k);
-        }
-        Real* const y = c + i * c_stride + j;
-        for (Index s = 0; s < count; ++s) {
-          y[s] = alpha * dots[s] + (beta == Real(0) ? Real(0) : beta * y[s]);
-        }
-      }
-    }
-  });
-}
-
 /// C = beta C: what is left of a product over nothing.
 void scale(Index m, Index n, Real beta, Real* c, Index c_stride) {
   for (Index i = 0; i < m; ++i) {
@@ -146,9 +96,8 @@ void gemm(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, 
   [[maybe_unused]] static const bool once = make_blas_single_threaded();
   if (m == 0 || n == 0) return;
   if (k == 0) return scale(m, n, beta, c, c_stride);
-  constexpr Index few = 4;
-  if (m <= few && !a.is_transposed && b.is_transposed) {
-    return few_rows(m, n, k, alpha, a, b, beta, c, c_stride);
+  if (m <= kernels::few && !a.is_transposed && b.is_transposed) {
+    return kernels::few_rows(m, n, k, alpha, a, b, beta, c, c_stride);
   }
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   if (m >= n) {

@@ -1,15 +1,11 @@
 // Activation functions; sigmoid has a file of its own, since the course replaces it.
 #include "headroom/ops/activations.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
 #include <numbers>
-#include <utility>
 
 #include "array/map.hpp"
 #include "headroom/autograd/tape.hpp"
-#include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
 #include "kernels/broadcast.hpp"
 #include "kernels/gelu.hpp"
 
@@ -18,7 +14,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 namespace {
 // Numbers of the tanh GELU. xtensor expressions hold them by reference, so they outlive functions.
 constexpr Real half = Real(0.5);
-constexpr Real k = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);     // sqrt(2 / pi)
+constexpr Real k = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);  // sqrt(2 / pi)
 constexpr Real c = Real(0.044715);
 }  // namespace
 
@@ -35,13 +31,19 @@ Tensor relu(const Tensor& x) {
 // y = x Phi(x), so y' = Phi(x) + x phi(x).
 Tensor gelu(const Tensor& x) {
   OpScope op("gelu");
-  Array y(x.shape());
-  kernels::gelu(x.value().data(), y.size(), y.data());
-  return record(op, y, {x}, [x = x.value()](const Array& dy, Gradients& into) {
-    bool fresh = false;
-    Real* const dx = into[0].sum(fresh).data();
-    kernels::gelu_backward(x.data(), dy.data(), x.size(), !fresh, dx);
-  });
+  const auto again = [x = x.value()] {
+    Array y(x.shape());
+    kernels::gelu(x.data(), y.size(), y.data());
+    return y;
+  };
+  return record(
+      op, again(), {x},
+      [x = x.value()](const Array& dy, Gradients& into) {
+        bool fresh = false;
+        Real* const dx = into[0].sum(fresh).data();
+        kernels::gelu_backward(x.data(), dy.data(), x.size(), !fresh, dx);
+      },
+      again);
 }
 
 // y = x/2 (1 + tanh u) with u = k (x + c x^3), so
@@ -82,32 +84,30 @@ Tensor tanh(const Tensor& x) {
 // ---------------------------------------------------------------- by name
 
 namespace {
-struct Named {
-  Activation kind;
-  const char* name;
-  Tensor (*function)(const Tensor&);
-};
-constexpr std::array<Named, 6> activations{{{Activation::relu, "relu", relu},
-                                            {Activation::gelu, "gelu", gelu},
-                                            {Activation::gelu_tanh, "gelu_tanh", gelu_tanh},
-                                            {Activation::silu, "silu", silu},
-                                            {Activation::tanh, "tanh", tanh},
-                                            {Activation::sigmoid, "sigmoid", sigmoid}}};
-
-const Named& entry_of(Activation kind) { return activations[static_cast<std::size_t>(kind)]; }
+constexpr Names<Activation, 6> activation_names{{{Activation::relu, "relu"},
+                                                 {Activation::gelu, "gelu"},
+                                                 {Activation::gelu_tanh, "gelu_tanh"},
+                                                 {Activation::silu, "silu"},
+                                                 {Activation::tanh, "tanh"},
+                                                 {Activation::sigmoid, "sigmoid"}}};
 }  // namespace
 
-Tensor activate(Activation kind, const Tensor& x) { return entry_of(kind).function(x); }
+Tensor activate(Activation kind, const Tensor& x) {
+  switch (kind) {
+    case Activation::relu: return relu(x);
+    case Activation::gelu: return gelu(x);
+    case Activation::gelu_tanh: return gelu_tanh(x);
+    case Activation::silu: return silu(x);
+    case Activation::tanh: return tanh(x);
+    case Activation::sigmoid: return sigmoid(x);
+  }
+  throw UsageError("activate: no such activation");
+}
 
-const char* name_of(Activation kind) { return entry_of(kind).name; }
+const char* name_of(Activation kind) { return activation_names.name(kind); }
 
 Activation activation_from(const std::string& name) {
-  std::string known;
-  for (const Named& activation : activations) {
-    if (name == activation.name) return activation.kind;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", activation.name);
-  }
-  throw UsageError(fmt::format("activation '{}' is unknown; choose one of {}", name, known));
+  return activation_names.find("activation", name);
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -95,14 +95,14 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   op.work(flops, 0);
   return record(
       op, y, {x, weight, bias},
-      [x = x.value(), weight = weight.value(), rows, flops](const Array& dy, Gradients& into) {
+      [x = Saved(x), weight = weight.value(), rows, flops](const Array& dy, Gradients& into) {
         const Columns<const Real> columns{dy.data(), dy.dim(-1)};
-        if (into[0].wanted()) {
-          add_input_gradient(into[0], columns, rows, weight);
+        if (into[1].wanted()) {
+          add_weight_gradient(into[1], columns, rows, x.value());
           OpScope::current()->work(flops, 0);
         }
-        if (into[1].wanted()) {
-          add_weight_gradient(into[1], columns, rows, x);
+        if (into[0].wanted()) {
+          add_input_gradient(into[0], columns, rows, weight);
           OpScope::current()->work(flops, 0);
         }
         if (into[2].wanted()) into[2] += column_sums(dy);
@@ -140,8 +140,9 @@ Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
   const double flops = gemm_flops(rows, width, x.dim(-1));
   op.work(flops, 0);
   return record(op, y, inputs,
-                [x = x.value(), weights = std::move(weight_values), rows, count, flops,
+                [saved = Saved(x), weights = std::move(weight_values), rows, count, flops,
                  has_biases = !biases.empty()](const Array& dy, Gradients& into) {
+                  const Array x_again = saved.value();
                   const Array bias_gradients = has_biases ? column_sums(dy) : Array();
                   OpScope::current()->work((into[0].wanted() ? flops : 0) + flops, 0);
                   Index at = 0;  // column
@@ -149,7 +150,8 @@ Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
                     const Index out = weights[i].dim(0);
                     const Columns<const Real> columns{dy.data() + at, dy.dim(-1)};
                     if (into[0].wanted()) add_input_gradient(into[0], columns, rows, weights[i]);
-                    if (into[1 + i].wanted()) add_weight_gradient(into[1 + i], columns, rows, x);
+                    if (into[1 + i].wanted())
+                      add_weight_gradient(into[1 + i], columns, rows, x_again);
                     if (has_biases && into[1 + count + i].wanted()) {
                       into[1 + count + i] += Array(
                           Shape{out}, bias_gradients.span().subspan(static_cast<std::size_t>(at),

@@ -16,6 +16,28 @@ void check_per_column(const OpScope& op, const Tensor& x, const char* name, cons
                                x.dim(-1)));
 }
 
+/// Rows brought to mean 0 and deviation 1, scaled and shifted; their means and 1 / deviations.
+struct Normalised {
+  Array y, mean, rstd;
+};
+
+Normalised layer_normalised(const Array& x, const Array& weight, const Array& bias, Real epsilon,
+                            Index rows, Index columns) {
+  Normalised result{Array(x.shape()), Array(Shape{rows}), Array(Shape{rows})};
+  kernels::layer_norm(x.data(), weight.data(), bias.data(), epsilon, rows, columns, result.y.data(),
+                      result.mean.data(), result.rstd.data());
+  return result;
+}
+
+/// The same without mean: rstd is 1 / root mean square.
+Normalised rms_normalised(const Array& x, const Array& weight, Real epsilon, Index rows,
+                          Index columns) {
+  Normalised result{Array(x.shape()), Array(), Array(Shape{rows})};
+  kernels::rms_norm(x.data(), weight.data(), epsilon, rows, columns, result.y.data(),
+                    result.rstd.data());
+  return result;
+}
+
 /// The places of the wanted gradients of (x, weight, bias).
 kernels::NormGradients places(Gradients& into, bool has_bias) {
   kernels::NormGradients to;
@@ -42,15 +64,19 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Rea
   const auto [rows, columns] = rows_of(op, x.value());
   check_per_column(op, x, "weight", weight);
   check_per_column(op, x, "bias", bias);
-  Array y(x.shape()), mean(Shape{rows}), rstd(Shape{rows});
-  kernels::layer_norm(x.value().data(), weight.value().data(), bias.value().data(), epsilon, rows,
-                      columns, y.data(), mean.data(), rstd.data());
-  return record(op, y, {x, weight, bias},
-                [x = x.value(), weight = weight.value(), mean, rstd, rows = rows,
-                 columns = columns](const Array& dy, Gradients& into) {
-                  kernels::layer_norm_backward(x.data(), weight.data(), mean.data(), rstd.data(),
-                                               dy.data(), rows, columns, places(into, true));
-                });
+  const auto again = [x = x.value(), weight = weight.value(), bias = bias.value(), epsilon,
+                      rows = rows, columns = columns] {
+    return layer_normalised(x, weight, bias, epsilon, rows, columns);
+  };
+  const auto [y, mean, rstd] = again();
+  return record(
+      op, y, {x, weight, bias},
+      [x = x.value(), weight = weight.value(), mean = mean, rstd = rstd, rows = rows,
+       columns = columns](const Array& dy, Gradients& into) {
+        kernels::layer_norm_backward(x.data(), weight.data(), mean.data(), rstd.data(), dy.data(),
+                                     rows, columns, places(into, true));
+      },
+      [again] { return again().y; });
 }
 
 // With n = x rrms and g = dy weight: dn_c/dx_i = rrms ([c = i] - n_c n_i / C), hence
@@ -59,15 +85,19 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, Real epsilon) {
   OpScope op("rms_norm");
   const auto [rows, columns] = rows_of(op, x.value());
   check_per_column(op, x, "weight", weight);
-  Array y(x.shape()), rrms(Shape{rows});
-  kernels::rms_norm(x.value().data(), weight.value().data(), epsilon, rows, columns, y.data(),
-                    rrms.data());
-  return record(op, y, {x, weight},
-                [x = x.value(), weight = weight.value(), rrms, rows = rows, columns = columns](
-                    const Array& dy, Gradients& into) {
-                  kernels::rms_norm_backward(x.data(), weight.data(), rrms.data(), dy.data(), rows,
-                                             columns, places(into, false));
-                });
+  const auto again = [x = x.value(), weight = weight.value(), epsilon, rows = rows,
+                      columns = columns] {
+    return rms_normalised(x, weight, epsilon, rows, columns);
+  };
+  const auto [y, none, rrms] = again();
+  return record(
+      op, y, {x, weight},
+      [x = x.value(), weight = weight.value(), rrms = rrms, rows = rows, columns = columns](
+          const Array& dy, Gradients& into) {
+        kernels::rms_norm_backward(x.data(), weight.data(), rrms.data(), dy.data(), rows, columns,
+                                   places(into, false));
+      },
+      [again] { return again().y; });
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -4,28 +4,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
-#include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
-constexpr std::array shape_names = {"constant", "cosine", "linear", "inverse_root"};
+constexpr Names<RateShape, 4> shape_names{{{RateShape::constant, "constant"},
+                                           {RateShape::cosine, "cosine"},
+                                           {RateShape::linear, "linear"},
+                                           {RateShape::inverse_root, "inverse_root"}}};
 }  // namespace
 
-const char* name_of(RateShape shape) { return shape_names[static_cast<std::size_t>(shape)]; }
+const char* name_of(RateShape shape) { return shape_names.name(shape); }
 
-RateShape rate_shape_from(const std::string& name) {
-  const auto found = std::find(shape_names.begin(), shape_names.end(), name);
-  if (found == shape_names.end()) {
-    throw UsageError(
-        fmt::format("no rate schedule \"{}\" (there are {})", name, fmt::join(shape_names, ", ")));
-  }
-  return static_cast<RateShape>(found - shape_names.begin());
-}
+RateShape rate_shape_from(const std::string& name) { return shape_names.find("schedule", name); }
 
 RateSchedule::RateSchedule(const RateOptions& options) : options_(options) {
   for (const double rate : {options.peak, options.floor}) {

@@ -1,10 +1,12 @@
 // The buffer pool: what it counts, and that it serves a repeating load without the system.
 #include "headroom/array/pool.hpp"
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
 #include "headroom/array/array.hpp"
+#include "headroom/base/rng.hpp"
 #include "support/close.hpp"
 
 using namespace headroom;
@@ -47,6 +49,49 @@ TEST_CASE("a block never wastes more than a quarter of what was asked") {
     REQUIRE(taken >= bytes);
     REQUIRE(taken <= bytes + bytes / 4 + 1);
   }
+}
+
+TEST_CASE("what neighbours leave holds one array, and an array's rest another") {
+  trim_pool();
+  const Index n = elements_of(100'000);
+  Array first(Shape{n}), second(Shape{n}), third(Shape{n});
+  const Real* const place = first.data();
+  const std::size_t from_system = pool_statistics().from_system;
+  for (const bool forward : {true, false}) {  // whichever is freed first
+    (forward ? first : second) = {};
+    (forward ? second : first) = {};
+    const Array both(Shape{2 * n});
+    CHECK(both.data() == place);
+    first = second = {};
+  }
+  first = Array(Shape{n});
+  second = Array(Shape{n});
+  CHECK(first.data() == place);
+  CHECK(second.data() > place);
+  CHECK(second.data() < third.data());
+  CHECK(pool_statistics().from_system == from_system);
+}
+
+TEST_CASE("large arrays that come and go never share a number") {
+  Rng rng(3, "large arrays");
+  std::vector<Array> arrays;
+  const auto intact = [](const Array& array) {
+    return std::all_of(array.data(), array.data() + array.size(),
+                       [&](Real x) { return x == array[0]; });
+  };
+  for (int i = 0; i < 2000; ++i) {
+    if (arrays.size() < 20 || rng.below(2) == 0) {
+      const auto bytes = static_cast<std::size_t>(20'000 + rng.below(400'000));
+      arrays.emplace_back(Shape{elements_of(bytes)}, static_cast<Real>(i));
+    }
+    const auto which = static_cast<std::size_t>(rng.below(static_cast<Index>(arrays.size())));
+    REQUIRE(intact(arrays[which]));
+    if (arrays.size() > 15) arrays.erase(arrays.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+  CHECK(std::all_of(arrays.begin(), arrays.end(), intact));
+  arrays.clear();
+  trim_pool();
+  CHECK(pool_statistics().held == pool_statistics().live);
 }
 
 TEST_CASE("after its first round a repeating load takes nothing from the system") {

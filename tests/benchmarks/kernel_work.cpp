@@ -10,6 +10,7 @@
 #include "kernels/attention.hpp"
 #include "kernels/cross_entropy.hpp"
 #include "kernels/dropout.hpp"
+#include "kernels/few_rows.hpp"
 #include "kernels/gelu.hpp"
 #include "kernels/layer_norm.hpp"
 #include "kernels/permute.hpp"
@@ -94,6 +95,10 @@ MEASURED measured_adam() {
   static const AdamStep step = adam_step(1e-3, 0.9, 0.999, 1e-8, 0.01, true, 1);
   adam(step, x.size(), y.data(), dy.data(), dx.data(), dpacked.data());
 }
+MEASURED measured_few_rows() {
+  kernels::few_rows(8, rows, columns, Real(1), {x.data(), columns}, transposed(dy.data(), columns),
+                    Real(0), y.data(), rows);
+}
 MEASURED measured_full_attention() {
   kernels::attention(plan(false), query, key, value, head_y.data(), {log_sum_exp.data()});
 }
@@ -120,6 +125,7 @@ int main() {
   measured_column_sums();
   for (Real& v : dpacked.span()) v = 1;  // a second moment is not negative
   measured_adam();
+  measured_few_rows();
   measured_full_attention();
   measured_attention();
   measured_attention_backward();

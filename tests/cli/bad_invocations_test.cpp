@@ -87,7 +87,7 @@ const std::vector<Bad> bad_invocations = {
     {{"bench", "--steps", "0"}, usage, "--steps: 0 is less than 1"},
     {{"bench", "--steps", "many"}, usage, "\"many\" is not a whole number"},
     {{"bench", "generate", "--batch", "0"}, usage, "--batch: 0 is less than 1"},
-    {{"bench", "encode", "--profile"}, usage, "--profile: only a training step has one"},
+    {{"bench", "memory", "--profile"}, usage, "--profile: memory has none"},
     {{"bench", "generate", "--length", "1"}, usage, "nothing is left to write"},
     {{"bench", "step", "--heads", "3"}, usage, "--heads 3 must divide --width 128"},
     {{"bench", "step", "--width", "0"}, usage, "--width: 0 is less than 1"},

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -71,6 +73,8 @@ TEST_CASE("an epoch holds every example once, in another order each time, the sa
     for (Index i = 0; i < batches; ++i) {
       REQUIRE(plan.epoch() == epoch);
       REQUIRE(plan.position() == i);
+      REQUIRE(plan.progress() ==
+              static_cast<double>(epoch) + static_cast<double>(i) / static_cast<double>(batches));
       const std::vector<Index> batch = plan.next();
       REQUIRE(batch == twin.next());
       REQUIRE(static_cast<Index>(batch.size()) <= batch_size);
@@ -84,6 +88,18 @@ TEST_CASE("an epoch holds every example once, in another order each time, the sa
   }
   if (count >= 64) CHECK(epochs[0] != epochs[1]);
   if (count >= 64) CHECK(BatchPlan(random_lengths(count), batch_size, 6).next() != epochs[0]);
+}
+
+TEST_CASE("every order of a few examples is as likely as any other") {
+  BatchPlan plan({5, 5, 5}, 1, 1);
+  std::map<std::vector<Index>, int> counts;
+  for (int epoch = 0; epoch < 600; ++epoch) {
+    std::vector<Index> order;
+    for (int i = 0; i < 3; ++i) order.push_back(plan.next().at(0));
+    ++counts[order];
+  }
+  CHECK(counts.size() == 6);
+  for (const auto& [order, count] : counts) CHECK(std::abs(count - 100) < 35);
 }
 
 TEST_CASE("similar lengths come together, and short batches do not come first") {

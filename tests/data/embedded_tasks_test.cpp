@@ -92,6 +92,22 @@ TEST_CASE("reversed and sorted answers are right") {
   });
 }
 
+TEST_CASE("words have four to twelve symbols, numbers one to six digits") {
+  std::set<std::size_t> reversed, sorted, read, spelt;
+  for_each_pair(texts_of(small(make_reverse_task)),
+                [&](const std::string& source, auto&) { reversed.insert(source.size()); });
+  for_each_pair(texts_of(small(make_sort_task)),
+                [&](const std::string& source, auto&) { sorted.insert(source.size()); });
+  for_each_pair(texts_of(small(make_numbers_task)),
+                [&](auto&, const std::string& target) { read.insert(target.size()); });
+  for_each_pair(texts_of(small(make_spelling_task)),
+                [&](const std::string& source, auto&) { spelt.insert(source.size()); });
+  CHECK(reversed == std::set<std::size_t>{4, 5, 6, 7, 8, 9, 10, 11, 12});
+  CHECK(sorted == reversed);
+  CHECK(read == std::set<std::size_t>{1, 2, 3, 4, 5, 6});
+  CHECK(spelt == read);
+}
+
 TEST_CASE("numbers are written as in English") {
   CHECK(number_words(0) == "zero");
   CHECK(number_words(13) == "thirteen");
@@ -230,6 +246,30 @@ TEST_CASE("balance needs order and kind, not counts") {
   CHECK_FALSE(is_balanced(")("));
   CHECK_FALSE(is_balanced("(("));
   CHECK_FALSE(is_balanced("(]"));
+}
+
+TEST_CASE("the longest source and target are those of every set and every answer") {
+  const Vocabulary letters = Vocabulary::of_text(Symbols::characters, Specials::all, "a");
+  const auto a = [](std::size_t length) { return Tokens(length, 4); };
+  Seq2SeqTask task{.name = "by hand",
+                   .source = letters,
+                   .target = letters,
+                   .train = {{a(2), a(2)}},
+                   .validation = {{a(1), {a(1)}}},
+                   .test = {{a(1), {a(1), a(1)}}},
+                   .skipped = {}};
+  CHECK(task.longest_source() == 2);
+  CHECK(task.longest_target() == 2);
+  task.validation[0] = {a(3), {a(4)}};
+  CHECK(task.longest_source() == 3);
+  CHECK(task.longest_target() == 4);
+  task.test[0] = {a(5), {a(1), a(6)}};
+  CHECK(task.longest_source() == 5);
+  CHECK(task.longest_target() == 6);
+}
+
+TEST_CASE("numbers that were drawn already do not count against those that are still to come") {
+  CHECK(make_numbers_task({.train = 50'000}).train.size() == 50'000);
 }
 
 TEST_CASE("sizes that cannot be had are refused") {

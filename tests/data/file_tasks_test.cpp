@@ -31,6 +31,15 @@ std::map<std::string, std::set<std::string>> pronunciations(const Seq2SeqTask& t
   return result;
 }
 
+// Pairs to train on and answers to accept.
+std::size_t count_answers(const Seq2SeqTask& task) {
+  std::size_t count = task.train.size();
+  for (const auto* set : {&task.validation, &task.test}) {
+    for (const auto& question : *set) count += question.answers.size();
+  }
+  return count;
+}
+
 const std::string dictionary =
     ";;; a comment\n"
     "abbey AE1 B IY0\n"
@@ -52,10 +61,12 @@ TEST_CASE("a dictionary is read with its variants, comments and capitals, stress
                                      {"aalborg", {"AO L B AO R G", "AA L B AO R G"}},
                                      {"d'arc", {"D AA R K"}},
                                      {"absalom", {"AE B S AH L AH M"}}});
+  CHECK(count_answers(plain) == 5);  // two of aalborg's differ by stress only
   CHECK(plain.skipped.total() == 0);
   const Seq2SeqTask stressed = read_g2p_task({.data = path, .stress = true});
   CHECK(pronunciations(stressed).at("aalborg") ==
         std::set<std::string>{"AO1 L B AO0 R G", "AA1 L B AO0 R G", "AA0 L B AO1 R G"});
+  CHECK(count_answers(stressed) == 6);
 }
 
 TEST_CASE("line endings of any kind, a byte order mark and a missing last ending change nothing") {
@@ -161,6 +172,23 @@ TEST_CASE("a word's set depends on its letters alone") {
   CHECK(std::abs(counts[Split::train] - 18'000) < 300);
   CHECK(std::abs(counts[Split::validation] - 1'000) < 150);
   CHECK(std::abs(counts[Split::test] - 1'000) < 150);
+}
+
+TEST_CASE("words stay in their sets for ever, so that results of years can be compared") {
+  for (const char* word : {"headroom", "softmax", "query", "transformer"}) {
+    CHECK(split_of_word(word) == Split::train);
+  }
+  for (const char* word : {"value", "room"}) CHECK(split_of_word(word) == Split::validation);
+  CHECK(split_of_word("attention") == Split::test);
+}
+
+TEST_CASE("the usual answer to a question is its first") {
+  const std::vector<Seq2SeqQuestion> questions{{{4, 5}, {{6}, {7, 8}}}, {{}, {{9}}}};
+  const std::vector<Seq2SeqExample> pairs = first_answers(questions);
+  REQUIRE(pairs.size() == 2);
+  CHECK(pairs[0].source == Tokens{4, 5});
+  CHECK(pairs[0].target == Tokens{6});
+  CHECK(pairs[1].target == Tokens{9});
 }
 
 TEST_CASE("an unknown task is refused with the list and the nearest, and --data where it belongs") {

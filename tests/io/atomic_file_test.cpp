@@ -2,14 +2,18 @@
 #include "headroom/io/atomic_file.hpp"
 
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
+#include <utility>
 
 #include "headroom/base/error.hpp"
 #include "support/temporary_folder.hpp"
@@ -41,7 +45,16 @@ int in_child(Body body) {
   return status;
 }
 
+// What another process does at the most unlucky moment: just before the next lock is taken.
+std::function<void()> before_next_lock;
+
 }  // namespace
+
+// Stands in for the system's.
+extern "C" int flock(int descriptor, int operation) noexcept {
+  if (before_next_lock) std::exchange(before_next_lock, nullptr)();
+  return static_cast<int>(syscall(SYS_flock, descriptor, operation));
+}
 
 TEST_CASE("a written file holds the content, and no temporary stays") {
   const TemporaryFolder folder;
@@ -98,6 +111,27 @@ TEST_CASE(
   CHECK(std::filesystem::exists(folder / ".a.notes.tmp"));
   live.commit();
   CHECK(read_file(folder / "a") == "from the first writer");
+}
+
+TEST_CASE("a temporary that another writer takes for a leftover before it is locked is made anew") {
+  const TemporaryFolder folder;
+  before_next_lock = [&] {
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+      std::filesystem::remove(entry.path());
+    }
+  };
+  write_file(folder / "a", "whole");
+  CHECK_FALSE(before_next_lock);
+  CHECK(read_file(folder / "a") == "whole");
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a written file may be read by whom any new file may be read") {
+  const TemporaryFolder folder;
+  folder.file("plain", "");
+  write_file(folder / "a", "");
+  CHECK(std::filesystem::status(folder / "a").permissions() ==
+        std::filesystem::status(folder / "plain").permissions());
 }
 
 TEST_CASE("when the disk takes no more, the old file stays whole and the reason is told") {
@@ -186,4 +220,5 @@ TEST_CASE("what cannot be read is refused by path and reason") {
   CHECK_THROWS_WITH(read_file("/dev/zero"), Contains("cannot read: it is not a file"));
   CHECK_THROWS_WITH(read_file(folder / "pipe"), Contains("cannot read: it is not a file"));
   CHECK_THROWS_WITH(read_file(folder / "long", 4), Contains("5 bytes, more than the 4"));
+  CHECK(read_file(folder / "long", 5) == "12345");
 }

@@ -8,6 +8,18 @@
 using namespace headroom;
 using Catch::Contains;
 
+namespace {
+
+std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+
+std::string object_of(int keys) {
+  std::string text = "{";
+  for (int i = 0; i < keys; ++i) text += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":0";
+  return text + "}";
+}
+
+}  // namespace
+
 TEST_CASE("JSON keeps its order, 64-bit integers and doubles") {
   const std::string text =
       R"({"z":1,"a":[true,null,-9223372036854775808,18446744073709551615,0.1],"m":{"x":"y"}})";
@@ -15,10 +27,6 @@ TEST_CASE("JSON keeps its order, 64-bit integers and doubles") {
 }
 
 TEST_CASE("JSON that is malformed or overdone is refused by name in one line") {
-  const std::string deep(40, '[');
-  std::string many = "{";
-  for (int i = 0; i <= 10'000; ++i) many += "\"k" + std::to_string(i) + "\":0,";
-  many += "\"last\":0}";
   const auto [text, words] = GENERATE_COPY(table<std::string, std::string>({
       {R"({"a":1,"a":2})", "\"a\" occurs twice"},
       {R"({"b":{"a":1,"c":[{"d":1,"d":1}]}})", "\"d\" occurs twice"},
@@ -31,13 +39,19 @@ TEST_CASE("JSON that is malformed or overdone is refused by name in one line") {
       {"{'a':1}", "malformed JSON"},
       {R"({"a":NaN})", "malformed JSON"},
       {R"({"a":1e999})", "malformed JSON"},
-      {deep, "nests deeper than 32"},
-      {many, "more than 10000 keys"},
+      {nested(33), "nests deeper than 32"},
+      {object_of(10'001), "more than 10000 keys"},
       {std::string(16'000'001, ' '), "at most 16000000 are read"},
   }));
   CHECK_THROWS_AS(parse_json(text, "config.json"), FileError);
   CHECK_THROWS_WITH(parse_json(text, "config.json"),
                     Catch::StartsWith("config.json: ") && Contains(words) && !Contains("\n"));
+}
+
+TEST_CASE("JSON of exactly the greatest depth, size and number of keys is read") {
+  CHECK_NOTHROW(parse_json(nested(32), "x"));
+  CHECK(parse_json(object_of(10'000), "x").size() == 10'000);
+  CHECK(parse_json(std::string(15'999'998, ' ') + "{}", "x").empty());
 }
 
 TEST_CASE("the same key in different objects is fine") {

@@ -175,6 +175,7 @@ std::vector<Malformed> malformed_files() {
       {shaped("[4611686018427387904,8,0]"), "overflows"},
       {shaped("[0,4611686018427387904,8]"), "overflows"},
       {shaped("[2305843009213693952,1,8]"), "overflows"},
+      {shaped("[4294967296,2147483648,0]"), "overflows"},  // 2^63: one more than an Index holds
       // at most 6 axes and 65,536 tensors
       {shaped("[1,1,1,1,1,1,2]"), "tensor \"w\": has more than 6 axes"},
       {shaped("[0,0,0,0,0,0,0,0]"), "tensor \"w\": has more than 6 axes"},

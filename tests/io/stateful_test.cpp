@@ -97,6 +97,10 @@ TEST_CASE("a name used twice and numbers that JSON cannot hold are refused when 
   writer.integer("step", 1);
   CHECK_THROWS_WITH(writer.integer("step", 2), "checkpoint: \"run.step\" is there already");
   Record record;
-  record["losses"] = {1.0, std::numeric_limits<double>::quiet_NaN()};
-  CHECK_THROWS_WITH(writer.record("log", record), Contains("NaN or an infinity"));
+  for (const double number :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+        -std::numeric_limits<double>::infinity()}) {
+    record["losses"] = {1.0, number};
+    CHECK_THROWS_WITH(writer.record("log", record), Contains("NaN or an infinity"));
+  }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
@@ -92,6 +93,21 @@ TEST_CASE("the bytes on disk are those of the published format") {
   CHECK(read_file(folder / "x") == expected);
 }
 
+TEST_CASE("the header is padded to the next multiple of eight and no further") {
+  const TemporaryFolder folder;
+  TensorFile file;
+  std::set<std::size_t> unpadded;  // lengths modulo eight
+  for (int i = 0; i < 8; ++i) {
+    file.metadata["k"] += "v";
+    file.write(folder / "x");
+    const std::string content = read_file(folder / "x");
+    const std::size_t length = content.find_last_not_of(' ') + 1 - 8;
+    CHECK(content.size() - 8 == (length + 7) / 8 * 8);
+    unpadded.insert(length % 8);
+  }
+  CHECK(unpadded.size() == 8);
+}
+
 TEST_CASE("numbers convert between precisions only without loss, unless rounding is allowed") {
   const TemporaryFolder folder;
   TensorFile file;
@@ -142,6 +158,9 @@ TEST_CASE("what the format cannot hold is refused before anything is written") {
   CHECK_THROWS_AS(file.put("__metadata__", Bytes(Shape{1})), UsageError);
   CHECK_THROWS_WITH(file.put("v", StoredTensor{StoredType::f64, {2}, std::vector<std::byte>(8)}),
                     "checkpoint: tensor \"v\" F64 [2] cannot have 8 bytes");
+  TensorFile many;
+  for (int i = 0; i < 65'537; ++i) many.put(std::to_string(i), Bytes(Shape{0}));
+  CHECK_THROWS_WITH(many.write(folder / "x"), Contains("cannot write: 65537 tensors"));
   file.metadata["bad"] = "\xFF";
   CHECK_THROWS_WITH(file.write(folder / "x"), Contains("not valid UTF-8"));
   CHECK_FALSE(std::filesystem::exists(folder / "x"));

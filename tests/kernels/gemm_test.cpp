@@ -68,7 +68,14 @@ TEST_CASE("gemm equals three plain loops for every transposition, stride and siz
                          {4, 3, 0},
                          {130, 70, 300},
                          {33, 400, 150},
-                         {500, 40, 90}}) {
+                         {500, 40, 90},
+                         // few rows
+                         {1, 100, 37},
+                         {2, 16, 16},
+                         {3, 50, 64},
+                         {7, 33, 130},
+                         {16, 48, 128},
+                         {23, 170, 65}}) {
     for (const bool transpose_a : {false, true}) {
       for (const bool transpose_b : {false, true}) {
         INFO("m " << s.m << " n " << s.n << " k " << s.k << " " << transpose_a << transpose_b);
@@ -91,13 +98,16 @@ TEST_CASE("gemm with beta = 0 does not read the old result") {
 
 TEST_CASE("gemm gives the same bits on 1, 2 and 3 threads") {
   const int before = num_threads();
-  for (const Sizes& s : {Sizes{700, 96, 200}, {64, 900, 333}}) {
+  for (const Sizes& s : {Sizes{700, 96, 200}, {64, 900, 333}, {13, 333, 222}}) {
     const std::vector<Real> a = noise(s.m * s.k, "a"), b = noise(s.k * s.n, "b");
     std::vector<std::vector<Real>> results;
     for (const int threads : {1, 2, 3}) {
       set_num_threads(threads);
       std::vector<Real> c(static_cast<std::size_t>(s.m * s.n));
       gemm(s.m, s.n, s.k, Real(1), {a.data(), s.k}, {b.data(), s.n}, Real(0), c.data(), s.n);
+      // The same numbers, read as a transposed matrix.
+      gemm(s.m, s.n, s.k, Real(1), {a.data(), s.k}, transposed(b.data(), s.k), Real(1), c.data(),
+           s.n);
       results.push_back(c);
     }
     CHECK(results[0] == results[1]);

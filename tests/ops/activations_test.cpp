@@ -94,6 +94,6 @@ TEST_CASE("activations are found by name, and a wrong name lists them") {
   for (const Case& c : cases()) CHECK(activation_from(name_of(c.kind)) == c.kind);
   CHECK_THROWS_AS(activation_from("swish"), UsageError);
   CHECK_THROWS_WITH(activation_from("swish"),
-                    "activation 'swish' is unknown; choose one of relu, gelu, gelu_tanh, silu, "
-                    "tanh, sigmoid");
+                    "activation: \"swish\" is not one of relu, gelu, gelu_tanh, silu, tanh, "
+                    "sigmoid");
 }

@@ -138,6 +138,18 @@ TEST_CASE("groups have a rate and a weight decay of their own") {
   CHECK(slow.value()[0] == Real(3.5));
 }
 
+TEST_CASE("of several groups that hold a parameter the first decides") {
+  Bag bag;
+  Tensor& p = bag.add("p", Array({1, 1}, {4}));
+  const auto all = [](const NamedParameter&) { return true; };
+  ParameterGroup first{.holds = all, .rate_factor = 0.5, .weight_decay = 0.5};
+  ParameterGroup second{.holds = all, .rate_factor = 0.25, .weight_decay = 0};
+  Sgd sgd(bag, {.groups = {first, second}});
+  p.set_grad(zeros({1, 1}));
+  sgd.step(1);
+  CHECK(p.value()[0] == Real(3));
+}
+
 TEST_CASE("a parameter without gradient is left alone, its step count too") {
   Bag bag;
   Tensor& moved = bag.add("moved", Array({2}, {1, 2}));
@@ -162,35 +174,36 @@ TEST_CASE("an update in place does not reach a copy of the numbers that somebody
 }
 
 TEST_CASE("a state of several step counts is corrected block by block") {
-  // Columns 0-1 have taken three steps, columns 2-3 none: each must go as in an optimizer of its
-  // own.
-  const Array value = test::noise({3, 4}, "value"), gradient = test::noise({3, 4}, "gradient"),
-              first = test::noise({3, 4}, "first");
+  // The first two rows (or columns) have taken three steps, the others none: each must go as in an
+  // optimizer of its own.
+  const int axis = GENERATE(0, 1);
+  const Shape shape{4, 5};
+  const Array value = test::noise(shape, "value"), gradient = test::noise(shape, "gradient"),
+              first = test::noise(shape, "first");
+  std::vector<std::int64_t> steps(static_cast<std::size_t>(shape[axis]), 0);
+  steps[0] = steps[1] = 3;
   Bag bag;
   Tensor& p = bag.add("p", value.clone());
   Adam adam(bag);
-  OptimizerState state = adam.state("p");
-  state.axis = 1;
-  state.steps = {3, 3, 0, 0};
-  state.first = first.clone();
-  state.second = Array({3, 4}, Real(0.5));
-  adam.set_state("p", state);
+  adam.set_state("p", {first.clone(), Array(shape, Real(0.5)), axis, steps});
   p.set_grad(gradient.clone());
   adam.step(0.1);
-  CHECK(adam.state("p").steps == std::vector<std::int64_t>{4, 4, 1, 1});
+  for (std::int64_t& count : steps) ++count;
+  CHECK(adam.state("p").steps == steps);
 
-  for (const std::int64_t steps : {3, 0}) {
+  for (const std::int64_t before : {3, 0}) {
     Bag alone;
     Tensor& q = alone.add("p", value.clone());
     Adam reference(alone);
-    OptimizerState same{first.clone(), Array({3, 4}, Real(0.5)), 0, {steps, steps, steps}};
-    reference.set_state("p", same);
+    reference.set_state(
+        "p", {first.clone(), Array(shape, Real(0.5)), 0, std::vector<std::int64_t>(4, before)});
     q.set_grad(gradient.clone());
     reference.step(0.1);
-    for (Index row = 0; row < 3; ++row) {
-      for (Index column = steps == 3 ? 0 : 2; column < (steps == 3 ? 2 : 4); ++column) {
-        CAPTURE(steps, row, column);
-        CHECK(p.value()[row * 4 + column] == q.value()[row * 4 + column]);
+    for (Index row = 0; row < shape[0]; ++row) {
+      for (Index column = 0; column < shape[1]; ++column) {
+        if (((axis == 0 ? row : column) < 2) != (before == 3)) continue;
+        CAPTURE(axis, before, row, column);
+        CHECK(p.value()[row * shape[1] + column] == q.value()[row * shape[1] + column]);
       }
     }
   }

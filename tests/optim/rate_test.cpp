@@ -31,13 +31,18 @@ TEST_CASE("cosine falls by half a wave to its floor and stays there") {
   CHECK(near(rate(11), 0.2));
 }
 
-TEST_CASE("linear falls evenly to zero") {
+TEST_CASE("linear falls evenly to its floor and stays there") {
   const RateSchedule rate({.shape = RateShape::linear, .peak = 1.0, .warmup = 0, .steps = 8});
   CHECK(near(rate(0), 1.0));
   CHECK(near(rate(1), 0.875));
   CHECK(near(rate(7), 0.125));
   CHECK(near(rate(8), 0.0));
   CHECK(near(rate(80), 0.0));
+  const RateSchedule above({.shape = RateShape::linear, .peak = 1.0, .steps = 8, .floor = 0.2});
+  CHECK(near(above(0), 1.0));
+  CHECK(near(above(4), 0.6));
+  CHECK(near(above(8), 0.2));
+  CHECK(near(above(80), 0.2));
 }
 
 TEST_CASE("inverse root is the formula of the Transformer's paper") {
@@ -69,6 +74,6 @@ TEST_CASE("schedules that make no sense are refused") {
   CHECK_THROWS_AS(RateSchedule({.warmup = -1}), UsageError);
   CHECK_THROWS_WITH(
       rate_shape_from("cosin"),
-      "no rate schedule \"cosin\" (there are constant, cosine, linear, inverse_root)");
+      "schedule: \"cosin\" is not one of constant, cosine, linear, inverse_root");
   CHECK(rate_shape_from("linear") == RateShape::linear);
 }

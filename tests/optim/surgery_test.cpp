@@ -2,10 +2,12 @@
 // in every layout, and forgetting to say so is an error.
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <numeric>
 
 #include "headroom/base/error.hpp"
 #include "headroom/nn/attention.hpp"
 #include "headroom/optim/adam.hpp"
+#include "headroom/optim/sgd.hpp"
 #include "support/optim_support.hpp"
 
 using namespace headroom;
@@ -72,6 +74,29 @@ TEST_CASE("a prune keeps the moments and steps of the heads that stay, in every 
   }
 }
 
+TEST_CASE("a prune keeps the step counts of just those indices that stay, in every layout") {
+  for (const Layout layout : {Layout::separate, Layout::fused, Layout::shared}) {
+    INFO(name_of(layout));
+    const auto attention = small_attention(layout);
+    Adam adam(*attention);
+    for (const NamedParameter& parameter : parameters(*attention)) {
+      std::vector<std::int64_t>& steps = adam.state(parameter.name).steps;
+      std::iota(steps.begin(), steps.end(), 0);  // each index its own number
+    }
+    const std::vector<ParameterEdit> edits = attention->prune(std::vector<Index>{1, 4});
+    adam.apply(edits);
+    Index compared = 0;
+    for (const ParameterEdit& edit : edits) {
+      if (edit.gone || adam.state(edit.name).axis != edit.axis) continue;
+      INFO(edit.name);
+      const std::vector<std::int64_t>& steps = adam.state(edit.name).steps;
+      CHECK(std::equal(steps.begin(), steps.end(), edit.kept.begin(), edit.kept.end()));
+      ++compared;
+    }
+    CHECK(compared > 0);
+  }
+}
+
 TEST_CASE("a step after a prune that the optimizer was not told of says what to do") {
   for (const Layout layout : {Layout::separate, Layout::fused}) {
     const auto attention = small_attention(layout);
@@ -84,6 +109,30 @@ TEST_CASE("a step after a prune that the optimizer was not told of says what to 
     adam.step(0.01);
     CHECK_THROWS_AS(adam.apply(edits), UsageError);  // twice
   }
+}
+
+TEST_CASE("an optimizer without moments notices a prune that it was not told of, too") {
+  const auto attention = small_attention(Layout::fused);
+  Sgd sgd(*attention, {.momentum = 0});
+  const std::vector<ParameterEdit> edits = attention->prune(std::vector<Index>{2});
+  random_gradients(*attention, 1);
+  CHECK_THROWS_WITH(sgd.step(0.01), Contains("has step counts for") && Contains("apply()"));
+  sgd.apply(edits);
+  sgd.step(0.01);
+}
+
+TEST_CASE("an edit may keep the last index of an axis, and none beyond it or before the first") {
+  const auto attention = small_attention(Layout::fused);
+  const std::string name = "in_proj_weight";
+  Adam adam(*attention);
+  const auto last = static_cast<Index>(adam.state(name).steps.size()) - 1;
+  for (const Index index : {last + 1, Index{-1}}) {
+    CHECK_THROWS_WITH(adam.apply({.name = name, .axis = 0, .kept = {0, index}}),
+                      Contains("keeps index " + std::to_string(index) + " of axis 0"));
+  }
+  CHECK(adam.state(name).first.dim(0) == last + 1);  // nothing was done
+  adam.apply({.name = name, .axis = 0, .kept = {0, last}});
+  CHECK(adam.state(name).first.dim(0) == 2);
 }
 
 TEST_CASE("a parameter that is new to the optimizer starts at step 0 beside the others") {

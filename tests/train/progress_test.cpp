@@ -78,6 +78,14 @@ TEST_CASE("on a terminal one line is rewritten, and left at the end") {
   CHECK_THAT(coloured.out.str(), Contains("\x1b[2m"));
 }
 
+TEST_CASE("the time left of a resumed run is reckoned from the steps since it was resumed") {
+  Watched watched(true, 200);
+  watched.line(report_of(1001));  // took 0.1 seconds
+  watched.now += 9.9;
+  watched.line(report_of(1100));
+  CHECK_THAT(watched.out.str(), Contains("1:30 left"));  // 900 steps, 100 in ten seconds
+}
+
 TEST_CASE("the line is never wider than the terminal; bar and rates go first") {
   setenv("NO_COLOR", "1", 1);
   for (const int width : {100, 79, 60, 40, 20}) {

@@ -79,6 +79,20 @@ TEST_CASE("the second signal ends at once") {
   CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(10));
 }
 
+TEST_CASE("afterwards signals do what they did before, and the next watcher starts afresh") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const auto usual = std::signal(signal, SIG_IGN);
+    {
+      const StopSignals stop;
+      raise(signal);
+      CHECK(stop.requested());
+    }
+    CHECK_FALSE(StopSignals().requested());
+    const bool ignored_again = std::signal(signal, usual) == SIG_IGN;
+    CHECK(ignored_again);
+  }
+}
+
 TEST_CASE("without a signal nothing is requested, and only one may watch") {
   const StopSignals stop;
   CHECK_FALSE(stop.requested());

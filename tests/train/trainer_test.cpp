@@ -114,16 +114,85 @@ TEST_CASE("a classifier is scored by its likeliest class") {
     trainer.step([&] { return training_loss(model, batch); });
   }
   const auto batches = evaluation_batches(task.train, 16, task.tokens);
-  CHECK(accuracy(model, batches) > 0.8);
+  const double share = accuracy(model, batches);
+  CHECK(share > 0.8);
   CHECK(mean_loss(model, batches) < 0.6);
+  auto turned = batches;  // the other class everywhere
+  for (ClassificationBatch& batch : turned) {
+    batch.labels = batch.labels.clone();
+    for (std::int32_t& label : batch.labels.span()) label = 1 - label;
+  }
+  CHECK(std::abs(accuracy(model, turned) - (1 - share)) < 1e-12);
 }
 
 TEST_CASE("the mean loss is per label, however the batches are cut") {
   SmallRun run;
   const auto whole = evaluation_batches(run.task.train, 90, run.task.source, run.task.target);
   const auto parts = evaluation_batches(run.task.train, 7, run.task.source, run.task.target);
-  CHECK(std::abs(mean_loss(run.model, whole) - mean_loss(run.model, parts)) <
-        (is_double ? 1e-12 : 1e-5));
+  const double rounding = is_double ? 1e-12 : 1e-5;
+  CHECK(std::abs(mean_loss(run.model, whole) - mean_loss(run.model, parts)) < rounding);
+
+  const std::vector<std::int32_t> text = alphabet_text();
+  Rng rng(1, "init");
+  LanguageModel model(alphabet_config(Layout::fused), rng);
+  const auto windows = evaluation_windows(text, 64, 12), few = evaluation_windows(text, 5, 12);
+  Index labels = 0;
+  for (const TextBatch& batch : few) labels += label_count(batch);
+  CHECK(labels == static_cast<Index>(text.size()) - 1);  // the last window is not full
+  CHECK(std::abs(mean_loss(model, windows) - mean_loss(model, few)) < rounding);
+}
+
+TEST_CASE("every step drops elements of its own, chosen by the seed") {
+  const auto masks_of = [](std::uint64_t seed) {
+    Bag bag;
+    Tensor& p = bag.add("p", ones({64}));
+    Sgd optimizer(bag);
+    Trainer trainer(optimizer, RateOptions{.peak = 0}, {.seed = seed});
+    std::vector<std::vector<Real>> masks;
+    for (int step = 0; step < 3; ++step) {
+      trainer.step([&] {
+        const Tensor dropped = dropout(p, Real(0.5), mask_stream(1));
+        masks.emplace_back(dropped.value().span().begin(), dropped.value().span().end());
+        return sum(dropped);
+      });
+    }
+    return masks;
+  };
+  const auto masks = masks_of(1);
+  REQUIRE(masks.size() == 3);
+  CHECK(masks[0] != masks[1]);
+  CHECK(masks[1] != masks[2]);
+  CHECK(masks == masks_of(1));
+  CHECK(masks[0] != masks_of(2)[0]);
+}
+
+TEST_CASE("a step is taken at the rate that the schedule has for the steps done before") {
+  Bag bag;
+  Tensor& p = bag.add("p", Array({1}, {0}));
+  Sgd optimizer(bag);
+  const RateSchedule rate({.shape = RateShape::linear, .peak = 0.5, .warmup = 2, .steps = 4});
+  Trainer trainer(optimizer, rate, {.clip = 0});
+  for (const double expected : {0.25, 0.5, 0.5, 0.25}) {
+    const Real before = p.value()[0];
+    const StepReport report = trainer.step([&] { return sum(p); });
+    CHECK(report.rate == expected);
+    CHECK(p.value()[0] == before - static_cast<Real>(expected));
+  }
+}
+
+TEST_CASE("a step clips the gradient to its limit and reports the norm of before") {
+  for (const auto& [clip, length] :
+       {std::pair(0.5, 0.5), std::pair(6.0, 5.0), std::pair(0.0, 5.0)}) {
+    CAPTURE(clip);
+    Bag bag;
+    Tensor& p = bag.add("p", Array({2}, {0, 0}));
+    Sgd optimizer(bag);
+    Trainer trainer(optimizer, RateOptions{.peak = 1}, {.clip = clip});
+    const Tensor weights(Array({2}, {3, 4}));
+    CHECK(trainer.step([&] { return sum(p * weights); }).gradient_norm == 5.0);
+    CHECK(std::abs(static_cast<double>(p.value()[0]) + length * 3 / 5) < 1e-6);
+    CHECK(std::abs(static_cast<double>(p.value()[1]) + length * 4 / 5) < 1e-6);
+  }
 }
 
 TEST_CASE("two models in lockstep on the same batches stay the same function") {

@@ -14,25 +14,33 @@ namespace headroom::inline HEADROOM_PRECISION {
 struct PoolStatistics {
   std::size_t live = 0;         // bytes held by arrays now
   std::size_t peak = 0;         // largest value of `live` since the last reset_pool_peak()
-  std::size_t held = 0;         // bytes of all blocks taken from the system, in use or waiting
-  std::size_t from_system = 0;  // requests that took a new block from the system
-  std::size_t from_pool = 0;    // requests served by a block that was freed before
+  std::size_t held = 0;         // bytes taken from the system, in use or waiting
+  std::size_t from_system = 0;  // requests that took new memory from the system
+  std::size_t from_pool = 0;    // requests served by memory that was freed before
 };
 
 PoolStatistics pool_statistics();
 /// Makes the current use the new peak.
 void reset_pool_peak();
-/// Gives all waiting blocks back to the system.
+/// Gives what waits back to the system; of large blocks, whole segments only.
 void trim_pool();
 
 namespace detail {
+
+struct Segment;
 
 /// The head of a pooled block; 64 bytes, the elements follow, aligned to 64 bytes.
 struct alignas(64) Block {
   std::atomic<std::int32_t> holders{1};
   std::uint32_t version = 0;  // raised by every in-place change of a Tensor's value
-  std::size_t capacity = 0;   // bytes of payload
+  std::size_t bytes = 0;      // of payload, as the statistics count them
   Block* next = nullptr;      // while waiting in the pool
+  // Large blocks only; see src/array/large_blocks.hpp.
+  Segment* segment = nullptr;
+  std::size_t capacity = 0;   // bytes up to the neighbour on the right
+  Block* before = nullptr;    // the neighbour on the left
+  Block* previous = nullptr;  // while waiting
+  bool waiting = false;
   void* data() { return this + 1; }
 };
 

@@ -1,0 +1,167 @@
+// Learners: what each kind of task is trained and measured on, and by what it is judged.
+#include "headroom/train/learner.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "headroom/data/batches.hpp"
+#include "headroom/data/embedded_tasks.hpp"
+#include "headroom/ops/losses.hpp"
+#include "headroom/train/evaluation.hpp"
+
+using namespace headroom;
+
+namespace {
+
+std::unique_ptr<Learner> small_learner(const Task& task, const LearnerOptions& options) {
+  ModelConfig config;
+  config.block.width = 16;
+  config.block.heads = 2;
+  config.block.dropout = 0;
+  config.layers = 1;
+  return make_learner(task, fitted_to(task, config, options), options);
+}
+
+Seq2SeqTask small_pairs() { return make_reverse_task({.train = 20, .validation = 10, .test = 7}); }
+
+ClassificationTask small_brackets() {
+  return make_brackets_task({.train = 20, .validation = 10, .test = 7});
+}
+
+TextCorpus small_corpus() {
+  TextCorpus corpus{
+      .name = "text",
+      .vocabulary = Vocabulary::of_text(Symbols::characters, Specials::none, "abcdefgh"),
+      .train = {},
+      .validation = {}};
+  for (std::int32_t i = 0; i < 100; ++i) {
+    (i < 80 ? corpus.train : corpus.validation).push_back(i * i % 7);
+  }
+  return corpus;
+}
+
+}  // namespace
+
+TEST_CASE("a learner evaluates on validation examples from everywhere, and tests on the test set") {
+  const Seq2SeqTask task = small_pairs();
+  const auto& all = task.validation;
+  const std::vector<Seq2SeqQuestion> every_other{all[0], all[2], all[4], all[6], all[8]};
+  const auto learner = small_learner(task, {.quick = 5});
+  auto& model = dynamic_cast<Seq2Seq&>(learner->model());
+  const auto loss_on = [&](const std::vector<Seq2SeqQuestion>& questions) {
+    return mean_loss(model,
+                     evaluation_batches(first_answers(questions), 128, task.source, task.target));
+  };
+  CHECK(learner->evaluate()["validation_loss"].get<double>() == loss_on(every_other));
+  CHECK(learner->test()["test_loss"].get<double>() == loss_on(task.test));
+
+  Index examples = 0, labels = 0;
+  double sum = 0;
+  learner->visit_validation(5, [&](Index count, const Learner::Probed& loss) {
+    HeadProbe probe;
+    examples += count;
+    sum += static_cast<double>(loss(probe).item());
+  });
+  for (const auto& question : every_other) {
+    labels += static_cast<Index>(question.answers[0].size()) + 1;  // and <eos>
+  }
+  CHECK(examples == 5);
+  CHECK(std::abs(sum / static_cast<double>(labels) - loss_on(every_other)) <
+        (is_double ? 1e-12 : 1e-5));
+}
+
+TEST_CASE("a learner's loss is the smoothed cross-entropy of the task's next batch") {
+  const LearnerOptions options{
+      .batch_size = 4, .length = 6, .seed = 3, .label_smoothing = Real(0.2)};
+  const auto check_next = [](Learner& learner, Index labels, const Tensor& logits,
+                             const Ids& targets) {
+    CHECK(learner.next_batch() == labels);
+    const Tensor expected = cross_entropy(
+        logits, targets, {.label_smoothing = Real(0.2), .ignore_index = ignored_label});
+    CHECK(learner.loss().item() == expected.item());
+  };
+  SECTION("pairs") {
+    const Seq2SeqTask task = small_pairs();
+    const auto learner = small_learner(task, options);
+    const auto& model = dynamic_cast<Seq2Seq&>(learner->model());
+    Seq2SeqLoader loader(task, 4, 3);
+    for (int step = 0; step < 7; ++step) {
+      const Seq2SeqBatch batch = loader.next();
+      check_next(*learner, batch.target_tokens,
+                 model(batch.source, batch.source_lengths, batch.target_in), batch.labels);
+    }
+  }
+  SECTION("classes") {
+    const ClassificationTask task = small_brackets();
+    const auto learner = small_learner(task, options);
+    const auto& model = dynamic_cast<Classifier&>(learner->model());
+    ClassificationLoader loader(task, 4, 3);
+    for (int step = 0; step < 7; ++step) {
+      const ClassificationBatch batch = loader.next();
+      check_next(*learner, 4, model(batch.tokens, batch.lengths), batch.labels);
+    }
+  }
+  SECTION("text") {
+    const TextCorpus corpus = small_corpus();
+    const auto learner = small_learner(corpus, options);
+    const auto& model = dynamic_cast<LanguageModel&>(learner->model());
+    for (Index step = 0; step < 7; ++step) {
+      const TextBatch batch = random_windows(corpus.train, 4, 6, 3, step);
+      check_next(*learner, 24, model(batch.inputs), batch.labels);
+    }
+  }
+}
+
+TEST_CASE("the batches of every kind of task go on where they stood") {
+  for (const Task& task : {Task(small_pairs()), Task(small_brackets()), Task(small_corpus())}) {
+    CAPTURE(task.index());
+    const LearnerOptions options{.batch_size = 4, .length = 6};
+    const auto whole = small_learner(task, options), resumed = small_learner(task, options);
+    for (int step = 0; step < 3; ++step) whole->next_batch();
+    TensorFile file;
+    whole->position().save_state(StateWriter(file, "data."));
+    resumed->position().load_state(StateReader(file, "data."));
+    for (int step = 0; step < 7; ++step) {
+      whole->next_batch();
+      resumed->next_batch();
+      CHECK(resumed->loss().item() == whole->loss().item());
+    }
+  }
+}
+
+TEST_CASE("characters are judged by exact matches, phonemes by error rate, text by its loss") {
+  using Better = BestSoFar::Better;
+  struct Case {
+    Task task;
+    std::string measure;
+    Better better;
+  };
+  const std::vector<Case> cases{
+      {small_pairs(), "exact_match", Better::higher},
+      {make_spelling_task({.train = 20, .validation = 10, .test = 7}), "per", Better::lower},
+      {small_brackets(), "accuracy", Better::higher},
+      {small_corpus(), "validation_loss", Better::lower}};
+  for (const Case& c : cases) {
+    INFO(c.measure);
+    const auto learner = small_learner(c.task, {.length = 6});
+    CHECK(learner->measure() == c.measure);
+    CHECK(learner->better() == c.better);
+    CHECK(learner->evaluate().contains(c.measure));
+    CHECK(learner->test().contains(c.measure));
+  }
+}
+
+TEST_CASE("a model that is fitted to a task has positions for its longest source and target") {
+  const Vocabulary letters = Vocabulary::of_text(Symbols::characters, Specials::all, "a");
+  const Tokens one(1, 4), forty(40, 4);
+  for (const auto& [source, target] : {std::pair(one, forty), std::pair(forty, one)}) {
+    const Seq2SeqTask task{.name = "by hand",
+                           .source = letters,
+                           .target = letters,
+                           .train = {{source, target}},
+                           .validation = {{source, {target}}},
+                           .test = {{source, {target}}},
+                           .skipped = {}};
+    CHECK(fitted_to(task, {}, {}).longest > 40);  // <bos> takes one more
+    CHECK_NOTHROW(small_learner(task, {})->test());
+  }
+}
