@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/op_scope.hpp"
@@ -41,6 +43,11 @@ void scale(Array& array, Real factor) {
   });
 }
 
+void check_limit(const char* function, double limit) {
+  if (limit > 0) return;
+  throw UsageError(fmt::format("{}: the limit {} is not positive", function, limit));
+}
+
 }  // namespace
 
 double grad_norm(Module& module) {
@@ -53,9 +60,7 @@ double grad_norm(Module& module) {
 }
 
 double clip_grad_norm(Module& module, double limit) {
-  if (!(limit > 0)) {
-    throw UsageError(fmt::format("clip_grad_norm: the limit {} is not positive", limit));
-  }
+  check_limit("clip_grad_norm", limit);
   const double norm = grad_norm(module);
   const double factor = limit / (norm + 1e-6);
   if (!std::isfinite(norm) || factor >= 1) return norm;
@@ -66,6 +71,39 @@ double clip_grad_norm(Module& module, double limit) {
     }
   }
   return norm;
+}
+
+double clip_block_norms(Module& module, double limit, Granularity granularity) {
+  check_limit("clip_block_norms", limit);
+  const OpScope op("clipping");
+  std::map<std::string, Array*> gradients;
+  for (NamedParameter& parameter : parameters(module)) {
+    if (!parameter.tensor.grad().defined()) continue;
+    Array& gradient = parameter.tensor.mutable_grad();
+    if (gradient.shared()) gradient = gradient.clone();
+    gradients[parameter.name] = &gradient;
+  }
+  double largest = 0;
+  for (const ParameterBlock& block : parameter_blocks(module, granularity)) {
+    const auto for_each_number = [&](auto visit) {
+      for (const BlockPart& part : block) {
+        const auto found = gradients.find(part.name);
+        if (found == gradients.end()) continue;
+        Array& gradient = *found->second;
+        for_each_stretch(part, gradient.shape(), [&](Index first, Index count) {
+          for (Index i = first; i < first + count; ++i) visit(gradient[i]);
+        });
+      }
+    };
+    double squares = 0;
+    for_each_number([&](Real x) { squares += static_cast<double>(x) * static_cast<double>(x); });
+    const double norm = std::sqrt(squares);
+    if (std::isnan(norm) || norm > largest) largest = norm;
+    const double factor = limit / (norm + 1e-6);
+    if (!std::isfinite(norm) || factor >= 1) continue;
+    for_each_number([&](Real& x) { x *= static_cast<Real>(factor); });
+  }
+  return largest;
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

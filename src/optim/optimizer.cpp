@@ -57,10 +57,10 @@ ParameterGroup no_decay_of_vectors() {
   return group;
 }
 
-Optimizer::Optimizer(Module& model, Keeps keeps, double weight_decay,
+Optimizer::Optimizer(Module& model, KeepsOf keeps, double weight_decay,
                      std::vector<ParameterGroup> groups)
     : model_(&model),
-      keeps_(keeps),
+      keeps_(std::move(keeps)),
       weight_decay_(weight_decay),
       groups_(std::move(groups)),
       head_axes_(find_head_axes(model)) {
@@ -72,8 +72,9 @@ Optimizer::Optimizer(Module& model, Keeps keeps, double weight_decay,
 OptimizerState Optimizer::fresh_state(const NamedParameter& parameter) const {
   const Shape& shape = parameter.tensor.shape();
   OptimizerState state;
-  if (keeps_.first) state.first = zeros(shape);
-  if (keeps_.second) state.second = zeros(shape);
+  const Keeps keeps = keeps_(parameter);
+  if (keeps.first) state.first = zeros(shape);
+  if (keeps.second) state.second = zeros(shape);
   const auto found = head_axes_.find(parameter.name);
   if (found != head_axes_.end()) state.axis = found->second;
   state.steps.assign(static_cast<std::size_t>(length_of(shape, state.axis)), 0);
@@ -118,6 +119,7 @@ void Optimizer::step(double rate) {
                     "edits that it returned to apply()",
                     gone->first));
   }
+  std::vector<Moving> moving;
   for (NamedParameter& parameter : all) {
     if (!parameter.tensor.grad().defined()) continue;
     const auto found = states_.find(parameter.name);
@@ -125,40 +127,41 @@ void Optimizer::step(double rate) {
         found != states_.end()
             ? found->second
             : states_.emplace(parameter.name, fresh_state(parameter)).first->second;
-    step_one(parameter, memory, rate);
+    moving.push_back(prepared(parameter, memory, rate));
   }
+  update(moving);
 }
 
-void Optimizer::step_one(NamedParameter& parameter, OptimizerState& state, double rate) const {
-  double decay = weight_decay_;
+/// Counts the step of one parameter and collects what its update needs.
+Optimizer::Moving Optimizer::prepared(NamedParameter& parameter, OptimizerState& state,
+                                      double rate) const {
+  Moving moving{.name = parameter.name,
+                .shape = parameter.tensor.shape(),
+                .value = own(parameter.tensor.edit_value()),
+                .gradient = parameter.tensor.grad().data(),
+                .first = own(state.first),
+                .second = own(state.second),
+                .rate = rate,
+                .weight_decay = weight_decay_,
+                .runs = {}};
   for (const ParameterGroup& group : groups_) {
     if (!group.holds(parameter)) continue;
-    rate *= group.rate_factor;
-    decay = group.weight_decay.value_or(decay);
+    moving.rate *= group.rate_factor;
+    moving.weight_decay = group.weight_decay.value_or(weight_decay_);
     break;
   }
-  for (std::int64_t& count : state.steps) ++count;
-
-  const Shape& shape = parameter.tensor.shape();
-  const int streams = 3 + 2 * (keeps_.first + keeps_.second);  // the gradient is only read
+  const Shape& shape = moving.shape;
+  const int moments = (moving.first != nullptr) + (moving.second != nullptr);
+  const int streams = 3 + 2 * moments;  // the gradient is only read
   OpScope::current()->work(0, static_cast<double>(shape.size() * streams * Index{sizeof(Real)}));
-  Real* const value = own(parameter.tensor.edit_value());
-  const Real* const gradient = parameter.tensor.grad().data();
-  Real* const first = own(state.first);
-  Real* const second = own(state.second);
-  const auto update_run = [&](const Run& run) {
-    const auto at = [&](auto* numbers) {
-      return numbers == nullptr ? nullptr : numbers + run.begin;
-    };
-    update(run, value + run.begin, gradient + run.begin, at(first), at(second), rate, decay);
-  };
 
-  const Index length = static_cast<Index>(state.steps.size());
-  if (length == 0 || shape.size() == 0) return;
-  const std::vector<std::int64_t>& steps = state.steps;
+  std::vector<std::int64_t>& steps = state.steps;
+  for (std::int64_t& count : steps) ++count;
+  const Index length = static_cast<Index>(steps.size());
+  if (length == 0 || shape.size() == 0) return moving;
   if (std::all_of(steps.begin(), steps.end(), [&](auto count) { return count == steps[0]; })) {
-    update_run({0, shape.size(), steps[0]});
-    return;
+    moving.runs.push_back({0, shape.size(), steps[0]});
+    return moving;
   }
   // Heads that came back later: a run for each stretch of equal counts, in each outer row.
   Index inner = 1;
@@ -168,9 +171,10 @@ void Optimizer::step_one(NamedParameter& parameter, OptimizerState& state, doubl
     const std::int64_t count = steps[static_cast<std::size_t>(begin)];
     while (end < length && steps[static_cast<std::size_t>(end)] == count) ++end;
     for (Index row = 0; row < outer; ++row) {
-      update_run({(row * length + begin) * inner, (end - begin) * inner, count});
+      moving.runs.push_back({(row * length + begin) * inner, (end - begin) * inner, count});
     }
   }
+  return moving;
 }
 
 void Optimizer::zero_grad() { headroom::zero_grad(*model_); }
@@ -244,6 +248,7 @@ void Optimizer::load_state(const StateReader& from) {
     const std::string& name = parameter.name;
     const Shape& shape = parameter.tensor.shape();
     OptimizerState memory;
+    const Keeps keeps = keeps_(parameter);
     if (axes.contains(name)) {
       const Index axis = json_integer(axes, name.c_str(), from.where("axes"));
       if (axis < 0 || axis >= shape.rank()) {
@@ -252,10 +257,10 @@ void Optimizer::load_state(const StateReader& from) {
       }
       memory.axis = static_cast<int>(axis);
     }
-    if (keeps_.first) {
+    if (keeps.first) {
       memory.first = from.array(*expected.insert(name + ".first").first, shape);
     }
-    if (keeps_.second) {
+    if (keeps.second) {
       memory.second = from.array(*expected.insert(name + ".second").first, shape);
     }
     memory.steps = from.integers(*expected.insert(name + ".steps").first);
@@ -277,6 +282,24 @@ void Optimizer::load_state(const StateReader& from) {
         fmt::format("{}: this optimizer ({}) has nothing of that name", from.where(name), title()));
   }
   states_ = std::move(loaded);
+}
+
+ElementwiseOptimizer::ElementwiseOptimizer(Module& model, Keeps keeps, double weight_decay,
+                                           std::vector<ParameterGroup> groups)
+    : Optimizer(
+          model, [keeps](const NamedParameter&) { return keeps; }, weight_decay,
+          std::move(groups)) {}
+
+void ElementwiseOptimizer::update(std::span<const Moving> parameters) const {
+  for (const Moving& p : parameters) {
+    for (const Run& run : p.runs) {
+      const auto at = [&](auto* numbers) {
+        return numbers == nullptr ? nullptr : numbers + run.begin;
+      };
+      update_run(run, at(p.value), at(p.gradient), at(p.first), at(p.second), p.rate,
+                 p.weight_decay);
+    }
+  }
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -3,30 +3,26 @@
 
 #include <fmt/format.h>
 
-#include "headroom/base/error.hpp"
 #include "headroom/base/parallel.hpp"
+#include "optim/option_checks.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
 Sgd::Sgd(Module& model, SgdOptions options)
-    : Optimizer(model, {.first = options.momentum != 0, .second = false}, options.weight_decay,
-                std::move(options.groups)),
+    : ElementwiseOptimizer(model, {.first = options.momentum != 0, .second = false},
+                           options.weight_decay, std::move(options.groups)),
       momentum_(options.momentum),
       weight_decay_(options.weight_decay) {
-  if (!(options.momentum >= 0 && options.momentum < 1)) {
-    throw UsageError(fmt::format("sgd: momentum {} is not in [0, 1)", options.momentum));
-  }
-  if (!(options.weight_decay >= 0)) {
-    throw UsageError(fmt::format("sgd: weight decay {} is negative", options.weight_decay));
-  }
+  check_fraction("sgd", "momentum", momentum_);
+  check_not_negative("sgd", "weight decay", weight_decay_);
 }
 
 std::string Sgd::title() const {
   return fmt::format("sgd: momentum {}, weight decay {}", momentum_, weight_decay_);
 }
 
-void Sgd::update(const Run& run, Real* parameter, const Real* gradient, Real* first, Real*,
-                 double rate, double weight_decay) const {
+void Sgd::update_run(const Run& run, Real* parameter, const Real* gradient, Real* first, Real*,
+                     double rate, double weight_decay) const {
   const Real step_size = static_cast<Real>(rate), decay = static_cast<Real>(weight_decay),
              keep = static_cast<Real>(momentum_);
   parallel_for(run.size, 16384, [=](Index begin, Index end) {

@@ -12,23 +12,17 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
 #include "support/bag.hpp"
+#include "support/optim_support.hpp"
 #include "support/random.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;
+using headroom::test::set_slopes;
+using headroom::test::slope;
 
 namespace {
 
 const double state_tolerance = is_double ? 1e-14 : 5e-7;
-
-/// Element i of the gradient of step t: ((7 t + 3 i) mod 11 - 5) / 4, exact in every precision.
-Real slope(Index t, Index i) { return static_cast<Real>((7 * t + 3 * i) % 11 - 5) / Real(4); }
-
-void set_slopes(Tensor& tensor, Index t) {
-  Array gradient(tensor.shape());
-  for (Index i = 0; i < gradient.size(); ++i) gradient[i] = slope(t, i);
-  tensor.set_grad(gradient);
-}
 
 Array start() { return Array({4}, {Real(0.5), Real(-0.25), 1, -2}); }
 

@@ -8,24 +8,17 @@
 #include "headroom/nn/attention.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
+#include "support/optim_support.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;
+using headroom::test::random_gradients;
 
 namespace {
 
 std::unique_ptr<Attention> small_attention(Layout layout) {
   Rng rng(3, "init");
   return make_attention(layout, {.width = 12, .heads = 6, .head_dim = 2}, rng);
-}
-
-void random_gradients(Module& module, std::uint64_t seed) {
-  for (NamedParameter& parameter : parameters(module)) {
-    Rng rng(seed, parameter.name);
-    Array gradient(parameter.tensor.shape());
-    for (Real& x : gradient.span()) x = rng.normal();
-    parameter.tensor.set_grad(gradient);
-  }
 }
 
 /// The numbers that belong to one head (original index) of a per-parameter array.

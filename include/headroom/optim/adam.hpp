@@ -17,7 +17,7 @@ struct AdamOptions {
 /// p -= rate / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon),
 /// with decay p added to g. Kingma and Ba 2015, algorithm 1; torch.optim.Adam to the last
 /// operation: the bias correction uses the saved step, epsilon stands outside the root.
-class Adam : public Optimizer {
+class Adam : public ElementwiseOptimizer {
  public:
   explicit Adam(Module& model, AdamOptions options = {});
   std::string title() const override;
@@ -26,8 +26,8 @@ class Adam : public Optimizer {
   Adam(Module& model, AdamOptions options, bool decoupled);
 
  private:
-  void update(const Run& run, Real* parameter, const Real* gradient, Real* first, Real* second,
-              double rate, double weight_decay) const override;
+  void update_run(const Run& run, Real* parameter, const Real* gradient, Real* first, Real* second,
+                  double rate, double weight_decay) const override;
   double beta1_, beta2_, epsilon_, weight_decay_;
   bool decoupled_;
 };

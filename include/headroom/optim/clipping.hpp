@@ -1,7 +1,7 @@
 // Clipping: a gradient that is too long is shortened, its direction kept.
 #pragma once
 
-#include "headroom/nn/module.hpp"
+#include "headroom/optim/parameter_blocks.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -13,5 +13,13 @@ double grad_norm(Module& module);
 /// Pascanu et al. 2013, algorithm 1; torch.nn.utils.clip_grad_norm_. Throws UsageError for a limit
 /// that is not positive.
 double clip_grad_norm(Module& module, double limit);
+
+/// The same for every block of `granularity` on its own: scales its gradient by min(1, limit /
+/// (norm
+/// + 1e-6)) with its own norm, so that directions change between blocks. Returns the largest norm
+/// before, NaN if there is one; a block whose norm is NaN or infinite stays as it is. Parts without
+/// a gradient are left out. Throws UsageError for a limit that is not positive. With `tensor`, a
+/// norm per tensor: torch.nn.utils.clip_grad_norm_ of each parameter alone.
+double clip_block_norms(Module& module, double limit, Granularity granularity);
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -72,33 +72,58 @@ class Optimizer : public Stateful {
   void load_state(const StateReader& from) override;
 
  protected:
-  /// Which moments an optimizer keeps.
+  /// Which moments an optimizer keeps of a parameter.
   struct Keeps {
     bool first, second;
   };
+  using KeepsOf = std::function<Keeps(const NamedParameter&)>;
   /// The first group that holds a parameter decides; without one, rate factor 1 and `weight_decay`.
-  Optimizer(Module& model, Keeps keeps, double weight_decay, std::vector<ParameterGroup> groups);
+  Optimizer(Module& model, KeepsOf keeps, double weight_decay, std::vector<ParameterGroup> groups);
 
   /// Consecutive elements of a parameter with one step count.
   struct Run {
     Index begin, size;
     std::int64_t step;  // this one counted: 1 at the first
   };
-  /// Updates one run. `first` and `second` are null when not kept.
-  virtual void update(const Run& run, Real* parameter, const Real* gradient, Real* first,
-                      Real* second, double rate, double weight_decay) const = 0;
+  /// A parameter that has a gradient, and so takes part in the step; its pointers go to the first
+  /// of its elements, those of moments that are not kept are null.
+  struct Moving {
+    std::string name;
+    Shape shape;
+    Real* value = nullptr;
+    const Real* gradient = nullptr;
+    Real *first = nullptr, *second = nullptr;
+    double rate = 0, weight_decay = 0;  // its group's
+    std::vector<Run> runs;              // together all of its elements
+  };
+  /// The step itself.
+  virtual void update(std::span<const Moving> parameters) const = 0;
 
  private:
   OptimizerState fresh_state(const NamedParameter& parameter) const;
   void check_fits(const NamedParameter& parameter, const OptimizerState& state) const;
-  void step_one(NamedParameter& parameter, OptimizerState& state, double rate) const;
+  Moving prepared(NamedParameter& parameter, OptimizerState& state, double rate) const;
 
   Module* model_;
-  Keeps keeps_;
+  KeepsOf keeps_;
   double weight_decay_;
   std::vector<ParameterGroup> groups_;
   std::map<std::string, int> head_axes_;  // of the parameters that hold heads' blocks
   std::map<std::string, OptimizerState> states_;
+};
+
+/// Base of the optimizers that treat every element alike, whatever stands around it: SGD, Adam. How
+/// heads are stored makes no difference to them.
+class ElementwiseOptimizer : public Optimizer {
+ protected:
+  ElementwiseOptimizer(Module& model, Keeps keeps, double weight_decay,
+                       std::vector<ParameterGroup> groups);
+  /// Updates one run. `first` and `second` are null when not kept.
+  virtual void update_run(const Run& run, Real* parameter, const Real* gradient, Real* first,
+                          Real* second, double rate, double weight_decay) const = 0;
+
+ private:
+  void update(std::span<const Moving> parameters) const final;
 };
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -12,14 +12,14 @@ struct SgdOptions {
 };
 
 /// g += decay p;  v = momentum v + g;  p -= rate v. torch.optim.SGD to the last operation.
-class Sgd : public Optimizer {
+class Sgd : public ElementwiseOptimizer {
  public:
   explicit Sgd(Module& model, SgdOptions options = {});
   std::string title() const override;
 
  private:
-  void update(const Run& run, Real* parameter, const Real* gradient, Real* first, Real* second,
-              double rate, double weight_decay) const override;
+  void update_run(const Run& run, Real* parameter, const Real* gradient, Real* first, Real* second,
+                  double rate, double weight_decay) const override;
   double momentum_, weight_decay_;
 };
 

@@ -1,0 +1,53 @@
+// Parameter blocks: what a rule about whole tensors takes for one tensor.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headroom/nn/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// What a rule about whole tensors (a trust ratio, a norm that is clipped, an orthogonalisation)
+/// takes for one of them:
+/// * `tensor`: a parameter as it is stored, so that FusedHeads' in_proj_weight is one and each of
+///   SeparateHeads' query.3.weight is one;
+/// * `projection`: each of W_Q, W_K, W_V, W_O, b_Q, b_K, b_V of an attention with all its live
+/// heads,
+///   be it a third of a parameter or several parameters;
+/// * `head`: what belongs to one head of each of these.
+/// With `tensor` the layout of the heads decides what training does, with the others it does not.
+/// Parameters without heads are whole in all three.
+enum class Granularity { tensor, projection, head };
+const char* name_of(Granularity granularity);
+/// Throws UsageError that lists the names.
+Granularity granularity_from(const std::string& name);
+
+/// Indices [begin, end) along `axis` of a parameter (full name).
+struct BlockPart {
+  std::string name;
+  int axis = 0;
+  Index begin = 0, end = 0;
+};
+
+/// Parts that belong together, one after the other along their common axis.
+using ParameterBlock = std::vector<BlockPart>;
+
+/// The blocks of a model; every element of a parameter is in exactly one. They follow from the
+/// heads that are alive now.
+std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granularity);
+
+/// Calls visit(first element, number of elements) for each stretch of neighbours of a part of a
+/// parameter of this shape, in ascending order.
+template <class Visit>
+void for_each_stretch(const BlockPart& part, const Shape& shape, Visit visit) {
+  Index inner = 1, outer = 1;
+  for (int axis = 0; axis < part.axis; ++axis) outer *= shape[axis];
+  for (int axis = part.axis + 1; axis < shape.rank(); ++axis) inner *= shape[axis];
+  const Index length = shape.rank() == 0 ? 1 : shape[part.axis];
+  for (Index row = 0; row < outer; ++row) {
+    visit((row * length + part.begin) * inner, (part.end - part.begin) * inner);
+  }
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,64 @@
+// Parameter blocks, from head_slices().
+#include "headroom/optim/parameter_blocks.hpp"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "headroom/base/names.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+constexpr Names<Granularity, 3> granularity_names{{{Granularity::tensor, "tensor"},
+                                                   {Granularity::projection, "projection"},
+                                                   {Granularity::head, "head"}}};
+
+/// Adds a part, as a longer last part where it continues that.
+void append_part(ParameterBlock& block, BlockPart part) {
+  if (!block.empty() && block.back().name == part.name && block.back().end == part.begin) {
+    block.back().end = part.end;
+  } else {
+    block.push_back(std::move(part));
+  }
+}
+
+/// The blocks of one attention's heads; `found` gets the names of the parameters they make up.
+void add_blocks_of_heads(const NamedAttention& attention, Granularity granularity,
+                         std::vector<ParameterBlock>& blocks, std::set<std::string>& found) {
+  std::map<std::pair<HeadRole, Index>, ParameterBlock> own;
+  for (const HeadSlice& slice : attention.attention->head_slices()) {
+    if (slice.head < 0) continue;  // an output bias, or SharedHead's one projection for all
+    const std::string name =
+        attention.name.empty() ? slice.name : attention.name + "." + slice.name;
+    const Index head = granularity == Granularity::head ? slice.head : 0;
+    append_part(own[{slice.role, head}], {name, slice.axis, slice.begin, slice.end});
+    found.insert(name);
+  }
+  for (auto& [key, block] : own) blocks.push_back(std::move(block));
+}
+
+}  // namespace
+
+const char* name_of(Granularity granularity) { return granularity_names.name(granularity); }
+Granularity granularity_from(const std::string& name) {
+  return granularity_names.find("granularity", name);
+}
+
+std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granularity) {
+  std::vector<ParameterBlock> blocks;
+  std::set<std::string> found;
+  if (granularity != Granularity::tensor) {
+    for (const NamedAttention& attention : attentions(model)) {
+      add_blocks_of_heads(attention, granularity, blocks, found);
+    }
+  }
+  for (const auto& [name, tensor] : parameters(model)) {
+    if (found.contains(name) || tensor.size() == 0) continue;
+    blocks.push_back({{name, 0, 0, tensor.rank() == 0 ? 1 : tensor.dim(0)}});
+  }
+  return blocks;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION
