@@ -21,9 +21,8 @@ namespace headroom::inline HEADROOM_PRECISION {
 /// * `gpt2` (GPT2Attention of the same): a Conv1D computes x W + b, so its weight is the transpose
 ///   of a Linear's. c_attn.weight [C, 3nD] with query, key and value side by side, c_attn.bias
 ///   [3nD], c_proj.weight [nD, C], c_proj.bias [C].
-/// * `summae` (transformer.py of google-research/summae, the summarisation transformer of Liu,
-/// Chung
-///   and Ren 2019): four TensorFlow Dense kernels, transposed like GPT-2's and without biases:
+/// * `summae` (transformer.py of google-research/summae, the summarisation transformer of Liu and
+///   others 2019): four TensorFlow Dense kernels, transposed like GPT-2's and without biases:
 ///   q_proj/kernel, k_proj/kernel, v_proj/kernel [C, nD] and output_proj/kernel [nD, C].
 enum class ForeignLayout { pytorch, bert, gpt2, summae };
 const char* name_of(ForeignLayout layout);
