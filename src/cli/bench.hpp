@@ -41,10 +41,10 @@ struct Times {
 /// Does the work `warm_up` times untimed, then `repetitions` times.
 Times time_work(Index warm_up, Index repetitions, const std::function<void()>& work);
 
-/// Where the time of repeated work goes, by operation: a list of rows with the keys operation, calls
-/// and ms (both of one repetition), share, gflops, gbs and of_machine, the share of the machine's
-/// speed that an operation reaches: the time that its arithmetic or its memory traffic needs at
-/// least, whichever is more, over the time it took.
+/// Where the time of repeated work goes, by operation: a list of rows with the keys operation,
+/// calls and ms (both of one repetition), share, gflops, gbs and of_machine, the share of the
+/// machine's speed that an operation reaches: the time that its arithmetic or its memory traffic
+/// needs at least, whichever is more, over the time it took.
 Record profile_of(Index repetitions, const std::function<void()>& work);
 
 /// ids [batch, length] below `symbols`, the same at every call.

@@ -4,7 +4,7 @@
 namespace headroom::inline HEADROOM_PRECISION {
 
 namespace {
-std::size_t place(int axis) { return static_cast<std::size_t>(axis); }
+std::size_t index(int axis) { return static_cast<std::size_t>(axis); }
 
 /// Strides of a contiguous array along the axes of `result`, 0 where it is repeated.
 BroadcastPlan::Counts strides_along(const Shape& result, const Shape& input) {
@@ -12,7 +12,7 @@ BroadcastPlan::Counts strides_along(const Shape& result, const Shape& input) {
   Index stride = 1;
   for (int from_end = 1; from_end <= input.rank(); ++from_end) {
     const Index size = input[-from_end];
-    strides[place(result.rank() - from_end)] = size == 1 ? 0 : stride;
+    strides[index(result.rank() - from_end)] = size == 1 ? 0 : stride;
     stride *= size;
   }
   return strides;
@@ -30,15 +30,15 @@ BroadcastPlan plan_broadcast(const Shape& result, std::initializer_list<Shape> i
     if (size == 1) continue;
     const auto continues = [&] {  // one step outside equals a whole walk inside, for every input
       for (std::size_t i = 0; i < count; ++i) {
-        if (plan.strides[i][place(plan.rank - 1)] != strides[i][place(axis)] * size) return false;
+        if (plan.strides[i][index(plan.rank - 1)] != strides[i][index(axis)] * size) return false;
       }
       return true;
     };
     const bool merge = plan.rank > 0 && continues();
     if (!merge) ++plan.rank;
-    const std::size_t loop = place(plan.rank - 1);
+    const std::size_t loop = index(plan.rank - 1);
     plan.sizes[loop] = merge ? plan.sizes[loop] * size : size;
-    for (std::size_t i = 0; i < count; ++i) plan.strides[i][loop] = strides[i][place(axis)];
+    for (std::size_t i = 0; i < count; ++i) plan.strides[i][loop] = strides[i][index(axis)];
   }
   if (plan.rank == 0) {
     plan.rank = 1;
@@ -49,25 +49,26 @@ BroadcastPlan plan_broadcast(const Shape& result, std::initializer_list<Shape> i
 
 BroadcastWalk::BroadcastWalk(const BroadcastPlan& plan, Index begin) : plan_(plan) {
   for (int axis = plan.rank - 1; axis >= 0; --axis) {
-    step(axis, begin % plan.sizes[place(axis)]);
-    begin /= plan.sizes[place(axis)];
+    step(axis, begin % plan.sizes[index(axis)]);
+    begin /= plan.sizes[index(axis)];
   }
 }
 
 void BroadcastWalk::step(int axis, Index n) {
-  at_[place(axis)] += n;
-  for (std::size_t i = 0; i < offsets_.size(); ++i) offsets_[i] += n * plan_.strides[i][place(axis)];
+  at_[index(axis)] += n;
+  for (std::size_t i = 0; i < offsets_.size(); ++i)
+    offsets_[i] += n * plan_.strides[i][index(axis)];
 }
 
 Index BroadcastWalk::left_in_row() const {
-  return plan_.sizes[place(plan_.rank - 1)] - at_[place(plan_.rank - 1)];
+  return plan_.sizes[index(plan_.rank - 1)] - at_[index(plan_.rank - 1)];
 }
 
 void BroadcastWalk::advance(Index n) {
   int axis = plan_.rank - 1;
   step(axis, n);
-  while (axis > 0 && at_[place(axis)] == plan_.sizes[place(axis)]) {
-    step(axis, -plan_.sizes[place(axis)]);
+  while (axis > 0 && at_[index(axis)] == plan_.sizes[index(axis)]) {
+    step(axis, -plan_.sizes[index(axis)]);
     step(--axis, 1);
   }
 }

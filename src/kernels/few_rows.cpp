@@ -2,6 +2,7 @@
 #include "kernels/few_rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "headroom/base/parallel.hpp"
@@ -22,6 +23,34 @@ struct Corner {
   Real* c;
   Index a_stride, b_stride, c_stride;
 };
+
+/// Which of the batches given to xsimd::haddp each lane of its result sums. It should be its own
+/// number, but xsimd 8.1 mixes them up on AVX-512; so it is asked once.
+const std::array<int, Batch::size>& summed_in_lane() {
+  static const auto order = [] {
+    Batch numbered[Batch::size];
+    for (std::size_t t = 0; t < Batch::size; ++t) numbered[t] = Batch(static_cast<Real>(t));
+    Real sums[Batch::size];
+    xsimd::haddp(numbered).store_unaligned(sums);
+    std::array<int, Batch::size> batch_of{};
+    for (std::size_t lane = 0; lane < Batch::size; ++lane) {
+      batch_of[lane] = static_cast<int>(sums[lane]) / static_cast<int>(Batch::size);
+    }
+    return batch_of;
+  }();
+  return order;
+}
+
+/// dots[t] = the sum of batch t's lanes, for a whole tile.
+inline void sum_lanes(const Batch* sums, const std::array<int, Batch::size>& order, Real* dots) {
+  for (std::size_t first = 0; first < tile; first += Batch::size) {
+    Real lanes[Batch::size];
+    xsimd::haddp(sums + first).store_unaligned(lanes);
+    for (std::size_t lane = 0; lane < Batch::size; ++lane) {
+      dots[first + static_cast<std::size_t>(order[lane])] = lanes[lane];
+    }
+  }
+}
 
 /// One tile of `rows` rows of A against tile / rows rows of B.
 template <int rows>
@@ -45,10 +74,7 @@ void dot_tile(const Corner& at, Index k, Real alpha, Real beta) {
   if (i < k) multiply_add([n = k - i](const Real* x) { return load_tail(x, n, Real(0)); }, i);
 
   Real dots[height][width];
-  for (int first = 0; first < tile;
-       first += static_cast<int>(Batch::size)) {  // haddp sums the lanes of many batches
-    xsimd::haddp(&sums[0][0] + first).store_unaligned(&dots[0][0] + first);
-  }
+  sum_lanes(&sums[0][0], summed_in_lane(), &dots[0][0]);
   for (int r = 0; r < rows; ++r) {
     Real* const c = at.c + r * at.c_stride;
     for (int s = 0; s < columns; ++s) {
