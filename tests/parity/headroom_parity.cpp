@@ -1,4 +1,5 @@
-// headroom_parity: reads cases that PyTorch computed and compares headroom with them.
+// headroom_parity: reads cases that PyTorch (or Hugging Face Transformers) computed and compares
+// headroom with them.
 //
 // usage: headroom_parity DIR [--only KIND]
 //
@@ -40,6 +41,8 @@ const std::map<std::string, Kind> kinds{
     {"transformer", {parity::transformer, true}},
     {"language_model", {parity::language_model, true}},
     {"train", {parity::train, true}},
+    {"bert_attention", {parity::bert_attention, true}},
+    {"gpt2_model", {parity::gpt2_model, true}},
 };
 
 /// What is wrong with a case; empty when all is well. `largest` is its largest difference.

@@ -26,5 +26,8 @@ void transformer(Case& c, Layout layout);
 void language_model(Case& c, Layout layout);
 void train(Case& c, Layout layout);
 
+void bert_attention(Case& c, Layout layout);
+void gpt2_model(Case& c, Layout layout);
+
 }  // namespace parity
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -48,6 +49,8 @@ class Case {
   Tensor input(const std::string& name);
   Ids ids(const std::string& name);
   Bytes bytes(const std::string& name);
+  /// All tensors whose names start with `prefix`, by the rest of their names.
+  std::map<std::string, Array> arrays(const std::string& prefix);
   /// The shape of param.NAME, from which layers take their sizes.
   Shape parameter_shape(const std::string& name) const;
   /// True when the file holds this tensor (full name).
@@ -66,6 +69,8 @@ class Case {
   void compare_after(Module& model);
   /// Compares any tensor of the file.
   void compare(const std::string& name, const Array& actual);
+  /// The same without tolerance.
+  void compare_exactly(const std::string& name, const Array& actual);
 
   /// Starts over: another layout is to compare everything again.
   void begin_run() { used_.clear(); }
@@ -76,6 +81,9 @@ class Case {
 
  private:
   Array array(const std::string& name);
+  /// `allowed` difference; `key_bias_allowed` that of gradients of key biases.
+  void compare_within(const std::string& name, const Array& actual, double allowed,
+                      double key_bias_allowed);
   void use(const std::string& name) { used_.insert(name); }
 
   TensorFile file_;

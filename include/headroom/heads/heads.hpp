@@ -3,5 +3,6 @@
 
 #include "headroom/heads/importance.hpp"
 #include "headroom/heads/layout_comparison.hpp"
+#include "headroom/heads/layout_conversion.hpp"
 #include "headroom/heads/pruning.hpp"
 #include "headroom/heads/transplant.hpp"

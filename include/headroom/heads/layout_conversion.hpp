@@ -1,0 +1,63 @@
+// Conversion: the weights of an attention in the layouts of other implementations, and back.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "headroom/nn/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// How other implementations store the four projections of multi-head attention. With n live heads
+/// of width D, input width C and biases unless said otherwise:
+///
+/// * `pytorch` (torch.nn.MultiheadAttention): in_proj_weight [3nD, C] with query, key and value one
+///   below the other, in_proj_bias [3nD], out_proj.weight [C, nD], out_proj.bias [C]. Where keys or
+///   values have a width of their own: q_proj_weight [nD, C], k_proj_weight [nD, Ck], v_proj_weight
+///   [nD, Cv] in place of in_proj_weight.
+/// * `bert` (BertAttention of Hugging Face Transformers): three Linears, self.query.weight [nD, C],
+///   self.query.bias [nD], likewise self.key and self.value, and output.dense.weight [C, nD],
+///   output.dense.bias [C].
+/// * `gpt2` (GPT2Attention of the same): a Conv1D computes x W + b, so its weight is the transpose
+///   of a Linear's. c_attn.weight [C, 3nD] with query, key and value side by side, c_attn.bias
+///   [3nD], c_proj.weight [nD, C], c_proj.bias [C].
+/// * `summae` (transformer.py of google-research/summae, the summarisation transformer of Liu,
+/// Chung
+///   and Ren 2019): four TensorFlow Dense kernels, transposed like GPT-2's and without biases:
+///   q_proj/kernel, k_proj/kernel, v_proj/kernel [C, nD] and output_proj/kernel [nD, C].
+enum class ForeignLayout { pytorch, bert, gpt2, summae };
+const char* name_of(ForeignLayout layout);
+/// Throws UsageError that lists the names.
+ForeignLayout foreign_layout_from(const std::string& name);
+
+/// Which of the nD channels of a projection is channel d of the i-th live head: `blocked` i D + d,
+/// from splitting the axis into [n, D], as all implementations above do; `interleaved` d n + i,
+/// from splitting it into [D, n]. The same function when input and output projections agree.
+enum class HeadOrder { blocked, interleaved };
+const char* name_of(HeadOrder order);
+/// Throws UsageError that lists the names.
+HeadOrder head_order_from(const std::string& name);
+
+using NamedArrays = std::map<std::string, Array>;
+
+/// The parameters of an attention (SeparateHeads or FusedHeads) in another layout, as copies.
+/// Heads that were removed are not there: the arrays hold the n live heads in ascending original
+/// order, which is what prune_heads of BERT and GPT-2 leaves. Without heads n = 0. Throws
+/// UsageError for an attention that the layout cannot hold: a SharedHead, biases in `summae` or
+/// their absence in `bert` and `gpt2`, keys or values of another width in `gpt2`.
+NamedArrays export_attention(Attention& attention, ForeignLayout layout,
+                             HeadOrder order = HeadOrder::blocked);
+
+/// The same of the gradients. Throws UsageError also when a parameter has none.
+NamedArrays export_gradients(Attention& attention, ForeignLayout layout,
+                             HeadOrder order = HeadOrder::blocked);
+
+/// Gives an attention (SeparateHeads or FusedHeads) the numbers of another implementation's,
+/// exactly. `arrays` hold its live heads and nothing else: to read the weights of a pruned model,
+/// prune the same heads first. Nothing changes unless everything fits. Throws UsageError naming an
+/// array that is missing or left over, and for what export_attention cannot hold; ShapeError for
+/// one of another shape.
+void import_attention(const NamedArrays& arrays, Attention& attention, ForeignLayout layout,
+                      HeadOrder order = HeadOrder::blocked);
+
+}  // namespace headroom::inline HEADROOM_PRECISION
