@@ -94,6 +94,18 @@ AttentionDerivation derive(const AttentionInputs& inputs, Index heads) {
   return a;
 }
 
+AttentionForward attended(const AttentionInputs& inputs, Index heads) {
+  const NoGrad quiet;
+  const Tensor x(inputs.x);
+  const Index d = inputs.x.dim(2) / heads;
+  const auto projected = [&](const Array& weight) {
+    return HeadColumns{matmul(x, Tensor(weight)), 0};
+  };
+  const composed::Attention seen = composed::attention(
+      projected(inputs.query), projected(inputs.key), projected(inputs.value), heads, d, d, {});
+  return {seen.y.value(), seen.maps.value()};
+}
+
 TapedAttention taped(const AttentionInputs& inputs, Index heads) {
   const Tensor x = parameter(inputs.x.clone());
   const Tensor wq = parameter(inputs.query.clone()), wk = parameter(inputs.key.clone());

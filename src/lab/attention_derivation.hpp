@@ -35,6 +35,12 @@ AttentionDerivation derive(const AttentionInputs& inputs, Index heads);
 /// dS of softmax for given weights P and dP, row by row.
 Array softmax_backward(const Array& weights, const Array& d_weights);
 
+/// Output and weights alone.
+struct AttentionForward {
+  Array y, weights;  // [B, T, C], [B, H, T, T]
+};
+AttentionForward attended(const AttentionInputs& inputs, Index heads);
+
 /// The same from the tape: output, weights, and the gradients of <cotangent, y>.
 struct TapedAttention {
   Array y, weights;  // [B, T, C], [B, H, T, T]

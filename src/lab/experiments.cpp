@@ -10,6 +10,7 @@
 namespace headroom::inline HEADROOM_PRECISION {
 
 Experiment head_slices_experiment();
+Experiment layouts_experiment();
 Experiment shared_head_experiment();
 Experiment head_count_experiment();
 Experiment d2l_experiment();
@@ -17,9 +18,9 @@ Experiment single_vs_multi_experiment();
 
 namespace {
 
-constexpr Experiment (*registry[])() = {head_slices_experiment, shared_head_experiment,
-                                        head_count_experiment, d2l_experiment,
-                                        single_vs_multi_experiment};
+constexpr Experiment (*registry[])() = {head_slices_experiment, layouts_experiment,
+                                        shared_head_experiment, head_count_experiment,
+                                        d2l_experiment,         single_vs_multi_experiment};
 
 /// " (try 4 or 6)": the nearest divisors of the width around `heads` that are admissible.
 std::string divisors_near(const Experiment& experiment, Index width, Index heads) {

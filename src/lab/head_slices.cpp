@@ -236,8 +236,8 @@ void run(const LabOptions& options, Notebook& book) {
              static_cast<double>(most_others), 0);
   book.equal("features of y that move with them, at least", static_cast<double>(fewest_output),
              static_cast<double>(width));
-  book.at_least(fmt::format("smallest share of a head in output features 0 to {}", d - 1),
-                fewest_squares / all_squares, std::numeric_limits<double>::min());
+  book.more_than(fmt::format("smallest share of a head in output features 0 to {}", d - 1),
+                 fewest_squares / all_squares, 0);
   book.at_most("pruned layer against the sum over the kept heads, relative difference",
                pruned_difference, same_values);
   book.equal("parameters that went with a pruned head",

@@ -119,6 +119,10 @@ void Notebook::at_least(std::string text, double measured, double bound) {
   claim(std::move(text), ">=", measured, bound, measured >= bound);
 }
 
+void Notebook::more_than(std::string text, double measured, double bound) {
+  claim(std::move(text), ">", measured, bound, measured > bound);
+}
+
 void Notebook::equal(std::string text, double measured, double bound) {
   claim(std::move(text), "==", measured, bound, measured == bound);
 }

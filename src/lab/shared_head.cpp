@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/heads/transplant.hpp"
@@ -166,7 +165,7 @@ void run(const LabOptions& options, Notebook& book) {
   const Array& packed = twins.fused->in_proj_weight.grad();
   double gradient_difference = 0, least_off_diagonal = 1;
   Notebook::Rows gradient_rows;
-  Notebook::Step step{"W_Q", "dW = sum_h (h, h) blocks of dW_fused", {}};
+  Notebook::Step step{"dW_Q", "sum over heads of block (h, h) of the fused dW_Q", {}};
   Index third = 0;
   for (const Linear* small : {&twins.shared->queries, &twins.shared->keys, &twins.shared->values}) {
     std::vector<Array> diagonal;
@@ -236,7 +235,7 @@ void run(const LabOptions& options, Notebook& book) {
              gradient_rows);
   book.matrices("The same numbers twice", "The upper left corner of each matrix.", {step});
   book.maps("Which head's output moves when one slice of the input does",
-            "Rows: the slice of the input that is changed. Columns: heads; dark means that the "
+            "Rows: the slice of the input that is changed. Columns: heads; filled means that the "
             "head's output moved. In the shared layer a head sees its own slice and nothing else.",
             numbered("slice", s.heads), names,
             {{"shared", moved_shared}, {"fused, as in BERT and PyTorch", moved_free}});
@@ -256,8 +255,8 @@ void run(const LabOptions& options, Notebook& book) {
                value_difference, same_values);
   book.at_most("gradient of the shared layer against the sum of the diagonal blocks",
                gradient_difference, same_gradients);
-  book.at_least("share of the fused gradient beside the diagonal, least of Q, K, V",
-                least_off_diagonal, std::numeric_limits<double>::min());
+  book.more_than("share of the fused gradient beside the diagonal, least of Q, K, V",
+                 least_off_diagonal, 0);
   book.equal("shared: heads that move with their own slice", static_cast<double>(own_shared),
              static_cast<double>(s.heads));
   book.equal("shared: heads that move with another's slice", static_cast<double>(others_shared), 0);

@@ -85,6 +85,22 @@ std::string chart_text(const Record& chart, const TerminalStyle& style) {
   return fitted_table(titles, cells, style);
 }
 
+/// Stages with their shapes, all columns to the left.
+std::string shapes_text(const Record& block) {
+  const std::vector<std::vector<std::string>> rows = cells_of(block["rows"]);
+  Index stage = 0, shape = 0;
+  for (const auto& row : rows) {
+    stage = std::max(stage, display_width(row[0]));
+    shape = std::max(shape, display_width(row[1]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    text += fmt::format("{:{}}{}   {}   {}\n", "", 2 * indent, padded(row[0], stage),
+                        padded(row[1], shape), row[2]);
+  }
+  return text;
+}
+
 std::string maps_text(const Record& block, const TerminalStyle& style) {
   const std::vector<std::string> queries = block["queries"];
   // Keys are numbered below 10 columns of names: one letter each keeps the picture square.
@@ -125,6 +141,7 @@ std::string block_text(const Record& block, const TerminalStyle& style) {
   std::string text =
       "\n" + wrapped(block["title"], width, indent) + wrapped(block["look"], width, 2 * indent);
   if (type == "chart") return text + chart_text(block, style);
+  if (type == "shapes" && block["columns"].size() == 3) return text + shapes_text(block);
   if (type == "maps") return text + maps_text(block, style);
   if (type == "matrices") return text + matrices_text(block, style);
   return text + fitted_table(texts_of(block["columns"]), cells_of(block["rows"]), style);

@@ -15,7 +15,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 //   "precisions": ["double"],                       // or ["float"], or both
 //   "seconds": {"double": 0.2},
 //   "answer": {"double": "..."},                    // computed from the run
-//   "claims": [{"text": "...", "relation": "<=",    // <= >= == or in [low, high]
+//   "claims": [{"text": "...", "relation": "<=",    // <= >= > == or in [low, high]
 //               "double": {"measured": 3e-16, "bound": 1e-12, "holds": true}}],
 //   "blocks": [                                     // in the order in which they are read
 //     {"type": "table", "title": "...", "look": "...", "columns": [...], "rows": [[...]]},

@@ -58,6 +58,7 @@ class Notebook {
   /// What must hold: `measured` against a bound. A number that is not finite never holds.
   void at_most(std::string claim, double measured, double bound);
   void at_least(std::string claim, double measured, double bound);
+  void more_than(std::string claim, double measured, double bound);
   void equal(std::string claim, double measured, double bound);
   void within(std::string claim, double measured, double low, double high);
 

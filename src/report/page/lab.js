@@ -1,7 +1,7 @@
 // A page of the laboratory: what must hold, then block by block what was computed; or the list of
 // all experiments. The answer stands in the page's header.
 const main = document.getElementById("main");
-const relations = {"<=": "≤", ">=": "≥", "==": "=", in: "in"};
+const relations = {"<=": "≤", ">=": "≥", ">": ">", "==": "=", in: "in"};
 const colours = ["--first", "--second", "--third", "--apart", "--outputs", "--parameters"];
 
 /** A cell or a bound as people read it: 1,050,624 or 0.252 or 3.1e-16. */
