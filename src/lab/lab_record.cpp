@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <sstream>
 
 #include "headroom/base/error.hpp"
 
@@ -21,9 +23,9 @@ std::string with(const std::string& name, const std::string& precision) {
   return fmt::format("{} ({})", name, precision);
 }
 
-/// Two texts as one: the first, and what the second says otherwise.
-std::string both_texts(const std::string& a, const std::string& b, const Pair& names) {
-  return a == b ? a : fmt::format("{} (in {}: {})", a, names.second, b);
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 /// A table whose columns stand once where they are equal, else side by side.
@@ -94,7 +96,8 @@ Record merged_list(const Record& a, const Record& b, const char* numbers, const 
 
 Record merged_block(const Record& a, const Record& b, const Pair& names) {
   Record result = a.contains("columns") ? merged_table(a, b, names) : a;
-  for (const char* text : {"title", "look"}) result[text] = both_texts(a[text], b[text], names);
+  for (const char* text : {"title", "look"})
+    result[text] = joined_texts(a[text], names.second, b[text]);
   if (a.contains("series")) {
     result["series"] = merged_list(a["series"], b["series"], "points", names);
   } else if (a.contains("maps")) {
@@ -158,6 +161,24 @@ Record merged_records(const Record& first, const Record& second) {
   result["claims"] = merged_claims(first["claims"], second["claims"], names.second);
   result["blocks"] = merged_blocks(first["blocks"], second["blocks"], names);
   return result;
+}
+
+std::string joined_texts(const std::string& text, const std::string& precision,
+                         const std::string& other) {
+  if (text == other) return text;
+  const std::vector<std::string> a = words_of(text), b = words_of(other);
+  if (a.size() != b.size()) return fmt::format("{} (In {}: {})", text, precision, other);
+  std::string joined;
+  for (std::size_t i = 0; i < a.size();) {
+    std::string here, there;  // a run of words that differ
+    for (; i < a.size() && a[i] != b[i]; ++i) {
+      here += " " + a[i];
+      there += " " + b[i];
+    }
+    if (!here.empty()) joined += fmt::format("{} ({}:{})", here, precision, there);
+    if (i < a.size()) joined += " " + a[i++];
+  }
+  return joined.substr(1);
 }
 
 std::vector<std::string> failed_claims(const Record& record) {

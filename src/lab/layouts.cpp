@@ -156,21 +156,26 @@ void run(const LabOptions& options, Notebook& book) {
   const Pair without = make_pair(options, false, x, cotangent, rng);
 
   Notebook::Rows names, places, checks;
-  const auto name_parameters = [&](const char* layout, Module& module) {
-    std::string text;
-    Index shown = 0, all = 0;
-    for (const NamedParameter& p : parameters(module)) {
-      ++all;
-      if (shown++ < 3) text += (text.empty() ? "" : ", ") + p.name + " " + p.tensor.shape().text();
+  const Index last = heads - 1, all = count_parameters(*with.separate);
+  names.push_back({"separate heads", fmt::format("query.0.weight to query.{}.weight", last),
+                   with.separate->query.front()->weight.shape().text()});
+  names.push_back({"", "query.0.bias, ...; likewise key, value", Shape{d}.text()});
+  names.push_back({"", "out.weight", with.separate->out.weight.shape().text()});
+  names.push_back({"", "out.bias", with.separate->out.bias.shape().text()});
+  const auto name_arrays = [&](const char* layout, const NamedArrays& arrays) {
+    std::string first = layout;
+    for (const auto& [name, array] : arrays) {
+      names.push_back({first, name, array.shape().text()});
+      first.clear();
     }
-    names.push_back({layout, text + (all > 3 ? ", ..." : ""), all, count_parameters(module)});
   };
-  name_parameters("separate heads", *with.separate);
-  name_parameters("fused heads", *with.fused);
-  const Index last = heads - 1;
-  places.push_back({"separate heads", fmt::format("query.{}.weight", last), "no"});
+  NamedArrays own;
+  for (const NamedParameter& p : parameters(*with.fused)) own[p.name] = p.tensor.value();
+  name_arrays("fused heads", own);
+  places.push_back({"separate heads", fmt::format("query.{}.weight", last), "no", all});
   places.push_back({"fused heads",
-                    fmt::format("rows {} to {} of in_proj_weight", last * d, heads * d - 1), "no"});
+                    fmt::format("rows {} to {} of in_proj_weight", last * d, heads * d - 1), "no",
+                    count_parameters(*with.fused)});
 
   double forward = std::max(relative_difference(with.y_separate, with.y_fused),
                             relative_difference(without.y_separate, without.y_fused));
@@ -196,15 +201,10 @@ void run(const LabOptions& options, Notebook& book) {
                        changed_on_the_way(*pair.fused, fused, layout, HeadOrder::blocked);
     changed += lost;
 
-    std::string text;
-    for (const auto& [name, array] : arrays) {
-      text += (text.empty() ? "" : ", ") + name + " " + array.shape().text();
-    }
-    names.push_back(
-        {name_of(layout), text, static_cast<Index>(arrays.size()), count_numbers(arrays)});
+    name_arrays(name_of(layout), arrays);
     const bool turned = layout == ForeignLayout::gpt2 || layout == ForeignLayout::summae;
-    places.push_back(
-        {name_of(layout), place_of(layout, last * d, heads * d), turned ? "yes" : "no"});
+    places.push_back({name_of(layout), place_of(layout, last * d, heads * d), turned ? "yes" : "no",
+                      count_numbers(arrays)});
     checks.push_back({name_of(layout), apart, gradients_apart, lost});
   }
 
@@ -219,14 +219,14 @@ void run(const LabOptions& options, Notebook& book) {
   const double misread_difference =
       relative_difference(misread(x, x, AttentionMask::none()).value(), with.y_fused);
 
-  book.table(fmt::format("{} numbers under other names and shapes",
-                         figure_text(count_parameters(*with.separate))),
+  book.table(fmt::format("{} numbers under other names and shapes", figure_text(all)),
              "What each implementation calls its arrays. SummAE has no biases.",
-             {"layout", "arrays", "how many", "numbers"}, names);
+             {"layout", "array", "shape"}, names);
   book.table(fmt::format("Where the query weights of head {} stand", last),
              "A Linear keeps output features as rows (x W^T); GPT-2's Conv1D and TensorFlow's "
              "kernels keep them as columns (x W), so a head is a block of columns there.",
-             {"layout", fmt::format("query of head {}", last), "transposed"}, places);
+             {"layout", fmt::format("query of head {}", last), "transposed", "numbers in all"},
+             places);
   book.table("There and back without a changed number",
              "Each implementation's forward pass, written out with its own arrays and convention, "
              "against the fused layer here; the gradients of the separate and of the fused layer "

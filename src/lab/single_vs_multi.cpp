@@ -166,7 +166,7 @@ Index rate(const LabOptions& options, Notebook& book) {
               {"all heads on the single head's keys", same_keys,
                rate_interval(same_keys, rate_draws).text()},
               {"both", both, rate_interval(both, rate_draws).text()},
-              {"the same keys, but a row shared by two of them", soft,
+              {"the same keys, but a row shared between two", soft,
                rate_interval(soft, rate_draws).text()}});
   book.equal("uniform: draws with one-hot rows and equal keys, but different outputs",
              static_cast<double>(broken_true), 0);
@@ -331,12 +331,12 @@ void run(const LabOptions& options, Notebook& book) {
   angles(options, book);
   book.answer(fmt::format(
       "They are different functions: a single head applies one softmax to (1/sqrt h) times the sum "
-      "of the heads' scores, {} heads apply {}. With weights of torch.rand every softmax is "
-      "one-hot, "
-      "so the outputs agree ({} of {} draws) whenever all heads pick one key, and W_Q and W_K get "
-      "no "
-      "gradient at all; with zero-mean weights outputs and gradients differ.",
-      options.heads, options.heads, equal, rate_draws));
+      "of the heads' scores, {0} heads apply {0}. With weights of torch.rand nearly every row "
+      "picks "
+      "a single key, so the outputs agree ({1} of {2} draws) where all heads pick the same ones, "
+      "and a one-hot softmax passes no gradient to W_Q and W_K; with zero-mean weights outputs and "
+      "gradients differ.",
+      options.heads, equal, rate_draws));
 }
 
 }  // namespace single_vs_multi

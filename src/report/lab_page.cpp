@@ -1,8 +1,6 @@
 // Pages of the laboratory: an experiment, and the list of all.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/lab/lab_record.hpp"
 #include "headroom/report/lab.hpp"
@@ -12,14 +10,10 @@
 namespace headroom::inline HEADROOM_PRECISION {
 
 std::string lab_answer(const Record& record) {
-  const Record& answers = record["answer"];
-  const bool equal = std::all_of(answers.begin(), answers.end(),
-                                 [&](const Record& answer) { return answer == answers.front(); });
-  if (equal) return answers.front();
-  std::string text;
-  for (const auto& [precision, answer] : answers.items()) {
-    text +=
-        fmt::format("{}In {}: {}", text.empty() ? "" : " ", precision, answer.get<std::string>());
+  const std::vector<std::string> precisions = record["precisions"];
+  std::string text = record["answer"][precisions.front()];
+  for (std::size_t i = 1; i < precisions.size(); ++i) {
+    text = joined_texts(text, precisions[i], record["answer"][precisions[i]]);
   }
   return text;
 }

@@ -117,6 +117,14 @@ TEST_CASE("both precisions become one record: what is equal once, what differs s
   CHECK_THROWS_AS(merged_records(own, other), UsageError);
 }
 
+TEST_CASE("what a precision says otherwise stands behind the other's words") {
+  CHECK(joined_texts("a b", "float", "a b") == "a b");
+  CHECK(joined_texts("True in 55 of 100 draws", "float", "True in 57 of 100 draws") ==
+        "True in 55 (float: 57) of 100 draws");
+  CHECK(joined_texts("ends in 1.", "float", "ends in 2.") == "ends in 1. (float: 2.)");
+  CHECK(joined_texts("Yes.", "float", "Not quite.") == "Yes. (In float: Not quite.)");
+}
+
 TEST_CASE("intervals are those of the textbooks") {
   const std::vector<double> five{1, 2, 3, 4, 5};  // s = sqrt(2.5), t(4) = 2.776
   const Interval mean = mean_interval(five);

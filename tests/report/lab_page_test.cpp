@@ -92,7 +92,7 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
                        Contains("head 1") && Contains("dP = R V^T") && Contains("-2.0e-9"));
   CHECK_THAT(text, Contains("+ difference") && Contains("x gradient"));
   CHECK_THAT(text, Contains("double 1.0e-15 <= 1.0e-6,  float 3.0e-6 <= 1.0e-6"));
-  CHECK_THAT(text, Contains("In double: Yes, it is. In float: Nearly."));
+  CHECK_THAT(text, Contains("Yes, it is. (In float: Nearly.)"));
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     CHECK(display_width(text.substr(begin, end - begin)) <= 80);

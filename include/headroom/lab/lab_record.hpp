@@ -39,6 +39,11 @@ Record merged_records(const Record& first, const Record& second);
 /// be == 1`.
 std::vector<std::string> failed_claims(const Record& record);
 
+/// Two texts of one experiment as one: what the other precision says otherwise stands behind it,
+/// "True in 55 (float: 57) of 100 draws", or as a whole when the texts are built differently.
+std::string joined_texts(const std::string& text, const std::string& precision,
+                         const std::string& other);
+
 /// "0.25", "3.6e-7", "1,050,624", "[0.1, 0.4]": a number or a bound as people read it.
 std::string figure_text(const Record& value);
 

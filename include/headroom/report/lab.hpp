@@ -26,7 +26,7 @@ std::string lab_index_page(const Record& records, const std::string& chart_js);
 /// An experiment for a terminal: everything that the page says; curves as tables.
 std::string lab_text(const Record& record, const TerminalStyle& style);
 
-/// The answer in one text; where the precisions answer differently, each with its name.
+/// The answer in one text, with what the other precision says otherwise.
 std::string lab_answer(const Record& record);
 
 }  // namespace headroom::inline HEADROOM_PRECISION
