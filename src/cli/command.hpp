@@ -19,6 +19,7 @@ Command add_bench(CLI::App& program);
 Command add_demo(CLI::App& program);
 Command add_doctor(CLI::App& program);
 Command add_inspect(CLI::App& program);
+Command add_lab(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_sample(CLI::App& program);
 Command add_train(CLI::App& program);

@@ -11,6 +11,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "report/compose_page.hpp"
 #include "report/page.hpp"
 #include "report/records.hpp"
 
@@ -21,46 +22,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr Index most_points = 400;  // of a curve on the page; more cannot be seen
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-}
-
-std::string escape_html(std::string text) {
-  replace_all(text, "&", "&amp;");
-  replace_all(text, "<", "&lt;");
-  replace_all(text, ">", "&gt;");
-  replace_all(text, "\"", "&quot;");
-  return text;
-}
-
-/// JSON that can stand inside a script element: no tag can end or begin in it.
-std::string json_for_page(const Record& record) {
-  std::string text = record.dump(-1, ' ', false, Record::error_handler_t::replace);
-  replace_all(text, "<", "\\u003c");
-  replace_all(text, ">", "\\u003e");
-  return text;
-}
-
-/// Fills every `{{name}}` of the template, once: what is put in is not searched again.
-std::string fill(std::string_view form,
-                 std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
-  std::string page;
-  while (true) {
-    const std::size_t open = form.find("{{");
-    if (open == std::string_view::npos) return page.append(form);
-    page.append(form.substr(0, open));
-    form.remove_prefix(open + 2);
-    const std::size_t close = form.find("}}");
-    const std::string_view name = form.substr(0, close);
-    const auto value = std::find_if(values.begin(), values.end(),
-                                    [name](const auto& v) { return v.first == name; });
-    if (value != values.end()) page.append(value->second);
-    form.remove_prefix(close + 2);
-  }
-}
 
 /// Of many lines without an evaluation every n-th; those with one are all kept.
 Record thinned(const Record& metrics, const Record& measures) {
@@ -110,19 +71,8 @@ Record for_page(const Record& run) {
 
 std::string report_page(const Record& run, const std::string& chart_js) {
   const Record contents = for_page(run);  // checks the records
-  std::string chart = chart_js;
-  replace_all(chart, "</script", "<\\/script");
-  const std::string title = escape_html(run["title"].get<std::string>());
-  const std::string summary = escape_html(contents["findings"]["summary"].get<std::string>());
-  const std::string json = json_for_page(contents);
-  return fill(page::template_html, {{"title", title},
-                                    {"summary", summary},
-                                    {"page_css", page::page_css},
-                                    {"run", json},
-                                    {"chart_js", chart},
-                                    {"charts_js", page::charts_js},
-                                    {"maps_js", page::maps_js},
-                                    {"page_js", page::page_js}});
+  return compose_page(contents["title"], contents["findings"]["summary"], contents, chart_js,
+                      page::page_js);
 }
 
 fs::path find_chart_js() {
@@ -139,14 +89,17 @@ fs::path find_chart_js() {
   return {};
 }
 
+std::string chart_js() {
+  const fs::path file = find_chart_js();
+  if (!file.empty()) return read_file(file);
+  throw FileError(
+      "report: Chart.js was not found (apt-get install libjs-chart.js, or set HEADROOM_CHART_JS "
+      "to a chart.min.js of version 3)");
+}
+
 void write_report(const Record& run, const fs::path& file) {
-  const fs::path chart_js = find_chart_js();
-  if (chart_js.empty()) {
-    throw FileError(
-        "report: Chart.js was not found (apt-get install libjs-chart.js, or set HEADROOM_CHART_JS "
-        "to a chart.min.js of version 3)");
-  }
-  write_file(file, report_page(run, read_file(chart_js)));
+  const std::string chart = chart_js();
+  write_file(file, report_page(run, chart));
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

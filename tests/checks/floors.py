@@ -15,7 +15,7 @@ import sys
 from sources import CODE, files, read, report
 
 FLOORS = {"base": 0, "array": 1, "kernels": 2, "autograd": 3, "ops": 4, "io": 5, "nn": 6, "data": 7,
-          "optim": 8, "train": 9, "heads": 10, "report": 11, "cli": 12}
+          "optim": 8, "train": 9, "heads": 10, "lab": 11, "report": 12, "cli": 13}
 WITHOUT_PUBLIC_HEADERS = {"kernels", "cli"}
 BRIDGE = "headroom/xtensor.hpp"
 EVERYTHING = "headroom/headroom.hpp"

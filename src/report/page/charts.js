@@ -94,17 +94,19 @@ function removal_span() {
 /**
  * A figure with a finding as title and a line chart.
  * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, stepped, plain}]
+ * options: {log, unit, y (of Chart.js), x: the name of the horizontal axis, "step" by default, dots}
  */
 function curve_figure(finding, series, options) {
+  const x = options.x || "step";
   const canvas = h("canvas", {role: "img", "aria-label":
     `${finding.title}. ` + series.map((s) => s.points.length ? `${s.name}: from ${number_text(s.points[0].y, options.unit)} `
-    + `at step ${s.points[0].x} to ${number_text(s.points.at(-1).y, options.unit)} at step ${s.points.at(-1).x}` : s.name).join("; ")});
+    + `at ${x} ${s.points[0].x} to ${number_text(s.points.at(-1).y, options.unit)} at ${x} ${s.points.at(-1).x}` : s.name).join("; ")});
   const keys = series.map((s) => h("li", {}, h("i" + (s.broad ? ".broad" : "") + (s.dashed ? ".dashed" : ""),
     {"--colour": `var(${s.colour})`, "aria-hidden": "true"}), s.name));
   const plot = h("div.plot", {}, canvas);
   const figure = h("figure", {}, h("h3", {}, finding.title), h("p.look", {}, finding.look),
     h("ul.legend", {}, keys), plot,
-    numbers(finding.title, ["step", ...series.filter((s) => !s.plain).map((s) => s.name)], () => by_step(series, options)));
+    numbers(finding.title, [x, ...series.filter((s) => !s.plain).map((s) => s.name)], () => by_step(series, options)));
   charts.push({canvas, make: () => line_chart(canvas, series, options)});
   return figure;
 }
@@ -126,7 +128,7 @@ function line_chart(canvas, series, options) {
     label: s.name, data: options.log ? s.points.filter((p) => p.y > 0) : s.points,
     borderColor: css(s.colour) + (s.broad ? "70" : ""), backgroundColor: css(s.colour),
     borderWidth: s.broad ? 6 : s.dashed ? 1.5 : 2, borderDash: s.dashed ? [5, 4] : [], stepped: s.stepped ? "before" : false,
-    pointRadius: s.points.length === 1 ? 4 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
+    pointRadius: s.points.length === 1 ? 4 : options.dots ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
     hidden: false, order: s.broad ? 1 : 0,
   }));
   const tick = {color: css("--soft"), font: {size: 12}};
@@ -152,14 +154,14 @@ function line_chart(canvas, series, options) {
       scales: {
         x: {type: "linear", min: options.from ?? undefined, grid: {display: false, drawBorder: false},
             ticks: {...tick, maxTicksLimit: 7, maxRotation: 0, callback: (v) => commas(v)},
-            title: {display: true, text: "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
+            title: {display: true, text: options.x || "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
         y,
       },
       plugins: {
         legend: {display: false}, decimation: {enabled: false}, marks: {spans: options.spans || [], lines: options.lines || []},
         tooltip: {
           backgroundColor: css("--ink"), titleColor: css("--card"), bodyColor: css("--card"), padding: 10, boxPadding: 4, displayColors: series.length > 1,
-          callbacks: {title: (items) => items.length ? "step " + commas(items[0].parsed.x) : "",
+          callbacks: {title: (items) => items.length ? `${options.x || "step"} ${commas(items[0].parsed.x)}` : "",
                       label: (item) => `${item.dataset.label}  ${number_text(item.parsed.y, options.unit)}`},
         },
       },

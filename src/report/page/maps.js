@@ -10,7 +10,7 @@ const locked = {source: null, target: null};
 let strips = {};                                    // buttons of both token strips
 
 const shown = (token) => token === " " ? "␣" : token;
-const head_name = (head) => `${head.kind} ${head.layer}.${head.head}`;
+const head_name = (head) => head.name ?? `${head.kind} ${head.layer}.${head.head}`;  // a map may have a name of its own
 const heads_by_name = new Map((run.heads || []).map((head) => [head_name(head), head]));
 
 /** Tokens on the axes of a kind's maps. */
@@ -71,7 +71,7 @@ function strip(side, title, tokens) {
 }
 
 function choose(side, index) {
-  chosen[side] = index ?? locked[side];
+  chosen[side] = index ?? locked[side] ?? null;
   refresh();
 }
 
@@ -130,7 +130,7 @@ function example_maps(example) {
 function map_card(map, queries, keys, side) {
   const removed_at = heads_by_name.get(head_name(map))?.removed_at;
   const gone = is_number(removed_at);
-  const title = h("p", {}, h("b", {}, `head ${map.head}`), gone ? h("span", {title: `removed at step ${commas(removed_at)}`}, `removed at ${commas(removed_at)}`) : null);
+  const title = h("p", {}, h("b", {}, map.name ?? `head ${map.head}`), gone ? h("span", {title: `removed at step ${commas(removed_at)}`}, `removed at ${commas(removed_at)}`) : null);
   if (!map.rows) return h("div.map", {}, title, h("div.none", {}, gone ? "gone" : "no map"));
   const canvas = h("canvas", {role: "img", "aria-label": describe_map(map, queries, keys)});
   const read = h("span.read", {});
@@ -151,7 +151,7 @@ const strongest = (row) => row.reduce((best, w, i) => w > row[best] ? i : best, 
 
 function describe_map(map, queries, keys) {
   const parts = map.rows.map((row, i) => `${shown(queries[i])} to ${shown(keys[strongest(row)])} ${row[strongest(row)].toFixed(2)}`);
-  return `head ${head_name(map)}: strongest weight of each row: ${parts.join(", ")}`;
+  return `${map.name ?? "head " + head_name(map)}: strongest weight of each row: ${parts.join(", ")}`;
 }
 
 /** The table behind the maps: the chosen row in every head of the kind. */
@@ -193,7 +193,7 @@ function draw_map(entry) {
   }
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, width, height);
-  const row = chosen[entry.side];
+  const row = chosen[entry.side] ?? null;
   const gone = is_number(entry.removed_at);
   const ink = gone ? "128, 132, 138" : css("--heat");
   ctx.fillStyle = css("--grid");

@@ -1,0 +1,59 @@
+// Experiment: a question, and a function that answers it with numbers and asserts them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headroom/base/record.hpp"
+#include "headroom/lab/notebook.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// What an experiment is run with. A size of 0 stands for the experiment's own.
+struct LabOptions {
+  Index width = 0;  // C
+  Index heads = 0;  // H
+  std::uint64_t seed = 1;
+  Index head_dim() const { return width / heads; }
+};
+
+/// Which sizes an experiment takes, besides that the heads must divide the width.
+struct LabLimits {
+  Index least_heads = 1, most_heads = 64;
+  Index least_head_dim = 1;
+  Index most_width = 1024;
+};
+
+/// One file of src/lab/, one line of its registry.
+struct Experiment {
+  std::string name;      // as it is called: "head-slices"
+  std::string text;      // the text that asks, by number: "000"
+  std::string asked_in;  // what that text is: "a forum thread on pruning the heads of BERT"
+  std::string title;     // one line, for lists
+  std::string question;  // as the text asks it
+  std::string computed;  // what is done, in a few sentences
+  std::vector<std::string> formulas;
+  LabOptions defaults;  // the sizes of the text where it names some
+  LabLimits limits;
+  /// Writes blocks, claims and the answer. Options are complete and admissible. What it draws comes
+  /// from Rng(options.seed, ...) alone, so that it can be repeated.
+  void (*run)(const LabOptions& options, Notebook& book);
+};
+
+/// All experiments, in the order of the texts.
+std::span<const Experiment> experiments();
+/// Throws UsageError for a name that does not exist, with the nearest that does.
+const Experiment& find_experiment(const std::string& name);
+
+/// The options with the experiment's own sizes where none were given (when only one of width and
+/// heads was given, the other stays its own). Throws UsageError for sizes that it does not take:
+/// `head-slices: --heads 5 must divide --width 768 (try 4 or 6)`.
+LabOptions completed(const Experiment& experiment, LabOptions options);
+
+/// Runs an experiment in this build's precision. The record is the one that lab_record.hpp
+/// describes. Throws UsageError as completed() does.
+Record run_experiment(const Experiment& experiment, const LabOptions& options);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

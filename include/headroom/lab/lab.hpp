@@ -1,0 +1,7 @@
+// The laboratory: questions about multi-head attention, answered by running code.
+#pragma once
+
+#include "headroom/lab/experiment.hpp"
+#include "headroom/lab/lab_record.hpp"
+#include "headroom/lab/notebook.hpp"
+#include "headroom/lab/statistics.hpp"

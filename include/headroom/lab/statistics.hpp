@@ -1,0 +1,26 @@
+// Means and rates with their 95 % intervals: how sure a claim about random draws is.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// An estimate and the borders of its 95 % interval.
+struct Interval {
+  double value = 0, low = 0, high = 0;
+  /// "0.252 [0.238, 0.266]"
+  std::string text() const;
+};
+
+/// Mean of independent values with Student's t-interval, mean +- t s / sqrt(n). A single value has
+/// an interval of no width. Throws UsageError without values.
+Interval mean_interval(std::span<const double> values);
+
+/// Share of successes with Wilson's score interval (Wilson 1927). Throws UsageError unless
+/// 0 <= successes <= draws and draws >= 1.
+Interval rate_interval(Index successes, Index draws);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,270 @@
+// `headroom lab`: the experiments of the laboratory, one or all, in one precision or both.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "cli/command.hpp"
+#include "cli/environment.hpp"
+#include "cli/options.hpp"
+#include "cli/sibling.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/parallel.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/lab/lab.hpp"
+#include "headroom/report/lab.hpp"
+#include "headroom/report/report.hpp"
+#include "headroom/train/run_folder.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+struct LabCommand {
+  std::string name = "list", precision, out;
+  Index width = 0, heads = 0, seed = 1;
+  bool json = false, force = false;
+
+  LabOptions options() const { return {width, heads, static_cast<std::uint64_t>(seed)}; }
+};
+
+/// The options of this run as they are typed, complete, so that they repeat it.
+std::vector<std::string> typed(const LabCommand& command, const Experiment* experiment,
+                               const std::string& precision) {
+  std::vector<std::string> words{"lab", experiment == nullptr ? "all" : experiment->name};
+  LabOptions options = command.options();
+  if (experiment != nullptr) options = completed(*experiment, options);
+  const auto add = [&](const char* name, const std::string& value) {
+    words.insert(words.end(), {name, value});
+  };
+  if (options.width > 0) add("--width", std::to_string(options.width));
+  if (options.heads > 0) add("--heads", std::to_string(options.heads));
+  add("--seed", std::to_string(options.seed));
+  add("--precision", precision);
+  return words;
+}
+
+std::string command_text(const LabCommand& command, const Experiment* experiment) {
+  std::string text = "headroom";
+  for (const std::string& word : typed(command, experiment, command.precision)) text += " " + word;
+  return text;
+}
+
+/// One experiment in the wanted precision, or in both, double first.
+Record measure(const LabCommand& command, const Experiment& experiment) {
+  const auto own = [&] { return run_experiment(experiment, command.options()); };
+  const auto other = [&] {
+    std::vector<std::string> words = typed(command, &experiment, other_precision);
+    words.insert(words.end(), {"--json", "--threads", std::to_string(num_threads())});
+    return sibling_record(words);
+  };
+  if (command.precision == own_precision) return own();
+  if (command.precision == other_precision) return other();
+  return is_double ? merged_records(own(), other()) : merged_records(other(), own());
+}
+
+/// A line that says what is going on, on a terminal, until the next one.
+class Doing {
+ public:
+  explicit Doing(const std::string& text) : live_(TerminalStyle::of(stderr).live) {
+    if (live_) fmt::print(stderr, "\r\x1b[K  {}", text);
+  }
+  ~Doing() {
+    if (live_) fmt::print(stderr, "\r\x1b[K");
+  }
+  Doing(const Doing&) = delete;
+  Doing& operator=(const Doing&) = delete;
+
+ private:
+  bool live_;
+};
+
+RunFolder folder_for(const LabCommand& command) {
+  if (find_chart_js().empty()) {
+    throw FileError(
+        "Chart.js is not on this machine, and the page needs it (apt-get install "
+        "libjs-chart.js)");
+  }
+  if (command.out.empty()) return RunFolder::fresh("runs", "lab-" + command.name);
+  return RunFolder(command.out, command.force ? IfExists::force : IfExists::refuse);
+}
+
+/// The number of what is written: with --json alone nothing is.
+bool writes(const LabCommand& command) { return !command.json || !command.out.empty(); }
+
+/// What ends the program with code 3 when something did not hold.
+void require_all(const std::vector<std::string>& failed) {
+  if (failed.empty()) return;
+  throw NumericError(fmt::format(
+      "{}{}", failed.front(),
+      failed.size() == 1 ? std::string() : fmt::format("; and {} more", failed.size() - 1)));
+}
+
+std::string failed_text(const Experiment& experiment, const std::string& claim) {
+  return fmt::format("lab {}: {}", experiment.name, claim);
+}
+
+int list(const LabCommand& command) {
+  if (command.json) {
+    Record all = Record::array();
+    for (const Experiment& e : experiments()) {
+      all.push_back({{"name", e.name},
+                     {"text", e.text},
+                     {"title", e.title},
+                     {"width", e.defaults.width},
+                     {"heads", e.defaults.heads}});
+    }
+    fmt::print("{}\n", all.dump());
+    return 0;
+  }
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  Index widest = 0;
+  for (const Experiment& e : experiments()) widest = std::max(widest, display_width(e.name));
+  fmt::print("Questions about multi-head attention, answered by running code:\n\n");
+  for (const Experiment& e : experiments()) {
+    fmt::print("  {}  {}\n", emphasised(padded(e.name, widest), Emphasis::good, style), e.title);
+  }
+  fmt::print("\n{0} lab NAME runs one, {0} lab all runs all; each asserts its numbers.\n",
+             invocation());
+  return 0;
+}
+
+int one(const LabCommand& command) {
+  const Experiment& experiment = find_experiment(command.name);
+  completed(experiment, command.options());  // refuses before a folder is made
+  std::optional<RunFolder> folder;
+  if (writes(command)) folder = folder_for(command);
+  Record record;
+  {
+    const Doing doing(fmt::format("{} in {} ...", experiment.name, command.precision));
+    record = measure(command, experiment);
+  }
+  record["command"] = command_text(command, &experiment);
+  record["environment"] = environment();
+  if (command.json) {
+    fmt::print("{}\n", record.dump());
+  } else {
+    fmt::print("{}", lab_text(record, TerminalStyle::of(stdout)));
+  }
+  if (folder) {
+    folder->write_config(record["options"]);
+    write_file(folder->path() / "records.json", record.dump() + "\n");
+    write_lab_page(record, folder->report());
+    if (!command.json) fmt::print("\n  The page: {}\n", folder->report().string());
+  }
+  std::vector<std::string> failed;
+  for (const std::string& claim : failed_claims(record)) {
+    failed.push_back(failed_text(experiment, claim));
+  }
+  require_all(failed);
+  return 0;
+}
+
+/// The links between the pages of one run.
+Record neighbours(std::size_t at) {
+  const auto all = experiments();
+  const auto page = [&](std::size_t i) {
+    return Record{{"name", all[i].name}, {"file", all[i].name + ".html"}};
+  };
+  Record nav = {{"index", {{"name", "all"}, {"file", "index.html"}}}};
+  if (at > 0) nav["previous"] = page(at - 1);
+  if (at + 1 < all.size()) nav["next"] = page(at + 1);
+  return nav;
+}
+
+int all(const LabCommand& command) {
+  for (const Experiment& experiment : experiments()) completed(experiment, command.options());
+  std::optional<RunFolder> folder;
+  if (writes(command)) folder = folder_for(command);
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  const auto began = std::chrono::steady_clock::now();
+  Record records = Record::array();
+  std::vector<std::string> failed;
+  std::size_t claims = 0;
+  if (!command.json) fmt::print("\n");
+  for (std::size_t i = 0; i < experiments().size(); ++i) {
+    const Experiment& experiment = experiments()[i];
+    {
+      const Doing doing(fmt::format("{}/{}  {} in {} ...", i + 1, experiments().size(),
+                                    experiment.name, command.precision));
+      records.push_back(measure(command, experiment));
+    }
+    Record& record = records.back();
+    record["command"] = command_text(command, &experiment);
+    record["environment"] = environment();
+    record["nav"] = neighbours(i);
+    record["file"] = experiment.name + ".html";
+    if (folder) write_lab_page(record, folder->path() / (experiment.name + ".html"));
+    const std::vector<std::string> broken = failed_claims(record);
+    claims += record["claims"].size();
+    for (const std::string& claim : broken) failed.push_back(failed_text(experiment, claim));
+    if (command.json) continue;
+    double seconds = 0;
+    for (const Record& part : record["seconds"]) seconds += part.get<double>();
+    const char* tick = style.unicode ? "✓" : "+";
+    const char* cross = style.unicode ? "✗" : "x";
+    fmt::print("  {}  {}  {:>2} claims  {:>5.1f} s  {}\n",
+               emphasised(broken.empty() ? tick : cross,
+                          broken.empty() ? Emphasis::good : Emphasis::bad, style),
+               padded(experiment.name, 18), record["claims"].size(), seconds,
+               broken.empty() ? experiment.title : broken.front());
+    std::fflush(stdout);
+  }
+  if (command.json) fmt::print("{}\n", records.dump());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
+  if (folder) {
+    Record listed = records;
+    for (Record& record : listed) record["command"] = command_text(command, nullptr);
+    write_file(folder->path() / "records.json", records.dump() + "\n");
+    write_lab_index(listed, folder->path() / "index.html");
+  }
+  if (!command.json) {
+    fmt::print("\n  {} in {} ({:.0f} s)\n",
+               failed.empty() ? fmt::format("All {} claims hold", claims)
+                              : fmt::format("{} of {} claims do not hold", failed.size(), claims),
+               command.precision == "both" ? "double and float" : command.precision,
+               seconds.count());
+    fmt::print("  The pages: {}\n", (folder->path() / "index.html").string());
+  }
+  require_all(failed);
+  return 0;
+}
+
+int lab(LabCommand command) {
+  if (command.name == "list") return list(command);
+  // Both, where both programs are there; a build of one precision alone does what it can.
+  if (command.precision.empty()) {
+    command.precision = sibling_program().empty() ? own_precision : "both";
+  }
+  return command.name == "all" ? all(command) : one(command);
+}
+
+}  // namespace
+
+Command add_lab(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("lab", "experiments on heads that answer a question, and assert it");
+  const auto options = std::make_shared<LabCommand>();
+  app->add_option("NAME", options->name, "list, all, or an experiment's name")
+      ->capture_default_str();
+  const auto number = [&](const char* name, Index& value, const char* what, Index least) {
+    return app->add_option(name, value, what)->check(at_least(least));
+  };
+  number("--width", options->width, "features C; default: the experiment's own", 1);
+  number("--heads", options->heads, "heads H; default: the experiment's own", 1);
+  number("--seed", options->seed, "of everything random", 0)->capture_default_str();
+  app->add_option("--precision", options->precision,
+                  "double, float or both (default: both, where both programs are built)")
+      ->check(one_of({"double", "float", "both"}));
+  app->add_option("--out", options->out, "DIR for the page (default: a new one under runs/)");
+  app->add_flag("--force", options->force, "replace the run in DIR");
+  app->add_flag("--json", options->json, "print the record; writes a page only with --out");
+  add_threads(*app);
+  app->footer(fmt::format("Example: {} lab head-slices", invocation()));
+  return {app, [options] { return lab(*options); }};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,115 @@
+// The registry: every experiment has one file in this folder and one line here.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/nearest.hpp"
+#include "headroom/lab/experiment.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+Experiment head_slices_experiment();
+Experiment layouts_experiment();
+Experiment shared_head_experiment();
+Experiment head_count_experiment();
+Experiment d2l_experiment();
+Experiment single_vs_multi_experiment();
+
+namespace {
+
+constexpr Experiment (*registry[])() = {head_slices_experiment, layouts_experiment,
+                                        shared_head_experiment, head_count_experiment,
+                                        d2l_experiment,         single_vs_multi_experiment};
+
+/// " (try 4 or 6)": the nearest divisors of the width around `heads` that are admissible.
+std::string divisors_near(const Experiment& experiment, Index width, Index heads) {
+  const LabLimits& limits = experiment.limits;
+  const auto fits = [&](Index h) {
+    return h >= limits.least_heads && h <= limits.most_heads && h >= 1 && width % h == 0 &&
+           width / h >= limits.least_head_dim;
+  };
+  std::string text;
+  for (Index h = heads; h >= 1 && text.empty(); --h) {
+    if (fits(h)) text = std::to_string(h);
+  }
+  for (Index h = heads + 1; h <= limits.most_heads; ++h) {
+    if (!fits(h)) continue;
+    text += (text.empty() ? "" : " or ") + std::to_string(h);
+    break;
+  }
+  return text.empty() ? "" : fmt::format(" (try {})", text);
+}
+
+}  // namespace
+
+std::span<const Experiment> experiments() {
+  static const std::vector<Experiment> all = [] {
+    std::vector<Experiment> list;
+    for (const auto make : registry) list.push_back(make());
+    return list;
+  }();
+  return all;
+}
+
+const Experiment& find_experiment(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Experiment& experiment : experiments()) {
+    if (experiment.name == name) return experiment;
+    names.push_back(experiment.name);
+  }
+  const std::string near = did_you_mean(name, names);
+  throw UsageError(
+      fmt::format("no experiment \"{}\"{}", name, near.empty() ? " (lab list shows all)" : near));
+}
+
+LabOptions completed(const Experiment& experiment, LabOptions options) {
+  const LabLimits& limits = experiment.limits;
+  if (options.width == 0) options.width = experiment.defaults.width;
+  if (options.heads == 0) options.heads = experiment.defaults.heads;
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("{}: {}", experiment.name, why));
+  };
+  const Index width = options.width, heads = options.heads;
+  if (width < 1 || width > limits.most_width) {
+    refuse(fmt::format("--width {} is not in 1 to {}", width, limits.most_width));
+  }
+  if (heads < limits.least_heads || heads > limits.most_heads) {
+    refuse(
+        fmt::format("--heads {} is not in {} to {}", heads, limits.least_heads, limits.most_heads));
+  }
+  if (width % heads != 0) {
+    refuse(fmt::format("--heads {} must divide --width {}{}", heads, width,
+                       divisors_near(experiment, width, heads)));
+  }
+  if (options.head_dim() < limits.least_head_dim) {
+    refuse(fmt::format("--width {} over --heads {} leaves {} features a head, needed are {}", width,
+                       heads, options.head_dim(), limits.least_head_dim));
+  }
+  return options;
+}
+
+Record run_experiment(const Experiment& experiment, const LabOptions& given) {
+  const LabOptions options = completed(experiment, given);
+  constexpr const char* precision = is_double ? "double" : "float";
+  const auto began = std::chrono::steady_clock::now();
+  Notebook book;
+  experiment.run(options, book);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
+  Record record = {
+      {"kind", "lab"},
+      {"name", experiment.name},
+      {"text", experiment.text},
+      {"asked_in", experiment.asked_in},
+      {"title", experiment.title},
+      {"question", experiment.question},
+      {"computed", experiment.computed},
+      {"formulas", experiment.formulas},
+      {"options", {{"width", options.width}, {"heads", options.heads}, {"seed", options.seed}}},
+      {"precisions", {precision}},
+      {"seconds", {{precision, seconds.count()}}}};
+  record.update(book.record());
+  return record;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

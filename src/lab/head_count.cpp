@@ -1,0 +1,315 @@
+// head-count: what the number of heads changes in a layer of the same parameters, and what not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/heads/transplant.hpp"
+#include "headroom/lab/experiment.hpp"
+#include "headroom/lab/lab_record.hpp"
+#include "headroom/nn/fused_heads.hpp"
+#include "headroom/ops/ops.hpp"
+#include "lab/numbers.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+namespace head_counts {
+
+constexpr Index tokens = 12;  // the text's sequence, in a batch of one
+constexpr Index most_counted = 16;
+constexpr int ones_draws = 40, scaled_draws = 10;
+
+/// 1, 2, 4, 8, 16 and the given number, as far as they divide the width.
+std::vector<Index> counts_for(const LabOptions& options) {
+  std::set<Index> counts{1, options.heads};
+  for (Index h = 2; h <= most_counted; h *= 2) {
+    if (options.width % h == 0) counts.insert(h);
+  }
+  return {counts.begin(), counts.end()};
+}
+
+using Layers = std::vector<std::unique_ptr<FusedHeads>>;
+
+/// A layer for every number of heads; what they hold is drawn, or set, afterwards.
+Layers layers_for(Index width, const std::vector<Index>& counts) {
+  Layers layers;
+  for (const Index heads : counts) {
+    Rng rng(0);
+    layers.push_back(
+        std::make_unique<FusedHeads>(AttentionConfig{.width = width, .heads = heads}, rng));
+  }
+  return layers;
+}
+
+void set_weights(FusedHeads& layer, const Array& in, const Array& out) {
+  layer.in_proj_weight.set_value(in.clone());
+  layer.out_proj.weight.set_value(out.clone());
+}
+
+/// The stages of the forward pass one by one, with a random layer; the distance to the layer.
+double trace(const LabOptions& options, Notebook& book) {
+  const NoGrad quiet;
+  const Index width = options.width, heads = options.heads, d = options.head_dim();
+  Rng rng(options.seed, "head-count trace");
+  FusedHeads layer(AttentionConfig{.width = width, .heads = heads}, rng);
+  const Tensor x(normal({1, tokens, width}, 1, rng));
+  const auto third = [&](Index i) {
+    return linear(x, slice(layer.in_proj_weight, 0, i * width, (i + 1) * width),
+                  slice(layer.in_proj_bias, 0, i * width, (i + 1) * width));
+  };
+  const auto by_head = [&](const Tensor& y) {
+    return permute(reshape(y, {tokens, heads, d}), {1, 0, 2});
+  };
+  const Tensor q = third(0), k = third(1), v = third(2);
+  const Tensor q_heads = by_head(q), k_heads = by_head(k), v_heads = by_head(v);
+  const Tensor scores = matmul(q_heads, transpose(k_heads)) / std::sqrt(static_cast<Real>(d));
+  const Tensor weights = softmax(scores);
+  const Tensor mixed = matmul(weights, v_heads);
+  const Tensor side_by_side = reshape(permute(mixed, {1, 0, 2}), {1, tokens, width});
+  const Tensor y = layer.out_proj(side_by_side);
+  const auto text = [](const Tensor& t) { return t.shape().text(); };
+  book.shapes(fmt::format("The scores are {}, whatever the head's width", text(scores)),
+              "Each stage was computed on its own. The text gives the scores the shape of the "
+              "queries; they "
+              "have one row per query and one column per key, for every head.",
+              {{"x", text(x), "batch, sequence, features"},
+               {"Q, K, V", text(q), "x W^T + b: one product each, all heads at once"},
+               {"Q_h, K_h, V_h", text(q_heads), "reshape and transpose: no number changes"},
+               {"scores", text(scores), "Q_h K_h^T / sqrt(D): every query with every key"},
+               {"weights", text(weights), "softmax over the keys"},
+               {"A_h", text(mixed), "weights times V_h"},
+               {"concatenated", text(side_by_side), "the heads side by side again"},
+               {"y", text(y), "the output Linear mixes the heads"}});
+  book.equal("scores: last axis of their shape", static_cast<double>(scores.dim(2)),
+             static_cast<double>(tokens));
+  const Tensor whole = layer(x, x, AttentionMask::none());
+  return relative_difference(y.value(), whole.value());
+}
+
+void parameter_table(const LabOptions& options, const std::vector<Index>& counts, Notebook& book) {
+  Notebook::Rows rows;
+  std::set<Index> different;
+  const Layers layers = layers_for(options.width, counts);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    FusedHeads& layer = *layers[i];
+    const Index h = counts[i], parameters = count_parameters(layer), scores = h * tokens * tokens;
+    different.insert(parameters);
+    rows.push_back({h, options.width / h, layer.in_proj_weight.shape().text(),
+                    layer.out_proj.weight.shape().text(), parameters, scores,
+                    static_cast<Index>(sizeof(Real)) * scores});
+  }
+  book.table(
+      fmt::format("{} parameters for any number of heads", figure_text(*different.begin())),
+      fmt::format("The matrices are cut into more or fewer heads, but not changed. What grows "
+                  "is the memory of the scores, h T^2 numbers for T = {}.",
+                  tokens),
+      {"heads", "features a head", "in_proj_weight", "out_proj.weight", "parameters", "scores",
+       "bytes of scores"},
+      rows);
+  book.equal("different parameter counts", static_cast<double>(different.size()), 1);
+  book.equal("parameters, 4 C^2 + 4 C", static_cast<double>(*different.begin()),
+             static_cast<double>(4 * options.width * (options.width + 1)));
+}
+
+/// What one draw of the all-ones experiment showed for one number of heads, against one head.
+struct Ones {
+  bool same_bits = false;  // equal outputs
+  bool one_hot = false;    // every row of weights, with one head and with h, is a 1 and zeros
+};
+
+bool all_one_hot(const Array& weights) {
+  const Index keys = weights.dim(-1);
+  for (Index row = 0; row < weights.size(); row += keys) {
+    Index positive = 0;
+    for (Index j = 0; j < keys; ++j) positive += weights[row + j] > 0;
+    if (positive != 1) return false;
+  }
+  return true;
+}
+
+bool same_bits(const Array& a, const Array& b) {
+  return std::equal(a.span().begin(), a.span().end(), b.span().begin());
+}
+
+/// Layers of ones, as the text initialised them, on uniform or normal inputs.
+void all_ones(const LabOptions& options, const std::vector<Index>& counts, Notebook& book) {
+  const NoGrad quiet;
+  const Index width = options.width;
+  const Array in = ones({3 * width, width}), out = ones({width, width});
+  const Layers layers = layers_for(width, counts);
+  for (const auto& layer : layers) set_weights(*layer, in, out);
+  AttentionAsk ask;
+  ask.maps = true;
+  Notebook::Rows rows;
+  Index contradictions = 0, least_uniform = ones_draws;
+  std::vector<std::vector<Index>> agreed(2, std::vector<Index>(counts.size(), 0));
+  std::vector<std::vector<Index>> one_hot = agreed;
+  for (int kind = 0; kind < 2; ++kind) {
+    for (int draw = 0; draw < ones_draws; ++draw) {
+      Rng rng(options.seed, kind == 0 ? "ones uniform" : "ones normal",
+              static_cast<std::uint64_t>(draw));
+      const Shape shape{1, tokens, width};
+      const Tensor x(kind == 0 ? uniform_array(shape, rng) : normal(shape, 1, rng));
+      AttentionOut single;
+      for (std::size_t i = 0; i < counts.size(); ++i) {
+        const AttentionOut y = (*layers[i])(x, x, x, AttentionMask::none(), ask);
+        if (i == 0) single = y;
+        const Ones seen{same_bits(y.y.value(), single.y.value()),
+                        all_one_hot(y.maps.value()) && all_one_hot(single.maps.value())};
+        agreed[static_cast<std::size_t>(kind)][i] += seen.same_bits;
+        one_hot[static_cast<std::size_t>(kind)][i] += seen.one_hot;
+        contradictions += seen.one_hot && !seen.same_bits;
+      }
+    }
+  }
+  for (std::size_t i = 1; i < counts.size(); ++i) {
+    rows.push_back({counts[i], agreed[0][i], one_hot[0][i],
+                    rate_interval(agreed[0][i], ones_draws).text(), agreed[1][i], one_hot[1][i],
+                    rate_interval(agreed[1][i], ones_draws).text()});
+    least_uniform = std::min(least_uniform, agreed[0][i]);
+  }
+  book.table(
+      fmt::format("With all weights one, uniform inputs give the same output in at least {} of {} "
+                  "draws",
+                  least_uniform, ones_draws),
+      fmt::format(
+          "Draws (of {}) in which h heads give bit for bit the output of one head, those in which "
+          "every row of weights is a single 1 and zeros, and the rate with its 95 % interval. With "
+          "s_i the sum of token i's features, every query is s_i ones, so the scores are s_i s_j "
+          "sqrt(D): so far apart that softmax picks one key, the same for every number of heads.",
+          ones_draws),
+      {"heads", "uniform: equal", "uniform: one-hot", "uniform: rate", "normal: equal",
+       "normal: one-hot", "normal: rate"},
+      rows);
+  book.equal("all ones: draws with one-hot weights and different outputs",
+             static_cast<double>(contradictions), 0);
+  if (width == 512) {
+    book.at_least("all ones, uniform inputs: least share of draws with equal outputs",
+                  static_cast<double>(least_uniform) / ones_draws, 0.8);
+  }
+}
+
+/// Mean and spread over draws of max |y_1 - y_h| for every head count, for one kind of weights.
+struct Differences {
+  std::vector<Interval> absolute;
+  double least_relative = 1;  // of the means, over the head counts beyond one
+};
+
+template <class Weights>
+Differences differences(const LabOptions& options, const std::vector<Index>& counts,
+                        const char* stream, const Weights& weights) {
+  const NoGrad quiet;
+  const Layers layers = layers_for(options.width, counts);
+  std::vector<std::vector<double>> absolute(counts.size()), relative(counts.size());
+  for (int draw = 0; draw < scaled_draws; ++draw) {
+    Rng rng(options.seed, stream, static_cast<std::uint64_t>(draw));
+    const auto [in, out, x] = weights(rng);
+    Array single;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      set_weights(*layers[i], in, out);
+      const Array y = (*layers[i])(x, x, AttentionMask::none()).value();
+      if (i == 0) single = y;
+      absolute[i].push_back(largest_difference(single, y));
+      relative[i].push_back(relative_difference(single, y));
+    }
+  }
+  Differences result;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    result.absolute.push_back(mean_interval(absolute[i]));
+    if (i > 0) {
+      result.least_relative = std::min(result.least_relative, mean_interval(relative[i]).value);
+    }
+  }
+  return result;
+}
+
+struct Draw {
+  Array in, out;
+  Tensor x;
+};
+
+void run(const LabOptions& options, Notebook& book) {
+  const Index width = options.width;
+  const std::vector<Index> counts = counts_for(options);
+  const double traced = trace(options, book);
+  book.at_most("stages one by one against the layer, relative difference", traced, same_values);
+  parameter_table(options, counts, book);
+  all_ones(options, counts, book);
+
+  const Real scale = Real(8) / static_cast<Real>(width);  // 1/64 for 512 features
+  const Differences scaled = differences(options, counts, "head-count scaled", [&](Rng& rng) {
+    return Draw{Array({3 * width, width}, scale), Array({width, width}, scale),
+                Tensor(uniform_array({1, tokens, width}, rng))};
+  });
+  const Differences random = differences(options, counts, "head-count random", [&](Rng& rng) {
+    const Real deviation = 1 / std::sqrt(static_cast<Real>(width));
+    return Draw{normal({3 * width, width}, deviation, rng), normal({width, width}, deviation, rng),
+                Tensor(normal({1, tokens, width}, 1, rng))};
+  });
+  Notebook::Rows rows;
+  Notebook::Series scaled_line{"all weights 8/C, uniform inputs", {}};
+  Notebook::Series random_line{"weights N(0, 1/C), normal inputs", {}};
+  double of_eight = 0;
+  for (std::size_t i = 1; i < counts.size(); ++i) {
+    rows.push_back({counts[i], scaled.absolute[i].text(), random.absolute[i].text()});
+    const auto at = static_cast<double>(counts[i]);
+    scaled_line.points.emplace_back(at, scaled.absolute[i].value);
+    random_line.points.emplace_back(at, random.absolute[i].value);
+    if (counts[i] == 8) of_eight = scaled.absolute[i].value;
+  }
+  const std::string about =
+      fmt::format("Largest |y_1 - y_h| of a batch of one with {} tokens; mean of {} draws.", tokens,
+                  scaled_draws);
+  book.chart("With weights of ordinary size the number of heads changes the output", about, "heads",
+             "difference", true, {scaled_line, random_line});
+  book.table("The same differences with 95 % intervals", about,
+             {"heads", scaled_line.name, random_line.name}, rows);
+  book.more_than("scaled ones: least mean relative difference from one head, beyond rounding",
+                 scaled.least_relative, same_values);
+  book.more_than("random weights: least mean relative difference from one head",
+                 random.least_relative, 1e-2);
+  if (width == 512) {
+    book.within("scaled ones (1/64): mean largest difference between 1 and 8 heads", of_eight, 0.03,
+                0.3);
+  }
+  book.answer(fmt::format(
+      "More heads do not add parameters ({} for any number), but they change the output: every "
+      "head "
+      "has a softmax of its own. Weights that are all one hide it, because their scores are so far "
+      "apart that each softmax picks one and the same key; with weights of ordinary size the "
+      "outputs "
+      "differ for every number of heads.",
+      figure_text(4 * width * (width + 1))));
+}
+
+}  // namespace head_counts
+}  // namespace
+
+Experiment head_count_experiment() {
+  return {
+      .name = "head-count",
+      .text = "002",
+      .asked_in = "a question on nn.MultiheadAttention(512, heads)",
+      .title = "Does the number of heads change the parameters or the output?",
+      .question =
+          "nn.MultiheadAttention(512, heads) has the same parameters for any number of heads, "
+          "and with all weights equal to one the output did not change either. Do the heads "
+          "lead to different calculations, or is the split a matter of speed only? And what are "
+          "the shapes on the way?",
+      .computed =
+          "A forward pass stage by stage with its shapes; the parameters for 1 to 16 heads; "
+          "then layers of equal weights with different numbers of heads on the same inputs: all "
+          "weights one, as in the question, all weights 8/C (1/64 for 512 features), and random "
+          "ones.",
+      .formulas = {"parameters = 3 C^2 + 3 C + C^2 + C, without h",
+                   "scores with all weights one = s_i s_j sqrt(D), s_i = sum of x_i",
+                   "memory of the scores = h T^2 numbers"},
+      .defaults = {.width = 512, .heads = 2},
+      .limits = {.least_heads = 2, .most_heads = 32},
+      .run = head_counts::run};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,282 @@
+// head-slices: which rows and columns of BERT's Linears are head h, and what the output Linear
+// does.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/heads/transplant.hpp"
+#include "headroom/lab/experiment.hpp"
+#include "headroom/lab/lab_record.hpp"
+#include "headroom/nn/fused_heads.hpp"
+#include "headroom/ops/ops.hpp"
+#include "lab/numbers.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+namespace head_slices {
+
+constexpr Index batch = 2, tokens = 16;
+
+/// BERT's self-attention: what its Linears `query`, `key`, `value` and `dense` hold. [out, in]
+struct Linears {
+  Array query, key, value, output;                      // [C, C]
+  Array query_bias, key_bias, value_bias, output_bias;  // [C]
+};
+
+Linears draw(Index width, Rng& rng) {
+  const Real deviation = 1 / std::sqrt(static_cast<Real>(width));
+  const auto weight = [&] { return normal({width, width}, deviation, rng); };
+  const auto bias = [&] { return normal({width}, Real(0.1), rng); };
+  return {weight(), weight(), weight(), weight(), bias(), bias(), bias(), bias()};
+}
+
+/// The layer with these numbers: query, key and value one below the other.
+std::unique_ptr<FusedHeads> layer_of(const Linears& from, Index heads) {
+  const NoGrad quiet;
+  Rng unused(0);
+  auto layer = std::make_unique<FusedHeads>(
+      AttentionConfig{.width = from.query.dim(0), .heads = heads}, unused);
+  const auto stacked = [](const Array& a, const Array& b, const Array& c) {
+    return concat({Tensor(a), Tensor(b), Tensor(c)}, 0).value();
+  };
+  layer->in_proj_weight.set_value(stacked(from.query, from.key, from.value));
+  layer->in_proj_bias.set_value(stacked(from.query_bias, from.key_bias, from.value_bias));
+  layer->out_proj.weight.set_value(from.output.clone());
+  layer->out_proj.bias.set_value(from.output_bias.clone());
+  return layer;
+}
+
+/// One head alone, from its rows: A_h [B, T, D] = softmax(Q_h K_h^T / sqrt(D)) V_h, on the tape.
+struct OneHead {
+  Tensor query, key, value;  // its rows, [D, C]
+  Tensor output;             // its columns, [C, D]
+  Tensor attended;           // A_h
+};
+
+OneHead one_head(const Linears& from, const Tensor& x, Index head, Index d) {
+  const Index begin = head * d, end = begin + d;
+  OneHead one;
+  one.query = parameter(part_of(from.query, 0, begin, end));
+  one.key = parameter(part_of(from.key, 0, begin, end));
+  one.value = parameter(part_of(from.value, 0, begin, end));
+  one.output = parameter(part_of(from.output, 1, begin, end));
+  const auto bias = [&](const Array& all) { return Tensor(part_of(all, 0, begin, end)); };
+  const Tensor q = linear(x, one.query, bias(from.query_bias));
+  const Tensor k = linear(x, one.key, bias(from.key_bias));
+  const Tensor v = linear(x, one.value, bias(from.value_bias));
+  const Real scale = 1 / std::sqrt(static_cast<Real>(d));
+  one.attended = matmul(softmax(matmul(q, transpose(k)) * scale), v);
+  return one;
+}
+
+/// How many of the last axis' features differ anywhere.
+Index moved_features(const Array& a, const Array& b, Index begin, Index end) {
+  Index moved = 0;
+  for (Index c = begin; c < end; ++c) {
+    bool differs = false;
+    for (Index row = c; row < a.size(); row += a.dim(-1)) differs = differs || a[row] != b[row];
+    if (differs) ++moved;
+  }
+  return moved;
+}
+
+/// Changing head `h`'s rows of W_Q, W_K and W_V: what moves before and after the output Linear.
+struct Moved {
+  Index own = 0, others = 0, output = 0;
+};
+
+Moved change_rows(const Linears& from, const Tensor& x, Index heads, Index h, Rng& rng) {
+  const NoGrad quiet;
+  const Index width = from.query.dim(0), d = width / heads;
+  Linears changed = from;
+  for (Array* weight : {&changed.query, &changed.key, &changed.value}) {
+    *weight = weight->clone();
+    for (Index i = h * d * width; i < (h + 1) * d * width; ++i) (*weight)[i] += rng.normal();
+  }
+  AttentionAsk ask;
+  ask.head_out = true;
+  const auto run = [&](const Linears& linears) {
+    AttentionOut out = (*layer_of(linears, heads))(x, x, x, AttentionMask::none(), ask);
+    const Tensor concatenated = permute(out.head_out, {0, 2, 1, 3});
+    return std::pair(reshape(concatenated, {batch, tokens, width}).value(), out.y.value());
+  };
+  const auto [heads_before, y_before] = run(from);
+  const auto [heads_after, y_after] = run(changed);
+  const Index own = moved_features(heads_before, heads_after, h * d, (h + 1) * d);
+  return {own, moved_features(heads_before, heads_after, 0, width) - own,
+          moved_features(y_before, y_after, 0, width)};
+}
+
+void run(const LabOptions& options, Notebook& book) {
+  const Index width = options.width, heads = options.heads, d = options.head_dim();
+  Rng rng(options.seed, "head-slices");
+  const Linears linears = draw(width, rng);
+  const Tensor x(normal({batch, tokens, width}, 1, rng));
+  const Array cotangent = normal({batch, tokens, width}, 1, rng);
+
+  // The whole layer, then every head alone from its rows and columns.
+  const auto layer = layer_of(linears, heads);
+  const Tensor y = (*layer)(x, x, AttentionMask::none());
+  y.backward(cotangent);
+  Tensor sum = Tensor(linears.output_bias);
+  std::vector<OneHead> alone;
+  std::vector<Tensor> contributions;
+  for (Index h = 0; h < heads; ++h) {
+    alone.push_back(one_head(linears, x, h, d));
+    contributions.push_back(linear(alone.back().attended, alone.back().output));
+    sum = sum + contributions.back();
+  }
+  sum.backward(cotangent);
+  const double value_difference = relative_difference(y.value(), sum.value());
+
+  // The gradients of the whole layer are those of the heads alone, at the same rows and columns.
+  // Relative to the largest of the whole matrix: a head's own gradient may be small by chance.
+  const Array& packed = layer->in_proj_weight.grad();
+  const Array& output = layer->out_proj.weight.grad();
+  double in_difference = 0, out_difference = 0;
+  for (Index h = 0; h < heads; ++h) {
+    const OneHead& one = alone[static_cast<std::size_t>(h)];
+    Index third = 0;
+    for (const Tensor* rows : {&one.query, &one.key, &one.value}) {
+      const Index begin = third++ * width + h * d;
+      in_difference = std::max(
+          in_difference, largest_difference(part_of(packed, 0, begin, begin + d), rows->grad()));
+    }
+    out_difference =
+        std::max(out_difference,
+                 largest_difference(part_of(output, 1, h * d, (h + 1) * d), one.output.grad()));
+  }
+  const double gradient_difference =
+      std::max(in_difference / largest(packed), out_difference / largest(output));
+
+  // What moves when the rows of one head change.
+  Index fewest_own = width, most_others = 0, fewest_output = width;
+  const Index probed = std::min<Index>(heads, 4);
+  for (Index i = 0; i < probed; ++i) {
+    const Index h = i * heads / probed;
+    const Moved moved = change_rows(linears, x, heads, h, rng);
+    fewest_own = std::min(fewest_own, moved.own);
+    most_others = std::max(most_others, moved.others);
+    fewest_output = std::min(fewest_output, moved.output);
+  }
+
+  // Who writes into the first D output features: the share of each head's squares there.
+  const auto squares_in_first = [&](Index h) {
+    const Array first = part_of(contributions[static_cast<std::size_t>(h)].value(), 2, 0, d);
+    return inner(first, first);
+  };
+  double all_squares = 0, fewest_squares = std::numeric_limits<double>::infinity();
+  std::vector<double> squares;
+  for (Index h = 0; h < heads; ++h) {
+    squares.push_back(squares_in_first(h));
+    all_squares += squares.back();
+    fewest_squares = std::min(fewest_squares, squares.back());
+  }
+
+  // Pruning as BERT's users did: the rows and columns of some heads go.
+  const Index gone = (heads + 3) / 4;
+  std::vector<Index> pruned;
+  Tensor kept_sum = Tensor(linears.output_bias) + Tensor(zeros({batch, tokens, width}));
+  for (Index h = 0; h < heads; ++h) {
+    if (h % 4 == 0) {
+      pruned.push_back(h);
+    } else {
+      kept_sum = kept_sum + contributions[static_cast<std::size_t>(h)].detach();
+    }
+  }
+  const Index parameters_before = count_parameters(*layer);
+  layer->prune(pruned);
+  const Index parameters_after = count_parameters(*layer);
+  const double pruned_difference =
+      relative_difference((*layer)(x, x, AttentionMask::none()).value(), kept_sum.value());
+  const Index per_head = 4 * d * width + 3 * d;
+
+  Notebook::Rows rows;
+  for (Index h = 0; h < heads; ++h) {
+    rows.push_back({fmt::format("head {}", h), fmt::format("{} to {}", h * d, (h + 1) * d - 1),
+                    fmt::format("{} to {}", h * d, (h + 1) * d - 1),
+                    norm(contributions[static_cast<std::size_t>(h)].value()),
+                    squares[static_cast<std::size_t>(h)] / all_squares});
+  }
+  book.table(
+      fmt::format("Head h owns {} rows of three matrices and {} columns of the fourth", d, d),
+      "Rows of query, key and value (and of their biases); columns of the output Linear, whose "
+      "bias "
+      "belongs to no head. The last column says who writes into the first output features: all do.",
+      {"", "rows of query, key, value", "columns of output", "norm of A_h W_O^h",
+       fmt::format("share of output features 0 to {}", d - 1)},
+      rows);
+  book.table("What moves when the rows of one head change",
+             fmt::format("Random numbers are added to one head's rows of W_Q, W_K and W_V, for {} "
+                         "of the heads in turn. Before the output Linear only that head moves; "
+                         "after it every feature does.",
+                         probed),
+             {"", "features", "of them moved, at least", "of them moved, at most"},
+             {{"the head's own output A_h", d, fewest_own, d},
+              {"all other heads' outputs", width - d, 0, most_others},
+              {"the layer's output y", width, fewest_output, width}});
+  book.table(
+      fmt::format("Pruning {} of {} heads takes their rows and columns", gone, heads),
+      "The pruned layer gives the output bias and the contributions of the heads that stayed.",
+      {"", "heads", "parameters"},
+      {{"before", heads, parameters_before},
+       {"after", heads - gone, parameters_after},
+       {"one head's own", 1, per_head}});
+
+  book.at_most("layer output against b_O + sum of A_h W_O^h, relative difference", value_difference,
+               same_values);
+  book.at_most("gradients of the layer against those of the heads alone, relative difference",
+               gradient_difference, same_gradients);
+  book.equal("features of a head's own output that move with its rows, at least",
+             static_cast<double>(fewest_own), static_cast<double>(d));
+  book.equal("features of other heads' outputs that move with them",
+             static_cast<double>(most_others), 0);
+  book.equal("features of y that move with them, at least", static_cast<double>(fewest_output),
+             static_cast<double>(width));
+  book.more_than(fmt::format("smallest share of a head in output features 0 to {}", d - 1),
+                 fewest_squares / all_squares, 0);
+  book.at_most("pruned layer against the sum over the kept heads, relative difference",
+               pruned_difference, same_values);
+  book.equal("parameters that went with a pruned head",
+             static_cast<double>(parameters_before - parameters_after) / static_cast<double>(gone),
+             static_cast<double>(per_head));
+  book.answer(fmt::format(
+      "Yes: rows 0 to {} of query, key and value are head 0, with columns 0 to {} of the output "
+      "Linear, and so on; y is b_O plus one product per head, so each can be cut out with its {} "
+      "parameters. What the forum's \"no\" sees is true too, but of another place: after the "
+      "output "
+      "Linear every feature mixes all {} heads.",
+      d - 1, d - 1, figure_text(per_head), heads));
+}
+
+}  // namespace head_slices
+}  // namespace
+
+Experiment head_slices_experiment() {
+  return {.name = "head-slices",
+          .text = "000",
+          .asked_in = "a forum thread on pruning the heads of BERT",
+          .title = "Are the first 64 rows of BERT's query matrix head 0?",
+          .question =
+              "BERT's query is one Linear from 768 to 768 features for 12 heads. May the first 64 "
+              "output features be considered the first head, the next 64 the second, and likewise "
+              "for key and value? The thread says no: the outputs still go through the output "
+              "Linear.",
+          .computed =
+              "A self-attention layer of that size with random weights and biases is run whole; "
+              "then every head is computed alone, from its rows of query, key and value and its "
+              "columns of the output Linear, and the pieces are added up. The same is done with "
+              "gradients, for a random cotangent. Then single heads are changed and removed. "
+              "examples/split_heads.cpp does the splitting in twenty lines.",
+          .formulas = {"Q_h = x W_Q[hD:(h+1)D]^T + b_Q[hD:(h+1)D], likewise K_h, V_h",
+                       "A_h = softmax(Q_h K_h^T / sqrt(D)) V_h",
+                       "y = b_O + sum_h A_h W_O[:, hD:(h+1)D]^T"},
+          .defaults = {.width = 768, .heads = 12},
+          .limits = {},
+          .run = head_slices::run};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

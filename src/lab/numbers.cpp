@@ -1,0 +1,72 @@
+// What several experiments compute with arrays.
+#include "lab/numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/ops/matmul.hpp"
+#include "headroom/ops/shaping.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+Array uniform_array(const Shape& shape, Rng& rng) {
+  Array result(shape);
+  for (Real& x : result.span()) x = rng.uniform();
+  return result;
+}
+
+Array part_of(const Array& x, int axis, Index begin, Index end) {
+  const NoGrad quiet;
+  return slice(Tensor(x), axis, begin, end).value();
+}
+
+Array transposed(const Array& x) {
+  const NoGrad quiet;
+  return transpose(Tensor(x)).value();
+}
+
+Array product(const Array& a, const Array& b) {
+  const NoGrad quiet;
+  return matmul(Tensor(a), Tensor(b)).value();
+}
+
+Array product_bt(const Array& a, const Array& b) { return product(a, transposed(b)); }
+Array product_at(const Array& a, const Array& b) { return product(transposed(a), b); }
+
+double inner(const Array& a, const Array& b) {
+  double sum = 0;
+  for (Index i = 0; i < a.size(); ++i) {
+    sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  }
+  return sum;
+}
+
+double norm(const Array& a) { return std::sqrt(inner(a, a)); }
+
+double cosine(const Array& a, const Array& b) {
+  const double lengths = norm(a) * norm(b);
+  return lengths > 0 ? inner(a, b) / lengths : 0;
+}
+
+double largest(const Array& a) {
+  double most = 0;
+  for (const Real x : a.span()) most = std::max(most, std::abs(static_cast<double>(x)));
+  return most;
+}
+
+double largest_difference(const Array& a, const Array& b) {
+  double most = 0;
+  for (Index i = 0; i < a.size(); ++i) {
+    most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  }
+  return most;
+}
+
+std::vector<std::string> numbered(const std::string& word, Index count) {
+  std::vector<std::string> names;
+  for (Index i = 0; i < count; ++i) names.push_back(word + " " + std::to_string(i));
+  return names;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,45 @@
+// What several experiments compute with arrays. Private.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headroom/array/array.hpp"
+#include "headroom/base/rng.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// The double number in the double build, the float one in the float build: tolerances.
+constexpr double by_precision(double in_double, double in_float) {
+  return is_double ? in_double : in_float;
+}
+
+/// How far two computations of the same numbers may be apart, max |difference| / max |value|: of
+/// one pass, and of gradients, where longer sums round more often.
+inline constexpr double same_values = by_precision(1e-12, 5e-6);
+inline constexpr double same_gradients = by_precision(1e-11, 2e-5);
+
+/// Uniform in [0, 1), as torch.rand draws.
+Array uniform_array(const Shape& shape, Rng& rng);
+
+/// Indices [begin, end) of an axis.
+Array part_of(const Array& x, int axis, Index begin, Index end);
+/// The same numbers with two axes exchanged.
+Array transposed(const Array& x);
+/// a b, a b^T and a^T b of the last two axes, off the tape.
+Array product(const Array& a, const Array& b);
+Array product_bt(const Array& a, const Array& b);
+Array product_at(const Array& a, const Array& b);
+
+/// The sum of a_i b_i, in double whatever the precision.
+double inner(const Array& a, const Array& b);
+double norm(const Array& a);
+/// <a, b> / (|a| |b|); 0 when one of them is zero.
+double cosine(const Array& a, const Array& b);
+double largest(const Array& a);  // max |a_i|
+double largest_difference(const Array& a, const Array& b);
+
+/// "head 0", "head 1", ...
+std::vector<std::string> numbered(const std::string& word, Index count);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

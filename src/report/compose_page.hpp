@@ -1,0 +1,20 @@
+// One self-contained HTML file from a template, styles, scripts and a record. Private.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "headroom/base/record.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// The page: `contents` is what its scripts read, `script` draws the sections. No text of the
+/// record can end the page's scripts or open a tag.
+std::string compose_page(const std::string& title, const std::string& summary,
+                         const Record& contents, const std::string& chart_js,
+                         std::string_view script);
+
+/// The text of Chart.js on this machine. Throws FileError with the remedy when there is none.
+std::string chart_js();
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,64 @@
+// Pages of the laboratory: an experiment, and the list of all.
+#include <fmt/format.h>
+
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/lab/lab_record.hpp"
+#include "headroom/report/lab.hpp"
+#include "report/compose_page.hpp"
+#include "report/page.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+std::string lab_answer(const Record& record) {
+  const std::vector<std::string> precisions = record["precisions"];
+  std::string text = record["answer"][precisions.front()];
+  for (std::size_t i = 1; i < precisions.size(); ++i) {
+    text = joined_texts(text, precisions[i], record["answer"][precisions[i]]);
+  }
+  return text;
+}
+
+std::string lab_page(const Record& record, const std::string& chart_js) {
+  return compose_page(record["title"], lab_answer(record), record, chart_js, page::lab_js);
+}
+
+std::string lab_index_page(const Record& records, const std::string& chart_js) {
+  Record index = {{"kind", "lab-index"}, {"experiments", Record::array()}};
+  std::size_t claims = 0, failed = 0;
+  for (const Record& record : records) {
+    const std::vector<std::string> failures = failed_claims(record);
+    claims += record["claims"].size();
+    failed += failures.size();
+    index["experiments"].push_back({{"name", record["name"]},
+                                    {"title", record["title"]},
+                                    {"text", record["text"]},
+                                    {"asked_in", record["asked_in"]},
+                                    {"file", record["file"]},
+                                    {"answer", lab_answer(record)},
+                                    {"claims", record["claims"].size()},
+                                    {"failed", failures}});
+  }
+  for (const char* key : {"command", "environment"}) {
+    if (!records.empty() && records.front().contains(key)) index[key] = records.front()[key];
+  }
+  const std::string summary =
+      failed == 0 ? fmt::format(
+                        "{} questions about multi-head attention, answered by running "
+                        "code. Each page asserts its numbers; all {} claims hold.",
+                        records.size(), claims)
+                  : fmt::format(
+                        "{} questions about multi-head attention, answered by running "
+                        "code. {} of {} claims do not hold in this run.",
+                        records.size(), failed, claims);
+  return compose_page("The laboratory", summary, index, chart_js, page::lab_js);
+}
+
+void write_lab_page(const Record& record, const std::filesystem::path& file) {
+  write_file(file, lab_page(record, chart_js()));
+}
+
+void write_lab_index(const Record& records, const std::filesystem::path& file) {
+  write_file(file, lab_index_page(records, chart_js()));
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,114 @@
+// A page of the laboratory: what must hold, then block by block what was computed; or the list of
+// all experiments. The answer stands in the page's header.
+const main = document.getElementById("main");
+const relations = {"<=": "≤", ">=": "≥", ">": ">", "==": "=", in: "in"};
+const colours = ["--first", "--second", "--third", "--apart", "--outputs", "--parameters"];
+
+/** A cell or a bound as people read it: 1,050,624 or 0.252 or 3.1e-16. */
+function figure_text(value) {
+  if (Array.isArray(value)) return `[${value.map(figure_text).join(", ")}]`;
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return Number.isInteger(value) ? commas(value) : number_text(value);
+}
+
+function mark(holds) {
+  return h(holds ? "span.better" : "span.worse", {role: "img", "aria-label": holds ? "holds" : "does not hold"}, holds ? "✓" : "✗");
+}
+
+/** Every claim with its number and its bound, a column for each precision. */
+function claims_section() {
+  const cell = (claim, precision) => {
+    const seen = claim[precision];
+    if (!seen) return h("td", {}, "–");
+    return h("td", {}, mark(seen.holds), ` ${seen.measured === null ? "not a number" : figure_text(seen.measured)} `,
+      h("small", {}, `${relations[claim.relation]} ${figure_text(seen.bound)}`));
+  };
+  const rows = run.claims.map((claim) => h("tr", {}, h("th", {scope: "row"}, claim.text), run.precisions.map((p) => cell(claim, p))));
+  const failed = run.claims.filter((claim) => run.precisions.some((p) => claim[p] && !claim[p].holds)).length;
+  return h("section", {"aria-labelledby": "claims"},
+    h("h2", {id: "claims"}, failed ? `${failed} of ${run.claims.length} claims do not hold` : `What must hold, and does`),
+    h("p.look", {}, "Asserted by the run itself: the measured number, and what it is held to."),
+    h("div.scroll", {tabindex: 0, role: "region", "aria-label": "what must hold"},
+      h("table.claims", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "claim"), run.precisions.map((p) => h("th", {scope: "col"}, p)))), h("tbody", {}, rows))));
+}
+
+function question_section() {
+  return h("section", {"aria-label": "Question"},
+    h("h2", {}, "The question"),
+    h("p.prose", {}, run.question),
+    h("p.look", {}, `From ${run.asked_in} (text ${run.text}).`),
+    h("h2", {}, "What is computed"),
+    h("p.prose", {}, run.computed),
+    h("ul.formulas", {}, run.formulas.map((formula) => h("li", {}, h("code", {}, formula)))));
+}
+
+const drawn = {
+  table: (block) => [table(block.columns, block.rows.map((row) => row.map((c) => c === null ? "" : figure_text(c))), block.title)],
+  matrices: (block) => block.steps.map((step) => h("div.step", {},
+    h("h4", {}, `${step.name} = `, h("code", {}, step.formula)),
+    h("div.parts", {}, step.parts.map((part) => h("div.scroll", {tabindex: 0, role: "region", "aria-label": `${step.name}, ${part.name}`},
+      h("table.corner", {}, h("caption", {}, `${part.name} ${part.shape}`),
+        h("tbody", {}, part.corner.map((row) => h("tr", {}, row.map((n) => h("td", {}, number_text(n)))))))))))),
+  maps: (block, index) => [
+    h("div.maps", {tabindex: 0, role: "group", "aria-label": block.title},
+      block.maps.map((map) => map_card(map, block.queries, block.keys, `block ${index}`))),
+    ...block.maps.map((map) => fold(`The numbers: ${map.name}`, () => table(["", ...block.keys],
+      map.rows.map((row, q) => [block.queries[q], ...row.map((w) => w.toFixed(3))]), `${block.title}, ${map.name}`)))],
+};
+drawn.shapes = drawn.table;
+
+/** Something that is made when it is first opened. */
+function fold(title, make) {
+  const details = h("details", {}, h("summary", {}, title));
+  details.addEventListener("toggle", () => { if (details.open && details.childElementCount === 1) details.append(make()); });
+  return details;
+}
+
+function block_figure(block, index) {
+  if (block.type === "chart") {
+    const series = block.series.map((s, i) => ({name: s.name, colour: colours[i % colours.length], dashed: i >= colours.length / 2 && block.series.length > 2,
+      points: s.points.map(([x, y]) => ({x, y}))}));
+    const figure = curve_figure(block, series, {log: block.log, x: block.x, dots: true,
+      y: {title: {display: true, text: block.y, color: css("--soft"), font: {size: 12}}}});
+    figure.classList.add("wide");
+    return figure;
+  }
+  return h("figure.wide", {}, h("h3", {}, block.title), h("p.look", {}, block.look), drawn[block.type](block, index));
+}
+
+function lab_facts(parts) {
+  document.getElementById("facts").append(...parts.map((part) => h("span", {}, part)), run.command ? h("code", {}, run.command) : "");
+}
+
+/** Links to the neighbours among the pages of one run. */
+function neighbours() {
+  if (!run.nav) return null;
+  const links = [["index", "All experiments"], ["previous", "Previous: "], ["next", "Next: "]].filter(([key]) => run.nav[key])
+    .map(([key, text]) => h("a", {href: run.nav[key].file, rel: key}, key === "index" ? text : text + run.nav[key].name));
+  return h("nav.neighbours", {"aria-label": "experiments"}, links);
+}
+
+function folded_pairs(title, record) {
+  return h("details.folded", {}, h("summary", {}, title),
+    h("dl.pairs", {}, Object.entries(record).map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, String(value))))));
+}
+
+function build_experiment() {
+  const seconds = Object.values(run.seconds).reduce((a, b) => a + b, 0);
+  lab_facts([`experiment ${run.name}`, ...Object.entries(run.options).map(([key, value]) => `${key} ${value}`), run.precisions.join(" and "), `${seconds.toFixed(1)} s`]);
+  main.append(...[neighbours(), question_section(), claims_section(),
+    h("section", {"aria-label": "Results"}, h("h2", {}, "What came out"), h("div.figures", {}, run.blocks.map(block_figure))),
+    run.environment ? folded_pairs("Environment", run.environment) : null].filter(Boolean));
+}
+
+function build_index() {
+  lab_facts([]);
+  const card = (e) => h("article.card", {}, h("h3", {}, h("a", {href: e.file}, e.title)), h("p.look", {}, `${e.name}, from ${e.asked_in} (text ${e.text})`),
+    h("p", {}, e.answer), h("p.verdict", {}, mark(!e.failed.length), e.failed.length ? ` ${e.failed.join("; ")}` : ` ${e.claims} claims hold`));
+  main.append(h("div.figures", {}, run.experiments.map(card)), run.environment ? folded_pairs("Environment", run.environment) : "");
+}
+
+(run.kind === "lab-index" ? build_index : build_experiment)();
+draw_charts();
+draw_maps();

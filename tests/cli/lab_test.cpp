@@ -1,0 +1,107 @@
+// `headroom lab` as a user runs it: the list, one experiment, all of them, both precisions.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "headroom/base/real.hpp"
+#include "support/browser.hpp"
+#include "support/process.hpp"
+#include "support/temporary_folder.hpp"
+
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+const std::string own = headroom::is_double ? "double" : "float";
+
+Finished lab(std::vector<std::string> arguments, const std::string& folder = "") {
+  arguments.insert(arguments.begin(), {HEADROOM_PROGRAM, "lab"});
+  return run_process(arguments, {}, folder, 600);
+}
+
+bool has_sibling() {
+  const std::filesystem::path program = HEADROOM_PROGRAM;
+  return std::filesystem::exists(program.parent_path() /
+                                 (headroom::is_double ? "headroom" : "headroom-f64"));
+}
+
+}  // namespace
+
+TEST_CASE("lab list names every experiment") {
+  const Finished listed = lab({"list"});
+  CHECK(listed.code == 0);
+  const json all = json::parse(lab({"list", "--json"}).out);
+  CHECK(all.size() >= 6);
+  for (const json& experiment : all) {
+    CHECK_THAT(listed.out, Contains(experiment["name"].get<std::string>()));
+  }
+  CHECK(lab({}).out == listed.out);
+}
+
+TEST_CASE("an experiment tells its story, writes its page and repeats by its command") {
+  const TemporaryFolder folder;
+  const Finished told = lab({"d2l", "--precision", own, "--seed", "3"}, folder.path());
+  INFO(told.err);
+  REQUIRE(told.code == 0);
+  CHECK_THAT(told.out, Contains("Question") && Contains("What must hold") && Contains("Answer") &&
+                           Contains("runs/lab-d2l-1/report.html"));
+  CHECK(std::filesystem::exists(folder / "runs/lab-d2l-1/report.html"));
+
+  const Finished printed = lab({"d2l", "--precision", own, "--seed", "3", "--json"}, folder.path());
+  REQUIRE(printed.code == 0);
+  CHECK_FALSE(std::filesystem::exists(folder / "runs/lab-d2l-2"));
+  json record = json::parse(printed.out);
+  CHECK(record["command"] == "headroom lab d2l --width 10 --heads 5 --seed 3 --precision " + own);
+  const Finished again =
+      lab({"d2l", "--width", "10", "--heads", "5", "--seed", "3", "--precision", own, "--json"});
+  json same = json::parse(again.out);
+  for (json* one : {&record, &same}) one->erase("seconds");
+  CHECK(record == same);
+}
+
+TEST_CASE("both precisions stand on one page") {
+  if (!has_sibling()) return;
+  const Finished both = lab({"shared-head", "--width", "16", "--heads", "4", "--json"});
+  INFO(both.err);
+  REQUIRE(both.code == 0);
+  const json record = json::parse(both.out);
+  CHECK(record["precisions"] == json({"double", "float"}));
+  for (const json& claim : record["claims"]) {
+    CHECK(claim["double"]["holds"] == true);
+    CHECK(claim["float"]["holds"] == true);
+  }
+  const Finished other =
+      lab({"d2l", "--json", "--precision", own == "double" ? "float" : "double"});
+  CHECK(json::parse(other.out)["precisions"] == json({own == "double" ? "float" : "double"}));
+}
+
+TEST_CASE("lab all runs everything, with a page for each and one that links them") {
+  const TemporaryFolder folder;
+  const Finished finished = lab(
+      {"all", "--width", "24", "--heads", "4", "--out", "run", "--precision", own}, folder.path());
+  INFO(finished.err);
+  REQUIRE(finished.code == 0);
+  CHECK_THAT(finished.out, Contains("claims hold") && Contains("run/index.html"));
+  const json all = json::parse(lab({"list", "--json"}).out);
+  for (const json& experiment : all) {
+    const std::string name = experiment["name"];
+    CHECK_THAT(finished.out, Contains(name));
+    CHECK(std::filesystem::exists(folder / ("run/" + name + ".html")));
+  }
+  if (!can_open_pages()) return;
+  std::vector<std::string> pages{"index"};
+  for (const json& experiment : all) pages.push_back(experiment["name"]);
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    INFO(pages[i]);
+    const int width = i % 3 == 0 ? 500 : i % 3 == 1 ? 900 : 1400;
+    const OpenedPage page =
+        open_page(folder / ("run/" + pages[i] + ".html"), folder / "profile", width, i % 2 == 1);
+    REQUIRE(page.code == 0);
+    CHECK(page.complaints == "");
+    CHECK(page.attribute("painted") == page.attribute("canvases"));
+    CHECK(page.attribute("requests") == "0");
+    CHECK(page.attribute("overflow") == "0");
+  }
+}

@@ -1,0 +1,43 @@
+// d2l: its heat maps against plain loops.
+#include <cmath>
+
+#include "headroom/nn/fused_heads.hpp"
+#include "lab/lab_support.hpp"
+
+using namespace headroom;
+using namespace lab_test;
+
+TEST_CASE("d2l holds for any seed and size") {
+  check_holds("d2l", {{10, 5, 1}, {10, 5, 2}, {1, 1, 3}, {12, 3, 4}, {64, 8, 5}}, 8);
+}
+
+TEST_CASE("d2l draws the weights that plain loops give, zeros beyond valid_lens included") {
+  const Record record = run("d2l", 10, 5, 4);
+  Rng rng(4, "d2l");
+  FusedHeads layer({.width = 10, .heads = 5, .bias = false}, rng);
+  const Array x = normal({1, 4, 10}, 2, rng), y = normal({1, 6, 10}, 2, rng);
+  const Array& w = layer.in_proj_weight.value();
+  const Record& maps = block_with(record, "head 1")["maps"];
+  REQUIRE(maps.size() == 6);  // the exercise's own, and five heads
+  for (Index h = 0; h < 5; ++h) {
+    const Matrix q = plain_linear(x, 0, w, {}, h * 2, h * 2 + 2);
+    const Matrix k = plain_linear(y, 0, w, {}, 10 + h * 2, 10 + h * 2 + 2);
+    for (std::size_t i = 0; i < 4; ++i) {
+      std::vector<double> weight;
+      double sum = 0;
+      for (std::size_t j = 0; j < 3; ++j) {
+        weight.push_back(std::exp((q[i][0] * k[j][0] + q[i][1] * k[j][1]) / std::sqrt(2.0)));
+        sum += weight.back();
+      }
+      const Record& row = maps[static_cast<std::size_t>(h) + 1]["rows"][i];
+      for (std::size_t j = 0; j < 6; ++j) {
+        const double expected = j < 3 ? weight[j] / sum : 0;
+        CHECK(std::abs(row[j].get<double>() - expected) < (is_double ? 1e-12 : 1e-5));
+      }
+    }
+  }
+  for (const Record& row : maps[0]["rows"]) {  // all ones: a third for each allowed key
+    CHECK(std::abs(row[2].get<double>() - 1.0 / 3) < 1e-6);
+    CHECK(row[3] == 0);
+  }
+}

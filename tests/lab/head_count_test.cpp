@@ -1,0 +1,45 @@
+// head-count: parameters by the formula, one-hot draws by the scores' own formula.
+#include <algorithm>
+#include <cmath>
+
+#include "lab/lab_support.hpp"
+
+using namespace headroom;
+using namespace lab_test;
+
+TEST_CASE("head-count holds for any seed and size") {
+  check_holds("head-count", {{4, 2, 1}, {12, 3, 2}, {64, 8, 3}, {96, 32, 4}}, 7);
+}
+
+TEST_CASE("head-count's text sizes give 1,050,624 parameters and the one-hot draws of s_i s_j") {
+  const Record record = run("head-count", 0, 0, 2);
+  for (const std::string& failed : failed_claims(record)) FAIL_CHECK(failed);
+  for (const Record& row : block_with(record, "parameters")["rows"]) CHECK(row[4] == 1050624);
+  const Record& stages = record["blocks"][0]["rows"];
+  CHECK(stages[3][0] == "scores");
+  CHECK(stages[3][1] == "[2, 12, 12]");
+
+  // A row of weights is one-hot when every other key's e^(score - best) is zero. Where exactly exp
+  // begins to give zero depends on its implementation, so there are two limits.
+  const double surely = is_double ? 746 : 104, perhaps = is_double ? 700 : 86;
+  const Record& rows = block_with(record, "uniform: one-hot")["rows"];
+  for (const Record& row : rows) {
+    const double root = std::sqrt(512.0 / row[0].get<double>());
+    int least = 0, most = 0;
+    for (int draw = 0; draw < 40; ++draw) {
+      Rng rng(2, "ones uniform", static_cast<std::uint64_t>(draw));
+      std::vector<double> s(12, 0);
+      for (double& sum : s) {
+        for (int c = 0; c < 512; ++c) sum += static_cast<double>(rng.uniform());
+      }
+      std::sort(s.begin(), s.end());
+      const double gap = s[0] * (s[11] - s[10]) * root;  // the narrowest of all rows
+      least += gap > surely;
+      most += gap > perhaps;
+    }
+    INFO("heads " << row[0]);
+    CHECK(row[2] >= least);
+    CHECK(row[2] <= most);
+    CHECK(most > 0);
+  }
+}

@@ -1,0 +1,48 @@
+// layouts: what moves where, and that nothing is lost.
+#include "headroom/heads/layout_conversion.hpp"
+#include "headroom/nn/fused_heads.hpp"
+#include "lab/lab_support.hpp"
+
+using namespace headroom;
+using namespace lab_test;
+
+TEST_CASE("layouts holds for any seed and size") {
+  check_holds("layouts", {{1, 1, 1}, {6, 1, 2}, {4, 4, 3}, {12, 3, 4}, {64, 8, 5}}, 6);
+}
+
+TEST_CASE("layouts names the arrays of other implementations, and where a head stands in them") {
+  const Record record = run("layouts", 12, 3);
+  const auto row_of = [](const Record& block, const std::string& name) {
+    for (const Record& row : block["rows"]) {
+      if (row[0] == name) return row;
+    }
+    return Record();
+  };
+  const Record& names = block_with(record, "array")["rows"];
+  const auto shape_of = [&](const std::string& array) {
+    for (const Record& row : names) {
+      if (row[1] == array) return row[2].get<std::string>();
+    }
+    return std::string("missing");
+  };
+  CHECK(shape_of("query.0.weight to query.2.weight") == "[4, 12]");
+  CHECK(shape_of("in_proj_weight") == "[36, 12]");
+  CHECK(shape_of("self.query.weight") == "[12, 12]");
+  CHECK(shape_of("c_attn.weight") == "[12, 36]");
+  const Record& places = block_with(record, "transposed");
+  for (const char* layout : {"separate heads", "fused heads", "pytorch", "bert", "gpt2"}) {
+    CHECK(row_of(places, layout)[3] == 4 * 12 * 12 + 4 * 12);
+  }
+  CHECK(row_of(places, "summae")[3] == 4 * 12 * 12);
+  CHECK(row_of(places, "gpt2")[1] == "columns 8 to 11 of c_attn.weight");
+
+  // The place it names, by hand: head 2's query weights are rows 8 to 11 here, columns there.
+  Rng rng(3);
+  FusedHeads layer({.width = 12, .heads = 3}, rng);
+  const Array there = export_attention(layer, ForeignLayout::gpt2).at("c_attn.weight");
+  for (Index o = 8; o < 12; ++o) {
+    for (Index i = 0; i < 12; ++i) {
+      CHECK(there[i * 36 + o] == layer.in_proj_weight.value()[o * 12 + i]);
+    }
+  }
+}

@@ -1,0 +1,83 @@
+// single-vs-multi: the printed gradients against finite differences of a plain forward pass.
+#include <cmath>
+
+#include "lab/lab_support.hpp"
+
+using namespace headroom;
+using namespace lab_test;
+
+TEST_CASE("single-vs-multi holds for any seed and size") {
+  check_holds("single-vs-multi", {{2, 2, 1}, {12, 3, 2}, {16, 4, 3}, {48, 8, 4}}, 9);
+}
+
+TEST_CASE("single-vs-multi prints the gradients that finite differences give") {
+  const Index width = 8, heads = 2, batch = 2, tokens = 10;
+  const Record record = run("single-vs-multi", width, heads, 5);
+  Rng rng(5, "single-vs-multi derivation");
+  const Real deviation = 1 / std::sqrt(static_cast<Real>(width));
+  std::vector<Array> weights;  // W_Q, W_K, W_V, [in, out]
+  for (int i = 0; i < 3; ++i) weights.push_back(normal({width, width}, deviation, rng));
+  const Array x = normal({batch, tokens, width}, 1, rng);
+  const Array cotangent = normal({batch, tokens, width}, 1, rng);
+  std::vector<std::vector<double>> w(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (const Real number : weights[i].span()) w[i].push_back(static_cast<double>(number));
+  }
+  const auto loss = [&](Index h) {
+    const Index d = width / h;
+    double sum = 0;
+    for (Index b = 0; b < batch; ++b) {
+      for (Index head = 0; head < h; ++head) {
+        const auto projected = [&](const std::vector<double>& weight) {
+          Matrix y;
+          for (Index t = 0; t < tokens; ++t) {
+            y.emplace_back();
+            for (Index c = head * d; c < (head + 1) * d; ++c) {
+              double s = 0;
+              for (Index i = 0; i < width; ++i) {
+                s += static_cast<double>(x[(b * tokens + t) * width + i]) *
+                     weight[static_cast<std::size_t>(i * width + c)];
+              }
+              y.back().push_back(s);
+            }
+          }
+          return y;
+        };
+        const Matrix y = plain_attention(projected(w[0]), projected(w[1]), projected(w[2]),
+                                         1 / std::sqrt(static_cast<double>(d)));
+        for (Index t = 0; t < tokens; ++t) {
+          for (Index c = 0; c < d; ++c) {
+            sum += y[static_cast<std::size_t>(t)][static_cast<std::size_t>(c)] *
+                   static_cast<double>(cotangent[(b * tokens + t) * width + head * d + c]);
+          }
+        }
+      }
+    }
+    return sum;
+  };
+  const Record& steps = block_with(record, "dW_Q")["steps"];
+  int compared = 0;
+  for (const Record& step : steps) {
+    const std::string name = step["name"];
+    const std::size_t which = name == "dW_Q" ? 0 : name == "dW_K" ? 1 : name == "dW_V" ? 2 : 3;
+    if (which == 3) continue;
+    for (std::size_t part = 0; part < 2; ++part) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        for (std::size_t j = 0; j < 4; ++j) {
+          double& number = w[which][i * 8 + j];
+          const double before = number, h = 1e-5;
+          number = before + h;
+          const double up = loss(part == 0 ? 1 : heads);
+          number = before - h;
+          const double down = loss(part == 0 ? 1 : heads);
+          number = before;
+          const double printed = step["parts"][part]["corner"][i][j];
+          INFO(name << ", part " << part << ", " << i << ", " << j);
+          CHECK(std::abs(printed - (up - down) / (2 * h)) < (is_double ? 1e-7 : 1e-3));
+          ++compared;
+        }
+      }
+    }
+  }
+  CHECK(compared == 3 * 2 * 12);
+}

@@ -1,0 +1,149 @@
+// Pages and texts of the laboratory, from a record with every kind of block.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "headroom/report/lab.hpp"
+#include "support/browser.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Two precisions, one claim that holds, one that fails in float, one for float only.
+Record small_experiment() {
+  Record record = {{"kind", "lab"},
+                   {"name", "small"},
+                   {"text", "000"},
+                   {"asked_in", "a question"},
+                   {"title", "Is </script> \"safe\"?"},
+                   {"question", "Is it?"},
+                   {"computed", "Nothing much."},
+                   {"formulas", {"y = x W^T + b"}},
+                   {"options", {{"width", 8}, {"heads", 2}, {"seed", 1}}},
+                   {"precisions", {"double", "float"}},
+                   {"seconds", {{"double", 0.5}, {"float", 0.25}}},
+                   {"command", "headroom lab small"},
+                   {"environment", {{"threads", 2}}}};
+  record["answer"] = {{"double", "Yes, it is."}, {"float", "Nearly."}};
+  const auto seen = [](double measured, bool holds) {
+    return Record{{"measured", measured}, {"bound", 1e-6}, {"holds", holds}};
+  };
+  record["claims"] =
+      Record::array({{{"text", "difference"},
+                      {"relation", "<="},
+                      {"double", seen(1e-16, true)},
+                      {"float", seen(2e-7, true)}},
+                     {{"text", "gradient"},
+                      {"relation", "<="},
+                      {"double", seen(1e-15, true)},
+                      {"float", seen(3e-6, false)}},
+                     {{"text", "of float only"}, {"relation", "<="}, {"float", seen(0, true)}}});
+  record["blocks"] =
+      Record::array({{{"type", "table"},
+                      {"title", "A table"},
+                      {"look", "Look here."},
+                      {"columns", {"", "numbers", "of them odd"}},
+                      {"rows", {{"first", 1050624, nullptr}, {"second", 0.25, true}}}},
+                     {{"type", "shapes"},
+                      {"title", "Shapes"},
+                      {"look", "On the way."},
+                      {"columns", {"stage", "shape", "how it came about"}},
+                      {"rows", {{"x", "[1, 12, 8]", "input"}, {"scores", "[2, 12, 12]", "Q K^T"}}}},
+                     {{"type", "chart"},
+                      {"title", "A chart"},
+                      {"look", "It falls."},
+                      {"x", "heads"},
+                      {"y", "difference"},
+                      {"log", true},
+                      {"series",
+                       {{{"name", "one"}, {"points", {{1, 1e-7}, {2, 1e-5}, {4, 0.1}}}},
+                        {{"name", "two"}, {"points", {{2, 1e-3}, {8, 0.5}}}}}}},
+                     {{"type", "maps"},
+                      {"title", "Maps"},
+                      {"look", "Two heads."},
+                      {"queries", {"q0", "q1"}},
+                      {"keys", {"k0", "k1", "k2"}},
+                      {"maps",
+                       {{{"name", "head 0"}, {"rows", {{0.9, 0.1, 0.0}, {0.2, 0.3, 0.5}}}},
+                        {{"name", "head 1"}, {"rows", {{0.0, 0.1, 0.9}, {1.0, 0.0, 0.0}}}}}}},
+                     {{"type", "matrices"},
+                      {"title", "A derivation"},
+                      {"look", "Line by line."},
+                      {"steps",
+                       {{{"name", "dP"},
+                         {"formula", "R V^T"},
+                         {"parts",
+                          {{{"name", "single"},
+                            {"shape", "[2, 2]"},
+                            {"corner", {{1.5, -2e-9}, {0.0, 3.0}}}}}}}}}}});
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("the terminal shows question, every kind of block, claims with numbers, and the answer") {
+  TerminalStyle plain;
+  plain.unicode = false;
+  const std::string text = lab_text(small_experiment(), plain);
+  CHECK_THAT(text, Contains("Is it?") && Contains("y = x W^T + b"));
+  CHECK_THAT(text, Contains("1,050,624") && Contains("[2, 12, 12]") && Contains("1.0e-7") &&
+                       Contains("head 1") && Contains("dP = R V^T") && Contains("-2.0e-9"));
+  CHECK_THAT(text, Contains("+ difference") && Contains("x gradient"));
+  CHECK_THAT(text, Contains("double 1.0e-15 <= 1.0e-6,  float 3.0e-6 <= 1.0e-6"));
+  CHECK_THAT(text, Contains("Yes, it is. (In float: Nearly.)"));
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    CHECK(display_width(text.substr(begin, end - begin)) <= 80);
+    begin = end + 1;
+  }
+}
+
+TEST_CASE("an experiment's text cannot end the page's script, and the page holds the record") {
+  const Record record = small_experiment();
+  const std::string page = lab_page(record, "/* chart */");
+  CHECK_THAT(page, Contains("Is &lt;/script&gt; &quot;safe&quot;?"));
+  const std::string open = "<script type=\"application/json\" id=\"run\">";
+  const std::size_t begin = page.find(open) + open.size();
+  CHECK(Record::parse(page.substr(begin, page.find("</script>", begin) - begin)) == record);
+}
+
+TEST_CASE("a browser draws an experiment at three widths, light and dark, without a complaint") {
+  if (!can_open_pages()) return;
+  const TemporaryFolder folder;
+  write_lab_page(small_experiment(), folder / "small.html");
+  for (const int width : {500, 900, 1400}) {
+    for (const bool dark : {false, true}) {
+      INFO("width " << width << (dark ? ", dark" : ", light"));
+      const OpenedPage page = open_page(folder / "small.html", folder / "profile", width, dark);
+      REQUIRE(page.code == 0);
+      CHECK(page.complaints == "");
+      CHECK(page.attribute("charts") == "1");
+      CHECK(page.attribute("maps") == "2");
+      CHECK(page.attribute("painted") == "3");
+      CHECK(page.attribute("canvases") == "3");
+      CHECK(page.attribute("requests") == "0");
+      CHECK(page.attribute("overflow") == "0");
+      // Pictures and marks have words, and what scrolls can be reached by keyboard.
+      CHECK_THAT(page.dom, Contains("aria-label=\"does not hold\"") &&
+                               Contains("A chart. one: from 1.0e-7 at heads 1") &&
+                               Contains("head 0: strongest weight of each row: q0 to k0 0.90"));
+      CHECK_THAT(page.dom, Contains("1 of 3 claims do not hold") && Contains("1,050,624"));
+    }
+  }
+}
+
+TEST_CASE("a browser draws the list of experiments, with links and what failed") {
+  if (!can_open_pages()) return;
+  const TemporaryFolder folder;
+  Record record = small_experiment();
+  record["file"] = "small.html";
+  write_lab_index(Record::array({record}), folder / "index.html");
+  const OpenedPage page = open_page(folder / "index.html", folder / "profile", 500, false);
+  REQUIRE(page.code == 0);
+  CHECK(page.complaints == "");
+  CHECK(page.attribute("overflow") == "0");
+  CHECK_THAT(page.dom, Contains("<a href=\"small.html\">") &&
+                           Contains("is 3.0e-6 in float, must be &lt;= 1.0e-6"));
+}
