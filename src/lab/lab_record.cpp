@@ -199,7 +199,10 @@ std::vector<std::string> failed_claims(const Record& record) {
 std::string figure_text(const Record& value) {
   if (value.is_array()) {
     std::string text;
-    for (const Record& one : value) text += (text.empty() ? "[" : ", ") + figure_text(one);
+    for (const Record& one : value) {
+      text += text.empty() ? "[" : ", ";
+      text += figure_text(one);
+    }
     return text + "]";
   }
   if (value.is_null()) return "not a number";  // what JSON makes of NaN and infinity
@@ -208,8 +211,8 @@ std::string figure_text(const Record& value) {
   if (!std::isfinite(number)) return "not a number";
   if (number == std::round(number) && std::abs(number) < 1e15) {
     std::string digits = fmt::format("{:.0f}", std::abs(number));
-    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-    return (number < 0 ? "-" : "") + digits;
+    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+    return fmt::format("{}{}", number < 0 ? "-" : "", digits);
   }
   const double size = std::abs(number);
   if (size >= 100 && size < 1e7) return figure_text(std::round(number));

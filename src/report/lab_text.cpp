@@ -139,7 +139,8 @@ std::string block_text(const Record& block, const TerminalStyle& style) {
   const std::string type = block["type"];
   const int width = std::min(style.columns, widest_text);
   std::string text =
-      "\n" + wrapped(block["title"], width, indent) + wrapped(block["look"], width, 2 * indent);
+      fmt::format("\n{}{}", wrapped(block["title"].get<std::string>(), width, indent),
+                  wrapped(block["look"].get<std::string>(), width, 2 * indent));
   if (type == "chart") return text + chart_text(block, style);
   if (type == "shapes" && block["columns"].size() == 3) return text + shapes_text(block);
   if (type == "maps") return text + maps_text(block, style);
