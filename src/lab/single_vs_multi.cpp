@@ -333,7 +333,7 @@ void run(const LabOptions& options, Notebook& book) {
       "They are different functions: a single head applies one softmax to (1/sqrt h) times the sum "
       "of the heads' scores, {0} heads apply {0}. With weights of torch.rand nearly every row "
       "picks "
-      "a single key, so the outputs agree ({1} of {2} draws) where all heads pick the same ones, "
+      "a single key, so the outputs agree where all heads pick the same ones, in {1} of {2} draws, "
       "and a one-hot softmax passes no gradient to W_Q and W_K; with zero-mean weights outputs and "
       "gradients differ.",
       options.heads, equal, rate_draws));

@@ -43,8 +43,16 @@ function question_section() {
     h("ul.formulas", {}, run.formulas.map((formula) => h("li", {}, h("code", {}, formula)))));
 }
 
+/** A table; columns of words stand to the left, as the first one does. */
+function block_table(block) {
+  const element = table(block.columns, block.rows.map((row) => row.map((c) => c === null ? "" : figure_text(c))), block.title);
+  const words = block.columns.map((_, c) => block.rows.every((row) => typeof row[c] === "string" && /^[^0-9-]/.test(row[c])));
+  for (const row of element.querySelectorAll("tr")) [...row.children].forEach((cell, c) => cell.classList.toggle("words", words[c]));
+  return element;
+}
+
 const drawn = {
-  table: (block) => [table(block.columns, block.rows.map((row) => row.map((c) => c === null ? "" : figure_text(c))), block.title)],
+  table: (block) => [block_table(block)],
   matrices: (block) => block.steps.map((step) => h("div.step", {},
     h("h4", {}, `${step.name} = `, h("code", {}, step.formula)),
     h("div.parts", {}, step.parts.map((part) => h("div.scroll", {tabindex: 0, role: "region", "aria-label": `${step.name}, ${part.name}`},
