@@ -270,7 +270,7 @@ Experiment head_slices_experiment() {
               "then every head is computed alone, from its rows of query, key and value and its "
               "columns of the output Linear, and the pieces are added up. The same is done with "
               "gradients, for a random cotangent. Then single heads are changed and removed. "
-              "examples/split_heads.cpp does the splitting in twenty lines.",
+              "examples/split_heads.cpp does the splitting in thirty lines.",
           .formulas = {"Q_h = x W_Q[hD:(h+1)D]^T + b_Q[hD:(h+1)D], likewise K_h, V_h",
                        "A_h = softmax(Q_h K_h^T / sqrt(D)) V_h",
                        "y = b_O + sum_h A_h W_O[:, hD:(h+1)D]^T"},
