@@ -2,12 +2,13 @@
 """Measures headroom beside PyTorch and writes the tables of docs/performance.md.
 
     tests/benchmarks/compare.py [--rounds 5] [--threads 2 1] [--only step|inference|memory]
-                                [--python PYTHON] [--program PATH] [--out FILE]
+                                [--python PYTHON] [--program PATH] [--blas LIBRARY] [--out FILE]
 
 Every round runs each side once, in turn, each in a process of its own; a table shows the median of
 the rounds' medians and the least time of all. PYTHON is an interpreter that has PyTorch (default:
 the first of this one and python3 that does); without one, the columns of PyTorch stay empty. The
 floor is gemm_floor.cpp beside this file: the matrix products alone, compiled here against OpenBLAS.
+LIBRARY takes OpenBLAS's place in our program and in the floor, for example MKL's libmkl_rt.so.2.
 """
 import argparse
 import json
@@ -68,14 +69,17 @@ class Bench:
 
     def ours(self, what, case, *more):
         setting = "GOMP_SPINCOUNT=3000"  # as ./headroom does
-        return ["env", setting, self.options.program, "bench", what, "--case", case, "--json",
+        return ["env", setting, *self.blas(), self.options.program, "bench", what, "--case", case, "--json",
                 *more]
+
+    def blas(self):
+        return [f"LD_PRELOAD={self.options.blas}"] if self.options.blas else []
 
     def twin(self, what, case, *more):
         return self.torch and [self.torch, HERE / "torch_twin.py", what, "--case", case, *more]
 
     def floors(self, case, threads, *more):
-        return self.floor and [self.floor, threads, "--case", case, *more]
+        return self.floor and ["env", *self.blas(), self.floor, threads, "--case", case, *more]
 
 
 def cell(times, digits=1):
@@ -148,7 +152,7 @@ def memory(bench):
 
 
 def circumstances(bench):
-    facts = run([bench.options.program, "doctor", "--json"])[0]
+    facts = run(["env", *bench.blas(), bench.options.program, "doctor", "--json"])[0]
     version = [bench.torch, "-c", "import torch; print(torch.__version__)"]
     torch = bench.torch and subprocess.run(version, capture_output=True, text=True).stdout.strip()
     return (f"{facts['processor']}, {facts['cores']} cores; {facts['blas']}; "
@@ -163,6 +167,7 @@ def main():
     parser.add_argument("--only", choices=["step", "inference", "memory"])
     parser.add_argument("--python")
     parser.add_argument("--program", default=ROOT / "build/release/bin/headroom")
+    parser.add_argument("--blas")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
     if not pathlib.Path(options.program).exists():
