@@ -69,7 +69,8 @@ class Bench:
 
     def ours(self, what, case, *more):
         setting = "GOMP_SPINCOUNT=3000"  # as ./headroom does
-        return ["env", setting, *self.blas(), self.options.program, "bench", what, "--case", case, "--json",
+        command = ["env", *self.blas(), self.floor, threads, "--case", case, *more]
+        return command if self.floor else None
                 *more]
 
     def blas(self):
