@@ -69,9 +69,8 @@ class Bench:
 
     def ours(self, what, case, *more):
         setting = "GOMP_SPINCOUNT=3000"  # as ./headroom does
-        command = ["env", *self.blas(), self.floor, threads, "--case", case, *more]
-        return command if self.floor else None
-                *more]
+        return ["env", setting, *self.blas(), self.options.program, "bench", what, "--case", case,
+                "--json", *more]
 
     def blas(self):
         return [f"LD_PRELOAD={self.options.blas}"] if self.options.blas else []
