@@ -7,7 +7,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 namespace kernels {
 
 /// With at most this many rows of A few_rows is faster than the BLAS.
-inline constexpr Index few = 24;
+inline constexpr Index few_rows_limit = 24;
 
 /// C = alpha A B^T + beta C, A [m, k] and B [n, k] as they lie in memory. Every number is a dot
 /// product of two rows, so B is read once; BLAS would pack all of it first.
