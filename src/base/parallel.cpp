@@ -41,7 +41,7 @@ void parallel_for(Index n, Index grain, RangeBody body) {
 #pragma omp parallel num_threads(threads_in_use)
   {
     index_of_this_thread = omp_get_thread_num();
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait  // the end of the parallel region waits anyway
     for (Index chunk = 0; chunk < chunks; ++chunk) {
       try {
         run(chunk);

@@ -8,6 +8,7 @@
 #include "headroom/base/parallel.hpp"
 #include "kernels/dropout.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/one_query.hpp"
 #include "kernels/simd.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
@@ -195,6 +196,7 @@ void weigh_backward(const Block& block, const Real* y, const Real* log_sum_exp, 
 
 void attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value, Real* y,
                const AttentionRowsOut& rows) {
+  if (is_one_query(plan, rows)) return one_query_attention(plan, query, key, value, y, rows);
   const Index blocks = (plan.queries + block_rows - 1) / block_rows;
   const Index stride = weight_stride(plan);
   const Index y_stride = plan.heads * plan.value_dim;

@@ -2,60 +2,37 @@
 #include "kernels/few_rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include "headroom/base/parallel.hpp"
-#include "kernels/simd.hpp"
+#include "kernels/lane_sums.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 namespace kernels {
 
 namespace {
 
-/// Dot products of a tile: as many as fill whole batches with their sums.
-constexpr int tile = 16;
-static_assert(tile % Batch::size == 0);
-
-/// A and B with the first row of the tile, and C where the tile's results go.
+/// A and B with the first row of the tile, C and the bias where the tile's results go.
 struct Corner {
-  const Real *a, *b;
+  const Real *a, *b, *bias;
   Real* c;
   Index a_stride, b_stride, c_stride;
 };
 
-/// Which of the batches given to xsimd::haddp each lane of its result sums. It should be its own
-/// number, but xsimd 8.1 mixes them up on AVX-512; so it is asked once.
-const std::array<int, Batch::size>& summed_in_lane() {
-  static const auto order = [] {
-    Batch numbered[Batch::size];
-    for (std::size_t t = 0; t < Batch::size; ++t) numbered[t] = Batch(static_cast<Real>(t));
-    Real sums[Batch::size];
-    xsimd::haddp(numbered).store_unaligned(sums);
-    std::array<int, Batch::size> batch_of{};
-    for (std::size_t lane = 0; lane < Batch::size; ++lane) {
-      batch_of[lane] = static_cast<int>(sums[lane]) / static_cast<int>(Batch::size);
-    }
-    return batch_of;
-  }();
-  return order;
-}
-
-/// dots[t] = the sum of batch t's lanes, for a whole tile.
-inline void sum_lanes(const Batch* sums, const std::array<int, Batch::size>& order, Real* dots) {
-  for (std::size_t first = 0; first < tile; first += Batch::size) {
-    Real lanes[Batch::size];
-    xsimd::haddp(sums + first).store_unaligned(lanes);
-    for (std::size_t lane = 0; lane < Batch::size; ++lane) {
-      dots[first + static_cast<std::size_t>(order[lane])] = lanes[lane];
-    }
+/// Where column `s` of row `r` goes, and what is added to it.
+inline void write(const Corner& at, Index r, Index s, Real dot, Real beta) {
+  Real& c = at.c[r * at.c_stride + s];
+  if (at.bias != nullptr) {
+    c = dot + at.bias[s];
+  } else {
+    c = beta == Real(0) ? dot : dot + beta * c;
   }
 }
 
 /// One tile of `rows` rows of A against tile / rows rows of B.
 template <int rows>
 void dot_tile(const Corner& at, Index k, Real alpha, Real beta) {
-  constexpr int columns = tile / rows;
+  constexpr int columns = dot_tile_size / rows;
   constexpr auto height = static_cast<std::size_t>(rows), width = static_cast<std::size_t>(columns);
   Batch sums[height][width];
   for (auto& row : sums) std::fill(std::begin(row), std::end(row), Batch(Real(0)));
@@ -74,23 +51,17 @@ void dot_tile(const Corner& at, Index k, Real alpha, Real beta) {
   if (i < k) multiply_add([n = k - i](const Real* x) { return load_tail(x, n, Real(0)); }, i);
 
   Real dots[height][width];
-  sum_lanes(&sums[0][0], summed_in_lane(), &dots[0][0]);
+  sum_lanes(&sums[0][0], &dots[0][0]);
   for (int r = 0; r < rows; ++r) {
-    Real* const c = at.c + r * at.c_stride;
-    for (int s = 0; s < columns; ++s) {
-      const Real dot = alpha * dots[r][s];
-      c[s] = beta == Real(0) ? dot : dot + beta * c[s];
-    }
+    for (int s = 0; s < columns; ++s) write(at, r, s, alpha * dots[r][s], beta);
   }
 }
 
 /// What no tile covers: one dot product after the other.
 void dots(const Corner& at, Index rows, Index columns, Index k, Real alpha, Real beta) {
   for (Index r = 0; r < rows; ++r) {
-    Real* const c = at.c + r * at.c_stride;
     for (Index s = 0; s < columns; ++s) {
-      const Real dot = alpha * row_dot(at.a + r * at.a_stride, at.b + s * at.b_stride, k);
-      c[s] = beta == Real(0) ? dot : dot + beta * c[s];
+      write(at, r, s, alpha * row_dot(at.a + r * at.a_stride, at.b + s * at.b_stride, k), beta);
     }
   }
 }
@@ -98,37 +69,46 @@ void dots(const Corner& at, Index rows, Index columns, Index k, Real alpha, Real
 /// `rows` rows of A against rows [begin, end) of B.
 template <int rows>
 void strip(Corner at, Index begin, Index end, Index k, Real alpha, Real beta) {
-  constexpr int columns = tile / rows;
-  at.b += begin * at.b_stride;
-  at.c += begin;
+  constexpr int columns = dot_tile_size / rows;
+  const auto move = [&](Index by) {
+    at.b += by * at.b_stride;
+    at.c += by;
+    if (at.bias != nullptr) at.bias += by;
+  };
+  move(begin);
   for (; begin + columns <= end; begin += columns) {
     dot_tile<rows>(at, k, alpha, beta);
-    at.b += columns * at.b_stride;
-    at.c += columns;
+    move(columns);
   }
   dots(at, rows, end - begin, k, alpha, beta);
 }
 
 }  // namespace
 
-void few_rows(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, Real* c,
+void few_rows(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Addend addend, Real* c,
               Index c_stride) {
   // Chunks of 8192 multiply-adds or more, but no second thread for less than four of them.
-  constexpr Index block = tile;  // rows of B that stay in the cache for all rows of A
+  constexpr Index block = dot_tile_size;  // rows of B that stay in the cache for all rows of A
   constexpr Index chunk = 8192;
   const Index all = m * n * k;
-  const Index grain = all < 4 * chunk ? n : (grain_for(m * k, chunk) + block - 1) / block * block;
+  const Index grain = all < 4 * chunk ? std::max<Index>(1, n)
+                                      : (grain_for(m * k, chunk) + block - 1) / block * block;
   parallel_for(n, grain, [&](Index begin, Index end) {
     for (Index j = begin; j < end; j += block) {
       const Index stop = std::min(j + block, end);
       Index i = 0;
       const auto corner = [&] {
-        return Corner{
-            a.data + i * a.stride, b.data, c + i * c_stride, a.stride, b.stride, c_stride};
+        return Corner{a.data + i * a.stride,
+                      b.data,
+                      addend.bias,
+                      c + i * c_stride,
+                      a.stride,
+                      b.stride,
+                      c_stride};
       };
-      for (; i + 4 <= m; i += 4) strip<4>(corner(), j, stop, k, alpha, beta);
-      for (; i + 2 <= m; i += 2) strip<2>(corner(), j, stop, k, alpha, beta);
-      for (; i < m; ++i) strip<1>(corner(), j, stop, k, alpha, beta);
+      for (; i + 4 <= m; i += 4) strip<4>(corner(), j, stop, k, alpha, addend.beta);
+      for (; i + 2 <= m; i += 2) strip<2>(corner(), j, stop, k, alpha, addend.beta);
+      for (; i < m; ++i) strip<1>(corner(), j, stop, k, alpha, addend.beta);
     }
   });
 }

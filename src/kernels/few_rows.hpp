@@ -9,9 +9,16 @@ namespace kernels {
 /// With at most this many rows of A few_rows is faster than the BLAS.
 inline constexpr Index few_rows_limit = 24;
 
-/// C = alpha A B^T + beta C, A [m, k] and B [n, k] as they lie in memory. Every number is a dot
+/// What is added to a product: beta times what C holds, or a bias for every column. With neither,
+/// C's old numbers are not read.
+struct Addend {
+  Real beta = 0;
+  const Real* bias = nullptr;  // [n], with beta = 0
+};
+
+/// C = alpha A B^T + addend, A [m, k] and B [n, k] as they lie in memory. Every number is a dot
 /// product of two rows, so B is read once; BLAS would pack all of it first.
-void few_rows(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, Real* c,
+void few_rows(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Addend addend, Real* c,
               Index c_stride);
 
 }  // namespace kernels

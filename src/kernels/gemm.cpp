@@ -97,7 +97,7 @@ void gemm(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, 
   if (m == 0 || n == 0) return;
   if (k == 0) return scale(m, n, beta, c, c_stride);
   if (m <= kernels::few_rows_limit && !a.is_transposed && b.is_transposed) {
-    return kernels::few_rows(m, n, k, alpha, a, b, beta, c, c_stride);
+    return kernels::few_rows(m, n, k, alpha, a, b, {.beta = beta}, c, c_stride);
   }
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   if (m >= n) {

@@ -7,6 +7,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/ops/matmul.hpp"
+#include "kernels/few_rows.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/reduce.hpp"
 
@@ -51,11 +52,15 @@ struct Columns {
   Index stride;
 };
 
-/// y = x W^T + b into some columns of a matrix. The bias is laid down first and the product added
-/// to it: BLAS clears y before it adds anyway, so this costs no extra pass.
+/// y = x W^T + b into some columns of a matrix. Before a BLAS product the bias is laid down and the
+/// product added to it: BLAS clears y before it adds anyway, so this costs no extra pass.
 void forward_into(Columns<Real> y, Index rows, const Array& x, const Array& weight,
                   const Array& bias) {
   const Index out = weight.dim(0), in = weight.dim(1);
+  if (rows <= kernels::few_rows_limit) {
+    return kernels::few_rows(rows, out, in, Real(1), {x.data(), in}, transposed(weight.data(), in),
+                             {.bias = bias.defined() ? bias.data() : nullptr}, y.data, y.stride);
+  }
   if (bias.defined()) {
     parallel_for(rows, grain_for(out), [&](Index begin, Index end) {
       for (Index r = begin; r < end; ++r) std::copy_n(bias.data(), out, y.data + r * y.stride);

@@ -5,7 +5,8 @@ usage: instructions.py PROGRAM [--update]
 
 Runs kernel_work under callgrind and compares each kernel with instructions.json beside this file.
 More than a tenth more instructions is a failure; a tenth less says that the file wants an update
-(--update writes it). The counts belong to g++ 12 and -march=x86-64-v3.
+(--update writes it). Causal attention must do half the work of full attention, in at most 0.55 of
+its instructions. The counts belong to g++ 12 and -march=x86-64-v3.
 """
 import json
 import os
@@ -59,6 +60,10 @@ def main():
         word = "TOO MANY" if ratio > 1.1 else "fewer: --update" if ratio < 0.9 else ""
         print(f"{name:24} {found[name]:>12,} {ratio:6.3f}  {word}".rstrip())
         slower = slower or ratio > 1.1
+    causal = found["attention"] / found["full_attention"]
+    print(f"causal over full attention {causal:.3f}")
+    if causal > 0.55:
+        sys.exit("error: causal attention computes more than half of the square")
     if slower:
         sys.exit("error: a kernel needs more instructions than it did; if that is meant, --update")
 

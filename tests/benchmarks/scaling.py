@@ -45,15 +45,22 @@ def exponent(sizes, values):
 
 
 def draw(results, file):
+    """A panel for each sweep, log-log, with the exponents in the legend."""
     import matplotlib
     matplotlib.use("svg")
     from matplotlib import pyplot
-    figure, axes = pyplot.subplots(1, len(results), figsize=(3 * len(results), 3))
+    matplotlib.rcParams.update({"svg.hashsalt": "headroom", "font.size": 9})
+    figure, axes = pyplot.subplots(1, len(results), figsize=(2.6 * len(results), 2.8))
     for axis, (name, (sizes, points)) in zip(axes, results.items()):
-        axis.loglog(sizes, [p[0] for p in points], "o-", label="ms")
-        axis.loglog(sizes, [p[1] / 1e6 for p in points], "s--", label="MB")
+        for unit, color, mark, values in (("ms", "#2a6fbb", "o-", [p[0] for p in points]),
+                                          ("MB", "#c2601d", "s--", [p[1] / 1e6 for p in points])):
+            axis.loglog(sizes, values, mark, color=color, markersize=4,
+                        label=f"{unit}, exponent {exponent(sizes, values):.2f}")
         axis.set_title(name)
-        axis.legend()
+        axis.set_xticks(sizes, [str(size) for size in sizes], rotation=45)
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(file, metadata={"Date": None})
 

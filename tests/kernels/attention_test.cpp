@@ -1,8 +1,10 @@
 // The attention kernel against its reference, a head at a time.
 #include "kernels/attention.hpp"
 
+#include "headroom/base/parallel.hpp"
 #include "kernels/against_reference.hpp"
 #include "kernels/attention_reference.hpp"
+#include "kernels/one_query.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -62,6 +64,100 @@ TEST_CASE("one head of attention agrees with its reference in values and gradien
       complex_step_gradient(
           v, dy, [&](const auto& z) { return reference::attention(qc, kc, z, allowed, scale); }),
       gradient_tolerance);
+}
+
+namespace {
+
+/// Columns [first, first + width) of example b's rows of [B, T, stride], as the reference takes it.
+reference::Matrix<double> head_of(const Array& all, Index b, Index first, Index width) {
+  const Index times = all.dim(1), stride = all.dim(2);
+  Array head({times, width});
+  for (Index t = 0; t < times; ++t) {
+    for (Index d = 0; d < width; ++d) {
+      head[t * width + d] = all[(b * times + t) * stride + first + d];
+    }
+  }
+  return matrix_of<double>(head);
+}
+
+}  // namespace
+
+TEST_CASE("a single query agrees with the reference in every head, whatever the sizes") {
+  constexpr Index lane = 64 / static_cast<Index>(sizeof(Real));  // the widest SIMD there is
+  Rng rng(2);
+  for (const Index heads : {1, 3, 5, 16}) {
+    for (const auto& [d, dv] : {std::pair{lane, lane}, {2 * lane, 3 * lane}}) {
+      const Index keys = 37, extra = 5;
+      const std::vector<Index> lengths{37, 0, 1, 20};
+      const auto batch = static_cast<Index>(lengths.size());
+      Ids limits(Shape{batch, 1});
+      for (Index b = 0; b < batch; ++b) {
+        limits[b] = static_cast<std::int32_t>(lengths[static_cast<std::size_t>(b)]);
+      }
+      const Array q = random_array(rng, {batch, 1, heads * d});
+      const Array k = random_array(rng, {batch, keys, heads * d + extra});
+      const Array v = random_array(rng, {batch, keys, heads * dv + extra});
+      const kernels::AttentionPlan plan{.batch = batch,
+                                        .heads = heads,
+                                        .queries = 1,
+                                        .keys = keys,
+                                        .head_dim = d,
+                                        .value_dim = dv,
+                                        .scale = Real(0.3),
+                                        .limits = limits,
+                                        .limits_differ = false,
+                                        .allowed = {},
+                                        .allowed_at = {},
+                                        .dropout = 0,
+                                        .streams = {}};
+      Array y({batch, 1, heads * dv}), statistics({batch, heads});
+      const kernels::AttentionRowsOut rows{statistics.data()};
+      REQUIRE(kernels::is_one_query(plan, rows));
+      const auto attend = [&] {
+        kernels::attention(plan, {q.data(), q.dim(2)}, {k.data(), k.dim(2)}, {v.data(), v.dim(2)},
+                           y.data(), rows);
+      };
+      attend();
+      for (Index b = 0; b < batch; ++b) {
+        const Index length = lengths[static_cast<std::size_t>(b)];
+        reference::Allowed allowed = reference::all_allowed(1, keys);
+        for (Index j = length; j < keys; ++j) allowed(0, static_cast<std::size_t>(j)) = false;
+        for (Index h = 0; h < heads; ++h) {
+          const Array head(Shape{1, dv},
+                           y.span().subspan(static_cast<std::size_t>((b * heads + h) * dv),
+                                            static_cast<std::size_t>(dv)));
+          const auto key = head_of(k, b, h * d, d);
+          require_close(head,
+                        reference::attention(head_of(q, b, h * d, d), key,
+                                             head_of(v, b, h * dv, dv), allowed, 0.3),
+                        10 * value_tolerance);
+          double sum = 0;
+          for (Index j = 0; j < length; ++j) {
+            double score = 0;
+            for (Index c = 0; c < d; ++c) {
+              score += 0.3 * static_cast<double>(q[(b * heads + h) * d + c]) *
+                       key(static_cast<std::size_t>(j), static_cast<std::size_t>(c));
+            }
+            sum += std::exp(score);
+          }
+          const auto log_sum_exp = static_cast<double>(statistics[b * heads + h]);
+          if (length == 0) {
+            REQUIRE(log_sum_exp == -std::numeric_limits<double>::infinity());
+          } else {
+            REQUIRE(std::abs(log_sum_exp - std::log(sum)) < 10 * value_tolerance);
+          }
+        }
+      }
+      const int threads = num_threads();
+      const Array first = y.clone();
+      for (const int other : {1, 2, 3}) {
+        set_num_threads(other);
+        attend();
+        CHECK(std::equal(y.data(), y.data() + y.size(), first.data()));
+      }
+      set_num_threads(threads);
+    }
+  }
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,20 @@
+// Attention of a single query, as when texts are written symbol by symbol.
+#pragma once
+
+#include "kernels/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace kernels {
+
+/// True when one_query_attention() serves this: one query, a mask by lengths alone, no dropout,
+/// heads of whole SIMD batches, and no statistics beyond the log-sum-exp.
+bool is_one_query(const AttentionPlan& plan, const AttentionRowsOut& rows);
+
+/// What attention() computes. Here the time goes into reading keys and values, so they are read in
+/// the order in which they lie in memory, all heads of an example together, instead of head by
+/// head.
+void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value,
+                         Real* y, const AttentionRowsOut& rows);
+
+}  // namespace kernels
+}  // namespace headroom::inline HEADROOM_PRECISION
