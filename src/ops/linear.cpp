@@ -147,9 +147,12 @@ Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
   return record(op, y, inputs,
                 [saved = Saved(x), weights = std::move(weight_values), rows, count, flops,
                  has_biases = !biases.empty()](const Array& dy, Gradients& into) {
-                  const Array x_again = saved.value();
+                  bool weights_wanted = false;
+                  for (std::size_t i = 0; i < count; ++i) weights_wanted |= into[1 + i].wanted();
+                  const Array x_again = weights_wanted ? saved.value() : Array();
                   const Array bias_gradients = has_biases ? column_sums(dy) : Array();
-                  OpScope::current()->work((into[0].wanted() ? flops : 0) + flops, 0);
+                  const int products = int{into[0].wanted()} + int{weights_wanted};
+                  OpScope::current()->work(products * flops, 0);
                   Index at = 0;  // column
                   for (std::size_t i = 0; i < count; ++i) {
                     const Index out = weights[i].dim(0);

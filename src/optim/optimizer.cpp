@@ -240,6 +240,26 @@ void Optimizer::save_state(StateWriter to) const {
   to.record("axes", axes);
 }
 
+namespace {
+
+/// A step that makes a count 0 would divide by 1 - beta^0, and a count must have room to grow.
+void check_steps(const std::vector<std::int64_t>& steps, const std::string& where) {
+  constexpr std::int64_t most = std::int64_t{1} << 53;
+  for (const std::int64_t count : steps) {
+    if (count < 0) throw FileError(fmt::format("{}: {} is negative", where, count));
+    if (count > most) throw FileError(fmt::format("{}: {} steps are too many", where, count));
+  }
+}
+
+/// Means of squares: the root of a negative one is no number.
+void check_squares(const Array& second, const std::string& where) {
+  for (const Real square : second.span()) {
+    if (square < 0) throw FileError(fmt::format("{}: {} is negative", where, square));
+  }
+}
+
+}  // namespace
+
 void Optimizer::load_state(const StateReader& from) {
   const Record axes = from.record("axes");
   std::map<std::string, OptimizerState> loaded;
@@ -269,11 +289,8 @@ void Optimizer::load_state(const StateReader& from) {
                                   from.where(name + ".steps"), memory.steps.size(), name,
                                   shape.text()));
     }
-    const auto negative = std::find_if(memory.steps.begin(), memory.steps.end(),
-                                       [](std::int64_t count) { return count < 0; });
-    if (negative != memory.steps.end()) {  // a step that makes it 0 divides by 1 - beta^0
-      throw FileError(fmt::format("{}: {} is negative", from.where(name + ".steps"), *negative));
-    }
+    check_steps(memory.steps, from.where(name + ".steps"));
+    if (keeps.second) check_squares(memory.second, from.where(name + ".second"));
     loaded.emplace(name, std::move(memory));
   }
   for (const std::string& name : from.tensor_names()) {

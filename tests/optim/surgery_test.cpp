@@ -2,6 +2,7 @@
 // in every layout, and forgetting to say so is an error.
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "headroom/base/error.hpp"
@@ -192,18 +193,25 @@ TEST_CASE("loading a state names what is missing, extra or of another shape") {
   CHECK_THROWS_WITH(fits.load_state(from), Contains("intruder"));
 }
 
-TEST_CASE("a state with a step count below zero is refused: its next step would divide by zero") {
+TEST_CASE("a state whose next step would compute no number is refused") {
   const auto model = small_attention(Layout::fused);
   Adam adam(*model);
-  OptimizerState state = adam.state("in_proj_weight");
-  state.steps[1] = -1;
-  Adam sick(*model);
-  sick.set_state("in_proj_weight", state);
-  TensorFile file;
-  sick.save_state(StateWriter(file, "optimizer."));
-  const StateReader from(file, "optimizer.");
-  CHECK_THROWS_AS(adam.load_state(from), FileError);
-  CHECK_THROWS_WITH(adam.load_state(from),
-                    Contains("\"optimizer.in_proj_weight.steps\": -1 is negative"));
-  CHECK(adam.state("in_proj_weight").steps[1] == 0);  // as it was
+  const auto refuses = [&](const auto& spoil, const std::string& why) {
+    OptimizerState state = adam.state("in_proj_weight");
+    state.second = state.second.clone();
+    spoil(state);
+    Adam sick(*model);
+    sick.set_state("in_proj_weight", state);
+    TensorFile file;
+    sick.save_state(StateWriter(file, "optimizer."));
+    const StateReader from(file, "optimizer.");
+    CHECK_THROWS_AS(adam.load_state(from), FileError);
+    CHECK_THROWS_WITH(adam.load_state(from), Contains("\"optimizer.in_proj_weight." + why));
+    CHECK(adam.state("in_proj_weight").steps[1] == 0);  // as it was
+  };
+  refuses([](OptimizerState& state) { state.steps[1] = -1; }, "steps\": -1 is negative");
+  refuses([](OptimizerState& state) { state.steps[1] = std::numeric_limits<std::int64_t>::max(); },
+          "steps\": 9223372036854775807 steps are too many");
+  refuses([](OptimizerState& state) { state.second[2] = Real(-0.5); },
+          "second\": -0.5 is negative");
 }
