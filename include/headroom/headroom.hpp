@@ -12,6 +12,7 @@
 #include "headroom/nn/nn.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/optim.hpp"
+#include "headroom/report/attend.hpp"
 #include "headroom/report/lab.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"

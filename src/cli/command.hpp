@@ -15,6 +15,7 @@ struct Command {
   std::function<int()> run;
 };
 
+Command add_attend(CLI::App& program);
 Command add_bench(CLI::App& program);
 Command add_demo(CLI::App& program);
 Command add_doctor(CLI::App& program);

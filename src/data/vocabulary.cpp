@@ -69,9 +69,13 @@ std::int32_t Vocabulary::bos() const {
 std::int32_t Vocabulary::eos() const { return special("<eos>", 2); }
 std::int32_t Vocabulary::unk() const { return special("<unk>", 3); }
 
+std::vector<std::string> Vocabulary::symbols_in(std::string_view text) const {
+  return symbols_of(kind_, text);
+}
+
 Tokens Vocabulary::encode(std::string_view text) const {
   Tokens tokens;
-  for (const std::string& symbol : symbols_of(kind_, text)) {
+  for (const std::string& symbol : symbols_in(text)) {
     const auto found = numbers_.find(symbol);
     if (found != numbers_.end()) {
       tokens.push_back(found->second);
@@ -79,7 +83,7 @@ Tokens Vocabulary::encode(std::string_view text) const {
       tokens.push_back(unk());
     } else {
       throw DataError(fmt::format("\"{}\" is not among the {} symbols that the model knows",
-                                  printable(symbol), numbers_.size()));
+                                  printable(symbol), plain_size()));
     }
   }
   return tokens;

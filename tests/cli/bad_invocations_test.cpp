@@ -75,6 +75,17 @@ const std::vector<Bad> bad_invocations = {
     {{"doctor", "--threads", "99999999999999999999999"}, usage, "--threads"},
     {{"doctor", "--threads", "1", "2"}, usage, "doctor takes no argument \"2\""},
     {{"doctor", "--threads", "1", "--threads", "2"}, usage, "--threads"},
+    // attend
+    {{"attend"}, usage, "--input is required"},
+    {{"attend", "--inptu", "abc"}, usage, "attend has no option --inptu (did you mean --input?)"},
+    {{"attend", "abc", "--input", "abc"}, usage, "attend takes no argument \"abc\""},
+    {{"attend", "--input", "abc"}, usage, "no trained model under runs"},
+    {{"attend", "--input", "abc", "--model", "nowhere"}, file, "--model nowhere: does not exist"},
+    {{"attend", "--input", "abc", "--model", "run"}, file, "run: holds no checkpoint"},
+    {{"attend", "--input", "abc", "--kind", "self"}, usage, "none of encoder, decoder, cross"},
+    {{"attend", "--input", "abc", "--layer", "-1"}, usage, "--layer: -1 is less than 0"},
+    {{"attend", "--input", "abc", "--head", "two"}, usage, "\"two\" is not a whole number"},
+    {{"attend", "--input", "abc", "--length", "0"}, usage, "--length: 0 is less than 1"},
     // bench
     {{"bench", "steps"},
      usage,

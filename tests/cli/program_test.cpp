@@ -23,7 +23,7 @@ TEST_CASE("without arguments the program says what it can do") {
   CHECK(finished.code == 0);
   CHECK(finished.err == "");
   for (const char* command :
-       {"demo", "train", "translate", "sample", "report", "inspect", "doctor", "bench"}) {
+       {"demo", "train", "translate", "sample", "attend", "report", "inspect", "doctor", "bench"}) {
     CHECK_THAT(finished.out, Contains(std::string("headroom") +
                                       (sizeof(headroom::Real) == 8 ? "-f64 " : " ") + command));
   }
@@ -48,7 +48,7 @@ TEST_CASE("help and version end well, for the program and for every command it l
   const Finished help = headroom_program({"--help"});
   CHECK(help.code == 0);
   for (const char* command :
-       {"demo", "train", "translate", "sample", "report", "inspect", "doctor", "bench"}) {
+       {"demo", "train", "translate", "sample", "attend", "report", "inspect", "doctor", "bench"}) {
     CHECK_THAT(help.out, Contains(command));
     const Finished own = headroom_program({command, "--help"});
     CHECK(own.code == 0);

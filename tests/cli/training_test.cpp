@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/browser.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -87,6 +88,38 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
     CHECK(std::count(unknown.out.begin(), unknown.out.end(), '\n') == 2);
     CHECK_THAT(unknown.err, Contains("line 1: \"a#c\" has a symbol") && Contains("1 of 2 lines"));
   }
+  SECTION(
+      "attend shows what heads look at, and writes a page that computes what the program does") {
+    const Finished shown = headroom_program(
+        {"attend", "--model", "run", "--input", "abc", "--kind", "cross", "--layer", "1"}, folder);
+    INFO(shown.err);
+    REQUIRE(shown.code == 0);
+    CHECK_THAT(shown.out, Contains("  input   abc\n  output  ") && Contains("head 3") &&
+                              Contains("a b c") && !Contains("layer 0") && !Contains("encoder"));
+    CHECK_THAT(shown.out, Contains("The page: runs/attend-1/report.html"));
+    if (can_open_pages()) {
+      const OpenedPage page =
+          open_page(folder / "runs/attend-1/report.html", folder / "profile", 900, false);
+      CHECK(page.complaints == "");
+      CHECK(page.attribute("maps") == "8");
+      CHECK(std::stod(page.attribute("difference")) <= 1e-4);
+    }
+    const Finished record = headroom_program(
+        {"attend", "--model", "run", "--input", "abc", "--output", "cb", "--json"}, folder);
+    CHECK(json::parse(record.out)["answer"]["text"] == "cb");
+    const auto refused = [&](std::vector<std::string> more, const char* words) {
+      std::vector<std::string> arguments{"attend", "--model", "run"};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      require_refused(headroom_program(arguments, folder), 2, words);
+    };
+    refused({"--input", "a#c"}, "\"#\" is not among the 26 symbols that the model knows");
+    refused({"--input", ""}, "--input is empty");
+    refused({"--input", "abc", "--output", "c#"}, "--output \"c#\"");
+    refused({"--input", "abc", "--layer", "7"}, "--layer 7: there are layers 0 to 1");
+    refused({"--input", "abc", "--kind", "cross", "--head", "4"}, "there are heads 0 to 3");
+    refused({"--input", "abc", "--out", "run"}, "run: the folder is not empty");
+    CHECK(!std::filesystem::exists(folder / "runs/attend-2"));
+  }
   SECTION("a second run does not touch it without --force") {
     const std::string before = content(folder / "run/checkpoint.safetensors");
     require_refused(headroom_program(small_run("run"), folder), 2, "run");
@@ -145,6 +178,12 @@ TEST_CASE("a text model trains, samples, and repeats itself for the same seed") 
   CHECK(sampled("1").size() == 3 + 60 + 1);
   CHECK(sampled("1") == sampled("1"));
   CHECK(sampled("1") != sampled("2"));
+  const Finished looked = headroom_program(
+      {"attend", "--model", "run", "--input", "the", "--length", "4", "--json"}, folder);
+  CHECK(json::parse(looked.out)["example"]["target"].size() == 6);
+  require_refused(
+      headroom_program({"attend", "--model", "run", "--input", "the", "--kind", "cross"}, folder),
+      2, "--kind cross: this language_model has only decoder");
   require_refused(headroom_program({"translate", "--model", "run", "abc"}, folder), 2,
                   "language_model");
   require_refused(headroom_program({"sample", "--model", "run", "--prompt", "the#"}, folder), 4,

@@ -44,6 +44,12 @@ class Vocabulary {
   std::int32_t eos() const;
   std::int32_t unk() const;
 
+  /// The symbols of a text, known or not. Throws DataError for malformed UTF-8.
+  std::vector<std::string> symbols_in(std::string_view text) const;
+  /// Whether a symbol is one of those that texts may contain, and how many there are of them.
+  bool knows(const std::string& symbol) const { return numbers_.contains(symbol); }
+  Index plain_size() const { return static_cast<Index>(numbers_.size()); }
+
   /// Unknown symbols become <unk>; without one they throw DataError, as malformed UTF-8 does.
   Tokens encode(std::string_view text) const;
   /// The text up to <eos>; other specials are left out. Throws UsageError for a number outside.

@@ -1,8 +1,10 @@
 // What this project is about: transplanting, weighing and removing heads.
 #pragma once
 
+#include "headroom/heads/attention_record.hpp"
 #include "headroom/heads/importance.hpp"
 #include "headroom/heads/layout_comparison.hpp"
 #include "headroom/heads/layout_conversion.hpp"
+#include "headroom/heads/model_record.hpp"
 #include "headroom/heads/pruning.hpp"
 #include "headroom/heads/transplant.hpp"

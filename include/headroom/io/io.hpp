@@ -2,6 +2,7 @@
 #pragma once
 
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/base64.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/io/stateful.hpp"
 #include "headroom/io/tensor_file.hpp"

@@ -53,6 +53,17 @@ function numbers(caption, titles, rows) {
   return fold;
 }
 
+/** Nested records as flat pairs: "optimizer.rate". */
+function flat(record, prefix = "") {
+  return Object.entries(record).flatMap(([key, value]) => value !== null && typeof value === "object" && !Array.isArray(value)
+    ? flat(value, `${prefix}${key}.`) : [[prefix + key, Array.isArray(value) ? value.join(", ") : String(value)]]);
+}
+
+function folded(title, record) {
+  return h("details.folded", {}, h("summary", {}, title),
+    h("dl.pairs", {}, flat(record).map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, value)))));
+}
+
 /** Vertical lines with a word: [{x, text}], and a shaded span {from, to, text}. */
 const marks = {
   id: "marks",
@@ -186,6 +197,7 @@ function decade_ticks(min, max) {
 }
 
 function draw_charts() {
+  if (!charts.length) return;
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   for (const entry of charts) {
     if (entry.chart) entry.chart.destroy();

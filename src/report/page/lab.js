@@ -97,17 +97,12 @@ function neighbours() {
   return h("nav.neighbours", {"aria-label": "experiments"}, links);
 }
 
-function folded_pairs(title, record) {
-  return h("details.folded", {}, h("summary", {}, title),
-    h("dl.pairs", {}, Object.entries(record).map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, String(value))))));
-}
-
 function build_experiment() {
   const seconds = Object.values(run.seconds).reduce((a, b) => a + b, 0);
   lab_facts([`experiment ${run.name}`, ...Object.entries(run.options).map(([key, value]) => `${key} ${value}`), run.precisions.join(" and "), `${seconds.toFixed(1)} s`]);
   main.append(...[neighbours(), question_section(), claims_section(),
     h("section", {"aria-label": "Results"}, h("h2", {}, "What came out"), h("div.figures", {}, run.blocks.map(block_figure))),
-    run.environment ? folded_pairs("Environment", run.environment) : null].filter(Boolean));
+    run.environment ? folded("Environment", run.environment) : null].filter(Boolean));
 }
 
 function build_index() {
@@ -116,7 +111,7 @@ function build_index() {
     h("p", {}, e.answer), h("p.verdict", {}, mark(!e.failed.length), e.failed.length ? ` ${e.failed.join("; ")}` : ` ${e.claims} claims hold`));
   const groups = [...new Set(run.experiments.map((e) => e.group))];
   main.append(...groups.map((group) => h("section", {"aria-label": group}, h("h2", {}, group[0].toUpperCase() + group.slice(1)),
-    h("div.figures", {}, run.experiments.filter((e) => e.group === group).map(card)))), run.environment ? folded_pairs("Environment", run.environment) : "");
+    h("div.figures", {}, run.experiments.filter((e) => e.group === group).map(card)))), run.environment ? folded("Environment", run.environment) : "");
 }
 
 (run.kind === "lab-index" ? build_index : build_experiment)();

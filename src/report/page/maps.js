@@ -9,7 +9,9 @@ const chosen = {source: null, target: null};        // index of the shown row
 const locked = {source: null, target: null};
 let strips = {};                                    // buttons of both token strips
 
-const shown = (token) => token === " " ? "␣" : token;
+const followers = [];                               // what else a page does when another row is chosen
+
+const shown = (token) => ({" ": "␣", "\n": "⏎", "\t": "⇥"})[token] ?? token;
 const head_name = (head) => head.name ?? `${head.kind} ${head.layer}.${head.head}`;  // a map may have a name of its own
 const heads_by_name = new Map((run.heads || []).map((head) => [head_name(head), head]));
 
@@ -92,11 +94,12 @@ function refresh() {
   const mean = mean_row("cross", chosen.target);
   (strips.source || []).forEach((button, i) => button.style.setProperty("--weight", mean ? (0.75 * mean[i]).toFixed(3) : 0));
   maps.forEach(draw_map);
+  followers.forEach((follow) => follow());
 }
 
 /** The mean over living heads of one row of a kind's maps. */
 function mean_row(kind, index) {
-  const living = maps.filter((entry) => entry.map.kind === kind && !is_number(entry.removed_at));
+  const living = maps.filter((entry) => entry.map.kind === kind && !entry.gone);
   if (index === null || !living.length) return null;
   return living[0].map.rows[index].map((_, k) => living.reduce((sum, e) => sum + e.map.rows[index][k], 0) / living.length);
 }
@@ -132,9 +135,15 @@ function map_card(map, queries, keys, side) {
   const gone = is_number(removed_at);
   const title = h("p", {}, h("b", {}, map.name ?? `head ${map.head}`), gone ? h("span", {title: `removed at step ${commas(removed_at)}`}, `removed at ${commas(removed_at)}`) : null);
   if (!map.rows) return h("div.map", {}, title, h("div.none", {}, gone ? "gone" : "no map"));
+  return h("div.map", {}, title, map_canvas({map, queries, keys, side, gone}));
+}
+
+/** The canvas of {map, queries, keys, side, gone, colour} with the line that reads its chosen row out. */
+function map_canvas(entry) {
+  const {map, queries, keys, side} = entry;
   const canvas = h("canvas", {role: "img", "aria-label": describe_map(map, queries, keys)});
   const read = h("span.read", {});
-  const entry = {canvas, map, queries, keys, side, removed_at, read};
+  Object.assign(entry, {canvas, read});
   const row_at = (event) => {
     const box = canvas.getBoundingClientRect();
     const row = Math.floor((event.clientY - box.top - entry.top) / entry.step_y);
@@ -144,7 +153,7 @@ function map_card(map, queries, keys, side) {
   canvas.addEventListener("mouseleave", () => choose(side, null));
   canvas.addEventListener("click", (event) => { const row = row_at(event); if (row !== null) lock(side, row); });
   maps.push(entry);
-  return h("div.map", {}, title, canvas, read);
+  return [canvas, read];
 }
 
 const strongest = (row) => row.reduce((best, w, i) => w > row[best] ? i : best, 0);
@@ -194,17 +203,16 @@ function draw_map(entry) {
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, width, height);
   const row = chosen[entry.side] ?? null;
-  const gone = is_number(entry.removed_at);
-  const ink = gone ? "128, 132, 138" : css("--heat");
+  const colour = entry.gone ? "rgb(128, 132, 138)" : entry.colour ? entry.colour() : `rgb(${css("--heat")})`;
   ctx.fillStyle = css("--grid");
   ctx.fillRect(left, top, cell * keys.length, high * queries.length);
   const gap = cell > 6 ? 1 : 0.5;
   map.rows.forEach((weights, q) => {
-    const faint = row !== null && q !== row ? 0.16 : gone ? 0.75 : 1;
+    const faint = row !== null && q !== row ? 0.16 : entry.gone ? 0.75 : 1;
     weights.forEach((w, k) => {
       if (w < 0.004) return;
-      ctx.globalAlpha = faint;
-      ctx.fillStyle = `rgba(${ink}, ${Math.min(1, w).toFixed(3)})`;
+      ctx.globalAlpha = faint * Math.min(1, w);
+      ctx.fillStyle = colour;
       ctx.fillRect(left + k * cell, top + q * high, cell - gap, high - gap);
     });
   });

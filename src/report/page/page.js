@@ -191,17 +191,6 @@ function importance_section() {
       h("table.ranking", {}, h("thead", {}, h("tr", {}, titles.map((t) => h("th", {scope: "col"}, t)))), h("tbody", {}, rows)))));
 }
 
-/** Nested records as flat pairs: "optimizer.rate". */
-function flat(record, prefix = "") {
-  return Object.entries(record).flatMap(([key, value]) => value !== null && typeof value === "object" && !Array.isArray(value)
-    ? flat(value, `${prefix}${key}.`) : [[prefix + key, Array.isArray(value) ? value.join(", ") : String(value)]]);
-}
-
-function folded(title, record) {
-  return h("details.folded", {}, h("summary", {}, title),
-    h("dl.pairs", {}, flat(record).map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, value)))));
-}
-
 function facts() {
   const parts = [["task", run.task], ["seed", run.seed]].filter(([, v]) => v !== undefined).map(([k, v]) => h("span", {}, `${k} ${v}`));
   if (run.heads) parts.push(h("span", {}, `${run.heads.filter((head) => !is_number(head.removed_at)).length} of ${run.heads.length} heads alive`));

@@ -1,0 +1,15 @@
+// Base64: bytes as text that can stand inside JSON.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Four characters of A-Z a-z 0-9 + / for three bytes, padded with =. RFC 4648, section 4.
+std::string base64(std::span<const std::byte> bytes);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

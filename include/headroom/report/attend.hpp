@@ -1,0 +1,34 @@
+// Attention maps of one text: in the terminal, and as a page on which heads can be switched off.
+// They know records (heads/attention_record.hpp, heads/model_record.hpp), not models.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "headroom/base/record.hpp"
+#include "headroom/report/terminal.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Which maps to show: of one kind ("encoder", "decoder", "cross"), layer, head; left out: all.
+struct HeadSelection {
+  std::string kind{};
+  std::optional<Index> layer{}, head{};
+};
+
+/// Throws UsageError, naming what there is, unless the record has a head that is selected.
+void check_selection(const Record& record, const HeadSelection& selection);
+
+/// The input, the answer, and the selected maps: a line of heads for every layer.
+std::string attend_text(const Record& record, const HeadSelection& selection,
+                        const TerminalStyle& style);
+
+/// Writes the page. `record` is an attention_record() with "title", "page_model"
+/// (page_model_record()) and, if there are, "command" and "environment". Throws FileError.
+void write_attend_page(const Record& record, const std::filesystem::path& file);
+
+/// The same page as text.
+std::string attend_page(const Record& record);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,43 @@
+// Half precision by arithmetic that is exact but for the one rounding that is meant.
+#include "headroom/base/half.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+constexpr std::uint16_t sign_bit = 0x8000, infinity_bits = 0x7C00, nan_bits = 0x7E00;
+constexpr int least_exponent = -14, fraction_bits = 10;
+constexpr double beyond = 65520;  // halfway from the largest number, 65504, to what would be next
+}  // namespace
+
+std::uint16_t half_bits(double x) {
+  const std::uint16_t sign = std::signbit(x) ? sign_bit : std::uint16_t{0};
+  const double size = std::abs(x);
+  if (std::isnan(x)) return nan_bits;
+  if (size >= beyond) return sign | infinity_bits;
+  if (size == 0) return sign;
+  // Neighbours are 2^(exponent - 10) apart; below 2^-14 they come no closer.
+  const int exponent = std::max(std::ilogb(size), least_exponent);
+  const auto steps = static_cast<int>(std::nearbyint(std::ldexp(size, fraction_bits - exponent)));
+  // A normal number has 1024 to 2047 steps and its exponent's field counts from 1; rounding up to
+  // 2048 carries into that field by itself.
+  return static_cast<std::uint16_t>(sign + ((exponent - least_exponent) << fraction_bits) + steps);
+}
+
+double half_number(std::uint16_t bits) {
+  const int exponent = (bits & infinity_bits) >> fraction_bits, fraction = bits & 0x3FF;
+  double size = 0;
+  if (exponent == 31) {
+    size = fraction == 0 ? std::numeric_limits<double>::infinity()
+                         : std::numeric_limits<double>::quiet_NaN();
+  } else {
+    const int steps = exponent == 0 ? fraction : 1024 + fraction;
+    size = std::ldexp(steps, std::max(exponent, 1) - 1 + least_exponent - fraction_bits);
+  }
+  return (bits & sign_bit) == 0 ? size : -size;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

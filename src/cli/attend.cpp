@@ -1,0 +1,88 @@
+// `headroom attend`: what a trained model's heads look at, in the terminal and as a page.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "cli/command.hpp"
+#include "cli/environment.hpp"
+#include "cli/options.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/utf8.hpp"
+#include "headroom/heads/attention_record.hpp"
+#include "headroom/heads/model_record.hpp"
+#include "headroom/report/attend.hpp"
+#include "headroom/train/run_folder.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+struct AttendOptions {
+  std::string model, out;
+  AttentionQuestion question;
+  HeadSelection selection;
+  bool json = false, force = false;
+};
+
+/// The page's title: what became of the input.
+std::string attend_title(const Record& record) {
+  return fmt::format("“{}” → “{}”", printable(record["input"].get<std::string>()),
+                     printable(record["answer"]["text"].get<std::string>()));
+}
+
+int attend(const AttendOptions& options) {
+  const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
+  Record record = attention_record(saved, options.question);
+  check_selection(record, options.selection);  // refuses before a folder is made
+  record["model"]["file"] = saved.origin;
+  record["title"] = attend_title(record);
+  if (options.json) {
+    fmt::print("{}\n", record.dump());
+  } else {
+    fmt::print("{}", attend_text(record, options.selection, TerminalStyle::of(stdout)));
+  }
+  if (options.json && options.out.empty()) return 0;
+  const RunFolder folder =
+      options.out.empty()
+          ? RunFolder::fresh("runs", "attend")
+          : RunFolder(options.out, options.force ? IfExists::force : IfExists::refuse);
+  record["environment"] = environment();
+  record["page_model"] = page_model_record(saved, record);
+  write_attend_page(record, folder.report());
+  if (!options.json) fmt::print("\n  The page: {}\n", folder.report().string());
+  return 0;
+}
+
+}  // namespace
+
+Command add_attend(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("attend", "what heads look at: maps of a text, and a page");
+  const auto options = std::make_shared<AttendOptions>();
+  add_model(*app, options->model);
+  app->add_option("--input", options->question.input, "the text to read")
+      ->type_name("TEXT")
+      ->required();
+  app->add_option("--output", options->question.output,
+                  "what it is to have written (default: what it writes by itself)")
+      ->type_name("TEXT");
+  app->add_option("--length", options->question.write, "most symbols that a language model writes")
+      ->check(at_least(1))
+      ->capture_default_str();
+  app->add_option("--kind", options->selection.kind, "show only encoder, decoder or cross")
+      ->check(one_of({"encoder", "decoder", "cross"}));
+  app->add_option("--layer", options->selection.layer, "show only this layer, from 0")
+      ->check(at_least(0));
+  app->add_option("--head", options->selection.head, "show only this head, from 0")
+      ->check(at_least(0));
+  app->add_option("--out", options->out, "DIR for the page (default: a new one under runs/)");
+  app->add_flag("--force", options->force, "replace the run in DIR");
+  app->add_flag("--json", options->json, "print the record; writes a page only with --out");
+  add_threads(*app);
+  app->footer(
+      fmt::format("Example: {} attend --input \"May 3rd, 2021\" --kind cross", invocation()));
+  return {app, [options] { return attend(*options); }};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,273 @@
+// What the heads look at: one forward pass with everything kept.
+#include "headroom/heads/attention_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/utf8.hpp"
+#include "headroom/data/batches.hpp"
+#include "headroom/nn/decoding.hpp"
+#include "heads/forward_once.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace attention_looking {
+namespace {
+
+/// A text as symbols of a vocabulary; `option` names it in errors.
+Tokens known_tokens(const Vocabulary& vocabulary, const std::string& text, const char* option) {
+  for (const std::string& symbol : vocabulary.symbols_in(text)) {
+    if (vocabulary.knows(symbol)) continue;
+    throw UsageError(
+        fmt::format("{} \"{}\": \"{}\" is not among the {} symbols that the model knows", option,
+                    printable(text), printable(symbol), vocabulary.plain_size()));
+  }
+  return vocabulary.encode(text);
+}
+
+/// What the model reads.
+Tokens input_tokens(const Vocabulary& vocabulary, const AttentionQuestion& question,
+                    Index longest) {
+  Tokens tokens = known_tokens(vocabulary, question.input, "--input");
+  if (tokens.empty()) throw UsageError("--input is empty; give at least one symbol");
+  if (static_cast<Index>(tokens.size()) > longest) {
+    throw UsageError(
+        fmt::format("--input has {} symbols; the model reads at most {}", tokens.size(), longest));
+  }
+  return tokens;
+}
+
+Tokens given_output(const Vocabulary& vocabulary, const AttentionQuestion& question, Index room) {
+  Tokens tokens = known_tokens(vocabulary, *question.output, "--output");
+  if (static_cast<Index>(tokens.size()) > room) {
+    throw UsageError(
+        fmt::format("--output has {} symbols; there is room for {}", tokens.size(), room));
+  }
+  return tokens;
+}
+
+/// A sequence and what it wrote: target[i] after target_in[i].
+struct Passage : OneSequence {
+  Tokens target;
+  Tokens written;         // the output itself, without begin and end symbols
+  std::size_t first = 0;  // place in target where it begins
+  bool finished = true;
+};
+
+Passage read_and_written(const Seq2Seq& model, const Vocabulary& source, const Vocabulary& target,
+                         const AttentionQuestion& question) {
+  Passage passage;
+  passage.source = input_tokens(source, question, model.config.longest);
+  const Index room = model.config.longest - 1;  // the begin symbol has a position too
+  if (question.output) {
+    passage.written = given_output(target, question, room);
+  } else {
+    const Padded padded = pad(std::span(&passage.source, 1), 0);
+    const auto writer = make_writer(model, padded.ids, padded.lengths);
+    const DecodingLimits limits{.begin = target.bos(), .end = target.eos(), .longest = room};
+    const Written best = greedy(*writer, limits).front();
+    passage.written = best.ids;
+    passage.finished = best.finished;
+  }
+  passage.target_in = passage.target = passage.written;
+  passage.target_in.insert(passage.target_in.begin(), target.bos());
+  if (passage.finished) {
+    passage.target.push_back(target.eos());
+  } else {
+    passage.target_in.pop_back();
+  }
+  return passage;
+}
+
+Passage read_and_written(const LanguageModel& model, const Vocabulary& vocabulary,
+                         const AttentionQuestion& question) {
+  const Tokens prompt = input_tokens(vocabulary, question, model.config.longest);
+  const auto read = static_cast<Index>(prompt.size());
+  const Index room = model.config.longest - read + 1;  // the last symbol is not read again
+  Passage passage;
+  if (question.output) {
+    passage.written = given_output(vocabulary, question, room);
+  } else {
+    Rng unused(0, "greedy");
+    passage.written = sample(*make_writer(model, 1), {.longest = std::min(question.write, room)},
+                             {.temperature = 0}, unused, Ids({1, read}, std::span(prompt)))
+                          .front()
+                          .ids;
+  }
+  Tokens text = prompt;
+  text.insert(text.end(), passage.written.begin(), passage.written.end());
+  if (text.size() < 2) throw UsageError("a text of one symbol has nothing to look at; give more");
+  passage.target_in.assign(text.begin(), text.end() - 1);
+  passage.target.assign(text.begin() + 1, text.end());
+  passage.first = prompt.size() - 1;
+  return passage;
+}
+
+/// A row of logits as probabilities.
+std::vector<double> probabilities(const Array& logits, Index row) {
+  const Index symbols = logits.dim(1);
+  std::vector<double> p(static_cast<std::size_t>(symbols));
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    p[i] = static_cast<double>(logits[row * symbols + static_cast<Index>(i)]);
+  }
+  const double largest = *std::max_element(p.begin(), p.end());
+  double sum = 0;
+  for (double& v : p) sum += v = std::exp(v - largest);
+  for (double& v : p) v /= sum;
+  return p;
+}
+
+/// How likely the model found what was written, the end symbol included.
+double probability_of(const Passage& passage, const Array& logits) {
+  double product = 1;
+  for (std::size_t i = passage.first; i < passage.target.size(); ++i) {
+    const auto wanted = static_cast<std::size_t>(passage.target[i]);
+    product *= probabilities(logits, static_cast<Index>(i))[wanted];
+  }
+  return product;
+}
+
+/// Symbols as they are shown: the begin symbol as ^, the end symbol as $.
+Record shown_symbols(const Vocabulary& vocabulary, const Tokens& tokens) {
+  const bool has_end = vocabulary.specials() == Specials::all;
+  Record symbols = Record::array();
+  for (const std::int32_t token : tokens) {
+    if (vocabulary.specials() != Specials::none && token == vocabulary.bos()) {
+      symbols.push_back("^");
+    } else if (has_end && token == vocabulary.eos()) {
+      symbols.push_back("$");
+    } else {
+      symbols.push_back(vocabulary.symbol(token));
+    }
+  }
+  return symbols;
+}
+
+/// The weights of live head number `position` in maps [1, live, Tq, Tk], with four decimals.
+Record map_rows(const Array& maps, Index position) {
+  const Index queries = maps.dim(2), keys = maps.dim(3);
+  Record rows = Record::array();
+  for (Index i = 0; i < queries; ++i) {
+    Record row = Record::array();
+    for (Index j = 0; j < keys; ++j) {
+      const auto weight = static_cast<double>(maps[(position * queries + i) * keys + j]);
+      row.push_back(std::round(weight * 1e4) / 1e4);
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Record head_record(const NamedAttention& found, Index head) {
+  return {
+      {"kind", name_of(found.attention->kind)}, {"layer", found.attention->layer}, {"head", head}};
+}
+
+Record all_heads(Module& model) {
+  Record heads = Record::array();
+  for (const NamedAttention& found : attentions(model)) {
+    const auto alive = found.attention->alive();
+    for (Index head = 0; head < found.attention->config().heads; ++head) {
+      heads.push_back(head_record(found, head));
+      heads.back()["removed"] = std::find(alive.begin(), alive.end(), head) == alive.end();
+    }
+  }
+  return heads;
+}
+
+Record maps_of(Module& model, const HeadProbe& probe) {
+  Record maps = Record::array();
+  for (const NamedAttention& found : attentions(model)) {
+    const auto seen = probe.seen.find(found.place());
+    if (seen == probe.seen.end() || !seen->second.maps.defined()) continue;  // all heads are gone
+    Index position = 0;
+    for (const Index head : found.attention->alive()) {
+      maps.push_back(head_record(found, head));
+      maps.back()["rows"] = map_rows(seen->second.maps.value(), position++);
+    }
+  }
+  return maps;
+}
+
+/// The classes by falling probability, the likeliest in front.
+Record class_answer(const Record& about, const Array& logits) {
+  const std::vector<double> p = probabilities(logits, 0);
+  Record classes = Record::array();
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const bool named = about.contains("classes") && about["classes"].is_array() &&
+                       i < about["classes"].size() && about["classes"][i].is_string();
+    classes.push_back({{"name", named ? about["classes"][i] : Record(fmt::format("class {}", i))},
+                       {"probability", p[i]}});
+  }
+  std::stable_sort(classes.begin(), classes.end(), [](const Record& a, const Record& b) {
+    return a["probability"].get<double>() > b["probability"].get<double>();
+  });
+  return {{"text", classes[0]["name"]},
+          {"probability", classes[0]["probability"]},
+          {"classes", classes}};
+}
+
+Record facts(const SavedModel& saved, const Record& heads) {
+  const auto alive = std::count_if(heads.begin(), heads.end(),
+                                   [](const Record& head) { return !head["removed"].get<bool>(); });
+  const bool named = saved.about.is_object() && saved.about.contains("name");
+  return {{"task", named ? saved.about["name"] : Record("")},
+          {"family", name_of(saved.config.kind)},
+          {"layout", name_of(saved.config.block.layout)},
+          {"parameters", count_parameters(*saved.model)},
+          {"heads", heads.size()},
+          {"alive", alive},
+          {"longest", saved.config.longest}};
+}
+
+/// Fills in what a model with an output has read and written.
+void add_passage(Record& record, const Passage& passage, const Vocabulary& target,
+                 const Array& logits) {
+  record["example"]["target"] = shown_symbols(target, passage.target);
+  record["example"]["decoder_input"] = shown_symbols(target, passage.target_in);
+  record["answer"] = {{"text", target.decode(passage.written)},
+                      {"probability", probability_of(passage, logits)},
+                      {"finished", passage.finished}};
+}
+
+}  // namespace
+}  // namespace attention_looking
+
+Record attention_record(const SavedModel& saved, const AttentionQuestion& question) {
+  using namespace attention_looking;
+  Module& model = *saved.model;
+  Record record = {{"kind", "attend"},        {"model", {}},
+                   {"input", question.input}, {"given", question.output.has_value()},
+                   {"write", question.write}, {"heads", all_heads(model)}};
+  if (question.output) record["output"] = *question.output;
+  record["model"] = facts(saved, record["heads"]);
+  HeadProbe probe;
+  probe.maps = true;
+  Passage passage;
+  const auto look = [&] { return forward_once(model, passage, &probe); };
+  if (saved.config.kind == ModelKind::seq2seq) {
+    const Vocabulary source = saved.vocabulary("source"), target = saved.vocabulary("target");
+    passage = read_and_written(saved.seq2seq(), source, target, question);
+    record["example"]["source"] = shown_symbols(source, passage.source);
+    add_passage(record, passage, target, look());
+  } else if (saved.config.kind == ModelKind::language_model) {
+    const Vocabulary tokens = saved.vocabulary("tokens");
+    passage = read_and_written(saved.language_model(), tokens, question);
+    add_passage(record, passage, tokens, look());
+  } else {
+    if (question.output) throw UsageError("--output: a classifier writes none");
+    const Vocabulary tokens = saved.vocabulary("tokens");
+    passage.source = input_tokens(tokens, question, saved.config.longest);
+    record["example"]["source"] = shown_symbols(tokens, passage.source);
+    record["answer"] = class_answer(saved.about, look());
+  }
+  record["example"]["maps"] = maps_of(model, probe);
+  record["ids"] = {
+      {"source", passage.source}, {"target_in", passage.target_in}, {"target", passage.target}};
+  return record;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

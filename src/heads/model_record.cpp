@@ -1,0 +1,155 @@
+// A model and its weights in half precision.
+#include "headroom/heads/model_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/half.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/io/base64.hpp"
+#include "heads/forward_once.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace model_recording {
+namespace {
+
+constexpr Names<HeadRole, 8> role_names{{{HeadRole::query, "query"},
+                                         {HeadRole::key, "key"},
+                                         {HeadRole::value, "value"},
+                                         {HeadRole::query_bias, "query_bias"},
+                                         {HeadRole::key_bias, "key_bias"},
+                                         {HeadRole::value_bias, "value_bias"},
+                                         {HeadRole::output, "output"},
+                                         {HeadRole::output_bias, "output_bias"}}};
+
+constexpr Index bytes_of_half = 2;
+
+std::uint16_t checked_half(Real value, const std::string& name) {
+  const std::uint16_t bits = half_bits(static_cast<double>(value));
+  if (std::isfinite(half_number(bits))) return bits;
+  throw NumericError(fmt::format("{} holds {:.3g}, which half precision cannot", name,
+                                 static_cast<double>(value)));
+}
+
+std::string halves_text(const NamedParameter& parameter) {
+  std::vector<std::byte> bytes;
+  for (const Real value : parameter.tensor.value().span()) {
+    const std::uint16_t bits = checked_half(value, parameter.name);
+    bytes.push_back(static_cast<std::byte>(bits & 0xFF));
+    bytes.push_back(static_cast<std::byte>(bits >> 8));
+  }
+  return base64(bytes);
+}
+
+Record shape_record(const Shape& shape) {
+  Record record = Record::array();
+  for (const Index size : shape) record.push_back(size);
+  return record;
+}
+
+Record attention_layout(const NamedAttention& found) {
+  const Attention& attention = *found.attention;
+  Record record = {{"path", found.name},       {"kind", name_of(attention.kind)},
+                   {"layer", attention.layer}, {"head_dim", attention.head_dim()},
+                   {"alive", Record::array()}, {"slices", Record::array()}};
+  for (const Index head : attention.alive()) record["alive"].push_back(head);
+  for (const HeadSlice& slice : attention.head_slices()) {
+    record["slices"].push_back({{"role", role_names.name(slice.role)},
+                                {"head", slice.head},
+                                {"name", slice.name},
+                                {"axis", slice.axis},
+                                {"begin", slice.begin},
+                                {"end", slice.end}});
+  }
+  return record;
+}
+
+double largest_difference(const Array& a, const Array& b) {
+  double largest = 0;
+  for (Index i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  }
+  return largest;
+}
+
+/// Seven decimals, a thousand times finer than what a page's own numbers are held to.
+Record logit_rows(const Array& logits) {
+  Record rows = Record::array();
+  for (Index r = 0; r < logits.dim(0); ++r) {
+    Record row = Record::array();
+    for (Index i = 0; i < logits.dim(1); ++i) {
+      row.push_back(std::round(static_cast<double>(logits[r * logits.dim(1) + i]) * 1e7) / 1e7);
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+}  // namespace model_recording
+
+void round_to_half(Module& model) {
+  using namespace model_recording;
+  for (NamedParameter& parameter : parameters(model)) {
+    Array rounded = parameter.tensor.value().clone();
+    for (Real& value : rounded.span()) {
+      value = static_cast<Real>(half_number(checked_half(value, parameter.name)));
+    }
+    parameter.tensor.set_value(std::move(rounded));
+  }
+}
+
+Record model_record(const SavedModel& saved) {
+  using namespace model_recording;
+  Record record = {{"config", saved.config.to_record()}, {"vocabularies", Record::object()}};
+  for (const char* name : {"source", "target", "tokens"}) {
+    if (saved.about.is_object() && saved.about.contains(name)) {
+      record["vocabularies"][name] = saved.vocabulary(name).record();
+    }
+  }
+  if (saved.about.is_object() && saved.about.contains("classes")) {
+    record["classes"] = saved.about["classes"];
+  }
+  record["parameters"] = Record::array();
+  for (const NamedParameter& parameter : parameters(*saved.model)) {
+    record["parameters"].push_back({{"name", parameter.name},
+                                    {"shape", shape_record(parameter.tensor.shape())},
+                                    {"half", halves_text(parameter)}});
+  }
+  record["attentions"] = Record::array();
+  for (const NamedAttention& found : attentions(*saved.model)) {
+    record["attentions"].push_back(attention_layout(found));
+  }
+  return record;
+}
+
+Record page_model_record(const SavedModel& saved, const Record& seen, Index most_bytes) {
+  using namespace model_recording;
+  const Index bytes = bytes_of_half * count_parameters(*saved.model);
+  const auto megabytes = [](Index n) { return static_cast<double>(n) / 1e6; };
+  if (bytes > most_bytes) {
+    return {{"left_out", fmt::format("its weights take {:.1f} MB even in half precision, more than "
+                                     "the {:.1f} MB that a page carries",
+                                     megabytes(bytes), megabytes(most_bytes))}};
+  }
+  const OneSequence sequence{seen["ids"]["source"].get<Tokens>(),
+                             seen["ids"]["target_in"].get<Tokens>()};
+  const Array own = forward_once(*saved.model, sequence);
+  Record record;
+  try {
+    record = model_record(saved);
+    round_to_half(*saved.model);
+  } catch (const NumericError& error) {
+    return {{"left_out", error.what()}};
+  }
+  const Array rounded = forward_once(*saved.model, sequence);
+  record["logits"] = logit_rows(rounded);
+  record["rounding"] = largest_difference(own, rounded);
+  return record;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,39 @@
+// The page of attention maps.
+#include <fmt/format.h>
+
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/report/attend.hpp"
+#include "report/compose_page.hpp"
+#include "report/page.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+/// What the page is about, in two sentences.
+std::string attend_summary(const Record& record) {
+  const Record& model = record["model"];
+  const Index heads = model["heads"], alive = model["alive"];
+  const std::string left = alive == heads ? fmt::format("all {} heads are alive", heads)
+                                          : fmt::format("{} of {} heads are alive", alive, heads);
+  const bool switchable = !record["page_model"].contains("left_out");
+  return fmt::format("Where the heads of a trained model look, symbol by symbol; {}. {}", left,
+                     switchable ? "The model itself is in this page: type another input, switch "
+                                  "heads off, and see what it answers then."
+                                : "The maps were computed when the page was written.");
+}
+
+}  // namespace
+
+std::string attend_page(const Record& record) {
+  std::string script(page::model_js);
+  script += "\n";
+  script += page::attend_js;
+  return compose_page(record["title"], attend_summary(record), record, "", script);
+}
+
+void write_attend_page(const Record& record, const std::filesystem::path& file) {
+  write_file(file, attend_page(record));
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,184 @@
+// Attention maps of one text for a terminal.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/utf8.hpp"
+#include "headroom/report/attend.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace attend_terminal {
+namespace {
+
+constexpr int indent = 2, gap = 3;
+constexpr std::pair<const char*, const char*> kinds[] = {
+    {"encoder", "encoder self-attention: rows read the input, columns are what they look at"},
+    {"cross", "cross-attention: rows are being written, columns are the input they look at"},
+    {"decoder", "decoder self-attention: rows are being written, columns were before them"}};
+
+bool selected(const Record& head, const HeadSelection& selection) {
+  return (selection.kind.empty() || head["kind"] == selection.kind) &&
+         (!selection.layer || head["layer"] == *selection.layer) &&
+         (!selection.head || head["head"] == *selection.head);
+}
+
+/// The symbols of an axis, spaces and line ends made visible.
+std::vector<std::string> axis(const Record& symbols, const TerminalStyle& style) {
+  std::vector<std::string> texts;
+  for (const Record& symbol : symbols) {
+    const std::string text = symbol;
+    texts.push_back(text == "\n" ? style.unicode ? "⏎" : "\\n" : text == "\t" ? "\\t" : text);
+  }
+  return texts;
+}
+
+struct Axes {
+  std::vector<std::string> queries, keys;
+};
+
+Axes axes_of(const Record& example, const std::string& kind, const TerminalStyle& style) {
+  const char* queries = kind == "encoder" ? "source" : "target";
+  const char* keys = kind == "decoder" ? "decoder_input" : "source";
+  return {axis(example[queries], style), axis(example[keys], style)};
+}
+
+Index widest(const std::vector<std::string>& texts) {
+  Index width = 1;
+  for (const std::string& text : texts) width = std::max(width, display_width(text));
+  return width;
+}
+
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+/// Blocks of lines beside each other, `per_row` of them, each `width` wide.
+std::string side_by_side(const std::vector<std::vector<std::string>>& blocks, std::size_t per_row,
+                         Index width) {
+  std::string text;
+  for (std::size_t first = 0; first < blocks.size(); first += per_row) {
+    const std::size_t end = std::min(first + per_row, blocks.size());
+    std::size_t height = 0;
+    for (std::size_t b = first; b < end; ++b) height = std::max(height, blocks[b].size());
+    for (std::size_t line = 0; line < height; ++line) {
+      std::string row(indent, ' ');
+      for (std::size_t b = first; b < end; ++b) {
+        const std::string cell = line < blocks[b].size() ? blocks[b][line] : "";
+        row += padded(cell, width + gap);
+      }
+      text += row.erase(row.find_last_not_of(' ') + 1) + "\n";
+    }
+  }
+  return text;
+}
+
+/// A layer's selected heads of one kind, as many in a row as fit.
+std::string layer_text(const Record& example, const std::vector<Record>& heads, const Axes& axes,
+                       const TerminalStyle& style) {
+  Index tight = widest(axes.queries) + 1;
+  for (const std::string& key : axes.keys) tight += std::max<Index>(1, display_width(key));
+  const Index roomy = tight + static_cast<Index>(axes.keys.size());
+  const Index room = style.columns - indent;
+  const Index fit = std::clamp<Index>((room + gap) / (std::max<Index>(tight, 16) + gap), 1,
+                                      static_cast<Index>(heads.size()));
+  const Index width = std::max<Index>(16, std::min(roomy, (room + gap) / fit - gap));
+  TerminalStyle narrow = style;
+  narrow.columns = static_cast<int>(width);
+
+  std::vector<std::vector<std::string>> blocks;
+  for (const Record& head : heads) {
+    const bool removed = head["removed"];
+    const std::string name =
+        fmt::format("head {}{}", head["head"].get<Index>(), removed ? " (removed)" : "");
+    blocks.push_back({emphasised(name, removed ? Emphasis::faint : Emphasis::strong, style)});
+    for (const Record& map : example["maps"]) {
+      if (map["kind"] != head["kind"] || map["layer"] != head["layer"] ||
+          map["head"] != head["head"]) {
+        continue;
+      }
+      const std::vector<std::vector<double>> rows = map["rows"];
+      for (std::string& line : lines_in(attention_map_text(axes.keys, axes.queries, rows, narrow)))
+        blocks.back().push_back(std::move(line));
+    }
+  }
+  return side_by_side(blocks, static_cast<std::size_t>(fit), width);
+}
+
+/// What the model made of the input.
+std::string answer_text(const Record& record) {
+  const Record& answer = record["answer"];
+  const std::string origin = answer.contains("classes")        ? ""
+                             : record.contains("output")       ? "given; "
+                             : !answer["finished"].get<bool>() ? "cut off; "
+                                                               : "";
+  return fmt::format("{}   ({}probability {:.3g})",
+                     printable(answer["text"].get<std::string>(), 1000), origin,
+                     answer["probability"].get<double>());
+}
+
+}  // namespace
+}  // namespace attend_terminal
+
+void check_selection(const Record& record, const HeadSelection& selection) {
+  std::set<std::string> kinds;
+  std::set<Index> layers, heads;
+  const auto numbers = [](const std::set<Index>& found) {
+    return fmt::format("{} to {}", *found.begin(), *found.rbegin());
+  };
+  for (const Record& head : record["heads"]) {
+    kinds.insert(head["kind"].get<std::string>());
+    if (!selection.kind.empty() && head["kind"] != selection.kind) continue;
+    layers.insert(head["layer"].get<Index>());
+    heads.insert(head["head"].get<Index>());
+  }
+  const std::string family = record["model"]["family"];
+  if (!selection.kind.empty() && !kinds.contains(selection.kind)) {
+    throw UsageError(fmt::format("--kind {}: this {} has only {}", selection.kind, family,
+                                 fmt::join(kinds, ", ")));
+  }
+  if (selection.layer && !layers.contains(*selection.layer)) {
+    throw UsageError(
+        fmt::format("--layer {}: there are layers {}", *selection.layer, numbers(layers)));
+  }
+  if (selection.head && !heads.contains(*selection.head)) {
+    throw UsageError(fmt::format("--head {}: there are heads {}", *selection.head, numbers(heads)));
+  }
+}
+
+std::string attend_text(const Record& record, const HeadSelection& selection,
+                        const TerminalStyle& style) {
+  using namespace attend_terminal;
+  check_selection(record, selection);
+  std::string text =
+      fmt::format("  input   {}\n  output  {}\n",
+                  printable(record["input"].get<std::string>(), 1000), answer_text(record));
+  for (const auto& [kind, title] : kinds) {
+    std::map<Index, std::vector<Record>> layers;
+    for (const Record& head : record["heads"]) {
+      if (head["kind"] == kind && selected(head, selection)) {
+        layers[head["layer"].get<Index>()].push_back(head);
+      }
+    }
+    if (layers.empty()) continue;
+    text += fmt::format("\n  {}\n", emphasised(title, Emphasis::strong, style));
+    const Axes axes = axes_of(record["example"], kind, style);
+    for (const auto& [layer, heads] : layers) {
+      text +=
+          fmt::format("\n  layer {}\n{}", layer, layer_text(record["example"], heads, axes, style));
+    }
+  }
+  return text;
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

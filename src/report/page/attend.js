@@ -1,0 +1,281 @@
+// The page of `headroom attend`: where the heads look in one text; another text can be typed, heads can be
+// switched off, and the address holds the state, so that a link shows the same.
+const main = document.getElementById("main");
+const present = kinds.filter(({kind}) => run.heads.some((head) => head.kind === kind));
+const head_count = 1 + Math.max(...run.heads.map((head) => head.head));
+const key_of = (head) => head_key(head.kind, head.layer, head.head);
+const record = run.page_model;
+const model = record.left_out ? null : load_model(record);
+
+// What the address holds. focus: {layer, head} when one head fills the page, else null; off: keys of heads.
+const state = {input: run.input, output: run.output ?? null, kind: (present.find(({kind}) => kind === "cross") ?? present[0]).kind, focus: null, off: new Set()};
+let whole = {example: run.example, answer: run.answer};  // with all heads
+let now = whole;                                          // with those that are on
+const marks_of_keys = [];                                 // marks under a key: {head, element}, per key
+
+// ---------------------------------------------------------------- state and address
+
+/** Whether the question is the one that the page was written for. */
+const as_written = () => state.input === run.input && state.output === (run.output ?? null);
+
+/** "cross 0.3" as it stands in an address. */
+const dotted = (key) => key.replace(" ", ".");
+
+function address() {
+  const parts = new URLSearchParams();
+  if (!as_written()) {
+    parts.set("input", state.input);
+    if (state.output !== null) parts.set("output", state.output);
+  }
+  parts.set("kind", state.kind);
+  if (state.focus) parts.set("head", `${state.focus.layer}.${state.focus.head}`);
+  const row = locked[side_of(state.kind)];
+  if (row !== null) parts.set("symbol", row + 1);
+  if (state.off.size) parts.set("off", [...state.off].map(dotted).join(","));
+  return "#" + parts;
+}
+
+/** Writes the state into the address: as a place to come back to, or in place of the last one. */
+function remember(place) {
+  const wanted = address();
+  if (wanted === location.hash) return;
+  if (place) history.pushState(null, "", wanted);
+  else history.replaceState(null, "", wanted);
+}
+
+/** Takes the state from the address; what does not exist here is passed over. */
+function recall() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const exists = (kind, layer, head) => run.heads.some((h) => key_of(h) === head_key(kind, layer, head) && !h.removed);
+  const asked = model && parts.has("input");
+  state.input = asked ? parts.get("input") : run.input;
+  state.output = asked ? parts.get("output") : run.output ?? null;
+  if (present.some(({kind}) => kind === parts.get("kind"))) state.kind = parts.get("kind");
+  const [layer, head] = (parts.get("head") ?? "").split(".").map(Number);
+  state.focus = exists(state.kind, layer, head) ? {layer, head} : null;
+  const off = (parts.get("off") ?? "").split(",").map((text) => text.split(".")).filter(([kind, l, h]) => model && exists(kind, Number(l), Number(h)));
+  state.off = new Set(off.map(([kind, l, h]) => head_key(kind, Number(l), Number(h))));
+  return Number(parts.get("symbol")) - 1;
+}
+
+const side_of = (kind) => kinds.find((k) => k.kind === kind).rows;
+
+// ---------------------------------------------------------------- the model's answer
+
+/** The example and answer with some heads off: from the program where it was asked the same, else from the model here. */
+function computed(off) {
+  if (as_written() && !off.size) return {example: run.example, answer: run.answer};
+  const gates = Object.fromEntries([...off].map((key) => [key, 0]));
+  return answer_to(model, {input: state.input, output: state.output, write: run.write}, gates);
+}
+
+/** Computes anew and draws; an input that the model cannot read leaves all as it is, with a sentence. Returns whether it could. */
+function update() {
+  try {
+    const all = computed(new Set());
+    now = state.off.size ? computed(state.off) : all;
+    whole = all;
+  } catch (error) {
+    say(error.message + ".");
+    return false;
+  }
+  say("");
+  show_answer();
+  show_maps();
+  return true;
+}
+
+const message = h("p.worse", {role: "alert"});
+const say = (text) => { message.textContent = text; };
+const percent = (p) => p >= 0.9995 ? "100 %" : p < 0.001 ? "under 0.1 %" : `${(100 * p).toFixed(1)} %`;
+const visible = (text) => [...text].map((symbol) => ({"\n": "⏎", "\t": "⇥"})[symbol] ?? symbol).join("");
+
+const brief = (text) => [...text].length > 60 ? [...text].slice(0, 59).join("") + "…" : text;
+
+/** An answer; what differs from another one is marked. */
+function answer_text(answer, other) {
+  const symbols = [...visible(answer.text)], others = other && [...visible(other.text)];
+  return symbols.length ? symbols.map((symbol, i) => others && others[i] !== symbol ? h("mark", {}, symbol) : symbol) : [h("i", {}, "nothing")];
+}
+
+const answers = h("dl.answers", {"aria-live": "polite"});
+
+function show_answer() {
+  const written = run.model.family === "language_model" ? "It goes on" : run.model.family === "classifier" ? "It says" : "It writes";
+  const line = (title, {answer}, other) => [h("dt", {}, title),
+    h("dd", {}, h("code", {}, answer_text(answer, other)), h("span", {}, answer.classes ? answer.classes.map((c) => `${c.name} ${percent(c.probability)}`).join(", ") : `probability ${percent(answer.probability)}`,
+      answer.finished === false ? ", cut off" : ""))];
+  const off = [...state.off];
+  answers.replaceChildren(...line(state.output === null ? written : "Given as written", whole),
+    ...(off.length ? line(`Without ${off.length === 1 ? off[0] : `${off.length} heads`}`, now, whole.answer) : []));
+  all_on.hidden = !off.length;
+  const title = `“${brief(visible(state.input))}” → “${brief(visible(whole.answer.text))}”`;
+  document.querySelector("h1").textContent = document.title = title;
+}
+
+const all_on = h("button.plain", {type: "button", hidden: "", onclick: () => { state.off.clear(); update(); remember(true); }}, "Switch all heads on");
+
+const long_text = run.model.family === "language_model";
+const field = h(long_text ? "textarea" : "input", {id: "input", spellcheck: "false", autocomplete: "off", rows: long_text ? 3 : null, disabled: model ? null : ""});
+
+/** The form for another input, or the sentence that says why there is none. */
+function question_section() {
+  const ask = (event) => {
+    event.preventDefault();
+    const before = {input: state.input, output: state.output};
+    Object.assign(state, {input: field.value, output: null});
+    for (const side of ["source", "target"]) locked[side] = chosen[side] = null;
+    if (update()) remember(true);
+    else Object.assign(state, before);
+  };
+  const form = h("form.ask", {onsubmit: ask}, h("label", {for: "input"}, "Input"), field, model ? h("button.plain", {type: "submit"}, "Look") : null);
+  return h("section", {"aria-label": "Input and answer"}, form, message, answers, all_on, h("p.look", {}, about_model()));
+}
+
+/** How the page's own numbers compare with the program's, or why it has none. */
+function about_model() {
+  if (!model) return `Another input cannot be typed here, nor heads switched off: ${record.left_out}.`;
+  const {logits} = forward(model, run.ids.source, run.ids.target_in);
+  const difference = Math.max(...logits.map((row, t) => Math.max(...Array.from(row, (v, i) => Math.abs(v - record.logits[t][i])))));
+  document.documentElement.dataset.difference = difference;
+  return `What you change is computed in this page, with weights rounded to half precision, which moves a logit by at most ${number_text(record.rounding)}. `
+    + (difference <= 1e-4 ? `With the same weights the program's logits are the same within ${difference < 1e-6 ? "0.000001" : number_text(difference)}.`
+      : `With the same weights the program's logits differ by ${number_text(difference)}: do not trust what is computed here.`);
+}
+
+// ---------------------------------------------------------------- maps
+
+const head_hue = (head) => Math.round(210 + 360 * head.head / head_count) % 360;
+const head_colour = (head) => `hsl(${head_hue(head)} ${css("--head-saturation")} ${css("--head-lightness")})`;
+const swatch = (head) => h("i.swatch", {"--hue": head_hue(head), "aria-hidden": "true"});
+
+const tabs = h("div.tabs", {role: "tablist", "aria-label": "kind of attention"});
+const view = h("div", {});
+const spoken = h("p.unseen", {"aria-live": "polite"});
+
+function choose_kind(kind) {
+  if (side_of(kind) !== side_of(state.kind)) locked.source = locked.target = chosen.source = chosen.target = null;
+  Object.assign(state, {kind, focus: null});
+  show_maps();
+  remember(true);
+}
+
+function focus_on(head) {
+  state.focus = head && {layer: head.layer, head: head.head};
+  show_maps();
+  remember(true);
+  (head ? view.querySelector(".back") : view.querySelector(".name"))?.focus();
+}
+
+function switch_head(head, on) {
+  if (on) state.off.delete(key_of(head));
+  else state.off.add(key_of(head));
+  update();
+  remember(true);
+  [...view.querySelectorAll(".switch input")].find((box) => box.value === key_of(head))?.focus();
+}
+
+function show_maps() {
+  const group = kinds.find(({kind}) => kind === state.kind);
+  const heads = run.heads.filter((head) => head.kind === state.kind);
+  const focused = state.focus && heads.find((head) => head.layer === state.focus.layer && head.head === state.focus.head);
+  const axis = axes(now.example, state.kind);
+  [...tabs.children].forEach((tab) => {
+    tab.setAttribute("aria-selected", tab.value === state.kind);
+    tab.tabIndex = tab.value === state.kind ? 0 : -1;
+  });
+  maps.length = 0;
+  strips = {};
+  for (const side of ["source", "target"]) if (locked[side] >= axis.queries.length) locked[side] = chosen[side] = null;
+  const rows = group.kind === "encoder" ? "symbols that look" : "symbols being written";
+  const parts = [h("p.look", {}, group.text), strip(group.rows, rows, axis.queries), key_strip(axis.keys, focused ? [focused] : heads, !focused)];
+  view.replaceChildren(...parts, ...(focused ? detail(focused, heads, axis, group) : grid(heads, axis, group)));
+  refresh();
+}
+
+/** The symbols that are looked at; under each a mark for every head, arranged as the maps are. */
+function key_strip(keys, heads, all) {
+  const columns = all ? head_count : 1;
+  marks_of_keys.length = 0;
+  const cells = keys.map((token) => {
+    const marks = heads.map((head) => ({head, element: h("i", {"--hue": head_hue(head)})}));
+    marks_of_keys.push(marks);
+    return h("span.key", {}, h("b", {}, shown(token)), h("span.marks", {"--columns": columns, "aria-hidden": "true"}, marks.map((mark) => mark.element)));
+  });
+  return h("div.sentence", {}, h("span", {}, all ? "symbols looked at; a mark for every head: layers from top to bottom, heads in their colours" : "symbols looked at"), h("div.keys", {}, cells));
+}
+
+/** Brings the marks to the chosen row, and says it. */
+function follow_row() {
+  const row = chosen[side_of(state.kind)];
+  const entry_of = new Map(maps.map((entry) => [key_of(entry.map), entry]));
+  marks_of_keys.forEach((marks, k) => marks.forEach(({head, element}) => {
+    const entry = entry_of.get(key_of(head));
+    element.style.opacity = row === null || !entry || entry.gone ? 0 : entry.map.rows[row][k].toFixed(3);
+  }));
+  spoken.textContent = row === null ? "" : maps.filter((entry) => !entry.gone).map((entry) => `${head_name(entry.map)}: ${entry.read.textContent}`).join("; ");
+  remember(false);
+}
+
+function grid(heads, axis, group) {
+  const layers = [...new Set(heads.map((head) => head.layer))];
+  return layers.flatMap((layer) => [h("p.layer", {}, `layer ${layer}`),
+    h("div.maps", {role: "group", "aria-label": `${group.title}, layer ${layer}`}, heads.filter((head) => head.layer === layer).map((head) => head_card(head, axis, group, false)))]);
+}
+
+/** One head: its name, its switch and its map. */
+function head_card(head, axis, group, alone) {
+  const off = state.off.has(key_of(head));
+  const name = alone ? h("b.name", {}, swatch(head), key_of(head))
+    : h("button.name", {type: "button", disabled: head.removed ? "" : null, "aria-label": `${key_of(head)}: show it large`, onclick: () => focus_on(head)}, swatch(head), `head ${head.head}`);
+  if (head.removed) return h("div.map.removed", {}, h("p", {}, name, h("span", {}, "removed")), h("div.none", {}, "removed"));
+  const on_off = model ? h("label.switch", {}, h("input", {type: "checkbox", value: key_of(head), checked: off ? null : "",
+    "aria-label": `${key_of(head)} on`, onchange: (event) => switch_head(head, event.target.checked)}), off ? "off" : "on") : null;
+  const map = now.example.maps.find((m) => key_of(m) === key_of(head));
+  return h("div.map" + (off ? ".off" : ""), {}, h("p", {}, name, on_off),
+    map ? map_canvas({map, queries: axis.queries, keys: axis.keys, side: group.rows, gone: off, colour: () => head_colour(head)}) : h("div.none", {}, "no map"));
+}
+
+/** One head alone: its map, its numbers, the way back and to its neighbours. */
+function detail(head, heads, axis, group) {
+  const alive = heads.filter((h) => !h.removed), at = alive.indexOf(head);
+  const to = (other, text) => other ? h("button.plain", {type: "button", onclick: () => focus_on(other)}, text(key_of(other))) : null;
+  return [h("p.ways", {}, h("button.plain.back", {type: "button", onclick: () => focus_on(null)}, "All heads"),
+    to(alive[at - 1], (name) => `← ${name}`), to(alive[at + 1], (name) => `${name} →`)),
+  h("div.single", {}, head_card(head, axis, group, true)), rows_fold(group, axis.queries, axis.keys)];
+}
+
+// ---------------------------------------------------------------- start
+
+function attend_facts() {
+  const {model: m} = run;
+  const parts = [m.task && `task ${m.task}`, m.family.replace("_", " "), `layout ${m.layout}`, `${m.alive} of ${m.heads} heads`, `${commas(m.parameters)} parameters`, m.file];
+  document.getElementById("facts").append(...parts.filter(Boolean).map((part) => h("span", {}, part)));
+}
+
+function start() {
+  attend_facts();
+  for (const {kind, title} of present) tabs.append(h("button", {role: "tab", type: "button", value: kind, onclick: () => choose_kind(kind)}, title));
+  arrows(tabs, (i) => choose_kind(present[i].kind));
+  main.append(question_section(), h("section", {"aria-label": "Attention maps"}, h("h2", {}, "Where each head looks"),
+    h("p.look", {}, "Point at a symbol, or move to it by keyboard, to see where every head looks from there; click or press Enter to keep it. A head's name shows it large."
+      + (model ? " Its switch takes its output out of the sum." : "")), tabs, view, spoken), run.environment ? folded("Environment", run.environment) : "");
+  followers.push(follow_row);
+  restore();
+}
+
+/** Shows what the address says. */
+function restore() {
+  const row = recall();
+  field.value = state.input;
+  locked.source = locked.target = chosen.source = chosen.target = null;
+  if (row >= 0) locked[side_of(state.kind)] = chosen[side_of(state.kind)] = row;
+  if (update()) return;
+  Object.assign(state, {input: run.input, output: run.output ?? null});  // the sentence stays; the rest as written
+  const sentence = message.textContent;
+  update();
+  say(sentence);
+}
+
+addEventListener("hashchange", restore);
+start();

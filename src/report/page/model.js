@@ -1,0 +1,332 @@
+// The forward pass of headroom's models in plain JavaScript, from a record of their weights in half
+// precision (heads/model_record.hpp). A sequence is an array of rows, a row the C numbers of a symbol.
+
+/** The number that sixteen bits stand for (IEEE 754 binary16). */
+function half_number(bits) {
+  const exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const size = exponent === 31 ? (fraction ? NaN : Infinity)
+    : exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25);
+  return bits & 0x8000 ? -size : size;
+}
+
+/** Little-endian halves in base64, as numbers. */
+function half_numbers(text) {
+  const bytes = atob(text);
+  return Float64Array.from({length: bytes.length / 2},
+    (_, i) => half_number(bytes.charCodeAt(2 * i) | bytes.charCodeAt(2 * i + 1) << 8));
+}
+
+const head_key = (kind, layer, head) => `${kind} ${layer}.${head}`;
+
+/** A model ready to run: {config, parameters by name, attentions by path, vocabularies, classes}. */
+function load_model(record) {
+  const parameters = new Map(record.parameters.map((p) => [p.name, {shape: p.shape, numbers: half_numbers(p.half)}]));
+  const attentions = new Map(record.attentions.map((a) => [a.path, load_attention(a, parameters)]));
+  return {config: record.config, vocabularies: record.vocabularies, classes: record.classes, parameters, attentions};
+}
+
+/** Rows [begin, end) of a parameter: a head's own, without copying. */
+function rows_of(parameter, begin, end) {
+  const width = parameter.shape[1] ?? 1;
+  return {shape: [end - begin, ...parameter.shape.slice(1)], numbers: parameter.numbers.subarray(begin * width, end * width)};
+}
+
+/** Every live head with its part of each parameter, whatever the layout. */
+function load_attention(record, parameters) {
+  const parameter = (slice) => parameters.get(`${record.path}.${slice.name}`);
+  const shared = record.slices.some((slice) => slice.head === -2);  // one small projection for all heads
+  const heads = record.alive.map((head) => {
+    const part = (role) => {
+      const slice = record.slices.find((s) => s.role === role && (s.head === head || s.head === -2));
+      return slice && rows_of(parameter(slice), slice.begin, slice.end);
+    };
+    const output = record.slices.find((s) => s.role === "output" && s.head === head);
+    return {
+      key: head_key(record.kind, record.layer, head),
+      input: shared ? [head * record.head_dim, (head + 1) * record.head_dim] : null,  // the columns that it reads
+      W_Q: part("query"), b_Q: part("query_bias"), W_K: part("key"), b_K: part("key_bias"),
+      W_V: part("value"), b_V: part("value_bias"), W_O: parameter(output), first: output.begin,
+    };
+  });
+  const bias = record.slices.find((slice) => slice.role === "output_bias");
+  return {heads, head_dim: record.head_dim, b_O: bias && parameter(bias)};
+}
+
+// ---------------------------------------------------------------- layers
+
+/** x W^T + b, row by row. */
+function linear(x, weight, bias) {
+  const [out, width] = weight.shape;
+  return x.map((row) => {
+    const y = new Float64Array(out);
+    for (let o = 0; o < out; o++) {
+      let sum = bias ? bias.numbers[o] : 0;
+      for (let i = 0; i < width; i++) sum += weight.numbers[o * width + i] * row[i];
+      y[o] = sum;
+    }
+    return y;
+  });
+}
+
+const added = (x, y) => x.map((row, t) => row.map((v, c) => v + y[t][c]));
+
+/** Layer norm, (x - mean) / sqrt(variance + epsilon) w + b, or RMS norm, x / sqrt(mean of x^2 + epsilon) w. */
+function normalised(model, name, x) {
+  const {norm, epsilon} = model.config;
+  const weight = model.parameters.get(`${name}.weight`).numbers, bias = model.parameters.get(`${name}.bias`)?.numbers;
+  return x.map((row) => {
+    const mean = norm === "layer" ? row.reduce((sum, v) => sum + v, 0) / row.length : 0;
+    const variance = row.reduce((sum, v) => sum + (v - mean) ** 2, 0) / row.length;
+    const scale = 1 / Math.sqrt(variance + epsilon);
+    return row.map((v, c) => (v - mean) * scale * weight[c] + (bias ? bias[c] : 0));
+  });
+}
+
+/** The error function by its series 2/sqrt(pi) e^(-x^2) sum of 2^n x^(2n+1) / (2n+1)!!, whose terms have one sign. */
+function erf(x) {
+  if (Math.abs(x) > 6) return Math.sign(x);
+  let term = x, sum = x;
+  for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) sum += term *= 2 * x * x / (2 * n + 1);
+  return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
+}
+
+const activations = {
+  relu: (x) => Math.max(x, 0),
+  gelu: (x) => x * (1 + erf(x / Math.SQRT2)) / 2,
+  gelu_tanh: (x) => x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))) / 2,
+  silu: (x) => x / (1 + Math.exp(-x)),
+  tanh: Math.tanh,
+  sigmoid: (x) => 1 / (1 + Math.exp(-x)),
+};
+
+function feed_forward(model, path, x) {
+  const layer = (name, rows) => linear(rows, model.parameters.get(`${path}.${name}.weight`), model.parameters.get(`${path}.${name}.bias`));
+  const hidden = layer("linear1", x).map((row) => row.map(activations[model.config.activation]));
+  return layer("linear2", hidden);
+}
+
+function softmax(scores) {
+  const largest = Math.max(...scores);
+  const powers = Array.from(scores, (s) => Math.exp(s - largest));
+  const sum = powers.reduce((a, b) => a + b, 0);
+  return powers.map((p) => p / sum);
+}
+
+/**
+ * y = b_O + sum over heads of gate_h A_h W_O^h with A_h = softmax(Q_h K_h^T / sqrt(D)) V_h.
+ * Keys and values of `memory` are appended to the head's cache; without memory the cache is only read.
+ * Causal: row i of x sees what was cached before this call, and the first i + 1 rows of memory.
+ * `look` has gates by head (1 where there is none) and collects the maps.
+ */
+function attend(model, path, x, memory, causal, cache, look) {
+  const {heads, head_dim, b_O} = model.attentions.get(path);
+  const y = x.map(() => b_O ? Float64Array.from(b_O.numbers) : new Float64Array(model.config.width));
+  for (const head of heads) {
+    const read = (rows) => head.input ? rows.map((row) => row.subarray(...head.input)) : rows;
+    const kept = cache[head.key] ??= {keys: [], values: []};
+    const before = kept.keys.length;
+    if (memory) {
+      kept.keys.push(...linear(read(memory), head.W_K, head.b_K));
+      kept.values.push(...linear(read(memory), head.W_V, head.b_V));
+    }
+    const queries = linear(read(x), head.W_Q, head.b_Q);
+    const scale = 1 / Math.sqrt(head_dim), gate = look.gates[head.key] ?? 1;
+    const map = look.maps[head.key] ??= [];
+    queries.forEach((query, i) => {
+      const seen = causal ? before + i + 1 : kept.keys.length;
+      const weights = softmax(kept.keys.slice(0, seen).map((key) => scale * dot(query, key)));
+      map.push(weights);
+      if (gate !== 0) add_output(y[i], head, gate, mixed(weights, kept.values));
+    });
+  }
+  return y;
+}
+
+function dot(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/** The values, weighted: the head's output A_h of one row. */
+function mixed(weights, values) {
+  const output = new Float64Array(values[0].length);
+  weights.forEach((weight, k) => { for (let d = 0; d < output.length; d++) output[d] += weight * values[k][d]; });
+  return output;
+}
+
+/** y += gate A_h W_O^h: the head's columns of the output projection. */
+function add_output(y, head, gate, output) {
+  const width = head.W_O.shape[1];
+  for (let c = 0; c < y.length; c++) {
+    for (let d = 0; d < output.length; d++) y[c] += gate * output[d] * head.W_O.numbers[c * width + head.first + d];
+  }
+}
+
+/** Pre-norm x + f(norm(x)), post-norm norm(x + f(x)). */
+function residual(model, norm, x, f) {
+  return model.config.norm_first ? added(x, f(normalised(model, norm, x))) : normalised(model, norm, added(x, f(x)));
+}
+
+/** A layer of self-attention, of attention to an encoder's output where there is one, and of feed-forward. */
+function layer(model, path, x, {causal, memory}, cache, look) {
+  let y = residual(model, `${path}.norm1`, x, (v) => attend(model, `${path}.self_attn`, v, v, causal, cache, look));
+  const crossed = model.attentions.has(`${path}.multihead_attn`);
+  if (crossed) y = residual(model, `${path}.norm2`, y, (v) => attend(model, `${path}.multihead_attn`, v, memory, false, cache, look));
+  return residual(model, `${path}.norm${crossed ? 3 : 2}`, y, (v) => feed_forward(model, path, v));
+}
+
+function stack(model, name, x, seen, cache, look) {
+  let y = x;
+  for (let i = 0; i < model.config.layers; i++) y = layer(model, `${name}.layers.${i}`, y, seen, cache, look);
+  return model.config.norm_first ? normalised(model, `${name}.norm`, y) : y;
+}
+
+/** Embeddings, times sqrt(C) with sinusoidal positions, and the positions from `first` on; side is "", "source_" or "target_". */
+function embed(model, side, ids, first = 0) {
+  const {width, positions} = model.config;
+  const table = model.parameters.get(`${side}embedding.weight`).numbers;
+  const learned = model.parameters.get(`${side}positions.weight`)?.numbers;
+  const sinusoid = (t, c) => Math.fround((c % 2 ? Math.cos : Math.sin)(t / 10000 ** ((c - c % 2) / width)));
+  return ids.map((id, i) => Float64Array.from({length: width}, (_, c) => {
+    const value = table[id * width + c];
+    if (positions === "sinusoidal") return value * Math.sqrt(width) + sinusoid(first + i, c);
+    return positions === "learned" ? value + learned[(first + i) * width + c] : value;
+  }));
+}
+
+function logits_of(model, side, x) {
+  const weight = model.parameters.get("output.weight") ?? model.parameters.get(`${side}embedding.weight`);  // tied
+  return linear(x, weight, model.parameters.get("output.bias"));
+}
+
+// ---------------------------------------------------------------- whole models
+
+/** What decodes: read(ids) appends symbols and returns the logits after each of them. */
+function reader(model, source, look) {
+  const cache = {};
+  let length = 0;
+  const seq2seq = model.config.kind === "seq2seq";
+  const side = seq2seq ? "target_" : "";
+  let memory = seq2seq ? stack(model, "encoder", embed(model, "source_", source), {causal: false}, {}, look) : null;
+  return (ids) => {
+    const x = embed(model, side, ids, length);
+    length += ids.length;
+    const y = stack(model, seq2seq ? "decoder" : "encoder", x, {causal: true, memory}, cache, look);
+    memory = null;  // its keys and values are cached by now
+    return logits_of(model, side, y);
+  };
+}
+
+/** The mean over positions of the encoder's output, and a linear layer: [logits]. */
+function classify(model, ids, look) {
+  const rows = stack(model, "encoder", embed(model, "", ids), {causal: false}, {}, look);
+  const mean = rows[0].map((_, c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length);
+  return logits_of(model, "", [mean]);
+}
+
+/** Logits and maps of given symbols: `target_in` is what the decoder or language model reads. */
+function forward(model, source, target_in, gates = {}) {
+  const look = {gates, maps: {}};
+  const logits = model.config.kind === "classifier" ? classify(model, source, look) : reader(model, source, look)(target_in);
+  return {logits, maps: whole_rows(look.maps)};
+}
+
+/** Rows of causal maps, filled up with zeros to one length. */
+function whole_rows(maps) {
+  for (const rows of Object.values(maps)) {
+    const keys = Math.max(...rows.map((row) => row.length));
+    for (const row of rows) while (row.length < keys) row.push(0);
+  }
+  return maps;
+}
+
+const likeliest = (row) => row.reduce((best, v, i) => v > row[best] ? i : best, 0);
+
+/**
+ * Reads `prompt` (and a source, where there is an encoder) and goes on greedily with at most `most` symbols,
+ * up to `end`; or takes `given` as written. target[i] was written after target_in[i].
+ */
+function write_on(model, {source, prompt, given, end, most}, gates = {}) {
+  const look = {gates, maps: {}};
+  const read = reader(model, source, look);
+  const planned = given && (end === null ? given : [...given, end]);
+  const count = planned ? planned.length : most;
+  const target_in = count ? [...prompt] : prompt.slice(0, -1), written = [];  // the last symbol is not read
+  const logits = read(target_in);
+  while (written.length < count && written.at(-1) !== end) {
+    if (written.length) {
+      target_in.push(written.at(-1));
+      logits.push(...read([written.at(-1)]));
+    }
+    written.push(planned ? planned[written.length] : likeliest(logits.at(-1)));
+  }
+  const target = [...prompt.slice(1), ...written];
+  const probability = written.reduce((product, id, i) => product * softmax(logits[prompt.length - 1 + i])[id], 1);
+  return {source, target_in, target, written, finished: written.at(-1) === end, logits, maps: whole_rows(look.maps), probability};
+}
+
+// ---------------------------------------------------------------- symbols
+
+/** Special symbols by number, as a page shows them; they come first in a vocabulary and in no text. */
+const special_symbols = {none: [], bos: ["^"], all: ["<pad>", "^", "$", "<unk>"]};
+
+const symbol_of = (vocabulary, id) => [...special_symbols[vocabulary.specials], ...vocabulary.symbols][id];
+
+/** The symbols of a text: code points, or words between spaces. */
+const symbols_in = (vocabulary, text) => vocabulary.kind === "characters" ? [...text] : text.split(/[ \t\n]+/).filter(Boolean);
+
+/** Numbers of a text's symbols; throws an Error with a sentence when there is one that the model does not know. */
+function encoded(vocabulary, text) {
+  return symbols_in(vocabulary, text).map((symbol) => {
+    const id = vocabulary.symbols.indexOf(symbol);
+    if (id >= 0) return id + special_symbols[vocabulary.specials].length;
+    const known = vocabulary.symbols.length > 100 ? "" : `: ${vocabulary.symbols.map((s) => ({" ": "space", "\n": "line end"})[s] ?? s).join(" ")}`;
+    throw new Error(`“${symbol}” is not among the ${vocabulary.symbols.length} symbols that the model knows${known}`);
+  });
+}
+
+/** The text of symbols, special ones left out. */
+function decoded(vocabulary, ids) {
+  const specials = special_symbols[vocabulary.specials].length;
+  return ids.filter((id) => id >= specials).map((id) => vocabulary.symbols[id - specials]).join(vocabulary.kind === "words" ? " " : "");
+}
+
+/**
+ * The model's answer to a text, in the form of an attention_record()'s example and answer. `output`: a text that
+ * is taken as written, or null; `write`: most symbols of a language model; gates by head. Throws Errors with a sentence.
+ */
+function answer_to(model, {input, output, write}, gates = {}) {
+  const {kind, longest} = model.config, {vocabularies} = model;
+  const ids = encoded(vocabularies.source ?? vocabularies.tokens, input);
+  if (!ids.length) throw new Error("Type at least one symbol");
+  if (ids.length > longest) throw new Error(`${ids.length} symbols; the model reads at most ${longest}`);
+  const source = ids.map((id) => symbol_of(vocabularies.source ?? vocabularies.tokens, id));
+  if (kind === "classifier") {
+    const {logits, maps} = forward(model, ids, [], gates);
+    const classes = Array.from(softmax(logits[0]), (probability, i) => ({name: model.classes?.[i] ?? `class ${i}`, probability}))
+      .sort((a, b) => b.probability - a.probability);
+    return {example: {source, maps: map_list(maps)}, answer: {text: classes[0].name, probability: classes[0].probability, classes}};
+  }
+  const seq2seq = kind === "seq2seq";
+  const target = seq2seq ? vocabularies.target : vocabularies.tokens;
+  const given = output === null ? null : encoded(target, output);
+  const room = seq2seq ? longest - 1 : longest - ids.length + 1;
+  if (given && given.length > room) throw new Error(`${given.length} symbols of output; there is room for ${room}`);
+  const result = write_on(model, seq2seq ? {source: ids, prompt: [1], given, end: 2, most: room}
+    : {source: [], prompt: ids, given, end: null, most: Math.min(write, room)}, gates);
+  if (!result.target.length) throw new Error("A text of one symbol has nothing to look at");
+  const shown = (list) => list.map((id) => symbol_of(target, id));
+  return {
+    example: {...(seq2seq ? {source} : {}), target: shown(result.target), decoder_input: shown(result.target_in), maps: map_list(result.maps)},
+    answer: {text: decoded(target, result.written), probability: result.probability, finished: !seq2seq || result.finished},
+  };
+}
+
+/** Maps by head as a list of {kind, layer, head, rows}. */
+function map_list(maps) {
+  return Object.entries(maps).map(([key, rows]) => {
+    const [, kind, layer, head] = key.match(/^(\w+) (\d+)\.(\d+)$/);
+    return {kind, layer: Number(layer), head: Number(head), rows};
+  });
+}

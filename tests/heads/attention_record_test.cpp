@@ -1,0 +1,174 @@
+// What the heads look at: the maps are those of the model, the answer is what it writes.
+#include "headroom/heads/attention_record.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/ops/softmax.hpp"
+#include "support/small_saved_model.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::vector<std::string> texts(const Record& list) { return list.get<std::vector<std::string>>(); }
+
+const Record* map_of(const Record& record, const char* kind, Index layer, Index head) {
+  for (const Record& map : record["example"]["maps"]) {
+    if (map["kind"] == kind && map["layer"] == layer && map["head"] == head) return &map;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own greedy answer") {
+  const Layout layout =
+      GENERATE(from_range(std::begin(test::all_layouts), std::end(test::all_layouts)));
+  INFO(name_of(layout));
+  const std::vector<HeadId> removed{{AttentionKind::cross, 0, 0}, {AttentionKind::cross, 0, 1}};
+  const SavedModel saved =
+      test::small_saved_model(test::small_config(ModelKind::seq2seq, layout), removed);
+  const Record record = attention_record(saved, {.input = "abca"});
+
+  // Greedy decoding by hand: the whole target anew for every symbol.
+  const Seq2Seq& model = saved.seq2seq();
+  const NoGrad quiet;
+  const Ids source({1, 4}, {4, 5, 6, 4}), lengths({1}, {4});
+  std::vector<std::int32_t> read{1}, written;
+  double probability = 1;
+  while (written.size() < 11) {
+    const Tensor logits =
+        model(source, lengths, Ids({1, static_cast<Index>(read.size())}, std::span(read)));
+    const Array p = softmax(logits).value();
+    const Real* last = p.data() + (static_cast<Index>(read.size()) - 1) * p.dim(2);
+    const auto best = static_cast<std::int32_t>(std::max_element(last, last + p.dim(2)) - last);
+    probability *= static_cast<double>(last[best]);
+    written.push_back(best);
+    if (best == 2) break;
+    read.push_back(best);
+  }
+  if (written.back() != 2) read.pop_back();
+  CHECK(record["ids"]["target_in"].get<Tokens>() == read);
+  CHECK(record["ids"]["target"].get<Tokens>() == written);
+  CHECK(record["answer"]["finished"] == (written.back() == 2));
+  CHECK(std::abs(record["answer"]["probability"].get<double>() - probability) < 1e-5);
+
+  HeadProbe probe;
+  probe.maps = true;
+  model(source, lengths, Ids({1, static_cast<Index>(read.size())}, std::span(read)), &probe);
+  std::size_t maps = 0;
+  for (const auto& [place, seen] : probe.seen) {
+    const Array& weights = seen.maps.value();
+    for (Index head = 0, position = 0; head < 3; ++head) {
+      const Record* map = map_of(record, name_of(place.kind), place.layer, head);
+      const bool gone = place == AttentionPlace{AttentionKind::cross, 0} && head < 2;
+      REQUIRE((map == nullptr) == gone);
+      if (gone) continue;
+      const Index keys = weights.dim(3);
+      REQUIRE((*map)["rows"].size() == static_cast<std::size_t>(weights.dim(2)));
+      for (Index i = 0; i < weights.dim(2); ++i) {
+        for (Index j = 0; j < keys; ++j) {
+          const double shown =
+              (*map)["rows"][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+          const auto own = static_cast<double>(weights[(position * weights.dim(2) + i) * keys + j]);
+          if (std::abs(shown - own) > 1e-4) FAIL(name_of(place.kind) << ": " << shown);
+        }
+      }
+      ++position;
+      ++maps;
+    }
+  }
+  CHECK(maps == record["example"]["maps"].size());
+  CHECK(record["model"]["alive"] == 16);
+  CHECK(texts(record["example"]["source"]) == std::vector<std::string>{"a", "b", "c", "a"});
+  CHECK(record["example"]["decoder_input"][0] == "^");
+}
+
+TEST_CASE("a given output is read as if it had been written") {
+  const SavedModel saved =
+      test::small_saved_model(test::small_config(ModelKind::seq2seq, Layout::fused));
+  const Record record = attention_record(saved, {.input = "ab", .output = "xyz"});
+  CHECK(record["output"] == "xyz");
+  CHECK(record["answer"]["text"] == "xyz");
+  CHECK(texts(record["example"]["target"]) == std::vector<std::string>{"x", "y", "z", "$"});
+  CHECK(texts(record["example"]["decoder_input"]) == std::vector<std::string>{"^", "x", "y", "z"});
+}
+
+TEST_CASE(
+    "a language model's text is the input and what it wrote, each symbol after those before") {
+  const SavedModel saved =
+      test::small_saved_model(test::small_config(ModelKind::language_model, Layout::separate));
+  const Record record = attention_record(saved, {.input = "abcd", .write = 5});
+  const std::string written = record["answer"]["text"];
+  CHECK(written.size() == 5);
+  std::string read, target;
+  for (const Record& symbol : record["example"]["decoder_input"]) read += symbol.get<std::string>();
+  for (const Record& symbol : record["example"]["target"]) target += symbol.get<std::string>();
+  CHECK("abcd" + written == read + written.back());
+  CHECK("abcd" + written == "a" + target);
+  CHECK(!record["example"].contains("source"));
+  for (const Record& map : record["example"]["maps"]) {
+    CHECK(map["kind"] == "decoder");
+    CHECK(map["rows"][0][1] == 0.0);  // nothing looks ahead
+  }
+  // There is room for 12 positions; the last symbol needs none.
+  CHECK(attention_record(saved, {.input = "abcd"})["answer"]["text"].get<std::string>().size() ==
+        9);
+}
+
+TEST_CASE("a classifier answers with its classes") {
+  const SavedModel saved =
+      test::small_saved_model(test::small_config(ModelKind::classifier, Layout::shared));
+  const Record record = attention_record(saved, {.input = "dcba"});
+  const NoGrad quiet;
+  const Array p = softmax(saved.classifier()(Ids({1, 4}, {7, 6, 5, 4}), Ids({1}, {4}))).value();
+  const std::vector<std::string> names{"no", "yes", "perhaps"};
+  double sum = 0, before = 1;
+  for (const Record& entry : record["answer"]["classes"]) {
+    const auto at = std::find(names.begin(), names.end(), entry["name"].get<std::string>());
+    const double probability = entry["probability"];
+    CHECK(std::abs(probability - static_cast<double>(p[at - names.begin()])) < 1e-6);
+    CHECK(probability <= before);
+    sum += before = probability;
+  }
+  CHECK(std::abs(sum - 1) < 1e-9);
+  CHECK(record["answer"]["text"] == record["answer"]["classes"][0]["name"]);
+  CHECK(record["example"]["maps"].size() == 6);
+}
+
+TEST_CASE("texts that a model cannot take are refused with a reason") {
+  const SavedModel translator =
+      test::small_saved_model(test::small_config(ModelKind::seq2seq, Layout::fused));
+  const SavedModel writer =
+      test::small_saved_model(test::small_config(ModelKind::language_model, Layout::fused));
+  const SavedModel judge =
+      test::small_saved_model(test::small_config(ModelKind::classifier, Layout::fused));
+  struct Bad {
+    const SavedModel& saved;
+    AttentionQuestion question;
+    const char* words;
+  };
+  const std::vector<Bad> bad = {
+      {translator, {.input = "aé"}, "--input \"aé\": \"é\" is not among the 4 symbols"},
+      {writer, {.input = "ax"}, "\"x\" is not among the 4 symbols that the model knows"},
+      {translator, {.input = ""}, "--input is empty"},
+      {translator,
+       {.input = "abcdabcdabcda"},
+       "--input has 13 symbols; the model reads at most 12"},
+      {translator, {.input = "a", .output = "a"}, "--output \"a\": \"a\" is not among the 3"},
+      {translator,
+       {.input = "a", .output = "xyxyxyxyxyxy"},
+       "--output has 12 symbols; there is room for 11"},
+      {writer, {.input = "abc", .output = "abcdabcdabcd"}, "there is room for 10"},
+      {writer, {.input = "a", .output = ""}, "one symbol has nothing to look at"},
+      {judge, {.input = "a", .output = "b"}, "--output: a classifier writes none"},
+  };
+  for (const Bad& b : bad) {
+    CHECK_THROWS_WITH(attention_record(b.saved, b.question), Contains(b.words));
+    CHECK_THROWS_AS(attention_record(b.saved, b.question), UsageError);
+  }
+}

@@ -1,0 +1,79 @@
+// Attention maps in text: which are shown, removed heads, and what cannot be selected.
+#include <catch2/catch.hpp>
+
+#include "headroom/base/error.hpp"
+#include "headroom/report/attend.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Two layers of two cross-attention heads, one of them removed, and one encoder head.
+Record small_record() {
+  Record record = {{"kind", "attend"},
+                   {"model", {{"family", "seq2seq"}}},
+                   {"input", "a\nb"},
+                   {"answer", {{"text", "xy"}, {"probability", 0.25}, {"finished", true}}}};
+  record["example"] = {{"source", {"a", "\n", "b"}},
+                       {"target", {"x", "$"}},
+                       {"decoder_input", {"^", "x"}},
+                       {"maps", Record::array()}};
+  const auto add = [&](const char* kind, int layer, int head, bool removed, Record rows) {
+    const Record name = {{"kind", kind}, {"layer", layer}, {"head", head}};
+    record["heads"].push_back(name);
+    record["heads"].back()["removed"] = removed;
+    if (removed) return;
+    record["example"]["maps"].push_back(name);
+    record["example"]["maps"].back()["rows"] = std::move(rows);
+  };
+  add("encoder", 0, 0, false, {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}});
+  add("cross", 0, 0, false, {{0.7, 0.2, 0.1}, {0.0, 0.0, 1.0}});
+  add("cross", 0, 1, true, {});
+  add("cross", 1, 0, false, {{0.0, 1.0, 0.0}, {0.4, 0.4, 0.2}});
+  add("cross", 1, 1, false, {{0.0, 0.0, 1.0}, {0.0, 0.0, 1.0}});
+  return record;
+}
+
+TerminalStyle plain() {
+  TerminalStyle style;
+  style.unicode = false;
+  return style;
+}
+
+}  // namespace
+
+TEST_CASE("all maps stand in lines of a layer's heads, removed ones by name only") {
+  const std::string text = attend_text(small_record(), {}, plain());
+  CHECK_THAT(text, Contains("  input   a\\x0Ab\n  output  xy   (probability 0.25)\n"));
+  CHECK_THAT(text, Contains("  layer 0\n"
+                            "  head 0             head 1 (removed)\n"
+                            "     a \\n b\n"
+                            "  x  # -- -\n"
+                            "  $  . .. #\n"));
+  CHECK_THAT(text, Contains("encoder self-attention") && !Contains("decoder self-attention"));
+}
+
+TEST_CASE("kind, layer and head choose what is shown") {
+  const std::string one =
+      attend_text(small_record(), {.kind = "cross", .layer = 1, .head = 0}, plain());
+  CHECK_THAT(one, Contains("  x  . ## .\n  $  + ++ -\n") && !Contains("head 1") &&
+                      !Contains("layer 0") && !Contains("encoder"));
+  TerminalStyle narrow = plain();
+  narrow.columns = 30;
+  const std::string below = attend_text(small_record(), {.kind = "cross", .layer = 1}, narrow);
+  CHECK(below.find("head 1") > below.find("$  +"));  // two do not fit side by side
+}
+
+TEST_CASE("what the model does not have cannot be selected") {
+  const Record record = small_record();
+  CHECK_THROWS_WITH(check_selection(record, {.kind = "decoder"}),
+                    "--kind decoder: this seq2seq has only cross, encoder");
+  CHECK_THROWS_WITH(check_selection(record, {.kind = "", .layer = 2}),
+                    "--layer 2: there are layers 0 to 1");
+  CHECK_THROWS_WITH(check_selection(record, {.kind = "encoder", .layer = 1}),
+                    "--layer 1: there are layers 0 to 0");
+  CHECK_THROWS_WITH(check_selection(record, {.kind = "cross", .layer = 0, .head = 7}),
+                    "--head 7: there are heads 0 to 1");
+  CHECK_THROWS_AS(check_selection(record, {.kind = "decoder"}), UsageError);
+}
