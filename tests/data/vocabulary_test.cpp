@@ -87,3 +87,14 @@ TEST_CASE("a vocabulary comes back from its record, and a malformed record is re
   broken.erase("kind");
   CHECK_THROWS_WITH(Vocabulary::from_record(broken, "x"), "x: \"kind\" is missing");
 }
+
+TEST_CASE("a text falls into symbols whether they are known or not") {
+  const Vocabulary letters(Symbols::characters, Specials::all, {"a", "\u00e9"});
+  CHECK(letters.symbols_in("\u00e9 a") == std::vector<std::string>{"\u00e9", " ", "a"});
+  CHECK(letters.knows("\u00e9"));
+  CHECK(!letters.knows(" "));
+  CHECK(!letters.knows("<eos>"));
+  CHECK(letters.plain_size() == 2);
+  const Vocabulary words(Symbols::words, Specials::none, {"one"});
+  CHECK(words.symbols_in(" one  two ") == std::vector<std::string>{"one", "two"});
+}

@@ -25,7 +25,7 @@ std::string attend_text(const Record& record, const HeadSelection& selection,
                         const TerminalStyle& style);
 
 /// Writes the page. `record` is an attention_record() with "title", "page_model"
-/// (page_model_record()) and, if there are, "command" and "environment". Throws FileError.
+/// (page_model_record()) and, if there is one, "environment". Throws FileError.
 void write_attend_page(const Record& record, const std::filesystem::path& file);
 
 /// The same page as text.

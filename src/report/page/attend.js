@@ -43,6 +43,16 @@ function remember(place) {
   else history.replaceState(null, "", wanted);
 }
 
+let moving = false;
+
+/** Does what leads to a new place in the history; false says that it did not. */
+function move(act) {
+  moving = true;
+  const moved = act() !== false;
+  moving = false;
+  if (moved) remember(true);
+}
+
 /** Takes the state from the address; what does not exist here is passed over. */
 function recall() {
   const parts = new URLSearchParams(location.hash.slice(1));
@@ -58,6 +68,7 @@ function recall() {
   return Number(parts.get("symbol")) - 1;
 }
 
+const unlock = () => { for (const rows of [locked, chosen]) rows.source = rows.target = null; };
 const side_of = (kind) => kinds.find((k) => k.kind === kind).rows;
 
 // ---------------------------------------------------------------- the model's answer
@@ -87,14 +98,20 @@ function update() {
 
 const message = h("p.worse", {role: "alert"});
 const say = (text) => { message.textContent = text; };
-const percent = (p) => p >= 0.9995 ? "100 %" : p < 0.001 ? "under 0.1 %" : `${(100 * p).toFixed(1)} %`;
-const visible = (text) => [...text].map((symbol) => ({"\n": "⏎", "\t": "⇥"})[symbol] ?? symbol).join("");
-
+const percent = (p) => p > 0.999 ? "over 99.9 %" : p < 0.001 ? "under 0.1 %" : `${(100 * p).toFixed(1)} %`;
+const visible = (text) => [...text].map((symbol) => symbol === " " ? symbol : shown(symbol)).join("");
 const brief = (text) => [...text].length > 60 ? [...text].slice(0, 59).join("") + "…" : text;
+
+/** An answer in its symbols: a class, words with the spaces before them, or characters. */
+function pieces({text, classes}) {
+  if (classes) return [text];
+  const vocabulary = record.vocabularies?.target ?? record.vocabularies?.tokens;
+  return vocabulary?.kind === "words" ? text.split(/(?= )/) : [...visible(text)];
+}
 
 /** An answer; what differs from another one is marked. */
 function answer_text(answer, other) {
-  const symbols = [...visible(answer.text)], others = other && [...visible(other.text)];
+  const symbols = pieces(answer), others = other && pieces(other);
   return symbols.length ? symbols.map((symbol, i) => others && others[i] !== symbol ? h("mark", {}, symbol) : symbol) : [h("i", {}, "nothing")];
 }
 
@@ -113,7 +130,7 @@ function show_answer() {
   document.querySelector("h1").textContent = document.title = title;
 }
 
-const all_on = h("button.plain", {type: "button", hidden: "", onclick: () => { state.off.clear(); update(); remember(true); }}, "Switch all heads on");
+const all_on = h("button.plain", {type: "button", hidden: "", onclick: () => { state.off.clear(); move(update); }}, "Switch all heads on");
 
 const long_text = run.model.family === "language_model";
 const field = h(long_text ? "textarea" : "input", {id: "input", spellcheck: "false", autocomplete: "off", rows: long_text ? 3 : null, disabled: model ? null : ""});
@@ -122,11 +139,14 @@ const field = h(long_text ? "textarea" : "input", {id: "input", spellcheck: "fal
 function question_section() {
   const ask = (event) => {
     event.preventDefault();
-    const before = {input: state.input, output: state.output};
+    const before = {input: state.input, output: state.output}, rows = {...locked};
     Object.assign(state, {input: field.value, output: null});
-    for (const side of ["source", "target"]) locked[side] = chosen[side] = null;
-    if (update()) remember(true);
-    else Object.assign(state, before);
+    unlock();
+    move(update);
+    if (!message.textContent) return;
+    Object.assign(state, before);
+    Object.assign(locked, rows);
+    Object.assign(chosen, rows);
   };
   const form = h("form.ask", {onsubmit: ask}, h("label", {for: "input"}, "Input"), field, model ? h("button.plain", {type: "submit"}, "Look") : null);
   return h("section", {"aria-label": "Input and answer"}, form, message, answers, all_on, h("p.look", {}, about_model()));
@@ -154,24 +174,21 @@ const view = h("div", {});
 const spoken = h("p.unseen", {"aria-live": "polite"});
 
 function choose_kind(kind) {
-  if (side_of(kind) !== side_of(state.kind)) locked.source = locked.target = chosen.source = chosen.target = null;
+  if (side_of(kind) !== side_of(state.kind)) unlock();
   Object.assign(state, {kind, focus: null});
-  show_maps();
-  remember(true);
+  move(show_maps);
 }
 
 function focus_on(head) {
   state.focus = head && {layer: head.layer, head: head.head};
-  show_maps();
-  remember(true);
+  move(show_maps);
   (head ? view.querySelector(".back") : view.querySelector(".name"))?.focus();
 }
 
 function switch_head(head, on) {
   if (on) state.off.delete(key_of(head));
   else state.off.add(key_of(head));
-  update();
-  remember(true);
+  move(update);
   [...view.querySelectorAll(".switch input")].find((box) => box.value === key_of(head))?.focus();
 }
 
@@ -214,7 +231,7 @@ function follow_row() {
     element.style.opacity = row === null || !entry || entry.gone ? 0 : entry.map.rows[row][k].toFixed(3);
   }));
   spoken.textContent = row === null ? "" : maps.filter((entry) => !entry.gone).map((entry) => `${head_name(entry.map)}: ${entry.read.textContent}`).join("; ");
-  remember(false);
+  if (!moving) remember(false);
 }
 
 function grid(heads, axis, group) {
@@ -228,7 +245,7 @@ function head_card(head, axis, group, alone) {
   const off = state.off.has(key_of(head));
   const name = alone ? h("b.name", {}, swatch(head), key_of(head))
     : h("button.name", {type: "button", disabled: head.removed ? "" : null, "aria-label": `${key_of(head)}: show it large`, onclick: () => focus_on(head)}, swatch(head), `head ${head.head}`);
-  if (head.removed) return h("div.map.removed", {}, h("p", {}, name, h("span", {}, "removed")), h("div.none", {}, "removed"));
+  if (head.removed) return h("div.map.removed", {}, h("p", {}, name), h("div.none", {}, "removed"));
   const on_off = model ? h("label.switch", {}, h("input", {type: "checkbox", value: key_of(head), checked: off ? null : "",
     "aria-label": `${key_of(head)} on`, onchange: (event) => switch_head(head, event.target.checked)}), off ? "off" : "on") : null;
   const map = now.example.maps.find((m) => key_of(m) === key_of(head));
@@ -268,7 +285,7 @@ function start() {
 function restore() {
   const row = recall();
   field.value = state.input;
-  locked.source = locked.target = chosen.source = chosen.target = null;
+  unlock();
   if (row >= 0) locked[side_of(state.kind)] = chosen[side_of(state.kind)] = row;
   if (update()) return;
   Object.assign(state, {input: run.input, output: run.output ?? null});  // the sentence stays; the rest as written

@@ -1,0 +1,17 @@
+// What tests of the page of attention maps share.
+#pragma once
+
+#include "headroom/heads/attention_record.hpp"
+#include "headroom/heads/model_record.hpp"
+#include "headroom/report/attend.hpp"
+#include "support/small_saved_model.hpp"
+
+/// A record ready for a page, with the model inside, which it rounds to half precision.
+inline headroom::Record page_record(const headroom::SavedModel& saved,
+                                    const headroom::AttentionQuestion& question) {
+  headroom::Record record = attention_record(saved, question);
+  record["title"] = "Where heads look";
+  record["model"]["file"] = "test";
+  record["page_model"] = page_model_record(saved, record);
+  return record;
+}
