@@ -32,7 +32,11 @@ std::vector<std::string> axis(const Record& symbols, const TerminalStyle& style)
   std::vector<std::string> texts;
   for (const Record& symbol : symbols) {
     const std::string text = symbol;
-    texts.push_back(text == "\n" ? style.unicode ? "⏎" : "\\n" : text == "\t" ? "\\t" : text);
+    const bool space = style.unicode && text == " ";
+    texts.push_back(space          ? "␣"
+                    : text == "\n" ? style.unicode ? "⏎" : "\\n"
+                    : text == "\t" ? "\\t"
+                                   : text);
   }
   return texts;
 }

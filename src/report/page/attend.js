@@ -205,7 +205,7 @@ function show_maps() {
   strips = {};
   for (const side of ["source", "target"]) if (locked[side] >= axis.queries.length) locked[side] = chosen[side] = null;
   const rows = group.kind === "encoder" ? "symbols that look" : "symbols being written";
-  const parts = [h("p.look", {}, group.text), strip(group.rows, rows, axis.queries), key_strip(axis.keys, focused ? [focused] : heads, !focused)];
+  const parts = [h("p.look", {}, `${group.title} · ${group.text}`), strip(group.rows, rows, axis.queries), key_strip(axis.keys, focused ? [focused] : heads, !focused)];
   view.replaceChildren(...parts, ...(focused ? detail(focused, heads, axis, group) : grid(heads, axis, group)));
   refresh();
 }
@@ -244,7 +244,7 @@ function grid(heads, axis, group) {
 function head_card(head, axis, group, alone) {
   const off = state.off.has(key_of(head));
   const name = alone ? h("b.name", {}, swatch(head), key_of(head))
-    : h("button.name", {type: "button", disabled: head.removed ? "" : null, "aria-label": `${key_of(head)}: show it large`, onclick: () => focus_on(head)}, swatch(head), `head ${head.head}`);
+    : h("button.name", {type: "button", disabled: head.removed ? "" : null, "aria-label": `${key_of(head)}: ${head.removed ? "removed" : "show it large"}`, onclick: () => focus_on(head)}, swatch(head), `head ${head.head}`);
   if (head.removed) return h("div.map.removed", {}, h("p", {}, name), h("div.none", {}, "removed"));
   const on_off = model ? h("label.switch", {}, h("input", {type: "checkbox", value: key_of(head), checked: off ? null : "",
     "aria-label": `${key_of(head)} on`, onchange: (event) => switch_head(head, event.target.checked)}), off ? "off" : "on") : null;
