@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<Layout, 3> layouts = {Layout::separate, Layout::fused, Layout::shared};
 constexpr Index heads = 4, head_dim = 4;  // of small_config()
-const double close = test::tolerance(1e-11, 2e-4);
+const auto close = static_cast<double>(test::tolerance(1e-11, 2e-4));
 
 using Arrays = std::map<std::string, Array>;
 
@@ -73,9 +73,9 @@ std::vector<double> block_of(const Arrays& arrays, Layout layout, const NamedAtt
 }
 
 double norm(const std::vector<double>& numbers) {
-  long double sum = 0;
-  for (const double x : numbers) sum += static_cast<long double>(x) * x;
-  return static_cast<double>(std::sqrt(sum));
+  double sum = 0;
+  for (const double x : numbers) sum += x * x;
+  return std::sqrt(sum);
 }
 
 std::vector<double> difference(std::vector<double> a, const std::vector<double>& b) {
@@ -101,24 +101,25 @@ struct Sharpness {
 /// From the maps of a head, by the formulas.
 Sharpness sharpness_of(const Array& maps, Index place, const Seq2SeqBatch& batch,
                        AttentionKind kind) {
-  long double entropies = 0, maxima = 0;
+  double entropies = 0, maxima = 0;
   Index with_choice = 0, with_key = 0;
   for (Index b = 0; b < maps.dim(0); ++b) {
     for (Index i = 0; i < maps.dim(2); ++i) {
       const Index allowed = keys_allowed(batch, kind, b, i);
-      long double entropy = 0, largest = 0;
+      double entropy = 0, largest = 0;
       for (Index j = 0; j < maps.dim(3); ++j) {
-        const long double p = maps[((b * maps.dim(1) + place) * maps.dim(2) + i) * maps.dim(3) + j];
+        const auto p = static_cast<double>(
+            maps[((b * maps.dim(1) + place) * maps.dim(2) + i) * maps.dim(3) + j]);
         if (p > 0) entropy -= p * std::log(p);
         largest = std::max(largest, p);
       }
       if (allowed >= 1) maxima += largest;
       if (allowed >= 1) ++with_key;
-      if (allowed >= 2) entropies += entropy / std::log(static_cast<long double>(allowed));
+      if (allowed >= 2) entropies += entropy / std::log(static_cast<double>(allowed));
       if (allowed >= 2) ++with_choice;
     }
   }
-  return {static_cast<double>(entropies / with_choice), static_cast<double>(maxima / with_key)};
+  return {entropies / static_cast<double>(with_choice), maxima / static_cast<double>(with_key)};
 }
 
 bool near(double got, double wanted, double scale = 0) {
