@@ -131,7 +131,7 @@ function head_grid(kind, most) {
     return h("td", {title: name, "aria-label": name, style: `background: rgba(var(--heat), ${Math.max(0.06, share).toFixed(3)}); color: ${light_text ? "#fff" : "#12161a"}`}, text);
   };
   return h("table.heads", {}, h("caption", {}, h("i", {"--colour": `var(--kind-${kind})`, "aria-hidden": "true"}), kinds.find((k) => k.kind === kind).title),
-    h("thead", {}, h("tr", {}, h("th", {}), columns.map((c) => h("th", {scope: "col"}, h("i.hue", {"--colour": `var(${head_variable(c)})`, "aria-hidden": "true"}), `head ${c}`)))),
+    h("thead", {}, h("tr", {}, h("th", {}), columns.map((c) => h("th.hue", {scope: "col", "--colour": `var(${head_variable(c)})`}, `head ${c}`)))),
     h("tbody", {}, layers.map((layer) => h("tr", {}, h("th", {scope: "row"}, `layer ${layer}`), columns.map((c) => cell(layer, c))))));
 }
 
