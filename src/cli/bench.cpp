@@ -178,6 +178,9 @@ int run_bench(const BenchCommand& command) {
   if (command.what == "memory" && command.options.profile) {
     throw UsageError("--profile: memory has none; it goes with step, generate and encode");
   }
+  if (command.what != "step" && command.options.telemetry > 0) {
+    throw UsageError("--telemetry: only a training step has it");
+  }
   if (command.what == "generate" && command.options.length == 1) {
     throw UsageError("--length 1: nothing is left to write after the prompt (try 64)");
   }
@@ -203,6 +206,11 @@ int run_bench(const BenchCommand& command) {
         profiles +=
             fmt::format("\n{}, one {}\n{}", bench_case.name,
                         command.what == "step" ? "step" : "pass", profile_text(line["profile"]));
+        if (line.contains("telemetry_share")) {
+          profiles +=
+              fmt::format("\ntelemetry and its attention rows, every {} steps: {:.2f} %\n",
+                          command.options.telemetry, 100 * line["telemetry_share"].get<double>());
+        }
       }
     }
   }
@@ -243,6 +251,10 @@ Command add_bench(CLI::App& program) {
         {"length", &command->options.length, "symbols per sequence; default: the case's own"}}) {
     app->add_option(std::string("--") + name, *size, what)->type_name("N")->check(at_least(1));
   }
+  app->add_option("--telemetry", command->options.telemetry,
+                  "measure every head every N steps, 0: never; default: 0")
+      ->type_name("N")
+      ->check(at_least(0));
   app->add_flag("--profile", command->options.profile, "where the time goes, by operation");
   app->add_flag("--json", command->json, "a JSON line per case");
   add_threads(*app);

@@ -8,6 +8,7 @@
 #include "headroom/base/record.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/optim/adam.hpp"
+#include "headroom/train/telemetry.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -31,6 +32,7 @@ struct BenchOptions {
   // Sizes other than the case's own, to see how time and memory grow with them; 0: its own. Batch
   // is 1 where nothing else is said and nothing is trained.
   Index layers = 0, heads = 0, width = 0, length = 0, batch = 0;
+  Index telemetry = 0;   // training steps between measurements of every head; 0: none
   bool profile = false;  // where the time goes
 };
 
@@ -61,11 +63,14 @@ class BenchStep {
   Rng rng_{0, "init"};
   LanguageModel model_;
   AdamW optimizer_;
+  HeadTelemetry telemetry_;
+  Index steps_ = 0;
   Ids inputs_, targets_;
 };
 
 /// A training step: forward, backward, AdamW. Keys case, params, threads, layout, blas, ms, min_ms,
-/// tok_s, gflops, peak_bytes; with a profile also profile.
+/// tok_s, gflops, peak_bytes; with a profile also profile, and with telemetry as well its part of
+/// the steps' time, telemetry_share.
 Record bench_step(const BenchCase& bench_case, const BenchOptions& options);
 /// The resident memory that four training steps need at most beside weights, gradients and both
 /// moments: working_bytes, and those others: parameter_bytes. Throws FileError where the system

@@ -1,4 +1,6 @@
 // The benchmark of a training step.
+#include <string>
+
 #include "cli/bench.hpp"
 #include "headroom/array/pool.hpp"
 #include "headroom/ops/losses.hpp"
@@ -20,13 +22,16 @@ double step_flops(const BenchCase& c, Index parameters) {
 BenchStep::BenchStep(const BenchCase& bench_case, const BenchOptions& options)
     : model_(bench_case.model(layout_from(options.layout)), rng_),
       optimizer_(model_),
+      telemetry_(model_, options.telemetry),
       inputs_(random_ids(bench_case.batch, bench_case.length, bench_case.symbols)),
       targets_(inputs_.clone()) {}
 
 void BenchStep::operator()() {
   optimizer_.zero_grad();
-  cross_entropy(model_(inputs_), targets_).backward();
+  cross_entropy(model_(inputs_, telemetry_.begin(++steps_)), targets_).backward();
+  telemetry_.after_backward();
   optimizer_.step(1e-3);
+  telemetry_.after_update();
 }
 
 Record bench_step(const BenchCase& bench_case, const BenchOptions& options) {
@@ -43,6 +48,16 @@ Record bench_step(const BenchCase& bench_case, const BenchOptions& options) {
                    {"gflops", step_flops(bench_case, parameters) / times.median / 1e6},
                    {"peak_bytes", pool_statistics().peak}};
   if (options.profile) result["profile"] = profile_of(steps, std::ref(step));
+  if (options.profile && options.telemetry > 0) {
+    double share = 0;
+    for (const Record& row : result["profile"]) {
+      const std::string operation = row["operation"];
+      if (operation == "telemetry" || operation == "attention rows") {
+        share += row["share"].get<double>();
+      }
+    }
+    result["telemetry_share"] = share;
+  }
   return result;
 }
 

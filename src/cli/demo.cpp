@@ -23,7 +23,7 @@ namespace {
 
 struct DemoOptions {
   std::string out;
-  Index seed = 1;
+  Index seed = 1, telemetry = LayoutComparisonOptions{}.telemetry;
   bool force = false;
 };
 
@@ -179,6 +179,7 @@ int demo(const DemoOptions& options) {
   }
   LayoutComparisonOptions setup;
   setup.seed = static_cast<std::uint64_t>(options.seed);
+  setup.telemetry = options.telemetry;
   LayoutComparison job(setup);
   folder.write_config(job.records()["config"]);
   const StopSignals signals;
@@ -228,7 +229,9 @@ int demo(const DemoOptions& options) {
   write_file(folder.path() / "records.json", page.dump() + "\n");
   write_file(folder.summary(), job.summary().dump(2) + "\n");
   std::string lines;
-  for (const Record& line : page["metrics"]) lines += line.dump() + "\n";
+  for (const char* key : {"metrics", "telemetry"}) {
+    for (const Record& line : page.value(key, Record::array())) lines += line.dump() + "\n";
+  }
   write_file(folder.metrics(), lines);
   write_report(page, folder.report());
   story.end(folder.report(), seconds.count());
@@ -243,6 +246,10 @@ Command add_demo(CLI::App& program) {
   const auto options = std::make_shared<DemoOptions>();
   app->add_option("--out", options->out, "DIR for the run (default: a new one under runs/)");
   app->add_option("--seed", options->seed, "of everything random")
+      ->check(at_least(0))
+      ->capture_default_str();
+  app->add_option("--telemetry", options->telemetry,
+                  "steps from one measurement of every head to the next, 0: none")
       ->check(at_least(0))
       ->capture_default_str();
   app->add_flag("--force", options->force, "replace the run in DIR");

@@ -81,7 +81,9 @@ class TrainingRun {
                                        .weight_decay = settings_.weight_decay,
                                        .groups = {no_decay_of_vectors()}}),
         trainer_(optimizer_, settings_.rate,
-                 {.seed = settings_.learner.seed, .clip = settings_.clip}),
+                 {.seed = settings_.learner.seed,
+                  .clip = settings_.clip,
+                  .telemetry = settings_.telemetry}),
         best_(learner_->better()) {
     checkpoint_.about = learner_->about();
     checkpoint_.add("model", learner_->model());
@@ -100,12 +102,15 @@ class TrainingRun {
     ProgressLine progress({.steps = settings_.steps, .title = "Learning"});
     TrainingLoop loop(settings_.steps, [&] {
       const Index tokens = learner_->next_batch();
-      return trainer_.step([&] { return learner_->loss(); }, tokens);
+      return trainer_.step([&](HeadProbe* probe) { return learner_->loss(probe); }, tokens);
     });
     if (settings_.prune > 0)
       loop.each([&](StepReport& report) { prune_when_due(report, progress); });
     loop.every(settings_.evaluate_every, [&](StepReport& report) { evaluate(report); });
     loop.every(10, [&](StepReport& report) { log(report); });
+    loop.each([&](StepReport& report) {
+      if (!report.telemetry.is_null()) log.write(report.telemetry);
+    });
     loop.each(std::ref(progress));
     loop.every(settings_.save_every, [&](StepReport&) { checkpoint_.save(folder_.checkpoint()); });
     loop.at_end([&](StepReport&) { checkpoint_.save(folder_.checkpoint()); });

@@ -69,6 +69,7 @@ void training_fields(Settings& s, Visit visit) {
   visit("beta2", s.beta2);
   visit("evaluate_every", s.evaluate_every);
   visit("save_every", s.save_every);
+  visit("telemetry", s.telemetry);
   visit("prune", s.prune);
   visit("prune_from", s.prune_from);
   visit("prune_over", s.prune_over);
@@ -174,6 +175,8 @@ void TrainOptions::add_to(CLI::App& app) {
   add(app, "--beta2", beta2_, "of AdamW");
   add(app, "--evaluate-every", evaluate_every_, "steps between evaluations");
   add(app, "--save-every", save_every_, "steps between checkpoints (default: at evaluations)");
+  add(app, "--telemetry", telemetry_,
+      "steps from one measurement of every head to the next, 0: none (default: 10)");
   add(app, "--prune", prune_, "heads to remove while training, least sensitive first");
   add(app, "--prune-from", prune_from_,
       "step at which the heads are chosen (default: half of all)");
@@ -241,6 +244,7 @@ TrainSettings TrainOptions::settings() const {
   set(evaluate_every_, s.evaluate_every);
   s.save_every = s.evaluate_every;
   set(save_every_, s.save_every);
+  set(telemetry_, s.telemetry);
   set(prune_, s.prune);
   s.prune_from = s.steps / 2;
   s.prune_over = s.steps / 4;
@@ -270,6 +274,7 @@ TrainSettings TrainOptions::settings() const {
           fmt::format("--rate {} is not a positive number", s.rate.peak));
   require(s.clip >= 0, fmt::format("--clip {} is negative", s.clip));
   require(s.weight_decay >= 0, fmt::format("--weight-decay {} is negative", s.weight_decay));
+  require(s.telemetry >= 0, fmt::format("--telemetry {} is negative", s.telemetry));
   require(s.prune >= 0, fmt::format("--prune {} is negative", s.prune));
   require(s.prune == 0 ||
               (s.prune_from >= 1 && s.prune_over >= 1 && s.prune_from + s.prune_over <= s.steps),

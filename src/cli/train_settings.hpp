@@ -26,6 +26,7 @@ struct TrainSettings {
   double beta2 = 0.999;
   Index evaluate_every = 0;
   Index save_every = 0;
+  Index telemetry = 10;  // steps from one measurement of every head to the next; 0: none
   Index prune = 0;       // heads to remove; 0: none
   Index prune_from = 0;  // the last step with all heads
   Index prune_over = 0;  // steps from there to the last removal
@@ -55,7 +56,7 @@ class TrainOptions {
 
   std::optional<std::string> task_, data_, layout_, activation_, schedule_, positions_, norm_;
   std::optional<Index> seed_, steps_, width_, heads_, head_dim_, hidden_, layers_, batch_, length_,
-      warmup_, evaluate_every_, save_every_, prune_, prune_from_, prune_over_, keep_;
+      warmup_, evaluate_every_, save_every_, telemetry_, prune_, prune_from_, prune_over_, keep_;
   std::optional<double> rate_, dropout_, label_smoothing_, clip_, weight_decay_, beta2_;
   bool post_norm_ = false, skip_bad_lines_ = false, stress_ = false;
   std::vector<CLI::Option*> added_;

@@ -120,6 +120,7 @@ LayoutComparison::LayoutComparison(const LayoutComparisonOptions& options)
                                    {"prune_steps", options.prune_steps},
                                    {"recover_steps", options.recover_steps},
                                    {"heads_removed", options.remove},
+                                   {"telemetry", options.telemetry},
                                    {"parameters", count_parameters(fused())},
                                    {"train_examples", task_.train.size()},
                                    {"test_examples", task_.test.size()}});
@@ -169,9 +170,9 @@ bool LayoutComparison::learn(const OnStep& on_step) {
 
 bool LayoutComparison::train(const char* phase, Index steps, const RateSchedule& rate,
                              const PruningPlan* plan, const OnStep& on_step) {
-  const TrainerOptions trainer_options{.seed = options_.seed};
-  std::array<Trainer, 2> trainers{Trainer(*separate_.optimizer, rate, trainer_options),
-                                  Trainer(*fused_.optimizer, rate, trainer_options)};
+  std::array<Trainer, 2> trainers{
+      Trainer(*separate_.optimizer, rate, {.seed = options_.seed}),
+      Trainer(*fused_.optimizer, rate, {.seed = options_.seed, .telemetry = options_.telemetry})};
   // A part of its own starts the data anew, in an order of its own.
   Seq2SeqLoader loader(task_, options_.batch_size,
                        options_.seed + static_cast<std::uint64_t>(steps_done_));
@@ -181,8 +182,14 @@ bool LayoutComparison::train(const char* phase, Index steps, const RateSchedule&
     Progress progress{};
     std::size_t i = 0;
     for (Contestant* c : {&separate_, &fused_}) {
-      const StepReport report =
-          trainers[i].step([&] { return training_loss(*c->model, batch); }, label_count(batch));
+      StepReport report = trainers[i].step(
+          [&](HeadProbe* probe) { return training_loss(*c->model, batch, 0, probe); },
+          label_count(batch));
+      if (!report.telemetry.is_null()) {
+        report.telemetry["step"] = steps_done_ + 1;  // the trainer counts those of this part
+        report.telemetry["model"] = c->name;
+        records_["telemetry"].push_back(std::move(report.telemetry));
+      }
       losses[i++] = report.loss;
       progress.seconds += report.seconds;
       progress.tokens += report.tokens;

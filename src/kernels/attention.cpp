@@ -75,6 +75,12 @@ Index head_cost(const AttentionPlan& plan) {
   return plan.queries * plan.keys * (plan.head_dim + plan.value_dim) / 16 + calls;
 }
 
+Index blocks_of(const AttentionPlan& plan) { return (plan.queries + block_rows - 1) / block_rows; }
+
+Index grain_of_blocks(const AttentionPlan& plan) {
+  return grain_for(head_cost(plan) / std::max<Index>(1, blocks_of(plan)));
+}
+
 bool is_finite(const Factor& f, Index rows, Index columns) {
   Real zero = 0;  // stays 0 unless an infinity or NaN is multiplied
   for (Index r = 0; r < rows; ++r) {
@@ -140,28 +146,26 @@ void row_multiply(const Real* factors, Index n, Real* y) {
   for (Index i = 0; i < n; ++i) y[i] *= factors[i];
 }
 
-Real row_entropy(const Real* weights, Index n) {
-  Real entropy = 0;
-  for (Index j = 0; j < n; ++j) {
-    if (weights[j] != 0) entropy -= weights[j] * std::log(weights[j]);
-  }
-  return entropy;
-}
-
-/// Scores become weights, row by row; the statistics of the rows are kept.
-void weigh(const Block& block, Real* s, Index stride, Real* factors, const AttentionRowsOut& rows) {
+/// Scores become weights, row by row; the log-sum-exp of each is kept.
+void weigh(const Block& block, Real* s, Index stride, Real* factors, Real* log_sum_exp) {
   for (Index r = 0; r < block.rows; ++r) {
     Real* const row = s + r * stride;
     const bool any = mask_row(block, r, row);
-    const Index at = block.statistics(r);
-    rows.log_sum_exp[at] = any ? row_softmax(row, block.limit(r), row) : -infinity;
-    if (rows.entropy != nullptr) rows.entropy[at] = row_entropy(row, block.keys);
-    if (rows.maximum != nullptr) rows.maximum[at] = std::max(Real(0), row_max(row, block.keys));
+    log_sum_exp[block.statistics(r)] = any ? row_softmax(row, block.limit(r), row) : -infinity;
     if (factors != nullptr) {
       dropout_row(block, r, factors);
       row_multiply(factors, block.keys, row);
     }
   }
+}
+
+/// How many keys row r may look at.
+std::int32_t allowed_keys(const Block& block, Index r) {
+  const Index limit = block.limit(r);
+  const std::uint8_t* const allowed = block.allowed(r);
+  const Index count =
+      allowed == nullptr ? limit : limit - std::count(allowed, allowed + limit, std::uint8_t{0});
+  return static_cast<std::int32_t>(count);
 }
 
 /// The backward pass's half of the work row by row: scores in p become the weights (with dropout)
@@ -195,25 +199,49 @@ void weigh_backward(const Block& block, const Real* y, const Real* log_sum_exp, 
 }  // namespace
 
 void attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value, Real* y,
-               const AttentionRowsOut& rows) {
-  if (is_one_query(plan, rows)) return one_query_attention(plan, query, key, value, y, rows);
-  const Index blocks = (plan.queries + block_rows - 1) / block_rows;
+               Real* log_sum_exp) {
+  if (is_one_query(plan)) return one_query_attention(plan, query, key, value, y, log_sum_exp);
+  const Index blocks = blocks_of(plan);
   const Index stride = weight_stride(plan);
   const Index y_stride = plan.heads * plan.value_dim;
   // Each thread has its own weights and row of dropout factors.
   Array scratch(Shape{num_threads(), block_rows + 1, stride});
   parallel_for(
-      plan.batch * plan.heads * blocks, grain_for(head_cost(plan) / std::max<Index>(1, blocks)),
-      [&](Index begin, Index end) {
+      plan.batch * plan.heads * blocks, grain_of_blocks(plan), [&](Index begin, Index end) {
         Real* const weights = scratch.data() + thread_index() * (block_rows + 1) * stride;
         Real* const factors = plan.dropout > 0 ? weights + block_rows * stride : nullptr;
         for (Index item = begin; item < end; ++item) {
           const Index head = item / blocks;
           const Block block(plan, head / plan.heads, head % plan.heads, item % blocks * block_rows);
           scores(block, query, key, weights, stride);
-          weigh(block, weights, stride, factors, rows);
+          weigh(block, weights, stride, factors, log_sum_exp);
           weighted_sum(block, block.rows, plan.value_dim, block.keys, Real(1), {weights, stride},
                        block.all_values(value), false, y + block.output(), y_stride);
+        }
+      });
+}
+
+void attention_rows(const AttentionPlan& plan, HeadRows query, HeadRows key,
+                    const AttentionRowsOut& rows) {
+  const Index blocks = blocks_of(plan);
+  const Index stride = weight_stride(plan);
+  Array scratch(Shape{num_threads(), block_rows, stride});
+  parallel_for(
+      plan.batch * plan.heads * blocks, grain_of_blocks(plan), [&](Index begin, Index end) {
+        Real* const s = scratch.data() + thread_index() * block_rows * stride;
+        for (Index item = begin; item < end; ++item) {
+          const Index head = item / blocks;
+          const Block block(plan, head / plan.heads, head % plan.heads, item % blocks * block_rows);
+          scores(block, query, key, s, stride);
+          for (Index r = 0; r < block.rows; ++r) {
+            Real* const row = s + r * stride;
+            const bool any = mask_row(block, r, row);
+            const RowShape shape = any ? row_shape(row, block.limit(r)) : RowShape{0, 0};
+            const Index at = block.statistics(r);
+            rows.entropy[at] = shape.entropy;
+            rows.maximum[at] = shape.maximum;
+            rows.allowed[at] = allowed_keys(block, r);
+          }
         }
       });
 }

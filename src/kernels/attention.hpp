@@ -36,16 +36,20 @@ struct HeadGradient {
   bool fresh = false;
 };
 
-/// Per row of weights, [B, H, Tq]. entropy and maximum may be nullptr.
+/// Per row of weights before dropout, [B, H, Tq].
 struct AttentionRowsOut {
-  Real* log_sum_exp;
-  Real* entropy = nullptr;
-  Real* maximum = nullptr;
+  Real *entropy, *maximum;
+  std::int32_t* allowed;  // how many keys the row may look at
 };
 
-/// y [B, Tq, H Dv] = softmax(scale Q K^T, over allowed keys) V, head by head.
+/// y [B, Tq, H Dv] = softmax(scale Q K^T, over allowed keys) V, head by head; log_sum_exp
+/// [B, H, Tq].
 void attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value, Real* y,
-               const AttentionRowsOut& rows);
+               Real* log_sum_exp);
+
+/// Statistics of the weights' rows, from the scores alone: the product with V is not made.
+void attention_rows(const AttentionPlan& plan, HeadRows query, HeadRows key,
+                    const AttentionRowsOut& rows);
 
 /// With P = e^(scale Q K^T - log_sum_exp) and delta_i = sum_d dy_id y_id:
 ///   dV = P^T dy,  dP = dy V^T,  dS = P (dP - delta),  dQ = scale dS K,  dK = scale dS^T Q.

@@ -109,14 +109,13 @@ void outputs(const Heads& heads, const Real* weights, const Real* value, Index s
 
 }  // namespace
 
-bool is_one_query(const AttentionPlan& plan, const AttentionRowsOut& rows) {
+bool is_one_query(const AttentionPlan& plan) {
   return plan.queries == 1 && plan.heads > 0 && !plan.allowed.defined() && plan.dropout == 0 &&
-         plan.head_dim % batch_size == 0 && plan.value_dim % batch_size == 0 &&
-         rows.entropy == nullptr && rows.maximum == nullptr;
+         plan.head_dim % batch_size == 0 && plan.value_dim % batch_size == 0;
 }
 
 void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value,
-                         Real* y, const AttentionRowsOut& rows) {
+                         Real* y, Real* log_sum_exp) {
   const Index weight_stride = (plan.keys + 15) / 16 * 16;  // whole cache lines
   Array scratch(Shape{num_threads(), plan.heads, weight_stride});
   // Chunks of whole examples where that leaves enough of them, else of some heads of one.
@@ -140,7 +139,7 @@ void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key
              key.stride, weights);
       for (Index h = 0; h < heads.count; ++h) {
         Real* const weight = weights + h * weight_stride;
-        rows.log_sum_exp[begin + h] =
+        log_sum_exp[begin + h] =
             heads.keys > 0 ? row_softmax(weight, heads.keys, weight) : -infinity;
       }
       outputs(heads, weights, row(value, plan.keys, plan.value_dim), value.stride,

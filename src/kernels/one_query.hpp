@@ -7,14 +7,14 @@ namespace headroom::inline HEADROOM_PRECISION {
 namespace kernels {
 
 /// True when one_query_attention() serves this: one query, a mask by lengths alone, no dropout,
-/// heads of whole SIMD batches, and no statistics beyond the log-sum-exp.
-bool is_one_query(const AttentionPlan& plan, const AttentionRowsOut& rows);
+/// heads of whole SIMD batches.
+bool is_one_query(const AttentionPlan& plan);
 
 /// What attention() computes. Here the time goes into reading keys and values, so they are read in
 /// the order in which they lie in memory, all heads of an example together, instead of head by
 /// head.
 void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value,
-                         Real* y, const AttentionRowsOut& rows);
+                         Real* y, Real* log_sum_exp);
 
 }  // namespace kernels
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -159,5 +159,31 @@ inline Real row_softmax(const Real* x, Index n, Real* y) {
   return shift + std::log(sum);
 }
 
+/// How sharp a row of weights is.
+struct RowShape {
+  Real entropy, maximum;
+};
+
+/// Entropy and maximum of softmax(x), without its division and without a logarithm per element.
+/// With d_i = x_i - max x and Z = sum_i e^d_i: entropy = log Z - sum_i d_i e^d_i / Z, a sum of two
+/// numbers that are not negative, and maximum = 1 / Z. n >= 1, some x_i is finite; -infinity has
+/// weight 0.
+inline RowShape row_shape(const Real* x, Index n) {
+  const Real shift = row_max(x, n);
+  const Batch shifts(shift), lowest(Real(-1000));  // e^-1000 is 0, and 0 times it too
+  Batch total(Real(0)), weighted(Real(0));
+  const auto add = [&](const Batch& scores) {
+    const Batch d = xsimd::max(scores - shifts, lowest);
+    const Batch e = xsimd::exp(d);
+    total += e;
+    weighted += d * e;
+  };
+  Index i = 0;
+  for (; i + batch_size <= n; i += batch_size) add(Batch::load_unaligned(x + i));
+  if (i < n) add(load_tail(x + i, n - i, -infinity));
+  const Real sum = lanes_sum(total);
+  return {std::log(sum) - lanes_sum(weighted) / sum, 1 / sum};
+}
+
 }  // namespace kernels
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -72,6 +72,22 @@ struct Role {
   }
 };
 
+AttentionRows row_statistics(const kernels::AttentionPlan& plan, const Role& query, const Role& key,
+                             const Array& log_sum_exp) {
+  OpScope op("attention rows");
+  const Shape& shape = log_sum_exp.shape();
+  AttentionRows rows{log_sum_exp, Array(shape), Array(shape), Ids(shape)};
+  if (profiling()) {
+    const Index read = plan.batch * plan.heads * plan.head_dim * (plan.queries + plan.keys);
+    op.work(product_flops(plan, plan.head_dim),
+            static_cast<double>((read + 2 * shape.size()) * Index{sizeof(Real)} +
+                                shape.size() * Index{sizeof(std::int32_t)}));
+  }
+  kernels::attention_rows(plan, query.rows(), key.rows(),
+                          {rows.entropy.data(), rows.maximum.data(), rows.allowed.data()});
+  return rows;
+}
+
 /// The gradients of the three roles. They may be columns of one source's gradient, which the kernel
 /// then writes in place: columns that no head owns get zero, and roles that own the same columns
 /// are computed apart and added.
@@ -150,18 +166,14 @@ AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
   kernels::AttentionPlan plan = make_plan(sizes, options);
   if (profiling()) op.work(product_flops(plan, head_dim + value_dim), 0);
   Array y(Shape{sizes.batch, sizes.queries, heads * value_dim});
-  const Shape per_row{sizes.batch, heads, sizes.queries};
-  AttentionRows rows{.log_sum_exp = Array(per_row), .entropy = {}, .maximum = {}};
-  if (options.rows) {
-    rows.entropy = Array(per_row);
-    rows.maximum = Array(per_row);
-  }
+  Array log_sum_exp(Shape{sizes.batch, heads, sizes.queries});
   kernels::attention(plan, roles[0].rows(), roles[1].rows(), roles[2].rows(), y.data(),
-                     {rows.log_sum_exp.data(), rows.entropy.data(), rows.maximum.data()});
+                     log_sum_exp.data());
+  const AttentionRows rows =
+      options.rows ? row_statistics(plan, roles[0], roles[1], log_sum_exp) : AttentionRows{};
   Tensor result =
       record(op, y, {query.source, key.source, value.source},
-             [roles, plan = std::move(plan), y, log_sum_exp = rows.log_sum_exp](const Array& dy,
-                                                                                Gradients& into) {
+             [roles, plan = std::move(plan), y, log_sum_exp](const Array& dy, Gradients& into) {
                if (profiling()) {  // the scores once more, and the four products of the gradient
                  const Index width = 3 * plan.head_dim + 2 * plan.value_dim;
                  OpScope::current()->work(product_flops(plan, width), 0);
@@ -172,7 +184,7 @@ AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
                                            gradients[1], gradients[2]);
                gradients.finish();
              });
-  return {std::move(result), options.rows ? std::move(rows) : AttentionRows{}};
+  return {std::move(result), rows};
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -242,6 +242,7 @@ Record findings(const Record& run) {
   add("differences", differences_finding(run));
   add("heads", heads_finding(run));
   add("before_after", before_after_finding(run));
+  add("telemetry", telemetry_finding(run));
   add("maps", maps_finding(run));
   add("importance", importance_finding(run, models));
   return result;

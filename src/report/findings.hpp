@@ -28,6 +28,7 @@ std::vector<Share> shares_of(const Record& run);
 /// Null where the run has no records for the section.
 Record heads_finding(const Record& run);
 Record before_after_finding(const Record& run);
+Record telemetry_finding(const Record& run);
 Record maps_finding(const Record& run);
 Record importance_finding(const Record& run, const std::vector<std::string>& models);
 

@@ -20,11 +20,12 @@ Record read_object(const fs::path& file) {
   return record;
 }
 
-/// The lines of metrics.jsonl that belong to a step. A last line without its end is one that a
-/// killed run could not finish, and is left out.
-Record read_metrics(const fs::path& file) {
+/// The lines of metrics.jsonl that belong to a step: under "metrics" the measurements of the model,
+/// under "telemetry" those of its heads. A last line without its end is one that a killed run could
+/// not finish, and is left out.
+void read_metrics(const fs::path& file, Record& run) {
   const std::string text = read_file(file);
-  Record metrics = Record::array();
+  run["metrics"] = Record::array();
   Index number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
@@ -40,9 +41,13 @@ Record read_metrics(const fs::path& file) {
       throw DataError(error.what());
     }
     if (!record.is_object()) throw DataError(origin + ": a JSON object is wanted");
-    if (record.contains("step")) metrics.push_back(std::move(record));
+    if (!record.contains("step")) continue;
+    const Record kind = record.value("record", Record());
+    if (!kind.is_null() && kind != "heads") {
+      throw DataError(fmt::format("{}: no record is of the kind {}", origin, kind.dump()));
+    }
+    run[kind.is_null() ? "metrics" : "telemetry"].push_back(std::move(record));
   }
-  return metrics;
 }
 
 }  // namespace
@@ -78,7 +83,7 @@ Record read_run(const fs::path& folder) {
       run["separate_vs_fused"] = summary["separate_vs_fused"];
     }
   }
-  if (has("metrics.jsonl")) run["metrics"] = read_metrics(folder / "metrics.jsonl");
+  if (has("metrics.jsonl")) read_metrics(folder / "metrics.jsonl", run);
   return run;
 }
 

@@ -110,6 +110,59 @@ void check_map(const Record& map, const Record& example, const std::string& wher
   }
 }
 
+void check_head_name(const Record& name, const std::string& where) {
+  const std::string text = name.get<std::string>();
+  const auto digits = [&text](std::size_t begin, std::size_t end) {
+    return begin < end && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      text.begin() + static_cast<std::ptrdiff_t>(end),
+                                      [](char c) { return c >= '0' && c <= '9'; });
+  };
+  const std::size_t space = text.find(' '), point = text.find('.');
+  if (space != std::string::npos && point != std::string::npos && digits(space + 1, point) &&
+      digits(point + 1, text.size())) {
+    check_attention_kind({{"kind", text.substr(0, space)}}, where);
+    return;
+  }
+  throw DataError(fmt::format("report: {} \"{}\" is no head (\"cross 0.3\")", where, text));
+}
+
+/// A number for every head under `key`.
+void check_head_numbers(const Record& record, const char* key, std::size_t heads,
+                        const std::string& where) {
+  check_fields(record, where, {{key, Kind::list, true}});
+  const Record& numbers = record[key];
+  if (numbers.size() == heads && std::all_of(numbers.begin(), numbers.end(), is_number)) return;
+  throw DataError(
+      fmt::format("report: {}.{} must hold a number for each of the {} heads", where, key, heads));
+}
+
+/// Lines of HeadTelemetry, all of one model.
+void check_telemetry(const Record& run) {
+  check_rows(run, "telemetry",
+             {{"step", Kind::integer, true},
+              {"model", Kind::text},
+              {"heads", Kind::texts, true},
+              {"gradient_norm", Kind::object, true},
+              {"update_ratio", Kind::object, true}});
+  const Record& lines = list_of(run, "telemetry");
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string where = fmt::format("telemetry[{}]", i);
+    const Record& line = lines[i];
+    for (const Record& head : line["heads"]) check_head_name(head, where + ".heads");
+    for (const char* key : {"gate_gradient", "entropy", "confidence"}) {
+      check_head_numbers(line, key, line["heads"].size(), where);
+    }
+    for (const std::string key : {"gradient_norm", "update_ratio"}) {
+      for (const char* block : {"query", "key", "value", "output"}) {
+        check_head_numbers(line[key], block, line["heads"].size(), where + "." + key);
+      }
+    }
+    if (line.value("model", "") != lines[0].value("model", "")) {
+      throw DataError(fmt::format("report: {}.model is another one than before", where));
+    }
+  }
+}
+
 }  // namespace
 
 void check_run(const Record& run) {
@@ -120,6 +173,7 @@ void check_run(const Record& run) {
                 {"command", Kind::text},
                 {"models", Kind::texts},
                 {"metrics", Kind::list},
+                {"telemetry", Kind::list},
                 {"measures", Kind::list},
                 {"separate_vs_fused", Kind::object},
                 {"differences", Kind::list},
@@ -174,6 +228,7 @@ void check_run(const Record& run) {
     check_fields(run["parted_at"], "parted_at",
                  {{"step", Kind::integer_or_null, true}, {"threshold", Kind::number, true}});
   }
+  check_telemetry(run);
   const Record& heads = list_of(run, "heads");
   for (std::size_t i = 0; i < heads.size(); ++i) {
     check_attention_kind(heads[i], fmt::format("heads[{}]", i));

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <map>
 
 #include "headroom/base/error.hpp"
@@ -21,7 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr Index most_points = 400;  // of a curve on the page; more cannot be seen
+constexpr Index most_points = 400;                 // of a curve on the page; more cannot be seen
+constexpr std::size_t most_telemetry_points = 80;  // its charts are small and many
 
 /// Of many lines without an evaluation every n-th; those with one are all kept.
 Record thinned(const Record& metrics, const Record& measures) {
@@ -40,6 +42,24 @@ Record thinned(const Record& metrics, const Record& measures) {
     const std::string model = line.value("model", "");
     const Index every = plain_lines[model] / most_points + 1;
     if (evaluated(line) || seen[model]++ % every == 0) result.push_back(line);
+  }
+  return result;
+}
+
+/// Every n-th line, with four digits: more cannot be seen.
+Record thinned_telemetry(const Record& lines) {
+  const std::function<void(Record&)> round_all = [&round_all](Record& value) {
+    if (value.is_number_float()) {
+      value = std::stod(fmt::format("{:.4g}", value.get<double>()));
+    } else if (value.is_structured()) {
+      for (Record& part : value) round_all(part);
+    }
+  };
+  Record result = Record::array();
+  const std::size_t every = lines.size() / most_telemetry_points + 1;
+  for (std::size_t i = 0; i < lines.size(); i += every) {
+    result.push_back(lines[i]);
+    round_all(result.back());
   }
   return result;
 }
@@ -63,6 +83,7 @@ Record for_page(const Record& run) {
   result["measures"] = measures_of(run);
   result["findings"] = findings(run);
   if (run.contains("metrics")) result["metrics"] = thinned(run["metrics"], result["measures"]);
+  if (run.contains("telemetry")) result["telemetry"] = thinned_telemetry(run["telemetry"]);
   if (run.contains("examples")) round_maps(result["examples"]);
   return result;
 }
@@ -71,8 +92,10 @@ Record for_page(const Record& run) {
 
 std::string report_page(const Record& run, const std::string& chart_js) {
   const Record contents = for_page(run);  // checks the records
+  std::string script(page::telemetry_js);
+  script += page::page_js;
   return compose_page(contents["title"], contents["findings"]["summary"], contents, chart_js,
-                      page::page_js);
+                      script);
 }
 
 fs::path find_chart_js() {

@@ -45,7 +45,9 @@ class ExampleLearner : public Learner {
     batch_ = loader_.next();
     return label_count(batch_);
   }
-  Tensor loss() override { return training_loss(model_, batch_, options_.label_smoothing); }
+  Tensor loss(HeadProbe* probe) override {
+    return training_loss(model_, batch_, options_.label_smoothing, probe);
+  }
   Record evaluate() override {
     return measured(some_of(task_.validation, options_.quick), "validation_loss");
   }
@@ -156,7 +158,9 @@ class TextLearner : public Learner {
                             position_.step++);
     return label_count(batch_);
   }
-  Tensor loss() override { return training_loss(model_, batch_, options_.label_smoothing); }
+  Tensor loss(HeadProbe* probe) override {
+    return training_loss(model_, batch_, options_.label_smoothing, probe);
+  }
   Record evaluate() override {
     auto windows = evaluation_windows(corpus_.validation, probe_batch, options_.length);
     const Index most = std::max<Index>(1, options_.quick / probe_batch);

@@ -14,23 +14,31 @@
 namespace headroom::inline HEADROOM_PRECISION {
 
 Trainer::Trainer(Optimizer& optimizer, RateSchedule rate, TrainerOptions options)
-    : optimizer_(&optimizer), rate_(std::move(rate)), options_(options) {
+    : optimizer_(&optimizer),
+      rate_(std::move(rate)),
+      options_(options),
+      telemetry_(optimizer.model(), options.telemetry) {
   if (!(options.clip >= 0)) {
     throw UsageError(fmt::format("trainer: a clipping limit of {}; 0 means none", options.clip));
   }
 }
 
 StepReport Trainer::step(const std::function<Tensor()>& loss, Index tokens) {
+  return step([&loss](HeadProbe*) { return loss(); }, tokens);
+}
+
+StepReport Trainer::step(const Loss& loss, Index tokens) {
   const auto begin = std::chrono::steady_clock::now();
   StepReport report;
   {
     const RandomStep random(options_.seed, static_cast<std::uint64_t>(steps_));
-    const Tensor value = loss();
+    const Tensor value = loss(telemetry_.begin(steps_ + 1));
     report.loss = static_cast<double>(value.item());
     if (!std::isfinite(report.loss)) explain(loss, fmt::format("the loss is {}", report.loss));
     optimizer_->zero_grad();
     value.backward();
   }
+  telemetry_.after_backward();
   report.gradient_norm =
       options_.clip > 0 ? clip_grad_norm(model(), options_.clip) : grad_norm(model());
   if (!std::isfinite(report.gradient_norm)) {
@@ -44,6 +52,7 @@ StepReport Trainer::step(const std::function<Tensor()>& loss, Index tokens) {
   }
   report.rate = rate_(steps_);
   optimizer_->step(report.rate);
+  report.telemetry = telemetry_.after_update();
   report.step = ++steps_;
   report.tokens = tokens;
   report.heads_alive = static_cast<Index>(live_heads(model()).size());
@@ -51,7 +60,7 @@ StepReport Trainer::step(const std::function<Tensor()>& loss, Index tokens) {
   return report;
 }
 
-void Trainer::explain(const std::function<Tensor()>& loss, const std::string& symptom) {
+void Trainer::explain(const Loss& loss, const std::string& symptom) {
   std::string cause;
   for (const NamedParameter& parameter : parameters(model())) {
     if (!cause.empty() || all_finite(parameter.tensor.value())) continue;
@@ -63,7 +72,7 @@ void Trainer::explain(const std::function<Tensor()>& loss, const std::string& sy
       const AnomalyMode hunt;
       const RandomStep random(options_.seed, static_cast<std::uint64_t>(steps_));
       optimizer_->zero_grad();
-      loss().backward();
+      loss(nullptr).backward();
     } catch (const NumericError& first) {
       cause = first.what();
     }

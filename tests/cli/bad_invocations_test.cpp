@@ -97,6 +97,8 @@ const std::vector<Bad> bad_invocations = {
     {{"bench", "--layout", "fussed"}, usage, "(did you mean fused?)"},
     {{"bench", "--steps", "0"}, usage, "--steps: 0 is less than 1"},
     {{"bench", "--steps", "many"}, usage, "\"many\" is not a whole number"},
+    {{"bench", "generate", "--telemetry", "10"}, usage, "--telemetry: only a training step"},
+    {{"bench", "step", "--telemetry", "-1"}, usage, "--telemetry: -1 is less than 0"},
     {{"bench", "generate", "--batch", "0"}, usage, "--batch: 0 is less than 1"},
     {{"bench", "memory", "--profile"}, usage, "--profile: memory has none"},
     {{"bench", "generate", "--length", "1"}, usage, "nothing is left to write"},

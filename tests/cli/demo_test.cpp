@@ -45,8 +45,9 @@ TEST_CASE("the demo keeps its promises, and its page is drawn") {
         open_page(folder / "run/report.html", folder / "profile", width, width == 500);
     REQUIRE(page.code == 0);
     CHECK(page.complaints == "");
-    CHECK(page.attribute("charts") == "4");  // loss, exact match, differences, heads
-    CHECK(page.attribute("maps") == "24");   // a head each
+    // Loss, exact match, differences, heads; five readings in six attentions.
+    CHECK(page.attribute("charts") == "34");
+    CHECK(page.attribute("maps") == "24");  // a head each
     CHECK(page.attribute("painted") == page.attribute("canvases"));
     CHECK(page.attribute("requests") == "0");
     CHECK(page.attribute("overflow") == "0");

@@ -151,6 +151,18 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
   CHECK(std::abs(shares - 1) < 1e-6);
   CHECK(forward > 0);
   CHECK(backward > 0);
+  const Finished watched = headroom_program({"bench", "step", "--case", "nano", "--steps", "2",
+                                             "--profile", "--telemetry", "2", "--json"});
+  REQUIRE(watched.code == 0);
+  const json with_heads = json::parse(watched.out);
+  double telemetry = 0;
+  for (const json& row : with_heads["profile"]) {
+    if (row["operation"] != "telemetry" && row["operation"] != "attention rows") continue;
+    CHECK(row["calls"] == (row["operation"] == "telemetry" ? 1 : 2));  // of the nano's 4 layers
+    telemetry += row["share"].get<double>();
+  }
+  CHECK(telemetry > 0);
+  CHECK(with_heads["telemetry_share"] == telemetry);
   const Finished longer =
       headroom_program({"bench", "step", "--case", "nano", "--steps", "1", "--json", "--layers",
                         "1", "--length", "32", "--batch", "2"});

@@ -27,6 +27,31 @@ std::string content(const std::filesystem::path& path) {
   return text.str();
 }
 
+/// The steps of the lines that are about heads; each has a number for all that lived.
+std::vector<int> steps_with_heads(const std::filesystem::path& metrics) {
+  std::vector<int> steps;
+  std::ifstream lines(metrics);
+  for (std::string text; std::getline(lines, text);) {
+    const json line = json::parse(text);
+    if (!line.contains("record")) continue;
+    CHECK(line["record"] == "heads");
+    CHECK(line["heads"].size() == line["entropy"].size());
+    steps.push_back(line["step"]);
+  }
+  return steps;
+}
+
+/// metrics.jsonl without the times.
+std::vector<json> measurements(const std::filesystem::path& metrics) {
+  std::vector<json> lines;
+  std::ifstream in(metrics);
+  for (std::string text; std::getline(in, text);) {
+    lines.push_back(json::parse(text));
+    lines.back().erase("ms");
+  }
+  return lines;
+}
+
 /// A training run that takes a second.
 std::vector<std::string> small_run(const std::string& out, std::vector<std::string> more = {}) {
   std::vector<std::string> arguments{
@@ -72,6 +97,7 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
   CHECK(summary["steps"] == 30);
   CHECK(summary["test"].contains("exact_match"));
   CHECK(json::parse(content(folder / "run/config.json"))["model"]["width"] == 16);
+  CHECK(steps_with_heads(folder / "run/metrics.jsonl") == std::vector<int>{10, 20, 30});
 
   SECTION("translate answers, and keeps answers beside their lines") {
     const Finished answer =
@@ -134,9 +160,9 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
 
 TEST_CASE("an interrupted run goes on to the bit, heads being removed meanwhile") {
   const TemporaryFolder folder;
-  const std::vector<std::string> more{"--steps",      "300", "--prune",      "6",
-                                      "--dropout",    "0.1", "--prune-from", "50",
-                                      "--prune-over", "100", "--save-every", "25"};
+  const std::vector<std::string> more{
+      "--steps",      "300", "--prune",      "6",  "--dropout",   "0.1", "--prune-from", "50",
+      "--prune-over", "100", "--save-every", "25", "--telemetry", "7"};
   auto whole = small_run("whole", more), parts = small_run("parts", more);
   for (auto* run : {&whole, &parts}) run->erase(run->begin() + 3, run->begin() + 5);  // one --steps
   REQUIRE(headroom_program(whole, folder).code == 0);
@@ -152,6 +178,9 @@ TEST_CASE("an interrupted run goes on to the bit, heads being removed meanwhile"
   CHECK(resumed.code == 0);
   CHECK(content(folder / "parts/checkpoint.safetensors") ==
         content(folder / "whole/checkpoint.safetensors"));
+  CHECK(measurements(folder / "parts/metrics.jsonl") ==
+        measurements(folder / "whole/metrics.jsonl"));
+  CHECK(steps_with_heads(folder / "parts/metrics.jsonl").size() == 42);
   const json summary = json::parse(content(folder / "parts/summary.json"));
   CHECK(summary["heads_alive"] == 18);
   CHECK(summary["heads"].size() == 24);
@@ -188,6 +217,15 @@ TEST_CASE("a text model trains, samples, and repeats itself for the same seed") 
                   "language_model");
   require_refused(headroom_program({"sample", "--model", "run", "--prompt", "the#"}, folder), 4,
                   "#");
+}
+
+TEST_CASE("without telemetry nothing is written about heads, and the model is the same") {
+  const TemporaryFolder folder;
+  REQUIRE(headroom_program(small_run("with"), folder).code == 0);
+  REQUIRE(headroom_program(small_run("without", {"--telemetry", "0"}), folder).code == 0);
+  CHECK(steps_with_heads(folder / "without/metrics.jsonl").empty());
+  CHECK(content(folder / "without/checkpoint.safetensors") ==
+        content(folder / "with/checkpoint.safetensors"));
 }
 
 TEST_CASE("the accuracy of a classifier is reported") {
@@ -243,6 +281,7 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
       {{"train", "--activation", "rellu"}, 2, "relu"},
       {{"train", "--schedule", "cosin"}, 2, "cosine"},
       {{"train", "--seed", "-1"}, 2, "--seed -1 is negative"},
+      {{"train", "--telemetry", "-1"}, 2, "--telemetry -1 is negative"},
       {{"train", "--prune", "25"}, 2, "--prune 25: at most 24 heads can go"},
       {{"train", "--prune", "2", "--prune-from", "990", "--prune-over", "50"},
        2,

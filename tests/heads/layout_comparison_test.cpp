@@ -16,6 +16,7 @@ LayoutComparisonOptions small_job() {
   options.prune_steps = 10;
   options.recover_steps = 4;
   options.measure_every = 100;
+  options.telemetry = 5;
   return options;
 }
 
@@ -74,6 +75,22 @@ TEST_CASE("the main job starts with one function in two layouts and ends with ha
     }
   }
   CHECK(largest_gone <= smallest_kept);
+
+  // Telemetry counts the steps of all parts; a head is in it as long as it lives.
+  std::vector<Index> measured;
+  for (const Record& line : job.records()["telemetry"]) {
+    const Index at = line["step"].get<Index>();
+    measured.push_back(at);
+    CHECK(line["model"] == "fused");
+    for (const Record& head : job.records()["heads"]) {
+      const HeadId id{AttentionKind::encoder_self, head["layer"], head["head"]};
+      const std::string name = head["kind"].get<std::string>() + id.text().substr(7);
+      const Record& names = line["heads"];
+      const bool gone = !head["removed_at"].is_null() && head["removed_at"].get<Index>() < at;
+      CHECK((std::find(names.begin(), names.end(), name) == names.end()) == gone);
+    }
+  }
+  CHECK(measured == std::vector<Index>{5, 10, 17, 22});
 }
 
 TEST_CASE("a main job that is told to stop does so at once") {

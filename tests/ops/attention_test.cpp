@@ -249,7 +249,52 @@ TEST_CASE("row statistics describe the weights before dropout") {
     CHECK(std::abs(rows.entropy[row] - entropy) < 10 * value_tolerance);
     CHECK(std::abs(rows.maximum[row] - largest) < value_tolerance);
     CHECK(std::isinf(rows.log_sum_exp[row]) == (row % 5 == 0));  // query 0 sees nothing
+    CHECK(rows.allowed[row] == row % 5);
   }
+}
+
+TEST_CASE("row statistics count the keys that bytes and lengths allow together, head by head") {
+  Rng rng(16);
+  const Sizes s{2, 2, 3, 20, 4, 2};
+  const Sources from(rng, s);
+  Bytes bytes = random_bytes(rng, {2, 2, 3, 20});
+  for (Index i = 0; i < bytes.size(); ++i) {
+    if (i % 60 < 20) bytes[i] = 0;  // query 0 sees nothing
+  }
+  Ids lengths(Shape{2});
+  lengths[0] = 20;
+  lengths[1] = 13;
+  AttentionOptions options;
+  options.mask = AttentionMask::allow(bytes) & AttentionMask::lengths(lengths);
+  options.rows = true;
+  const AttentionRows rows = attention(from.q(), from.k(), from.v(), 2, 4, 2, options).rows;
+  const Array maps =
+      composed::attention(from.q(), from.k(), from.v(), 2, 4, 2, options).maps.value();
+  for (Index row = 0; row < 12; ++row) {
+    Real entropy = 0, largest = 0;
+    std::int32_t allowed = 0;
+    for (Index j = 0; j < 20; ++j) {
+      const Real p = maps[row * 20 + j];
+      if (p > 0) entropy -= p * std::log(p);
+      largest = std::max(largest, p);
+      if (j < lengths[row / 6]) allowed += bytes[row * 20 + j];
+    }
+    CHECK(rows.allowed[row] == allowed);
+    CHECK(std::abs(rows.entropy[row] - entropy) < 10 * value_tolerance);
+    CHECK(std::abs(rows.maximum[row] - largest) < value_tolerance);
+    if (row % 3 == 0) CHECK(rows.maximum[row] == 0);
+  }
+}
+
+TEST_CASE("row statistics of one overwhelming score are those of a one-hot row") {
+  const Array q({1, 1, 1}, {1}), k({1, 3, 1}, {-3000, 2000, -9000}), v({1, 3, 1}, {1, 2, 3});
+  AttentionOptions options;
+  options.scale = 1;
+  options.rows = true;
+  const AttentionRows rows =
+      attention({Tensor(q), 0}, {Tensor(k), 0}, {Tensor(v), 0}, 1, 1, 1, options).rows;
+  CHECK(rows.entropy[0] == 0);
+  CHECK(rows.maximum[0] == 1);
 }
 
 TEST_CASE("attention gives the same bits on any number of threads") {

@@ -10,6 +10,7 @@
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;
+using Catch::Matchers::Contains;
 
 TEST_CASE("a browser draws the whole page, without an error and without a request") {
   if (!can_open_pages()) return;
@@ -25,12 +26,15 @@ TEST_CASE("a browser draws the whole page, without an error and without a reques
         open_page(folder / "report.html", folder / "profile", screen.width, screen.dark);
     REQUIRE(page.code == 0);
     CHECK(page.complaints == "");
-    CHECK(page.attribute("charts") == "4");  // loss, exact match, differences, heads
+    // Loss, exact match, differences, heads; five readings in six attentions.
+    CHECK(page.attribute("charts") == "34");
     CHECK(page.attribute("maps") == "3");
-    CHECK(page.attribute("canvases") == "7");
-    CHECK(page.attribute("painted") == "7");
+    CHECK(page.attribute("canvases") == "37");
+    CHECK(page.attribute("painted") == "37");
     CHECK(page.attribute("requests") == "0");
     CHECK(page.attribute("overflow") == "0");  // nothing sticks out to the right
+    CHECK_THAT(page.dom, Contains("Cross-attention, layer 1, entropy: head 0 from 0.9 to 0.52"));
+    CHECK_THAT(page.dom, Contains("at step 100, where it was removed"));
   }
 }
 
@@ -60,6 +64,6 @@ TEST_CASE("the test sees an error, a request and an empty canvas when there is o
   const auto bad = folder.file("bad.html", page);
   const OpenedPage opened = open_page(bad, folder / "profile", 1400, false);
   CHECK(opened.complaints != "");
-  CHECK(opened.attribute("canvases") == "8");
-  CHECK(opened.attribute("painted") == "7");
+  CHECK(opened.attribute("canvases") == "38");
+  CHECK(opened.attribute("painted") == "37");
 }

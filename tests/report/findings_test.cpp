@@ -26,6 +26,10 @@ TEST_CASE("a run that learned, parted and lost heads says so in every section") 
   CHECK(title(run, "heads") ==
         "Cross-attention keeps 4 of 4 heads, encoder self-attention only 1 of 4");
   CHECK(title(run, "before_after") == "A step is 1.25 times faster, exact match 0.5 points lower");
+  CHECK(title(run, "telemetry") ==
+        "Heads focus: their mean entropy falls from 0.90 to 0.52 of the largest");
+  CHECK_THAT(findings(run)["telemetry"]["look"].get<std::string>(),
+             Contains("Measured on the fused model."));
   CHECK(title(run, "maps") == "Head cross 0.0 points: its largest weight is 0.85 on average");
   CHECK(title(run, "importance") ==
         "Both layouts agree on which heads matter (rank correlation 1.00)");
@@ -48,6 +52,12 @@ TEST_CASE("numbers that support no finding give no clear pattern") {
 
   run["before_after"][1]["step_ms"] = 37.5;
   CHECK_THAT(title(run, "before_after"), StartsWith("No clear gain"));
+
+  // The heads that lived to the end are those that count.
+  Record& last = run["telemetry"].back();
+  for (Record& entropy : last["entropy"]) entropy = 0.86;
+  CHECK(title(run, "telemetry") ==
+        "No clear pattern: the heads' mean entropy stays near 0.86 of the largest");
 
   for (Record& row : run["examples"][0]["maps"][1]["rows"]) row = {0.4, 0.3, 0.3};
   CHECK_THAT(title(run, "maps"), StartsWith("No clear pattern"));
@@ -72,6 +82,13 @@ TEST_CASE("findings follow the numbers to the other side of their thresholds") {
   run = small_run();
   run["parted_at"]["step"] = nullptr;
   CHECK(title(run, "differences") == "The two layouts never parted");
+
+  run = small_run();
+  for (Record& entropy : run["telemetry"].back()["entropy"]) entropy = 0.96;
+  CHECK(title(run, "telemetry") ==
+        "Heads spread: their mean entropy rises from 0.90 to 0.96 of the largest");
+  for (Record& entropy : run["telemetry"].front()["entropy"]) entropy = nullptr;
+  CHECK(title(run, "telemetry") == "How every head fared");
 
   run = small_run();
   run["before_after"][1]["step_ms"] = 76.0;
@@ -133,6 +150,21 @@ TEST_CASE("records that are not of the schema are refused by name") {
       {"/examples/0/maps/1/rows/0",
        {0.5, 0.5},
        "report: examples[0].maps[1].rows must hold 3 numbers each"},
+      {"/telemetry/2/step", nullptr, "report: telemetry[2].step must be a whole number"},
+      {"/telemetry/2/heads/0", "side 0.1",
+       "report: telemetry[2].heads.kind \"side\" is none of encoder, decoder, cross"},
+      {"/telemetry/2/heads/0", "cross 0.",
+       "report: telemetry[2].heads \"cross 0.\" is no head (\"cross 0.3\")"},
+      {"/telemetry/2/entropy",
+       {0.5},
+       "report: telemetry[2].entropy must hold a number for each of the 12 heads"},
+      {"/telemetry/2/entropy/3", "x",
+       "report: telemetry[2].entropy must hold a number for each of the 12 heads"},
+      {"/telemetry/2/update_ratio/key", nullptr,
+       "report: telemetry[2].update_ratio.key must be a list"},
+      {"/telemetry/2/gradient_norm", Record::object(),
+       "report: telemetry[2].gradient_norm.query is missing"},
+      {"/telemetry/2/model", "separate", "report: telemetry[2].model is another one than before"},
       {"/parted_at/step", "x", "report: parted_at.step must be a whole number or null"},
       {"/config", 1, "report: run.config must be an object"},
   };

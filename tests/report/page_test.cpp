@@ -91,6 +91,17 @@ TEST_CASE("long runs are thinned, evaluations are not") {
   CHECK(inside["metrics"].size() > 300);
 }
 
+TEST_CASE("telemetry of a long run is thinned, with four digits") {
+  Record run = small_run();
+  run["telemetry"] = Record::array();
+  for (int step = 1; step <= 500; ++step) add_telemetry(run, step);
+  run["telemetry"][0]["entropy"][0] = 0.123456;
+  const Record inside = records_of(report_page(run, ""));
+  CHECK(inside["telemetry"].size() == 72);  // of 500, every seventh
+  CHECK(inside["telemetry"][1]["step"] == 8);
+  CHECK(inside["telemetry"][0]["entropy"][0] == 0.1235);
+}
+
 TEST_CASE("without Chart.js the remedy is named, and no file is left") {
   const TemporaryFolder folder;
   setenv("HEADROOM_CHART_JS", "/nowhere/chart.min.js", 1);
@@ -128,6 +139,17 @@ TEST_CASE("a run's folder is read from its records, else from its other files") 
   CHECK(run["title"] == "Training on g2p");
   CHECK(run["metrics"].size() == 1);  // the unfinished last line and the event are no measurements
   CHECK_NOTHROW(report_page(run, ""));
+
+  const Record run_with_heads = small_run();
+  Record line = run_with_heads["telemetry"][0];
+  line["record"] = "heads";
+  folder.file("metrics.jsonl", "{\"step\": 1, \"loss\": 3.5}\n" + line.dump() + "\n");
+  CHECK(read_run(folder.path())["metrics"].size() == 1);
+  CHECK(read_run(folder.path())["telemetry"] == Record::array({line}));
+  line["record"] = "tails";
+  folder.file("metrics.jsonl", line.dump() + "\n");
+  CHECK_THROWS_WITH(read_run(folder.path()),
+                    Contains("metrics.jsonl:1: no record is of the kind \"tails\""));
 
   folder.file("records.json", small_run().dump());
   CHECK(read_run(folder.path()) == small_run());

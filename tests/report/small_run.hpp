@@ -7,6 +7,32 @@
 
 #include "headroom/report/report.hpp"
 
+/// A line of telemetry: the heads that lived until `step`, whose entropy falls from 0.9 to 0.5.
+inline void add_telemetry(headroom::Record& run, int step) {
+  using headroom::Record;
+  Record names = Record::array(), sizes = Record::array(), shares = Record::array();
+  for (const Record& head : run["heads"]) {
+    if (head["removed_at"].is_number() && head["removed_at"] < step) continue;
+    names.push_back(head["kind"].get<std::string>() + " " + head["layer"].dump() + "." +
+                    head["head"].dump());
+    sizes.push_back(std::exp(-step / 100.0) + static_cast<double>(names.size()));
+    shares.push_back(0.92 - 0.002 * step);
+  }
+  for (Record& size : sizes) size = std::round(1e2 * size.get<double>()) / 1e2;
+  for (Record& share : shares) share = std::round(1e3 * share.get<double>()) / 1e3;
+  const Record blocks = {{"query", sizes}, {"key", sizes}, {"value", sizes}, {"output", sizes}};
+  Record signed_sizes = sizes;
+  signed_sizes[0] = -sizes[0].get<double>();
+  run["telemetry"].push_back({{"step", step},
+                              {"model", "fused"},
+                              {"heads", names},
+                              {"gradient_norm", blocks},
+                              {"gate_gradient", signed_sizes},
+                              {"entropy", shares},
+                              {"confidence", shares},
+                              {"update_ratio", blocks}});
+}
+
 /// Two models, 12 heads of which 6 are removed, one example with maps of every kind.
 inline headroom::Record small_run() {
   using headroom::Record;
@@ -52,6 +78,7 @@ inline headroom::Record small_run() {
            {"removed_at", goes ? Record(100 + 10 * removed++) : Record(nullptr)}});
     }
   }
+  for (int step = 10; step <= 200; step += 10) add_telemetry(run, step);
   run["schedule"] = Record::array({{{"step", 100}, {"alive", 12}}, {{"step", 150}, {"alive", 6}}});
   run["before_after"] = Record::array({{{"label", "before"},
                                         {"exact_match", {{"separate", 0.996}, {"fused", 0.994}}},

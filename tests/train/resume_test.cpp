@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr Index telemetry_every = 3;
+
 /// Metrics without the times.
 std::vector<Record> measurements(const fs::path& path) {
   std::vector<Record> lines;
@@ -40,7 +42,7 @@ TEST_CASE("child: train or resume", "[.]") {
   const bool begun = fs::exists(fs::path(folder_name) / "config.json");
   RunFolder folder(folder_name, begun ? IfExists::resume : IfExists::force);
   folder.write_config({{"task", "reverse"}});
-  SmallRun run;
+  SmallRun run(Layout::separate, telemetry_every);
   if (folder.resumes()) run.checkpoint.load(folder.checkpoint());
   MetricsLog log(folder.metrics(), run.trainer.steps());
 
@@ -54,6 +56,9 @@ TEST_CASE("child: train or resume", "[.]") {
   });
   loop.each([&](StepReport& report) { run.prune_when_due(report); });
   loop.each(std::ref(log));
+  loop.each([&](StepReport& report) {
+    if (!report.telemetry.is_null()) log.write(report.telemetry);
+  });
   loop.each([&](StepReport& report) { die(report.step, 1); });
   loop.every(SmallRun::save_every, [&](StepReport&) { run.checkpoint.save(folder.checkpoint()); });
   loop.each([&](StepReport& report) { die(report.step, 2); });
@@ -85,7 +90,7 @@ TEST_CASE("a run that is killed at random steps and times ends in the same bytes
   }
   const std::string whole = read_file(folder / "whole/checkpoint.safetensors");
   const std::vector<Record> lines = measurements(folder / "whole/metrics.jsonl");
-  CHECK(lines.size() == SmallRun::steps);
+  CHECK(lines.size() == SmallRun::steps + SmallRun::steps / telemetry_every);
   for (const char* name : {"killed", "shot"}) {
     INFO(name);
     REQUIRE(child(name, {"OMP_NUM_THREADS=1"})->wait() == 0);

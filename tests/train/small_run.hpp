@@ -26,13 +26,13 @@ inline ModelConfig small_config(const Seq2SeqTask& task, Layout layout) {
 struct SmallRun {
   static constexpr Index steps = 30, prune_at = 13, save_every = 4;
 
-  explicit SmallRun(Layout layout = Layout::separate)
+  explicit SmallRun(Layout layout = Layout::separate, Index telemetry = 0)
       : task(make_reverse_task({.seed = 2, .train = 90, .validation = 10, .test = 10})),
         rng(5, "init"),
         model(small_config(task, layout), rng),
         optimizer(model),
         trainer(optimizer, RateOptions{.shape = RateShape::cosine, .warmup = 5, .steps = steps},
-                {.seed = 3}),
+                {.seed = 3, .telemetry = telemetry}),
         loader(task, 8, 7) {
     checkpoint.about = task_record(task);
     checkpoint.add("model", model);
@@ -43,7 +43,9 @@ struct SmallRun {
 
   StepReport step() {
     const Seq2SeqBatch batch = loader.next();
-    return trainer.step([&] { return training_loss(model, batch, Real(0.1)); }, label_count(batch));
+    return trainer.step(
+        [&](HeadProbe* probe) { return training_loss(model, batch, Real(0.1), probe); },
+        label_count(batch));
   }
   void prune_when_due(const StepReport& report) {
     if (report.step != prune_at) return;

@@ -24,6 +24,7 @@ struct LayoutComparisonOptions {
   Index recover_steps = 250;  // after the last one went
   Index remove = 12;          // of 24 heads
   Index measure_every = 100;  // steps between evaluations
+  Index telemetry = 10;       // steps between measurements of the fused model's heads; 0: none
 };
 
 /// The same encoder-decoder in both layouts. Each function is one part of the story and returns its

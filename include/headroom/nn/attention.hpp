@@ -160,6 +160,9 @@ struct HeadProbe {
   bool maps = false, head_out = false, rows = false;
   std::map<AttentionPlace, Tensor> gates;       // given
   std::map<AttentionPlace, AttentionOut> seen;  // filled by the forward pass
+  /// [B]: how many queries of each example are no padding; no entry: all. Filled by
+  /// training_loss().
+  std::map<AttentionKind, Ids> query_lengths;
 };
 
 /// Runs one attention of a model with what the probe asks of its place.

@@ -30,11 +30,13 @@ struct AttentionOptions {
 };
 
 /// Per row of attention weights, [B, H, Tq]; no gradient. Rows with nothing allowed have
-/// log_sum_exp -infinity, entropy 0, maximum 0.
+/// log_sum_exp -infinity, entropy 0, maximum 0. Asking for them costs the scores once more
+/// ("attention rows" in the profile).
 struct AttentionRows {
   Array log_sum_exp;  // of the scaled scores over the allowed keys
   Array entropy;      // -sum_j P_j log P_j, in nats, before dropout
   Array maximum;      // the largest weight, before dropout
+  Ids allowed;        // how many keys the row may attend to
 };
 
 struct AttentionResult {

@@ -8,10 +8,10 @@
 
 namespace headroom::inline HEADROOM_PRECISION {
 
-/// Writes the page of a run: curves, layouts apart, heads over time, before and after, attention
-/// maps, importance, configuration. It needs no network; Chart.js is read from this machine (see
-/// find_chart_js) and put into it. A section whose records are missing is left out, so the same
-/// function serves a comparison of two models and the training of one.
+/// Writes the page of a run: curves, layouts apart, heads over time, before and after, telemetry of
+/// every head, attention maps, importance, configuration. It needs no network; Chart.js is read
+/// from this machine (see find_chart_js) and put into it. A section whose records are missing is
+/// left out, so the same function serves a comparison of two models and the training of one.
 ///
 /// `run` is an object. Everything but the title may be left out:
 /// ```
@@ -23,6 +23,13 @@ namespace headroom::inline HEADROOM_PRECISION {
 ///   // there is one. Loss keys: loss (training), validation_loss. All else: "measures".
 ///   "metrics": [{"step": 20, "model": "separate", "phase": "learning",
 ///                "loss": 1.9, "validation_loss": 2.0, "exact_match": 0.1, "tok_s": 60000}],
+///   // How every head fared, of one model: lines of HeadTelemetry. Each list holds a number (or
+///   // null) for every head that lived, in the order of "heads".
+///   "telemetry": [{"step": 20, "model": "fused", "heads": ["encoder 0.0", "cross 0.2"],
+///                  "gradient_norm": {"query": [...], "key": [...], "value": [...],
+///                                    "output": [...]},
+///                  "gate_gradient": [...], "entropy": [...], "confidence": [...],
+///                  "update_ratio": {"query": [...], ...}}],
 ///   // What the second chart draws. Default: those of exact_match, per, wer that occur.
 ///   "measures": [{"key": "exact_match", "name": "exact match", "unit": "%", "better": "higher",
 ///                 "goal": 0.99}],            // unit "%": numbers are fractions; goal optional
@@ -62,8 +69,9 @@ std::string report_page(const Record& run, const std::string& chart_js);
 
 /// What the run shows, in sentences computed from its records with thresholds that are stated:
 /// {"summary": "...", "loss": {"title": "...", "look": "..."}, "measures": [...], "differences":
-/// ..., "heads": ..., "before_after": ..., "maps": ..., "importance": ...}. Sections without
-/// records are absent; a title says "No clear pattern" when the numbers support no finding.
+/// ..., "heads": ..., "before_after": ..., "telemetry": ..., "maps": ..., "importance": ...}.
+/// Sections without records are absent; a title says "No clear pattern" when the numbers support no
+/// finding.
 Record findings(const Record& run);
 
 /// The records of a run's folder: records.json when it exists, else put together from config.json,

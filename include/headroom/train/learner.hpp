@@ -29,8 +29,8 @@ class Learner {
   virtual Module& model() = 0;
   /// Draws the next training batch; returns its number of labels.
   virtual Index next_batch() = 0;
-  /// The mean loss of that batch, on the tape.
-  virtual Tensor loss() = 0;
+  /// The mean loss of that batch, on the tape; `probe` as for training_loss().
+  virtual Tensor loss(HeadProbe* probe = nullptr) = 0;
   /// How good the model is on (some of) the validation set: {"validation_loss", and exact_match, or
   /// accuracy, or per and wer}.
   virtual Record evaluate() = 0;

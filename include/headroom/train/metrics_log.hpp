@@ -9,7 +9,8 @@
 namespace headroom::inline HEADROOM_PRECISION {
 
 /// Appends lines to a file; each is complete on the disk's side of the process once write()
-/// returns.
+/// returns. A line with a "record" is of that kind: "heads", a line of HeadTelemetry. All others
+/// are measurements of the whole model, see operator().
 class MetricsLog {
  public:
   /// Keeps the lines of an existing file whose "step" is at most `done` and cuts the rest, which a

@@ -7,7 +7,8 @@
 namespace headroom::inline HEADROOM_PRECISION {
 
 /// Mean cross-entropy of the next symbols (or of the class), padding left out; on the tape.
-/// `probe` asks every attention of the forward pass for what it wants.
+/// `probe` asks every attention of the forward pass for what it wants, and learns which queries are
+/// padding.
 Tensor training_loss(const Seq2Seq& model, const Seq2SeqBatch& batch, Real label_smoothing = 0,
                      HeadProbe* probe = nullptr);
 Tensor training_loss(const LanguageModel& model, const TextBatch& batch, Real label_smoothing = 0,

@@ -9,5 +9,6 @@
 #include "headroom/train/progress.hpp"
 #include "headroom/train/run_folder.hpp"
 #include "headroom/train/stop_signals.hpp"
+#include "headroom/train/telemetry.hpp"
 #include "headroom/train/trainer.hpp"
 #include "headroom/train/training_loop.hpp"

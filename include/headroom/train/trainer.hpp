@@ -6,6 +6,7 @@
 
 #include "headroom/optim/optimizer.hpp"
 #include "headroom/optim/rate.hpp"
+#include "headroom/train/telemetry.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -19,11 +20,13 @@ struct StepReport {
   double seconds = 0;  // this step took
   Index heads_alive = 0;
   Record metrics = Record::object();
+  Record telemetry = {};  // a line of its own for the log, or null; see HeadTelemetry
 };
 
 struct TrainerOptions {
   std::uint64_t seed = 1;  // of dropout
   double clip = 1;         // limit of the global gradient norm; 0: no clipping
+  Index telemetry = 0;     // steps from one measurement of every head to the next; 0: none
 };
 
 /// Steps a model: random step, forward, backward, clipping, rate, update. Two of them with the same
@@ -37,6 +40,9 @@ class Trainer : public Stateful {
   /// up in the loss or a gradient it is called once more under AnomalyMode, to find where from.
   /// `tokens` is for the report. Throws NumericError naming the step, the first tensor and the
   /// operation; parameters and moments are then those of before the step.
+  /// The loss gives the probe to the model's forward pass: the telemetry's, or nullptr.
+  StepReport step(const std::function<Tensor(HeadProbe* probe)>& loss, Index tokens = 0);
+  /// The same for a loss that takes no probe; without telemetry.
   StepReport step(const std::function<Tensor()>& loss, Index tokens = 0);
 
   Index steps() const { return steps_; }
@@ -49,11 +55,13 @@ class Trainer : public Stateful {
   void load_state(const StateReader& from) override;
 
  private:
-  [[noreturn]] void explain(const std::function<Tensor()>& loss, const std::string& symptom);
+  using Loss = std::function<Tensor(HeadProbe* probe)>;
+  [[noreturn]] void explain(const Loss& loss, const std::string& symptom);
 
   Optimizer* optimizer_;
   RateSchedule rate_;
   TrainerOptions options_;
+  HeadTelemetry telemetry_;
   Index steps_ = 0;
 };
 

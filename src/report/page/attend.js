@@ -165,9 +165,8 @@ function about_model() {
 
 // ---------------------------------------------------------------- maps
 
-const head_hue = (head) => Math.round(210 + 360 * head.head / head_count) % 360;
-const head_colour = (head) => `hsl(${head_hue(head)} ${css("--head-saturation")} ${css("--head-lightness")})`;
-const swatch = (head) => h("i.swatch", {"--hue": head_hue(head), "aria-hidden": "true"});
+const head_colour = (head) => `var(${head_variable(head.head)})`;
+const swatch = (head) => h("i.swatch", {"--colour": head_colour(head), "aria-hidden": "true"});
 
 const tabs = h("div.tabs", {role: "tablist", "aria-label": "kind of attention"});
 const view = h("div", {});
@@ -215,7 +214,7 @@ function key_strip(keys, heads, all) {
   const columns = all ? head_count : 1;
   marks_of_keys.length = 0;
   const cells = keys.map((token) => {
-    const marks = heads.map((head) => ({head, element: h("i", {"--hue": head_hue(head)})}));
+    const marks = heads.map((head) => ({head, element: h("i", {"--colour": head_colour(head)})}));
     marks_of_keys.push(marks);
     return h("span.key", {}, h("b", {}, shown(token)), h("span.marks", {"--columns": columns, "aria-hidden": "true"}, marks.map((mark) => mark.element)));
   });
@@ -250,7 +249,7 @@ function head_card(head, axis, group, alone) {
     "aria-label": `${key_of(head)} on`, onchange: (event) => switch_head(head, event.target.checked)}), off ? "off" : "on") : null;
   const map = now.example.maps.find((m) => key_of(m) === key_of(head));
   return h("div.map" + (off ? ".off" : ""), {}, h("p", {}, name, on_off),
-    map ? map_canvas({map, queries: axis.queries, keys: axis.keys, side: group.rows, gone: off, colour: () => head_colour(head)}) : h("div.none", {}, "no map"));
+    map ? map_canvas({map, queries: axis.queries, keys: axis.keys, side: group.rows, gone: off, colour: () => css(head_variable(head.head))}) : h("div.none", {}, "no map"));
 }
 
 /** One head alone: its map, its numbers, the way back and to its neighbours. */

@@ -7,6 +7,9 @@ const charts = [];
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const model_variable = (i) => ["--first", "--second", "--third", "--apart"][i % 4];
 
+/** One hue per head, the same in every figure; the thirteenth has the first's again. */
+const head_variable = (head) => `--head-${head % 12}`;
+
 /** Makes an element: h("p.look", {title: "..."}, child, "text", ...). */
 function h(tag, attributes, ...children) {
   const [name, ...classes] = tag.split(".");
@@ -105,7 +108,8 @@ function removal_span() {
 /**
  * A figure with a finding as title and a line chart.
  * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, stepped, plain}]
- * options: {log, unit, y (of Chart.js), x: the name of the horizontal axis, "step" by default, dots}
+ * options: {log, unit, y (of Chart.js), x: the name of the horizontal axis, "step" by default, dots,
+ *           from and to (of that axis), small (one of many: thin lines, few ticks)}
  */
 function curve_figure(finding, series, options) {
   const x = options.x || "step";
@@ -135,18 +139,19 @@ function by_step(series, options) {
 }
 
 function line_chart(canvas, series, options) {
+  const small = options.small;
   const datasets = series.map((s) => ({
     label: s.name, data: options.log ? s.points.filter((p) => p.y > 0) : s.points,
     borderColor: css(s.colour) + (s.broad ? "70" : ""), backgroundColor: css(s.colour),
-    borderWidth: s.broad ? 6 : s.dashed ? 1.5 : 2, borderDash: s.dashed ? [5, 4] : [], stepped: s.stepped ? "before" : false,
-    pointRadius: s.points.length === 1 ? 4 : options.dots ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
+    borderWidth: s.broad ? 6 : s.dashed || small ? 1.5 : 2, borderDash: s.dashed ? [5, 4] : [], stepped: s.stepped ? "before" : false,
+    pointRadius: s.ends ? (at) => at.dataIndex === at.dataset.data.length - 1 ? 3 : 0 : s.points.length === 1 ? 4 : options.dots ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
     hidden: false, order: s.broad ? 1 : 0,
   }));
-  const tick = {color: css("--soft"), font: {size: 12}};
+  const tick = {color: css("--soft"), font: {size: small ? 10.5 : 12}};
   const y = {
     type: options.log ? "logarithmic" : "linear", border: {display: false},
     grid: {color: css("--grid"), drawBorder: false, tickLength: 0},
-    ticks: {...tick, padding: 8, maxTicksLimit: 6, callback(value) {
+    ticks: {...tick, padding: small ? 4 : 8, maxTicksLimit: small ? 3 : 6, callback(value) {
       if (!options.log) return options.unit === "%" ? Math.round(100 * value) + " %" : number_text(value);
       const exponent = Math.log10(value);
       const decades = Math.log10(this.max / this.min);
@@ -156,16 +161,16 @@ function line_chart(canvas, series, options) {
     }},
     ...(options.y || {}),
   };
-  if (options.log) y.afterBuildTicks = (axis) => { axis.ticks = decade_ticks(axis.min, axis.max); };
+  if (options.log) y.afterBuildTicks = (axis) => { axis.ticks = decade_ticks(axis.min, axis.max, small ? 3 : 7); };
   return new Chart(canvas, {
     type: "line", data: {datasets}, plugins: [marks],
     options: {
       animation: false, responsive: true, maintainAspectRatio: false, normalized: true,
-      interaction: {mode: "nearest", axis: "x", intersect: false}, layout: {padding: {top: 6, right: 8}},
+      interaction: {mode: "nearest", axis: "x", intersect: false}, layout: {padding: {top: 6, right: small ? 4 : 8}},
       scales: {
-        x: {type: "linear", min: options.from ?? undefined, grid: {display: false, drawBorder: false},
-            ticks: {...tick, maxTicksLimit: 7, maxRotation: 0, callback: (v) => commas(v)},
-            title: {display: true, text: options.x || "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
+        x: {type: "linear", min: options.from ?? undefined, max: options.to ?? undefined, grid: {display: false, drawBorder: false},
+            ticks: {...tick, maxTicksLimit: small ? 3 : 7, maxRotation: 0, callback: (v) => commas(v)},
+            title: {display: !small, text: options.x || "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
         y,
       },
       plugins: {
@@ -184,10 +189,10 @@ function superscript(n) {
   return String(n).replace(/[-0-9]/g, (c) => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]);
 }
 
-/** Powers of ten, thinned to at most seven; with 2 and 5 when there are few. */
-function decade_ticks(min, max) {
+/** Powers of ten, thinned to at most so many; with 2 and 5 when there are few. */
+function decade_ticks(min, max, most) {
   const low = Math.ceil(Math.log10(min) - 1e-9), high = Math.floor(Math.log10(max) + 1e-9);
-  const every = Math.max(1, Math.ceil((high - low) / 6));
+  const every = Math.max(1, Math.ceil((high - low) / (most - 1)));
   const ticks = [];
   for (let e = low; e <= high; e += every) ticks.push({value: 10 ** e});
   if (high - low < 1) {

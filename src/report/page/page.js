@@ -131,7 +131,7 @@ function head_grid(kind, most) {
     return h("td", {title: name, "aria-label": name, style: `background: rgba(var(--heat), ${Math.max(0.06, share).toFixed(3)}); color: ${light_text ? "#fff" : "#12161a"}`}, text);
   };
   return h("table.heads", {}, h("caption", {}, h("i", {"--colour": `var(--kind-${kind})`, "aria-hidden": "true"}), kinds.find((k) => k.kind === kind).title),
-    h("thead", {}, h("tr", {}, h("th", {}), columns.map((c) => h("th", {scope: "col"}, `head ${c}`)))),
+    h("thead", {}, h("tr", {}, h("th", {}), columns.map((c) => h("th.hue", {scope: "col", "--colour": `var(${head_variable(c)})`}, `head ${c}`)))),
     h("tbody", {}, layers.map((layer) => h("tr", {}, h("th", {scope: "row"}, `layer ${layer}`), columns.map((c) => cell(layer, c))))));
 }
 
@@ -213,6 +213,7 @@ function build() {
     else column = 1 - column;
   });
   main.append(h("div.figures", {}, figures));
+  if (found.telemetry) main.append(telemetry_section(found.telemetry));
   const attention = found.maps ? maps_section(found.maps) : null;
   if (attention) main.append(attention.section);
   if (found.importance) main.append(importance_section());

@@ -1,0 +1,236 @@
+// Readings of every head from one training step.
+#include "headroom/train/telemetry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/op_scope.hpp"
+#include "headroom/base/parallel.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+constexpr std::array<const char*, 4> block_names = {"query", "key", "value", "output"};
+constexpr std::size_t output_block = 3;
+
+/// Place of a role among the four blocks; none for biases.
+std::optional<std::size_t> block_of(HeadRole role) {
+  switch (role) {
+    case HeadRole::query: return 0;
+    case HeadRole::key: return 1;
+    case HeadRole::value: return 2;
+    case HeadRole::output: return output_block;
+    default: return {};
+  }
+}
+
+/// sum_i a_i b_i over a part of two arrays of one shape, in double.
+double part_dot(const BlockPart& part, const Array& a, const Array& b) {
+  double total = 0;
+  for_each_stretch(part, a.shape(), [&](Index first, Index count) {
+    const Real *const x = a.data() + first, *const y = b.data() + first;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (Index i = 0; i < count; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+    total += sum;
+  });
+  return total;
+}
+
+/// sum_i (a_i - b_i)^2 over a part of two arrays of one shape, in double.
+double part_squared_distance(const BlockPart& part, const Array& a, const Array& b) {
+  double total = 0;
+  for_each_stretch(part, a.shape(), [&](Index first, Index count) {
+    const Real *const x = a.data() + first, *const y = b.data() + first;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (Index i = 0; i < count; ++i) {
+      const double apart = static_cast<double>(x[i]) - static_cast<double>(y[i]);
+      sum += apart * apart;
+    }
+    total += sum;
+  });
+  return total;
+}
+
+Index size_of(const BlockPart& part, const Shape& shape) {
+  return shape.size() / shape[part.axis] * (part.end - part.begin);
+}
+
+/// A sum and how many were added.
+struct Mean {
+  double sum = 0;
+  Index count = 0;
+  void add(double value) {
+    sum += value;
+    ++count;
+  }
+  double value() const { return sum / static_cast<double>(count); }
+};
+
+/// Six significant digits: more would fill the disk with noise.
+Record rounded(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::stod(fmt::format("{:.6g}", value));
+}
+
+}  // namespace
+
+HeadTelemetry::HeadTelemetry(Module& model, Index every) : model_(&model), every_(every) {
+  if (every < 0) throw UsageError(fmt::format("telemetry: every {} steps; 0 means never", every));
+  probe_.rows = true;
+}
+
+HeadProbe* HeadTelemetry::begin(Index step) {
+  const bool measured = every_ > 0 && step % every_ == 0;
+  step_ = measured ? step : 0;
+  probe_.seen.clear();
+  return measured ? &probe_ : nullptr;
+}
+
+void HeadTelemetry::after_backward() {
+  if (step_ == 0) return;
+  const OpScope op("telemetry");
+  readings_.clear();
+  for (const HeadId& head : live_heads(*model_)) readings_.push_back({.head = head});
+  find_blocks();
+  read_rows();
+  for_each_block([](const Block& block, HeadReading& reading) {
+    const Array& gradient = block.parameter.grad();
+    if (!gradient.defined()) return;
+    reading.gradient_norm[block.role] = std::sqrt(part_dot(block.part, gradient, gradient));
+    if (block.role == output_block) {
+      reading.gate_gradient = part_dot(block.part, block.before, gradient);
+    }
+  });
+  // At most two products and two sums for each number of a gradient, which is read; the value is
+  // read and copied.
+  op.work(static_cast<double>(4 * numbers_),
+          static_cast<double>(3 * numbers_ * Index{sizeof(Real)}));
+}
+
+Record HeadTelemetry::after_update() {
+  if (step_ == 0) return {};
+  const OpScope op("telemetry");
+  for_each_block([](const Block& block, HeadReading& reading) {
+    const double moved = part_squared_distance(block.part, block.parameter.value(), block.before);
+    const double before = part_dot(block.part, block.before, block.before);
+    reading.update_ratio[block.role] = std::sqrt(moved / before);
+  });
+  op.work(static_cast<double>(5 * numbers_),
+          static_cast<double>(2 * numbers_ * Index{sizeof(Real)}));
+  blocks_.clear();
+  const Record result = readings_.empty() ? Record() : line(step_, readings_);
+  step_ = 0;
+  return result;
+}
+
+template <class Visit>
+void HeadTelemetry::for_each_block(Visit visit) {
+  const auto count = static_cast<Index>(blocks_.size());
+  const Index grain = grain_for(numbers_ / std::max<Index>(1, count));
+  parallel_for(count, grain, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Block& block = blocks_[static_cast<std::size_t>(i)];
+      visit(block, readings_[block.reading]);
+    }
+  });
+}
+
+/// Lists the blocks of all live heads, and copies the parameters that they are part of.
+void HeadTelemetry::find_blocks() {
+  blocks_.clear();
+  numbers_ = 0;
+  std::map<std::string, Tensor> tensors;
+  for (const NamedParameter& parameter : parameters(*model_)) {
+    tensors[parameter.name] = parameter.tensor;
+  }
+  std::map<std::string, Array> copies;
+  std::size_t first = 0;  // reading of the attention's first live head
+  for (const NamedAttention& found : attentions(*model_)) {
+    const auto alive = found.attention->alive();
+    for (const HeadSlice& slice : found.attention->head_slices()) {
+      const auto role = block_of(slice.role);
+      if (!role) continue;
+      const std::string name = found.name.empty() ? slice.name : found.name + "." + slice.name;
+      const Tensor& parameter = tensors.at(name);
+      Array& copy = copies[name];
+      if (!copy.defined()) copy = parameter.value().clone();
+      for (std::size_t i = 0; i < alive.size(); ++i) {
+        if (slice.head != HeadSlice::of_all && slice.head != alive[i]) continue;
+        blocks_.push_back(
+            {first + i, *role, parameter, {name, slice.axis, slice.begin, slice.end}, copy});
+        numbers_ += size_of(blocks_.back().part, copy.shape());
+      }
+    }
+    first += alive.size();
+  }
+}
+
+/// Entropy and confidence from what the forward pass left in the probe; padding is left out.
+void HeadTelemetry::read_rows() {
+  auto reading = readings_.begin();
+  for (const NamedAttention& found : attentions(*model_)) {
+    const auto live = static_cast<Index>(found.attention->alive().size());
+    if (live == 0) continue;
+    const auto seen = probe_.seen.find(found.place());
+    if (seen == probe_.seen.end() || !seen->second.rows.entropy.defined()) {
+      throw UsageError("telemetry: the loss did not give the probe to the model's forward pass");
+    }
+    const AttentionRows& rows = seen->second.rows;
+    const auto lengths = probe_.query_lengths.find(found.attention->kind);
+    const Index batch = rows.entropy.dim(0), queries = rows.entropy.dim(2);
+    for (Index head = 0; head < live; ++head, ++reading) {
+      Mean entropy, confidence;
+      for (Index b = 0; b < batch; ++b) {
+        const Index real = lengths == probe_.query_lengths.end() ? queries : lengths->second[b];
+        for (Index row = (b * live + head) * queries, end = row + real; row < end; ++row) {
+          const std::int32_t allowed = rows.allowed[row];
+          if (allowed >= 1) confidence.add(static_cast<double>(rows.maximum[row]));
+          if (allowed >= 2) {
+            entropy.add(static_cast<double>(rows.entropy[row]) /
+                        std::log(static_cast<double>(allowed)));
+          }
+        }
+      }
+      reading->entropy = entropy.value();
+      reading->confidence = confidence.value();
+    }
+  }
+  probe_.seen.clear();
+  probe_.query_lengths.clear();
+}
+
+Record HeadTelemetry::line(Index step, const std::vector<HeadReading>& readings) {
+  const auto column = [&](auto number) {
+    Record list = Record::array();
+    for (const HeadReading& reading : readings) list.push_back(rounded(number(reading)));
+    return list;
+  };
+  const auto columns = [&](auto numbers) {
+    Record blocks;
+    for (std::size_t i = 0; i < block_names.size(); ++i) {
+      blocks[block_names[i]] = column([&](const HeadReading& r) { return numbers(r)[i]; });
+    }
+    return blocks;
+  };
+  Record names = Record::array();
+  for (const HeadReading& reading : readings) names.push_back(reading.head.text());
+  return {{"step", step},
+          {"record", "heads"},
+          {"heads", std::move(names)},
+          {"gradient_norm", columns([](const HeadReading& r) { return r.gradient_norm; })},
+          {"gate_gradient", column([](const HeadReading& r) { return r.gate_gradient; })},
+          {"entropy", column([](const HeadReading& r) { return r.entropy; })},
+          {"confidence", column([](const HeadReading& r) { return r.confidence; })},
+          {"update_ratio", columns([](const HeadReading& r) { return r.update_ratio; })}};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION
