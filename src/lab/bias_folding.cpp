@@ -24,7 +24,7 @@ constexpr FoldingCase all_cases[] = {
     {"padding, at least one key", "1", Kind::lengths, true, ""},
     {"padding, one example without keys", "1, in empty rows 0", Kind::empty_rows, false,
      "in rows with keys"},
-    {"gates between 0.5 and 1.5", "the gate", Kind::gates, false, "with g_h in the sum"},
+    {"gates between 0.25 and 0.75", "the gate", Kind::gates, false, "with g_h in the sum"},
     {"dropout 0.3 on the attention", "1 on average only", Kind::dropout, false, ""}};
 
 AttentionMask mask_of(Kind kind) {
@@ -92,7 +92,7 @@ Folding fold(const FoldingCase& which, const LabOptions& options, std::uint64_t 
   AttentionAsk ask;
   if (which.kind == Kind::gates) {
     Array gates({options.heads});
-    for (Real& gate : gates.span()) gate = rng.uniform(Real(0.5), Real(1.5));
+    for (Real& gate : gates.span()) gate = rng.uniform(Real(0.25), Real(0.75));
     ask.gates = Tensor(gates);
   }
   const auto output_of = [&](const Attention& one) {

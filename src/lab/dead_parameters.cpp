@@ -108,7 +108,7 @@ Walk walk(const Rule& rule, Layout layout, const LabOptions& options, std::uint6
   const auto layer = make_attention(layout, {.width = options.width, .heads = options.heads}, rng);
   const Imitation task(options.width, options.heads, options.seed + draw);
   const auto optimizer = rule.make(*layer);
-  const double rate = rule.adam ? adam_rate : 0.01 * static_cast<double>(options.width);
+  const double rate = rule.adam ? adam_rate : 0.004 * static_cast<double>(options.width);
   Walk result;
   for (Index step = 0; step <= steps; ++step) {
     const HeadBlocks values = head_values(*layer);

@@ -26,7 +26,7 @@ TrainingRule training_rule(std::string name, double rate, Options options) {
 std::vector<OptimizerRule> optimizer_rules(Index width) {
   // The mean over C outputs makes gradients smaller as the width grows; only SGD notices.
   std::vector<OptimizerRule> rules{
-      {training_rule<Sgd>("SGD", 0.1 * static_cast<double>(width), SgdOptions{})},
+      {training_rule<Sgd>("SGD", 0.05 * static_cast<double>(width), SgdOptions{})},
       {training_rule<Adam>("Adam", 0.01, AdamOptions{})},
       {training_rule<AdamW>("AdamW", 0.01, AdamOptions{.weight_decay = 0.01})}};
   for (const Granularity granularity :
