@@ -15,12 +15,25 @@ Experiment shared_head_experiment();
 Experiment head_count_experiment();
 Experiment d2l_experiment();
 Experiment single_vs_multi_experiment();
+Experiment init_experiment();
+Experiment optimizers_experiment();
+Experiment clipping_experiment();
+Experiment symmetry_experiment();
+Experiment dead_parameters_experiment();
 
 namespace {
 
-constexpr Experiment (*registry[])() = {head_slices_experiment, layouts_experiment,
-                                        shared_head_experiment, head_count_experiment,
-                                        d2l_experiment,         single_vs_multi_experiment};
+constexpr Experiment (*registry[])() = {head_slices_experiment,
+                                        layouts_experiment,
+                                        shared_head_experiment,
+                                        head_count_experiment,
+                                        d2l_experiment,
+                                        single_vs_multi_experiment,
+                                        init_experiment,
+                                        optimizers_experiment,
+                                        clipping_experiment,
+                                        symmetry_experiment,
+                                        dead_parameters_experiment};
 
 /// " (try 4 or 6)": the nearest divisors of the width around `heads` that are admissible.
 std::string divisors_near(const Experiment& experiment, Index width, Index heads) {

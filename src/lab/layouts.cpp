@@ -22,16 +22,6 @@ namespace layouts {
 
 constexpr Index batch = 2, tokens = 12;
 
-/// Random numbers in every parameter: biases start at zero, and nothing may hide there.
-void randomise(Module& module, Rng& rng) {
-  for (NamedParameter& parameter : parameters(module)) {
-    const Index in = parameter.tensor.dim(-1);
-    const Real deviation =
-        parameter.tensor.rank() == 1 ? Real(0.1) : 1 / std::sqrt(static_cast<Real>(in));
-    parameter.tensor.set_value(normal(parameter.tensor.shape(), deviation, rng));
-  }
-}
-
 /// Heads of queries, keys and values [B, T, C], mixed: [B, T, C] before the output projection.
 Tensor mixed(const Tensor& q, const Tensor& k, const Tensor& v, Index heads) {
   const Index width = q.dim(2), d = width / heads;

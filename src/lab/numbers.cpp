@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/nn/init.hpp"
 #include "headroom/ops/matmul.hpp"
 #include "headroom/ops/shaping.hpp"
 
@@ -14,6 +16,15 @@ Array uniform_array(const Shape& shape, Rng& rng) {
   Array result(shape);
   for (Real& x : result.span()) x = rng.uniform();
   return result;
+}
+
+void randomise(Module& module, Rng& rng) {
+  for (NamedParameter& parameter : parameters(module)) {
+    const Index in = parameter.tensor.dim(-1);
+    const Real deviation =
+        parameter.tensor.rank() == 1 ? Real(0.1) : 1 / std::sqrt(static_cast<Real>(in));
+    parameter.tensor.set_value(normal(parameter.tensor.shape(), deviation, rng));
+  }
 }
 
 Array part_of(const Array& x, int axis, Index begin, Index end) {
@@ -61,6 +72,14 @@ double largest_difference(const Array& a, const Array& b) {
     most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
   }
   return most;
+}
+
+std::vector<Index> counts_of_heads(Index width, Index most, Index also) {
+  std::set<Index> counts{also};
+  for (Index h = 1; h <= most; h *= 2) {
+    if (width % h == 0) counts.insert(h);
+  }
+  return {counts.begin(), counts.end()};
 }
 
 std::vector<std::string> numbered(const std::string& word, Index count) {

@@ -6,6 +6,7 @@
 
 #include "headroom/array/array.hpp"
 #include "headroom/base/rng.hpp"
+#include "headroom/nn/module.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -21,6 +22,10 @@ inline constexpr double same_gradients = by_precision(1e-11, 2e-5);
 
 /// Uniform in [0, 1), as torch.rand draws.
 Array uniform_array(const Shape& shape, Rng& rng);
+
+/// Weights N(0, 1/fan_in) and biases N(0, 0.1^2) in every parameter: biases start at zero, and
+/// nothing may hide there.
+void randomise(Module& module, Rng& rng);
 
 /// Indices [begin, end) of an axis.
 Array part_of(const Array& x, int axis, Index begin, Index end);
@@ -38,6 +43,9 @@ double norm(const Array& a);
 double cosine(const Array& a, const Array& b);
 double largest(const Array& a);  // max |a_i|
 double largest_difference(const Array& a, const Array& b);
+
+/// 1, 2, 4, ..., `most` as far as they divide the width, and `also`; ascending.
+std::vector<Index> counts_of_heads(Index width, Index most, Index also);
 
 /// "head 0", "head 1", ...
 std::vector<std::string> numbered(const std::string& word, Index count);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ inline double measured(const Record& record, const std::string& words) {
   FAIL("no claim has \"" << words << "\"");
   return 0;
 }
+
+/// |a - b| / |b|
+inline double off(double a, double b) { return std::abs(a - b) / std::abs(b); }
 
 /// The first block that has a column, a map or a line of this name.
 inline const Record& block_with(const Record& record, const std::string& name) {

@@ -1,0 +1,37 @@
+// The value bias as part of the output bias: where this is exact, and where not. Private.
+#pragma once
+
+#include <span>
+
+#include "headroom/lab/experiment.hpp"
+#include "headroom/nn/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// The output bias of a layer of any layout.
+Tensor output_bias(Attention& layer);
+
+/// sum_h g_h W_O^h b_V^h, [C]: what the value biases add to every output where rows of attention
+/// sum to one. Without gates g_h = 1.
+Array folded_bias(Attention& layer, const Array& gates = {});
+
+/// One way to run a layer.
+struct FoldingCase {
+  const char* name;
+  const char* row_sums;  // of the weights, as they act on V
+  enum class Kind { plain, causal, lengths, empty_rows, gates, dropout } kind;
+  bool exact;          // whether b_O + folded_bias() must be the same function without b_V
+  const char* repair;  // what makes it the same after all; "" if nothing does or need
+};
+std::span<const FoldingCase> folding_cases();
+
+/// A layer against its twin with b_V = 0 and b_O' = b_O + folded_bias(), max |difference| / max
+/// |value|.
+struct Folding {
+  double difference = 0;
+  double repaired = 0;       // the same after the case's repair; without one, the difference
+  double of_empty_rows = 0;  // how far the twin's empty rows are from y + folded_bias()
+};
+Folding fold(const FoldingCase& which, const LabOptions& options, std::uint64_t draw);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

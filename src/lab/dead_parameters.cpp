@@ -1,0 +1,342 @@
+// dead-parameters: the key bias does nothing, and what optimizers make of its rounding noise.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/heads/transplant.hpp"
+#include "headroom/lab/experiment.hpp"
+#include "headroom/lab/lab_record.hpp"
+#include "headroom/optim/adam.hpp"
+#include "headroom/optim/sgd.hpp"
+#include "lab/bias_folding.hpp"
+#include "lab/head_blocks.hpp"
+#include "lab/imitation.hpp"
+#include "lab/numbers.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+namespace dead_parameters {
+
+constexpr int draws = 5;
+constexpr Index steps = 200;
+constexpr double adam_rate = 0.01;
+constexpr Layout both_layouts[] = {Layout::separate, Layout::fused};
+
+/// The largest number, or the root of the mean square, of one role's blocks over all heads.
+double largest_of(const HeadBlocks& blocks, HeadRole role) {
+  double most = 0;
+  for (const auto& [place, block] : blocks) {
+    if (place.first == role) most = std::max(most, largest(block));
+  }
+  return most;
+}
+
+double root_mean_square(const HeadBlocks& blocks, HeadRole role) {
+  double squares = 0;
+  Index count = 0;
+  for (const auto& [place, block] : blocks) {
+    if (place.first != role) continue;
+    squares += inner(block, block);
+    count += block.size();
+  }
+  return std::sqrt(squares / static_cast<double>(count));
+}
+
+/// One layer with random biases: gradients of the three input biases.
+struct Gradients {
+  double query, key, value;  // the largest of each
+  double value_relation;     // dL/db_V^h against (W_O^h)^T dL/db_O, relative
+};
+
+Gradients gradients_of(Layout layout, const LabOptions& options, std::uint64_t draw) {
+  Rng rng(options.seed, "dead-parameters", draw);
+  const AttentionConfig config{.width = options.width, .heads = options.heads};
+  const auto first = make_attention(Layout::fused, config, rng),
+             layer = make_attention(layout, config, rng);
+  randomise(*first, rng);
+  transplant(*first, *layer);
+  const Imitation task(options.width, options.heads, options.seed + draw);
+  imitation_gradients(*layer, task.batch(0));
+  const HeadBlocks gradients = head_gradients(*layer), values = head_values(*layer);
+  const Array d_out = output_bias(*layer).grad().reshaped({1, options.width});
+  Gradients result{largest_of(gradients, HeadRole::query_bias),
+                   largest_of(gradients, HeadRole::key_bias),
+                   largest_of(gradients, HeadRole::value_bias), 0};
+  for (Index head = 0; head < options.heads; ++head) {
+    const Array expected = product(d_out, values.at({HeadRole::output, head}));  // [1, D]
+    const Array& seen = gradients.at({HeadRole::value_bias, head});
+    result.value_relation =
+        std::max(result.value_relation, largest_difference(expected, seen) / result.value);
+  }
+  return result;
+}
+
+/// A way to train, and the size of its steps.
+struct Rule {
+  const char* name;
+  std::unique_ptr<Optimizer> (*make)(Module&);
+  bool adam;
+};
+
+constexpr Rule rules[] = {
+    {"SGD",
+     [](Module& m) -> std::unique_ptr<Optimizer> {
+       return std::make_unique<Sgd>(m, SgdOptions{.momentum = 0.9});
+     },
+     false},
+    {"Adam, epsilon 1e-8",
+     [](Module& m) -> std::unique_ptr<Optimizer> { return std::make_unique<Adam>(m); }, true},
+    {"Adam, epsilon 1e-30",
+     [](Module& m) -> std::unique_ptr<Optimizer> {
+       return std::make_unique<Adam>(m, AdamOptions{.epsilon = 1e-30});
+     },
+     true}};
+constexpr std::size_t sgd = 0, adam = 1, bare_adam = 2;
+
+/// How the biases moved in one training run.
+struct Walk {
+  std::vector<double> key, query;  // root mean squares after 0, 1, ..., `steps` steps
+  double effect = 0;               // of the key bias on the output in the end, relative
+};
+
+Walk walk(const Rule& rule, Layout layout, const LabOptions& options, std::uint64_t draw) {
+  Rng rng(options.seed, "key bias walks", draw);
+  const auto layer = make_attention(layout, {.width = options.width, .heads = options.heads}, rng);
+  const Imitation task(options.width, options.heads, options.seed + draw);
+  const auto optimizer = rule.make(*layer);
+  const double rate = rule.adam ? adam_rate : 0.004 * static_cast<double>(options.width);
+  Walk result;
+  for (Index step = 0; step <= steps; ++step) {
+    const HeadBlocks values = head_values(*layer);
+    result.key.push_back(root_mean_square(values, HeadRole::key_bias));
+    result.query.push_back(root_mean_square(values, HeadRole::query_bias));
+    if (step == steps) break;
+    imitation_gradients(*layer, task.batch(step));
+    optimizer->step(rate);
+  }
+  const NoGrad quiet;
+  const Tensor x = task.batch(steps).x;
+  const Array before = (*layer)(x, x, AttentionMask::none()).value();
+  HeadBlocks zero;
+  for (const auto& [place, block] : head_values(*layer)) {
+    if (place.first == HeadRole::key_bias) zero[place] = zeros(block.shape());
+  }
+  set_head_values(*layer, zero);
+  result.effect = relative_difference(before, (*layer)(x, x, AttentionMask::none()).value());
+  return result;
+}
+
+/// What was measured, by layout (separate first), rule and draw.
+struct Measured {
+  std::vector<Gradients> gradients;  // both layouts
+  std::array<std::array<std::vector<Walk>, std::size(rules)>, std::size(both_layouts)> walks;
+
+  /// Mean over the draws of a bias after `step` steps.
+  Interval mean(std::size_t layout, std::size_t rule, std::vector<double> Walk::*bias,
+                Index step) const {
+    std::vector<double> values;
+    for (const Walk& one : walks[layout][rule]) {
+      values.push_back((one.*bias)[static_cast<std::size_t>(step)]);
+    }
+    return mean_interval(values);
+  }
+  /// The largest of a number over all draws and layouts of a rule; with a sign, the smallest.
+  template <class Number>
+  double largest(std::size_t rule, Number number) const {
+    double most = number(walks[0][rule][0]);
+    for (const auto& layout : walks) {
+      for (const Walk& one : layout[rule]) most = std::max(most, number(one));
+    }
+    return most;
+  }
+};
+
+Measured measure(const LabOptions& options) {
+  Measured result;
+  for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
+    for (std::uint64_t i = 0; i < draws; ++i) {
+      result.gradients.push_back(gradients_of(both_layouts[layout], options, i));
+      for (std::size_t rule = 0; rule < std::size(rules); ++rule) {
+        result.walks[layout][rule].push_back(walk(rules[rule], both_layouts[layout], options, i));
+      }
+    }
+  }
+  return result;
+}
+
+void gradient_table(const Measured& all, Notebook& book) {
+  double share = 0, relation = 0;
+  Notebook::Rows rows;
+  for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
+    std::vector<double> query, key, value;
+    for (std::size_t i = layout * draws; i < (layout + 1) * draws; ++i) {
+      const Gradients& g = all.gradients[i];
+      query.push_back(g.query);
+      key.push_back(g.key);
+      value.push_back(g.value);
+      share = std::max(share, g.key / g.query);
+      relation = std::max(relation, g.value_relation);
+    }
+    rows.push_back({name_of(both_layouts[layout]), mean_interval(query).text(),
+                    mean_interval(key).text(), mean_interval(value).text()});
+  }
+  book.table(fmt::format("The gradient of the key bias is rounding, at most {:.1g} of the query "
+                         "bias's",
+                         share),
+             fmt::format("The largest number of each gradient over all heads; mean of {} draws "
+                         "with 95 % intervals.",
+                         draws),
+             {"layout", "dL/db_Q", "dL/db_K", "dL/db_V"}, rows);
+  book.at_most("largest dL/db_K over largest dL/db_Q", share, by_precision(1e-11, 1e-3));
+  book.at_most("dL/db_V^h against (W_O^h)^T dL/db_O, relative difference", relation,
+               same_gradients);
+}
+
+void walks_chart(const Measured& all, Notebook& book) {
+  constexpr std::size_t fused = 1;
+  std::vector<Notebook::Series> lines;
+  const auto line = [&](const std::string& name, std::size_t rule,
+                        std::vector<double> Walk::*bias) {
+    lines.push_back({name, {}});
+    for (const Index step : {1, 2, 3, 5, 10, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200}) {
+      lines.back().points.emplace_back(step, all.mean(fused, rule, bias, step).value);
+    }
+  };
+  for (std::size_t rule = 0; rule < std::size(rules); ++rule) {
+    line(fmt::format("b_K, {}", rules[rule].name), rule, &Walk::key);
+  }
+  line("b_Q, SGD", sgd, &Walk::query);
+  line("b_Q, Adam", adam, &Walk::query);
+  const double of_query = all.mean(fused, adam, &Walk::query, steps).value;
+  book.chart(fmt::format("After {} steps of Adam with its usual epsilon b_K is {:.1g} of b_Q, "
+                         "without an epsilon {:.2g}",
+                         steps, all.mean(fused, adam, &Walk::key, steps).value / of_query,
+                         all.mean(fused, bare_adam, &Walk::key, steps).value / of_query),
+             fmt::format("Root mean square of a bias that starts at 0, mean of {} draws, fused "
+                         "heads; Adam's rate is {}. Adam divides a gradient by its own size, so "
+                         "noise moves b_K by the rate in every step, as far as the noise is larger "
+                         "than epsilon.",
+                         draws, adam_rate),
+             "step", "root mean square", true, lines);
+}
+
+void walks_table(const Measured& all, Notebook& book) {
+  Notebook::Rows rows;
+  double most_effect = 0;
+  for (std::size_t rule = 0; rule < std::size(rules); ++rule) {
+    for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
+      double effect = 0;
+      for (const Walk& one : all.walks[layout][rule]) effect = std::max(effect, one.effect);
+      most_effect = std::max(most_effect, effect);
+      rows.push_back({rules[rule].name, name_of(both_layouts[layout]),
+                      all.mean(layout, rule, &Walk::key, 1).text(),
+                      all.mean(layout, rule, &Walk::key, steps).text(), effect});
+    }
+  }
+  book.table(
+      fmt::format("Wherever b_K went, the output is the same to {:.1g}", most_effect),
+      fmt::format("Root mean square of b_K over {} draws with 95 % intervals; the last column says "
+                  "by how much the output of the trained layer changes, relative to its largest "
+                  "number, when b_K is set to zero.",
+                  draws),
+      {"optimizer", "layout", "b_K after 1 step", fmt::format("after {}", steps),
+       "output without b_K"},
+      rows);
+  book.at_most(fmt::format("SGD: b_K over b_Q after {} steps, largest", steps),
+               all.largest(sgd, [](const Walk& w) { return w.key.back() / w.query.back(); }),
+               by_precision(1e-11, 1e-3));
+  book.at_least("Adam, epsilon 1e-30: b_K after 1 step over the rate, smallest",
+                -all.largest(bare_adam, [](const Walk& w) { return -w.key[1]; }) / adam_rate, 0.1);
+  book.at_least(
+      fmt::format("Adam, epsilon 1e-30: b_K after {} steps over the rate, smallest", steps),
+      -all.largest(bare_adam, [](const Walk& w) { return -w.key.back(); }) / adam_rate, 1);
+  book.at_most("output of the trained layers without b_K, relative difference", most_effect,
+               same_gradients);
+}
+
+void foldings(const LabOptions& options, Notebook& book) {
+  Notebook::Rows rows;
+  double exact = 0, repaired = 0, of_empty_rows = 0, least_inexact = 1;
+  Index inexact = 0;
+  for (const FoldingCase& which : folding_cases()) {
+    std::vector<double> differences;
+    double after_repair = 0;
+    for (std::uint64_t i = 0; i < draws; ++i) {
+      const Folding seen = fold(which, options, i);
+      differences.push_back(seen.difference);
+      after_repair = std::max(after_repair, seen.repaired);
+      of_empty_rows = std::max(of_empty_rows, seen.of_empty_rows);
+    }
+    if (which.exact) {
+      exact = std::max(exact, std::ranges::max(differences));
+    } else {
+      least_inexact = std::min(least_inexact, std::ranges::min(differences));
+      ++inexact;
+    }
+    if (*which.repair != 0) repaired = std::max(repaired, after_repair);
+    rows.push_back({which.name, which.row_sums, mean_interval(differences).text(), which.repair,
+                    *which.repair != 0 ? Record(after_repair) : Record()});
+  }
+  book.table(fmt::format("b_V is a part of b_O, but not in {} of {} cases", inexact, rows.size()),
+             fmt::format("A layer against its twin with b_V = 0 and b_O' = b_O + sum_h W_O^h "
+                         "b_V^h: max |difference| / max |output|, mean of {} draws with 95 % "
+                         "intervals; and where the same is exact after all.",
+                         draws),
+             {"case", "rows of attention sum to", "difference", "exact again", "then"}, rows);
+  book.at_most("b_V as part of b_O where rows sum to one", exact, same_values);
+  book.more_than("empty rows, gates, dropout: smallest difference", least_inexact, 1e-3);
+  book.at_most("exact again: rows with keys; gates in the sum", repaired, same_values);
+  book.at_most("empty rows: the difference against sum_h W_O^h b_V^h", of_empty_rows, same_values);
+}
+
+void run(const LabOptions& options, Notebook& book) {
+  const Measured all = measure(options);
+  gradient_table(all, book);
+  walks_chart(all, book);
+  walks_table(all, book);
+  foldings(options, book);
+  const Index c = options.width, parameters = 4 * c * c + 4 * c;
+  constexpr std::size_t fused = 1;
+  const double usual = all.mean(fused, adam, &Walk::key, steps).value / adam_rate,
+               bare = all.mean(fused, bare_adam, &Walk::key, steps).value / adam_rate;
+  book.answer(fmt::format(
+      "Of {} parameters the {} of b_K do nothing, since softmax takes out what all keys share; the "
+      "{} of b_V only repeat what b_O can say, as long as rows of attention sum to one. The "
+      "gradient of b_K is rounding: after {} steps SGD leaves it there, Adam has moved b_K by "
+      "{:.2g} rates with its usual epsilon and by {:.2g} rates without one, and the output does "
+      "not notice. So b_K must be left out when weights of two runs are compared.",
+      figure_text(parameters), c, c, steps, usual, bare));
+}
+
+}  // namespace dead_parameters
+}  // namespace
+
+Experiment dead_parameters_experiment() {
+  return {
+      .name = "dead-parameters",
+      .text = "",
+      .asked_in = "",
+      .title = "Which parameters of attention do nothing?",
+      .question =
+          "Has every bias of attention an effect? The key bias moves all scores of a query by "
+          "the same number, and softmax does not notice; the value bias goes through weights "
+          "that sum to one. What gradients do they get, and what do optimizers make of them?",
+      .computed =
+          "Gradients of the three input biases, in both layouts; then layers that learn to "
+          "imitate another layer with SGD and with Adam, while the root mean square of b_K is "
+          "followed; then layers whose b_V is moved into b_O, with masks, gates and dropout.",
+      .formulas = {"q (k + b_K) = q k + q b_K: the same for every key, so P and y do not change",
+                   "dL/db_K = sum over queries of q (sum over keys of dS) = 0: rows of dS sum "
+                   "to 0",
+                   "P (v + 1 b_V^T) = P v + b_V when rows of P sum to 1: b_O' = b_O + sum_h "
+                   "W_O^h b_V^h"},
+      .defaults = {.width = 64, .heads = 4},
+      .limits = {.least_heads = 1, .most_heads = 16, .most_width = 128},
+      .run = dead_parameters::run};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,30 @@
+// The numbers of a layer head by head, whatever its layout: values, gradients, changes. Private.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "headroom/nn/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// What belongs to a head, by role and head. The output bias belongs to none and is not among them.
+using HeadBlocks = std::map<std::pair<HeadRole, Index>, Array>;
+
+/// Copies of all blocks of a layer. Gradients that there are none of count as zeros.
+HeadBlocks head_values(Attention& layer);
+HeadBlocks head_gradients(Attention& layer);
+/// Writes the given blocks; the others stay.
+void set_head_values(Attention& layer, const HeadBlocks& blocks);
+
+/// Multiplies all gradients of one head.
+void scale_gradient(Attention& layer, Index head, Real factor);
+
+/// after - before, block by block; both have the same blocks.
+HeadBlocks change(const HeadBlocks& before, const HeadBlocks& after);
+/// Euclidean norm of everything of one head.
+double norm_of_head(const HeadBlocks& blocks, Index head);
+/// max |a - b| over all blocks of one head.
+double largest_difference(const HeadBlocks& a, const HeadBlocks& b, Index head);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

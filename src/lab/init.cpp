@@ -1,0 +1,320 @@
+// init: how large the weights start depends on which matrix Xavier's rule is given.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/heads/transplant.hpp"
+#include "headroom/lab/experiment.hpp"
+#include "headroom/nn/fused_heads.hpp"
+#include "headroom/ops/ops.hpp"
+#include "lab/numbers.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+namespace initialisation {
+
+constexpr Index tokens = 32, most_heads = 64;
+constexpr int draws = 5;
+
+struct Policy {
+  FanPolicy policy;
+  const char* name;
+  const char* matrix;
+};
+constexpr Policy policies[] = {{FanPolicy::packed, "packed", "[3C, C]"},
+                               {FanPolicy::per_matrix, "per matrix", "[C, C]"},
+                               {FanPolicy::per_head, "per head", "[D, C]"}};
+constexpr std::size_t packed = 0, per_matrix = 1, per_head = 2;
+
+/// C times Xavier's variance 2 / (fan_in + fan_out), by the formula.
+double scaled_variance(FanPolicy policy, Index width, Index heads) {
+  Index fan_out = width;
+  if (policy == FanPolicy::packed) fan_out = 3 * width;
+  if (policy == FanPolicy::per_head) fan_out = width / heads;
+  return 2 * static_cast<double>(width) / static_cast<double>(width + fan_out);
+}
+
+/// What one drawn layer shows, on inputs N(0, 1).
+struct Seen {
+  double weight_variance = 0;  // times C, of W_Q, W_K and W_V
+  double logit_square = 0;     // mean of s^2
+  double row_maximum = 0;      // mean over the rows of attention
+  Array logits, maxima;        // [H, T, T], [1, H, T]
+};
+
+Seen look_at(FanPolicy policy, Index width, Index heads, std::uint64_t seed, std::uint64_t draw) {
+  const NoGrad quiet;
+  Rng weights(seed, "init", draw), inputs(seed, "init inputs", draw);
+  const FusedHeads layer({.width = width, .heads = heads, .bias = false, .init = policy}, weights);
+  const Tensor x(normal({1, tokens, width}, 1, inputs));
+  const auto by_head = [&](Index third) {
+    const Tensor weight = slice(layer.in_proj_weight, 0, third * width, (third + 1) * width);
+    return permute(reshape(linear(x, weight), {tokens, heads, width / heads}), {1, 0, 2});
+  };
+  const Tensor q = by_head(0), k = by_head(1);
+  Seen seen;
+  seen.logits = (matmul(q, transpose(k)) / std::sqrt(static_cast<Real>(width / heads))).value();
+  seen.logit_square = inner(seen.logits, seen.logits) / static_cast<double>(seen.logits.size());
+  AttentionAsk ask;
+  ask.rows = true;
+  seen.maxima = layer(x, x, x, AttentionMask::none(), ask).rows.maximum;
+  for (const Real m : seen.maxima.span()) {
+    seen.row_maximum += static_cast<double>(m) / static_cast<double>(seen.maxima.size());
+  }
+  const Array& w = layer.in_proj_weight.value();
+  seen.weight_variance = static_cast<double>(width) * inner(w, w) / static_cast<double>(w.size());
+  return seen;
+}
+
+/// All draws of one policy with one number of heads.
+struct Draws {
+  std::vector<Seen> seen;
+  Interval variance() const { return over(&Seen::weight_variance); }
+  Interval row_maximum() const { return over(&Seen::row_maximum); }
+  Interval logit_deviation() const {
+    std::vector<double> values;
+    for (const Seen& one : seen) values.push_back(std::sqrt(one.logit_square));
+    return mean_interval(values);
+  }
+  /// Over all draws together.
+  double mean_of(double Seen::*member) const { return over(member).value; }
+
+ private:
+  Interval over(double Seen::*member) const {
+    std::vector<double> values;
+    for (const Seen& one : seen) values.push_back(one.*member);
+    return mean_interval(values);
+  }
+};
+
+Draws draws_of(FanPolicy policy, Index width, Index heads, std::uint64_t seed) {
+  Draws result;
+  for (std::uint64_t i = 0; i < draws; ++i) {
+    result.seen.push_back(look_at(policy, width, heads, seed, i));
+  }
+  return result;
+}
+
+/// How far the mean of n squared uniform numbers may be from its expectation, as a share of it:
+/// squares of a uniform weight lie in [0, 3 variances], so Hoeffding's inequality gives it for a
+/// probability of 1e-9 and any n.
+double variance_tolerance(Index n) {
+  return 3 * std::sqrt(std::log(2e9) / (2 * static_cast<double>(n)));
+}
+
+/// The standard error of the mean of s^2 over all draws, as a share of it. With rho = tr(G^2) /
+/// tr(G)^2 = (C + T + 1) / (C T) for the inputs' products G = X X^T, |Q_h K_h^T|^2 has the relative
+/// variance (4 rho + 4 rho^2 + 2 (D - 1) rho^2) / D for given inputs; tr(G)^2 itself has 8 / (C T).
+double logit_standard_error(Index width, Index heads) {
+  const auto c = static_cast<double>(width), t = static_cast<double>(tokens),
+             h = static_cast<double>(heads), d = c / h;
+  const double rho = (c + t + 1) / (c * t);
+  const double of_a_head = (4 * rho + 4 * rho * rho + 2 * (d - 1) * rho * rho) / d;
+  return std::sqrt((of_a_head / h + 8 / (c * t)) / draws);
+}
+
+/// max |a - factor b| / max |a|
+double distance_from_multiple(const Array& a, double factor, const Array& b) {
+  double most = 0;
+  for (Index i = 0; i < a.size(); ++i) {
+    most = std::max(most, std::abs(static_cast<double>(a[i]) - factor * static_cast<double>(b[i])));
+  }
+  return most / largest(a);
+}
+
+/// Rows of attention whose largest weight is smaller than in `before`, by more than rounding.
+Index rows_that_fell(const Array& before, const Array& after) {
+  Index count = 0;
+  for (Index i = 0; i < before.size(); ++i) {
+    count += static_cast<double>(after[i]) < (1 - same_values) * static_cast<double>(before[i]);
+  }
+  return count;
+}
+
+/// How far the layouts start apart under a policy, from the same seed.
+double distance_of_layouts(FanPolicy policy, const LabOptions& options) {
+  const AttentionConfig config{.width = options.width, .heads = options.heads, .init = policy};
+  Rng a(options.seed, "init"), b(options.seed, "init");
+  const auto separate = make_attention(Layout::separate, config, a),
+             fused = make_attention(Layout::fused, config, b);
+  return parameter_distance(*separate, *fused).largest;
+}
+
+using AllDraws = std::array<Draws, std::size(policies)>;
+
+void policy_table(const LabOptions& options, const AllDraws& all, Notebook& book) {
+  Notebook::Rows rows;
+  std::vector<std::string> found;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const double v = scaled_variance(policies[p].policy, options.width, options.heads);
+    rows.push_back({policies[p].name, policies[p].matrix, v, all[p].variance().text(),
+                    all[p].logit_deviation().text(), all[p].row_maximum().text()});
+    found.push_back(fmt::format("{:.2f}", all[p].logit_deviation().value));
+  }
+  book.table(fmt::format("Logits start with a standard deviation of {}, {} or {}", found[packed],
+                         found[per_matrix], found[per_head]),
+             fmt::format("W_Q, W_K and W_V by Xavier's rule, {} tokens N(0, 1), mean of {} draws "
+                         "with 95 % intervals. Logits are q k / sqrt(D): their standard deviation "
+                         "is C times the weights' variance. The last column says how much of a "
+                         "row of attention its largest weight takes; even attention has {:.3g}.",
+                         tokens, draws, 1.0 / static_cast<double>(tokens)),
+             {"policy", "the matrix", "variance x C, formula", "measured", "logits, std",
+              "largest weight of a row"},
+             rows);
+}
+
+void libraries(const LabOptions& options, Notebook& book) {
+  const auto c = static_cast<double>(options.width), h = static_cast<double>(options.heads),
+             d = static_cast<double>(options.head_dim());
+  const double chosen = 0.02 * 0.02 * c;
+  const auto xavier = [&](std::size_t p) {
+    return scaled_variance(policies[p].policy, options.width, options.heads);
+  };
+  book.table(
+      "Only rules that read the fan-out notice how the heads are stored",
+      "Variance times C of W_Q and W_K in other libraries, by the formula of each for this width "
+      "and number of heads; it is also the standard deviation of the logits on inputs N(0, 1). "
+      "Rules that read the fan-in alone, and fixed deviations, give every layout the same.",
+      {"library", "rule", "variance x C"},
+      {{"PyTorch, nn.MultiheadAttention", "Xavier on in_proj_weight [3C, C]", xavier(packed)},
+       {"the same with kdim or vdim of their own", "Xavier on each [C, C]", xavier(per_matrix)},
+       {"fairseq", "Xavier on each [C, C] with gain 1/sqrt(2): the packed one's size",
+        xavier(per_matrix) / 2},
+       {"The Annotated Transformer", "Xavier on each [C, C]", xavier(per_matrix)},
+       {"one Linear per head and Xavier", "Xavier on each [D, C]", xavier(per_head)},
+       {"Keras, MultiHeadAttention", "Xavier on [C, H, D], read as a convolution: 2 / (C H + C D)",
+        2 / (h + d)},
+       {"Flax, MultiHeadDotProductAttention", "LeCun, 1 / fan_in", 1.0},
+       {"nn.Linear as it comes", "uniform, 1 / (3 fan_in)", 1.0 / 3},
+       {"BERT, GPT-2", "normal, deviation 0.02", chosen}});
+}
+
+void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
+  std::vector<Notebook::Series> deviation, maxima;
+  for (const Policy& policy : policies) {
+    deviation.push_back({policy.name, {}});
+    maxima.push_back({policy.name, {}});
+  }
+  Notebook::Series formula{"per head, 2H / (H + 1)", {}}, even{"even attention, 1 / T", {}};
+  for (const Index heads : counts_of_heads(options.width, most_heads, options.heads)) {
+    const auto at = static_cast<double>(heads);
+    for (std::size_t p = 0; p < std::size(policies); ++p) {
+      const Draws seen = draws_of(policies[p].policy, options.width, heads, seed);
+      deviation[p].points.emplace_back(at, seen.logit_deviation().value);
+      maxima[p].points.emplace_back(at, seen.row_maximum().value);
+    }
+    formula.points.emplace_back(at, 2 * at / (at + 1));
+    even.points.emplace_back(at, 1.0 / static_cast<double>(tokens));
+  }
+  deviation.push_back(formula);
+  maxima.push_back(even);
+  const std::string about = fmt::format("Mean of {} draws with {} tokens.", draws, tokens);
+  book.chart(fmt::format("With more heads only the rule per head grows, from {:.2f} to {:.2f}",
+                         deviation[per_head].points.front().second,
+                         deviation[per_head].points.back().second),
+             "Standard deviation of the logits by the number of heads. " + about, "heads",
+             "standard deviation of the logits", false, deviation);
+  book.chart(
+      fmt::format("Rows of attention start with a largest weight of {:.2f} to {:.2f}",
+                  maxima[packed].points.back().second, maxima[per_head].points.back().second),
+      fmt::format("Mean over the rows of their largest weight. The title gives packed and "
+                  "per head at {:.0f} heads. ",
+                  maxima[packed].points.back().first) +
+          about,
+      "heads", "largest weight of a row", false, maxima);
+}
+
+void claims(const LabOptions& options, const AllDraws& all, Notebook& book) {
+  const Index c = options.width, h = options.heads, weights = draws * 3 * c * c;
+  const double variance_share = variance_tolerance(weights);
+  const double logit_share = 8 * logit_standard_error(c, h);
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const double v = scaled_variance(policies[p].policy, c, h);
+    book.within(
+        fmt::format("{}: weights' variance x C, {:.3g} by the formula", policies[p].name, v),
+        all[p].variance().value, v * (1 - variance_share), v * (1 + variance_share));
+  }
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    // Tokens meet themselves too, and E |x|^4 = C^2 + 2 C.
+    const double v = scaled_variance(policies[p].policy, c, h);
+    const double square = v * v * (1 + 2 / static_cast<double>(c * tokens));
+    book.within(fmt::format("{}: root mean square of the logits, {:.3g} by the formula, 8 standard "
+                            "errors",
+                            policies[p].name, std::sqrt(square)),
+                std::sqrt(all[p].mean_of(&Seen::logit_square)),
+                std::sqrt(square * std::max(0.0, 1 - logit_share)),
+                std::sqrt(square * (1 + logit_share)));
+  }
+  double not_multiple = 0, layouts = 0;
+  Index fell = 0;
+  for (std::size_t i = 0; i < draws; ++i) {
+    const Seen &base = all[per_matrix].seen[i], &small = all[packed].seen[i],
+               &large = all[per_head].seen[i];
+    const double growth = scaled_variance(FanPolicy::per_head, c, h);
+    not_multiple = std::max({not_multiple, distance_from_multiple(small.logits, 0.5, base.logits),
+                             distance_from_multiple(large.logits, growth, base.logits)});
+    fell += rows_that_fell(small.maxima, base.maxima) + rows_that_fell(base.maxima, large.maxima);
+  }
+  for (const Policy& policy : policies) {
+    layouts = std::max(layouts, distance_of_layouts(policy.policy, options));
+  }
+  // Weights are rounded to float in both precisions, so that both start from the same numbers.
+  book.at_most("packed and per head: logits against 0.5 and 2H / (H + 1) times those per matrix",
+               not_multiple, 5e-6);
+  book.equal("rows whose largest weight falls from packed to per matrix or on to per head",
+             static_cast<double>(fell), 0);
+  book.equal("separate against fused heads from the same seed, all three policies", layouts, 0);
+}
+
+void run(const LabOptions& options, Notebook& book) {
+  AllDraws all;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    all[p] = draws_of(policies[p].policy, options.width, options.heads, options.seed);
+  }
+  policy_table(options, all, book);
+  charts(options, options.seed, book);
+  libraries(options, book);
+  claims(options, all, book);
+  book.answer(fmt::format(
+      "Yes. Xavier's rule reads the fan-out, and that is 3C, C or D: with {} heads of a width of "
+      "{} the logits start with a standard deviation of {:.2f} (packed, PyTorch's), {:.2f} (per "
+      "matrix) or {:.2f} (per head), and the largest weight of a row of attention is {:.2f}, "
+      "{:.2f} or {:.2f} on average. So a comparison of layouts must fix the rule: here it is an "
+      "option of the layer, and both layouts start from the same numbers under each.",
+      options.heads, options.width, all[packed].logit_deviation().value,
+      all[per_matrix].logit_deviation().value, all[per_head].logit_deviation().value,
+      all[packed].row_maximum().value, all[per_matrix].row_maximum().value,
+      all[per_head].row_maximum().value));
+}
+
+}  // namespace initialisation
+}  // namespace
+
+Experiment init_experiment() {
+  return {.name = "init",
+          .text = "",
+          .asked_in = "",
+          .title = "Do the layouts start from weights of the same size?",
+          .question =
+              "Query, key and value projections can be stored as one packed matrix, as three, or "
+              "as three for every head. Initialised by the same rule, Xavier's, do the weights "
+              "start with the same size, and does it matter for the first rows of attention?",
+          .computed =
+              "Layers are drawn under three policies that say which matrix the rule counts. For "
+              "each the variance of the weights, the standard deviation of the logits and the "
+              "largest weight of every row of attention are measured, by the number of heads too, "
+              "and compared with formulas.",
+          .formulas = {"Xavier: variance = 2 / (fan_in + fan_out)",
+                       "variance x C = 0.5 (packed), 1 (per matrix), 2H / (H + 1) (per head)",
+                       "E s^2 = (variance x C)^2 (1 + 2 / (C T)) for inputs N(0, 1)"},
+          .defaults = {.width = 512, .heads = 8},
+          .limits = {.least_heads = 2, .most_heads = 64},
+          .run = initialisation::run};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,34 @@
+// The optimizers that the laboratory compares, and how they train. Private.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "headroom/lab/statistics.hpp"
+#include "headroom/optim/parameter_blocks.hpp"
+#include "lab/loud_head.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// An optimizer; one that acts on whole tensors has the granularity that says which.
+struct OptimizerRule {
+  TrainingRule training;
+  std::optional<Granularity> granularity = {};
+
+  bool elementwise() const { return !granularity; }
+  bool by_tensor() const { return granularity == Granularity::tensor; }
+};
+
+/// SGD, Adam, AdamW, and LAMB and Muon with each granularity. Rates are fixed, not tuned.
+std::vector<OptimizerRule> optimizer_rules(Index width);
+
+/// The loss of each step of Imitation without biases, from the same start in either layout.
+struct TrainingCurves {
+  static constexpr Index steps = 150;
+  std::vector<double> separate, fused;  // mean squared error before each step
+  double apart = 0;                     // the layouts' weights in the end, relative to the largest
+};
+TrainingCurves train_both_layouts(const OptimizerRule& rule, Index width, Index heads,
+                                  std::uint64_t seed);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,325 @@
+// optimizers: which rules notice how the heads are stored, and what a loud head does to the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "headroom/heads/transplant.hpp"
+#include "headroom/lab/experiment.hpp"
+#include "lab/imitation.hpp"
+#include "lab/numbers.hpp"
+#include "lab/optimizer_rules.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+namespace optimizer_rows {
+
+constexpr int draws = 5;
+constexpr Index compared_steps = 10;
+
+enum class Gradients { the_same, their_own };
+
+/// How far the two layouts move apart: max |difference| of the weights over the largest movement,
+/// after ten steps with the same gradients (copied) or with those of each layout's own backward
+/// pass.
+double layouts_apart(const OptimizerRule& rule, Gradients gradients, const LabOptions& options,
+                     std::uint64_t draw) {
+  const AttentionConfig config{.width = options.width, .heads = options.heads, .bias = false};
+  Rng rng(options.seed, "optimizers apart", draw);
+  const auto separate = make_attention(Layout::separate, config, rng),
+             fused = make_attention(Layout::fused, config, rng);
+  transplant(*separate, *fused);
+  const Imitation task(options.width, options.heads, options.seed + draw, false);
+  const auto first = rule.training.make(*separate), second = rule.training.make(*fused);
+  const HeadBlocks before = head_values(*separate);
+  for (Index step = 0; step < compared_steps; ++step) {
+    const Imitation::Batch batch = task.batch(step);
+    imitation_gradients(*separate, batch);
+    if (gradients == Gradients::the_same) {
+      transplant_gradients(*separate, *fused);
+    } else {
+      imitation_gradients(*fused, batch);
+    }
+    first->step(rule.training.rate);
+    second->step(rule.training.rate);
+  }
+  const HeadBlocks after = head_values(*separate), other = head_values(*fused);
+  double difference = 0, movement = 0;
+  for (Index head = 0; head < options.heads; ++head) {
+    difference = std::max(difference, largest_difference(after, other, head));
+    movement = std::max(movement, largest_difference(before, after, head));
+  }
+  return difference / movement;
+}
+
+/// Returns the smallest distance of the layouts under a rule per tensor.
+double layouts_table(const std::vector<OptimizerRule>& rules, const LabOptions& options,
+                     Notebook& book) {
+  Notebook::Rows rows;
+  double elementwise = 0, sgd = 0, by_block = 0, by_tensor = std::numeric_limits<double>::max();
+  for (const OptimizerRule& rule : rules) {
+    std::vector<double> same, own;
+    for (std::uint64_t i = 0; i < draws; ++i) {
+      same.push_back(layouts_apart(rule, Gradients::the_same, options, i));
+      own.push_back(layouts_apart(rule, Gradients::their_own, options, i));
+    }
+    if (rule.elementwise()) {
+      elementwise = std::max(elementwise, std::ranges::max(same));
+    } else if (rule.by_tensor()) {
+      by_tensor = std::min(by_tensor, std::ranges::min(same));
+    } else {
+      by_block = std::max(by_block, std::ranges::max(same));
+    }
+    if (&rule == &rules.front()) sgd = std::ranges::max(own);
+    rows.push_back({rule.training.name, mean_interval(same).text(), mean_interval(own).text()});
+  }
+  book.table(fmt::format("Per tensor the layouts part by {:.1g} or more of a weight's way, by any "
+                         "other rule by {:.1g} at most",
+                         by_tensor, std::max(elementwise, by_block)),
+             fmt::format("The same heads in both layouts, {} steps: max |difference| of the "
+                         "weights over the largest movement, with the same gradients for both and "
+                         "with each layout's own. Mean of {} draws with 95 % intervals. The title "
+                         "is about the same gradients; own ones differ by rounding, which Adam's "
+                         "division by a gradient's own size can make larger.",
+                         compared_steps, draws),
+             {"optimizer", "same gradients", "own gradients"}, rows);
+  book.equal("SGD, Adam, AdamW, same gradients: largest distance of the layouts", elementwise, 0);
+  book.at_most("LAMB, Muon per projection and per head, same gradients: largest distance", by_block,
+               same_gradients);
+  book.more_than("LAMB, Muon per tensor, same gradients: smallest distance", by_tensor, 1e-3);
+  book.at_most("SGD, own gradients: largest distance", sgd, by_precision(1e-11, 1e-4));
+  return by_tensor;
+}
+
+/// A rule in one layout: a row of the table of loud heads.
+struct Row {
+  const OptimizerRule* rule;
+  Layout layout;
+  std::string name;
+  std::vector<LoudHead> outbursts, always;  // of every draw
+};
+
+/// Only rules per tensor have two faces; of the others the fused layout is shown.
+std::vector<Row> loud_rows(const std::vector<OptimizerRule>& rules, const LabOptions& options) {
+  std::vector<Row> rows;
+  for (const OptimizerRule& rule : rules) {
+    for (const Layout layout : {Layout::separate, Layout::fused}) {
+      if (!rule.by_tensor() && layout == Layout::separate) continue;
+      Row row{&rule, layout, rule.training.name, {}, {}};
+      if (rule.by_tensor()) row.name += std::string(", ") + name_of(layout);
+      for (std::uint64_t i = 0; i < draws; ++i) {
+        const auto seen = [&](Loud when) {
+          return with_loud_head(layout, options.width, options.heads, options.seed + i,
+                                rule.training, when);
+        };
+        row.outbursts.push_back(seen(Loud::at_the_end));
+        row.always.push_back(seen(Loud::always));
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+Interval mean_ratio(const std::vector<LoudHead>& seen, bool quiet) {
+  std::vector<double> ratios;
+  for (const LoudHead& one : seen) ratios.push_back(quiet ? one.quiet_ratio() : one.ratio(0));
+  return mean_interval(ratios);
+}
+
+void claim_loud(const std::vector<Row>& rows, Notebook& book) {
+  Index untouched_missing = 0, touched_missing = 0, separate_inputs = 0;
+  double sgd = 0, adam = 0;
+  for (const Row& row : rows) {
+    const bool alone = row.rule->elementwise() || row.rule->granularity == Granularity::head;
+    const bool shares_inputs = !alone && !(row.rule->by_tensor() && row.layout == Layout::separate);
+    for (const std::vector<LoudHead>* seen : {&row.outbursts, &row.always}) {
+      for (const LoudHead& one : *seen) {
+        if (alone) untouched_missing += !one.quiet_is_untouched();
+        for (const HeadRole role : {HeadRole::query, HeadRole::key, HeadRole::value}) {
+          if (shares_inputs) touched_missing += one.quiet_is_untouched(role);
+          if (!alone && !shares_inputs) separate_inputs += !one.quiet_is_untouched(role);
+        }
+        if (!alone) touched_missing += one.quiet_is_untouched(HeadRole::output);
+      }
+    }
+    if (row.name == "SGD") {
+      for (const LoudHead& one : row.outbursts) {
+        sgd = std::max(sgd, std::abs(one.ratio(0) / loudness - 1));
+      }
+    }
+    if (row.name == "Adam") {
+      for (const LoudHead& one : row.always) adam = std::max(adam, std::abs(one.ratio(0) - 1));
+    }
+  }
+  book.equal("SGD, Adam, AdamW, all per head: runs in which another head changes by a bit",
+             static_cast<double>(untouched_missing), 0);
+  book.equal("per projection, fused per tensor, W_O per tensor: blocks that do not change",
+             static_cast<double>(touched_missing), 0);
+  book.equal("separate per tensor: other heads' Q, K, V that change by a bit",
+             static_cast<double>(separate_inputs), 0);
+  book.at_most("SGD, outburst: the loud head's update over 100 times its ordinary one, away from 1",
+               sgd, by_precision(1e-9, 1e-2));
+  book.at_most("Adam, always loud: the loud head's way over its ordinary one, away from 1", adam,
+               0.1);
+}
+
+void loud_table(const std::vector<OptimizerRule>& rules, const LabOptions& options,
+                Notebook& book) {
+  const std::vector<Row> rows = loud_rows(rules, options);
+  Notebook::Rows cells;
+  std::vector<Notebook::Series> lines;
+  const Row* worst = &rows.front();
+  const auto off = [](const Row& row) {
+    return std::abs(std::log(mean_ratio(row.outbursts, true).value));
+  };
+  for (const Row& row : rows) {
+    cells.push_back({row.name, mean_ratio(row.outbursts, false).text(),
+                     mean_ratio(row.outbursts, true).text(), mean_ratio(row.always, false).text(),
+                     mean_ratio(row.always, true).text()});
+    if (off(row) > off(*worst)) worst = &row;
+    if (row.layout == Layout::separate || row.rule->granularity == Granularity::projection ||
+        row.name == "SGD" || row.name == "AdamW") {
+      continue;
+    }
+    lines.push_back({row.name, {}});
+    for (Index head = 0; head < options.heads; ++head) {
+      lines.back().points.emplace_back(static_cast<double>(head), row.outbursts[0].ratio(head));
+    }
+  }
+  book.table(fmt::format("A loud head changes the others' updates most under {}: to {:.2g} of "
+                         "their size",
+                         worst->name, mean_ratio(worst->outbursts, true).value),
+             fmt::format("Head 0's gradient is {:.0f} times as large, in the last of 11 steps "
+                         "(outburst) or in all of them. Size of that head's update over the "
+                         "ordinary one, and the mean of this over the other heads; {} draws with "
+                         "95 % intervals. The title is about the outburst.",
+                         loudness, draws),
+             {"optimizer", "outburst: loud head", "others", "always: loud head", "others, always"},
+             cells);
+  const auto at_loud = [&](std::size_t line) { return lines[line].points[0].second; };
+  book.chart(fmt::format("The loud head itself moves by {:.2g} with {}, by {:.2g} with {}",
+                         at_loud(0), lines[0].name, at_loud(1), lines[1].name),
+             "Size of every head's last update over the ordinary one, in the first draw; head 0 is "
+             "the loud one. Fused heads; SGD, which passes the gradient on as it is, is left out.",
+             "head", "update over the ordinary one", false, lines);
+  claim_loud(rows, book);
+}
+
+/// The mean ratio of two rules' losses in the same draws, with its interval.
+Interval ratio_of(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < a.size(); ++i) logs.push_back(std::log(a[i] / b[i]));
+  const Interval mean = mean_interval(logs);
+  return {std::exp(mean.value), std::exp(mean.low), std::exp(mean.high)};
+}
+
+/// The same in words: "1.08 [1.05, 1.12] (higher)".
+std::string compared(const Interval& ratio) {
+  const char* verdict = ratio.low > 1 ? "higher" : ratio.high < 1 ? "lower" : "no clear difference";
+  return fmt::format("{} ({})", ratio.text(), verdict);
+}
+
+void training(const std::vector<OptimizerRule>& rules, const LabOptions& options, Notebook& book) {
+  Notebook::Rows rows;
+  std::vector<Notebook::Series> lines;
+  std::vector<std::vector<double>> finals;
+  std::string found;
+  double least_gain = std::numeric_limits<double>::max(), not_learned = 0;
+  constexpr std::size_t last = 10;  // steps whose mean is the final loss
+  for (const OptimizerRule& rule : rules) {
+    std::vector<double> mean_curve(static_cast<std::size_t>(TrainingCurves::steps), 0), ends, apart;
+    for (std::uint64_t i = 0; i < draws; ++i) {
+      const TrainingCurves curves =
+          train_both_layouts(rule, options.width, options.heads, options.seed + i);
+      double end = 0;
+      for (std::size_t step = 0; step < mean_curve.size(); ++step) {
+        mean_curve[step] += curves.fused[step] / draws;
+        if (step + last >= mean_curve.size()) end += curves.fused[step] / last;
+      }
+      ends.push_back(end);
+      apart.push_back(curves.apart);
+      const double gain = curves.fused.front() / end;
+      not_learned += gain > 1 ? 0 : 1;  // counts what is not a number, too
+      least_gain = std::min(least_gain, gain);
+    }
+    finals.push_back(ends);
+    Record against_tensor;  // the rules stand in the order tensor, projection, head
+    if (rule.granularity == Granularity::projection) {
+      against_tensor = compared(ratio_of(ends, finals[finals.size() - 2]));
+    } else if (rule.granularity == Granularity::head) {
+      const Interval ratio = ratio_of(ends, finals[finals.size() - 3]);
+      against_tensor = compared(ratio);
+      found +=
+          fmt::format("{}{} {:.3g}", found.empty() ? "" : ", ", rule.training.name, ratio.value);
+    }
+    rows.push_back({rule.training.name, mean_interval(ends).text(), mean_interval(apart).text(),
+                    against_tensor});
+    if (rule.granularity == Granularity::projection || rule.training.name == "AdamW") continue;
+    lines.push_back({rule.training.name, {}});
+    for (std::size_t step = 0; step < mean_curve.size(); step += 10) {
+      lines.back().points.emplace_back(static_cast<double>(step), mean_curve[step]);
+    }
+  }
+  book.chart(fmt::format("Every rule learns: after {} steps the loss is {:.2g} times smaller or "
+                         "more",
+                         TrainingCurves::steps, least_gain),
+             fmt::format("A layer imitates another one; mean squared error, mean of {} draws, "
+                         "fused heads. The rates are fixed and not tuned, so this says nothing on "
+                         "which optimizer is the better one.",
+                         draws),
+             "step", "mean squared error", true, lines);
+  book.table(fmt::format("Loss over that per tensor: {}", found),
+             fmt::format("Mean loss of the last {} steps of {}, fused heads; how far the layouts' "
+                         "weights are apart in the end, max |difference| / max |value|; and the "
+                         "loss over that of the same optimizer per tensor in the same draws. {} "
+                         "draws with 95 % intervals.",
+                         last, TrainingCurves::steps, draws),
+             {"optimizer", "loss", "layouts apart", "loss over that per tensor"}, rows);
+  book.equal("runs whose loss does not fall", not_learned, 0);
+}
+
+void run(const LabOptions& options, Notebook& book) {
+  const std::vector<OptimizerRule> rules = optimizer_rules(options.width);
+  const double apart = layouts_table(rules, options, book);
+  loud_table(rules, options, book);
+  training(rules, options, book);
+  book.answer(fmt::format(
+      "LAMB and Muon do. Rules that treat every element alike (SGD, Adam, AdamW) give the same "
+      "updates in both layouts, to the bit for the same gradients; a trust ratio or an "
+      "orthogonalisation acts on whole tensors, and those are other tensors in the other layout: "
+      "per tensor the layouts part by {:.1g} or more of a weight's way within {} steps, per "
+      "projection or per head they do not. Only per head, as with SGD and Adam, a loud head "
+      "changes no bit of another one.",
+      apart, compared_steps));
+}
+
+}  // namespace optimizer_rows
+}  // namespace
+
+Experiment optimizers_experiment() {
+  return {.name = "optimizers",
+          .text = "",
+          .asked_in = "",
+          .title = "Which optimizers notice how the heads are stored?",
+          .question =
+              "The same heads can be one matrix or many. Does training go the same way in both "
+              "layouts with SGD, Adam, AdamW, LAMB and Muon? And when one head's gradient is far "
+              "larger than the others', do their updates suffer?",
+          .computed =
+              "The same layer in both layouts, without biases, learns to imitate another one: with "
+              "copied gradients, and with its own. LAMB and Muon act per tensor as it is stored, "
+              "per projection or per head. Then the gradient of head 0 is multiplied by 100 and "
+              "every head's update compared with the ordinary one.",
+          .formulas = {"elementwise: p_i -= f(g_i, memory of i)",
+                       "LAMB: p -= rate |p| / |u| u, |.| over a block",
+                       "Muon: p -= rate sqrt(max(1, m / n)) U V^T of the momentum U S V^T of a "
+                       "block [m, n]"},
+          .defaults = {.width = 32, .heads = 4},
+          .limits = {.least_heads = 2, .most_heads = 16, .most_width = 64},
+          .run = optimizer_rows::run};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,275 @@
+// symmetry: two equal heads stay equal while they train, unless something tells them apart.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "headroom/heads/transplant.hpp"
+#include "headroom/lab/experiment.hpp"
+#include "headroom/ops/dropout.hpp"
+#include "headroom/optim/sgd.hpp"
+#include "lab/head_blocks.hpp"
+#include "lab/imitation.hpp"
+#include "lab/numbers.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+namespace symmetric_heads {
+
+constexpr int draws = 5;
+constexpr Index steps = 100;
+constexpr Layout both_layouts[] = {Layout::separate, Layout::fused};
+
+/// How head 1 begins, as a copy of head 0.
+struct Start {
+  const char* name;
+  bool own_output = false;  // W_O^1 is drawn for itself
+  Real dropout = 0;         // on the attention weights
+  Real nudge = 0;           // added to one number of W_V^1
+};
+constexpr Start starts[] = {{.name = "equal in everything"},
+                            {.name = "own output block", .own_output = true},
+                            {.name = "equal, with dropout", .dropout = Real(0.1)},
+                            {.name = "equal but for a nudge", .nudge = Real(1e-5)}};
+constexpr std::size_t equal = 0, own_output = 1, dropped = 2, nudged = 3;
+
+/// max |head 0 - head 1| / max |head 0| of the blocks of a role.
+double distance(const HeadBlocks& blocks, HeadRole role) {
+  const Array &a = blocks.at({role, 0}), &b = blocks.at({role, 1});
+  const double size = largest(a);
+  return size > 0 ? largest_difference(a, b) / size : 0;
+}
+
+/// Of the roles that make up what a head computes before its output block. The key bias has no
+/// effect on the function and is left out.
+double input_distance(const HeadBlocks& blocks) {
+  double most = 0;
+  for (const HeadRole role : {HeadRole::query, HeadRole::key, HeadRole::value}) {
+    most = std::max(most, distance(blocks, role));
+  }
+  return most;
+}
+
+/// One training run of a layer whose heads 0 and 1 began alike.
+struct Course {
+  std::vector<double> inputs;        // distance of Q, K, V after 0, 1, ..., `steps` steps
+  std::vector<double> gradient;      // of dL/dW_Q, dL/dW_K, dL/dW_V at each step
+  double largest_output = 0;         // of W_O, over all steps
+  double first_output_gradient = 0;  // of dL/dW_O at the first step
+  double first_loss = 0, last_loss = 0;
+};
+
+std::unique_ptr<Attention> first_layer(const Start& start, const LabOptions& options,
+                                       std::uint64_t draw) {
+  Rng rng(options.seed, "symmetry", draw);
+  auto layer = make_attention(
+      Layout::fused, {.width = options.width, .heads = options.heads, .dropout = start.dropout},
+      rng);
+  randomise(*layer, rng);
+  HeadBlocks twin;
+  for (const auto& [place, block] : head_values(*layer)) {
+    const auto [role, head] = place;
+    if (head != 0 || (role == HeadRole::output && start.own_output)) continue;
+    twin[{role, 1}] = block;
+  }
+  twin.at({HeadRole::value, 1})[0] += start.nudge;
+  set_head_values(*layer, twin);
+  return layer;
+}
+
+Course train(const Start& start, Layout layout, const LabOptions& options, std::uint64_t draw) {
+  const auto first = first_layer(start, options, draw);
+  Rng unused(0);
+  const auto layer = make_attention(layout, first->config(), unused);
+  transplant(*first, *layer);
+  const Imitation task(options.width, options.heads, options.seed + draw);
+  Sgd optimizer(*layer, {.momentum = 0.9});
+  const double rate = 0.004 * static_cast<double>(options.width);
+  Course course;
+  for (Index step = 0; step <= steps; ++step) {
+    const HeadBlocks values = head_values(*layer);
+    course.inputs.push_back(input_distance(values));
+    course.largest_output = std::max(course.largest_output, distance(values, HeadRole::output));
+    if (step == steps) break;
+    const RandomStep random(options.seed + draw, static_cast<std::uint64_t>(step));
+    course.last_loss = imitation_gradients(*layer, task.batch(step));
+    if (step == 0) course.first_loss = course.last_loss;
+    const HeadBlocks gradients = head_gradients(*layer);
+    course.gradient.push_back(input_distance(gradients));
+    if (step == 0) course.first_output_gradient = distance(gradients, HeadRole::output);
+    optimizer.step(rate);
+  }
+  return course;
+}
+
+/// All runs of one start: every draw in both layouts.
+struct Runs {
+  std::vector<Course> layouts[std::size(both_layouts)];
+
+  /// What `measure` says of every run.
+  template <class Measure>
+  std::vector<double> all(Measure measure) const {
+    std::vector<double> values;
+    for (const auto& courses : layouts) {
+      for (const Course& course : courses) values.push_back(measure(course));
+    }
+    return values;
+  }
+  std::vector<double> all_after(Index step) const {
+    return all([&](const Course& c) { return c.inputs[static_cast<std::size_t>(step)]; });
+  }
+  /// Mean over the draws in one layout.
+  Interval after(std::size_t layout, Index step) const {
+    std::vector<double> values;
+    for (const Course& course : layouts[layout]) {
+      values.push_back(course.inputs[static_cast<std::size_t>(step)]);
+    }
+    return mean_interval(values);
+  }
+};
+
+Runs runs_of(const Start& start, const LabOptions& options) {
+  Runs runs;
+  for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
+    for (std::uint64_t i = 0; i < draws; ++i) {
+      runs.layouts[layout].push_back(train(start, both_layouts[layout], options, i));
+    }
+  }
+  return runs;
+}
+
+using AllRuns = std::array<Runs, std::size(starts)>;
+
+double largest_of(const std::vector<double>& values) { return std::ranges::max(values); }
+double smallest_of(const std::vector<double>& values) { return std::ranges::min(values); }
+
+/// How far the layouts disagree about the distance after the first step, as a share of it.
+double disagreement(const AllRuns& all) {
+  double most = 0;
+  for (const std::size_t start : {own_output, dropped, nudged}) {
+    for (std::size_t i = 0; i < draws; ++i) {
+      const double a = all[start].layouts[0][i].inputs[1], b = all[start].layouts[1][i].inputs[1];
+      most = std::max(most, std::abs(a - b) / a);
+    }
+  }
+  return most;
+}
+
+void show(const AllRuns& all, Notebook& book) {
+  std::vector<Notebook::Series> lines;
+  Notebook::Rows rows;
+  constexpr std::size_t fused = 1;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    lines.push_back({starts[i].name, {}});
+    for (const Index step : {0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100}) {
+      lines[i].points.emplace_back(step, all[i].after(fused, step).value);
+    }
+    for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
+      rows.push_back({starts[i].name, name_of(both_layouts[layout]), all[i].after(layout, 1).text(),
+                      all[i].after(layout, 10).text(), all[i].after(layout, steps).text()});
+    }
+  }
+  const std::string about = fmt::format(
+      "Distance of head 1 from head 0: max |difference| / max |value|, the largest of W_Q, W_K and "
+      "W_V. Mean of {} draws, SGD with momentum.",
+      draws);
+  book.chart(fmt::format("With an output block of its own a copied head is {:.2g} away after one "
+                         "step and {:.2g} after {}",
+                         lines[own_output].points[1].second, lines[own_output].points.back().second,
+                         steps),
+             about +
+                 " Fused heads. Heads that stay equal to the bit have distance 0, which has no "
+                 "place on this axis.",
+             "step", "distance of the two heads", true, lines);
+  book.table(fmt::format("After one step the layouts disagree about it by {:.1g} of it",
+                         disagreement(all)),
+             about + " With 95 % intervals.",
+             {"head 1 starts", "layout", "after 1 step", "after 10", "after 100"}, rows);
+}
+
+void claims(const AllRuns& all, Notebook& book) {
+  // Nothing but rounding could part equal heads; it may treat their columns differently.
+  constexpr double same = by_precision(1e-12, 1e-5);
+  const Runs &twins = all[equal], &free = all[own_output], &random = all[dropped];
+  book.at_most(fmt::format("equal: largest distance of Q, K, V in {} steps", steps),
+               largest_of(twins.all([](const Course& c) { return largest_of(c.inputs); })), same);
+  book.at_most(fmt::format("equal: largest distance of the output blocks in {} steps", steps),
+               largest_of(twins.all([](const Course& c) { return c.largest_output; })), same);
+  book.at_most("equal: largest distance of the gradients of Q, K, V",
+               largest_of(twins.all([](const Course& c) { return largest_of(c.gradient); })), same);
+  book.at_most("own output block: distance of the output blocks' gradients at the first step",
+               largest_of(free.all([](const Course& c) { return c.first_output_gradient; })), same);
+  book.more_than("own output block: smallest distance of Q, K, V after 1 step",
+                 smallest_of(free.all_after(1)), 1e-4);
+  book.more_than(fmt::format("own output block: smallest distance after {} steps", steps),
+                 smallest_of(free.all_after(steps)), 0.05);
+  book.more_than("dropout: smallest distance after 1 step", smallest_of(random.all_after(1)), 1e-5);
+  book.more_than(fmt::format("dropout: smallest distance after {} steps", steps),
+                 smallest_of(random.all_after(steps)), 0.01);
+  double diverged = 0;
+  for (const Runs& runs : all) {
+    for (const double ratio :
+         runs.all([](const Course& c) { return c.last_loss / c.first_loss; })) {
+      diverged += ratio < 1 ? 0 : 1;  // counts what is not a number, too
+    }
+  }
+  book.equal("runs whose loss does not fall", diverged, 0);
+  book.at_most("separate against fused: the distances after 1 step", disagreement(all),
+               by_precision(1e-9, 2e-2));
+}
+
+/// What became of the nudge, in words.
+std::string fate_of_nudge(const Runs& runs) {
+  const Interval growth =
+      mean_interval(runs.all([](const Course& c) { return c.inputs.back() / c.inputs.front(); }));
+  const char* verb = growth.low > 1    ? "has grown"
+                     : growth.high < 1 ? "has shrunk"
+                                       : "has neither clearly grown nor shrunk";
+  return fmt::format("{} (factor {})", verb, growth.text());
+}
+
+void run(const LabOptions& options, Notebook& book) {
+  AllRuns all;
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = runs_of(starts[i], options);
+  show(all, book);
+  claims(all, book);
+  const double drift =
+      largest_of(all[equal].all([](const Course& c) { return largest_of(c.inputs); }));
+  const std::string stayed =
+      drift == 0 ? "to the bit" : fmt::format("up to rounding ({:.1g})", drift);
+  book.answer(fmt::format(
+      "Yes, {}, when the output blocks are equal too: the two heads then receive equal gradients "
+      "in every step, in both layouts. With output blocks of their own they part at the first step "
+      "(by {:.2g}, and by {:.2g} after {}), and dropout on the attention parts them as well (by "
+      "{:.2g} after {}). A nudge of one weight by 1e-5 {}.",
+      stayed, all[own_output].after(1, 1).value, all[own_output].after(1, steps).value, steps,
+      all[dropped].after(1, steps).value, steps, fate_of_nudge(all[nudged])));
+}
+
+}  // namespace symmetric_heads
+}  // namespace
+
+Experiment symmetry_experiment() {
+  return {.name = "symmetry",
+          .text = "",
+          .asked_in = "",
+          .title = "Do two equal heads stay equal while they train?",
+          .question =
+              "If two heads of a layer start from the same numbers, do they ever become different, "
+              "or does the layer carry one head twice? And what does it take to part them?",
+          .computed =
+              "Layers in which head 1 starts as a copy of head 0 learn to imitate another layer: "
+              "equal in everything, equal but for the output block, equal with dropout on the "
+              "attention weights, and equal but for one weight that is off by 1e-5. After every "
+              "step the two heads and their gradients are compared, in both layouts.",
+          .formulas = {"dL/dW_V^h = (P_h^T dy W_O^h)^T x, and W_Q, W_K likewise through dP_h = (dy "
+                       "W_O^h) V_h^T: equal for equal heads with equal W_O^h",
+                       "dL/dW_O^h = dy^T A_h: equal as long as Q, K and V are"},
+          .defaults = {.width = 32, .heads = 4},
+          .limits = {.least_heads = 2, .most_heads = 16, .most_width = 128},
+          .run = symmetric_heads::run};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION
