@@ -15,12 +15,24 @@ Experiment shared_head_experiment();
 Experiment head_count_experiment();
 Experiment d2l_experiment();
 Experiment single_vs_multi_experiment();
+Experiment euler_experiment();
+Experiment jacobian_experiment();
 
 namespace {
 
 constexpr Experiment (*registry[])() = {head_slices_experiment, layouts_experiment,
                                         shared_head_experiment, head_count_experiment,
-                                        d2l_experiment,         single_vs_multi_experiment};
+                                        d2l_experiment,         single_vs_multi_experiment,
+                                        euler_experiment,       jacobian_experiment};
+
+std::vector<Experiment>& all_experiments() {
+  static std::vector<Experiment> all = [] {
+    std::vector<Experiment> list;
+    for (const auto make : registry) list.push_back(make());
+    return list;
+  }();
+  return all;
+}
 
 /// " (try 4 or 6)": the nearest divisors of the width around `heads` that are admissible.
 std::string divisors_near(const Experiment& experiment, Index width, Index heads) {
@@ -43,13 +55,16 @@ std::string divisors_near(const Experiment& experiment, Index width, Index heads
 
 }  // namespace
 
-std::span<const Experiment> experiments() {
-  static const std::vector<Experiment> all = [] {
-    std::vector<Experiment> list;
-    for (const auto make : registry) list.push_back(make());
-    return list;
-  }();
-  return all;
+std::span<const Experiment> experiments() { return all_experiments(); }
+
+void add_experiment(Experiment experiment) {
+  std::vector<Experiment>& all = all_experiments();
+  for (const Experiment& other : all) {
+    if (other.name == experiment.name) {
+      throw UsageError(fmt::format("an experiment \"{}\" is there already", experiment.name));
+    }
+  }
+  all.push_back(std::move(experiment));
 }
 
 const Experiment& find_experiment(const std::string& name) {
