@@ -18,6 +18,7 @@ struct Command {
 Command add_bench(CLI::App& program);
 Command add_demo(CLI::App& program);
 Command add_doctor(CLI::App& program);
+Command add_graph(CLI::App& program);
 Command add_inspect(CLI::App& program);
 Command add_lab(CLI::App& program);
 Command add_report(CLI::App& program);
