@@ -150,7 +150,7 @@ class Story {
 
   void end(const std::filesystem::path& page, double seconds) const {
     fmt::print("  Pictures and the whole story: {}   ({:.0f} s)\n", page.string(), seconds);
-    fmt::print("  Next: {0} inspect      {0} translate \"May 3rd, 2021\"      {0} train --help\n",
+    fmt::print("  Next: {0} lab list      {0} translate \"May 3rd, 2021\"      {0} train --help\n",
                invocation());
   }
 
