@@ -69,9 +69,26 @@ bool is_of_kind(const Record& records, const char* kind) {
   return records.is_object() && records.contains("kind") && records["kind"] == kind;
 }
 
+/// Throws DataError unless the record of an experiment has what its page is made of.
+void check_experiment(const Record& record) {
+  const auto require = [](bool there, const std::string& what) {
+    if (!there) throw DataError("records.json: not what the laboratory writes: no " + what);
+  };
+  for (const char* key :
+       {"name", "title", "text", "asked_in", "group", "question", "computed", "formulas", "options",
+        "precisions", "seconds", "answer", "claims", "blocks"}) {
+    require(record.contains(key), fmt::format("\"{}\"", key));
+  }
+  require(!record["precisions"].empty(), "precision");
+  for (const Record& precision : record["precisions"]) {
+    require(record["answer"].contains(precision.get<std::string>()), "answer in a precision");
+  }
+}
+
 void write_pages_of_all(const Record& records, const std::filesystem::path& file) {
   Record listed = records.at("experiments");
   for (Record& record : listed) {
+    check_experiment(record);
     const std::filesystem::path name = record.at("file").get<std::string>();
     if (name != name.filename()) {
       throw DataError(fmt::format("records.json: \"{}\" is no name of a page", name.string()));
@@ -97,6 +114,7 @@ void write_lab_run(const Record& records, const std::filesystem::path& file) {
     if (is_of_kind(records, "lab-all")) {
       write_pages_of_all(records, file);
     } else {
+      check_experiment(records);
       write_lab_page(records, file);
     }
   } catch (const Record::exception& error) {  // something is missing, or of another type

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "headroom/base/real.hpp"
@@ -21,11 +19,6 @@ const std::string own = headroom::is_double ? "double" : "float";
 Finished lab(std::vector<std::string> arguments, const std::string& folder = "") {
   arguments.insert(arguments.begin(), {HEADROOM_PROGRAM, "lab"});
   return run_process(arguments, {}, folder, 600);
-}
-
-std::string content(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 bool has_sibling() {
@@ -55,13 +48,13 @@ TEST_CASE("an experiment tells its story, writes its page and repeats by its com
   REQUIRE(told.code == 0);
   CHECK_THAT(told.out, Contains("Question") && Contains("What must hold") && Contains("Answer") &&
                            Contains("runs/lab-d2l-1/report.html"));
-  const std::filesystem::path page = folder / "runs/lab-d2l-1/report.html";
-  const std::string written = content(page);
+  const std::string page = "runs/lab-d2l-1/report.html";
+  const std::string written = folder.content(page);
   CHECK_THAT(written, Contains("d2l"));
-  std::filesystem::remove(page);  // report writes it again
+  std::filesystem::remove(folder / page);  // report writes it again
   CHECK(run_process({HEADROOM_PROGRAM, "report", "--model", "runs/lab-d2l-1"}, {}, folder.path())
             .code == 0);
-  CHECK(content(page) == written);
+  CHECK(folder.content(page) == written);
 
   const Finished printed = lab({"d2l", "--precision", own, "--seed", "3", "--json"}, folder.path());
   REQUIRE(printed.code == 0);
@@ -105,16 +98,15 @@ TEST_CASE("lab all runs everything, with a page for each and one that links them
     CHECK(std::filesystem::exists(folder / ("run/" + name + ".html")));
   }
   // report writes the same pages again.
-  const std::filesystem::path index = folder / "run/index.html";
-  const auto written = content(index);
-  std::filesystem::remove(index);
+  const std::string written = folder.content("run/index.html");
+  std::filesystem::remove(folder / "run/index.html");
   std::filesystem::remove(folder / "run/d2l.html");
   const Finished again =
       run_process({HEADROOM_PROGRAM, "report", "--model", "run"}, {}, folder.path());
   INFO(again.err);
   CHECK(again.code == 0);
   CHECK_THAT(again.out, Contains("run/index.html"));
-  CHECK(content(index) == written);
+  CHECK(folder.content("run/index.html") == written);
   CHECK(std::filesystem::exists(folder / "run/d2l.html"));
   if (!can_open_pages()) return;
   std::vector<std::string> pages{"index"};

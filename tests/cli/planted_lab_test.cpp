@@ -1,7 +1,5 @@
 // A claim that does not hold: the number on stderr, exit code 3, and a page that says so.
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "headroom/report/report.hpp"
@@ -18,11 +16,6 @@ Finished planted(std::vector<std::string> arguments, const TemporaryFolder& fold
   return run_process(arguments, {}, folder.path(), 600);
 }
 
-std::string content(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 }  // namespace
 
 TEST_CASE("lab ends with code 3 and the number when a claim does not hold") {
@@ -36,10 +29,10 @@ TEST_CASE("lab ends with code 3 and the number when a claim does not hold") {
   CHECK_THAT(finished.err, StartsWith("error: lab planted: ") && Contains("one as two") &&
                                Contains("is 1") && Contains("must be == 2"));
   CHECK_THAT(finished.out, Contains("does not support an answer") && !Contains("One is two."));
-  const auto record = nlohmann::json::parse(content(folder / "run/records.json"));
+  const auto record = nlohmann::json::parse(folder.content("run/records.json"));
   CHECK(record["claims"][0].dump().find("\"holds\":true") != std::string::npos);
   CHECK(record["claims"][1].dump().find("\"holds\":false") != std::string::npos);
-  CHECK_THAT(content(folder / "run/report.html"), Contains("does not support an answer"));
+  CHECK_THAT(folder.content("run/report.html"), Contains("does not support an answer"));
 }
 
 TEST_CASE("lab prints the record of a broken claim all the same, and ends with code 3") {

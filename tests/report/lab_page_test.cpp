@@ -1,7 +1,5 @@
 // Pages and texts of the laboratory, from a record with every kind of block.
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "headroom/base/error.hpp"
@@ -170,29 +168,34 @@ TEST_CASE("a browser draws the list of experiments, with links and what failed")
 TEST_CASE("the pages of a run of the laboratory are written again from its records") {
   if (find_chart_js().empty()) return;
   const TemporaryFolder folder;
-  const auto content = [&](const char* name) {
-    std::ifstream in(folder / name);
-    return std::string((std::istreambuf_iterator<char>(in)), {});
-  };
   Record record = small_experiment();
   CHECK(is_lab_run(record));
   CHECK(std::string(lab_front_page(record)) == "report.html");
   write_lab_run(record, folder / "report.html");
-  CHECK_THAT(content("report.html"), Contains("Is &lt;/script&gt;"));
+  CHECK_THAT(folder.content("report.html"), Contains("Is &lt;/script&gt;"));
 
   record["file"] = "small.html";
   const Record all = {
       {"kind", "lab-all"}, {"command", "headroom lab all"}, {"experiments", {record}}};
   CHECK(is_lab_run(all));
   write_lab_run(all, folder / lab_front_page(all));
-  CHECK_THAT(content("small.html"), Contains("headroom lab small"));
-  CHECK_THAT(content("index.html"), Contains("\"command\":\"headroom lab all\""));
+  CHECK_THAT(folder.content("small.html"), Contains("headroom lab small"));
+  CHECK_THAT(folder.content("index.html"), Contains("\"command\":\"headroom lab all\""));
 
   for (const Record& run : {Record{{"title", "a run"}}, Record{{"kind", 3}}, Record::array()}) {
     CHECK_FALSE(is_lab_run(run));
   }
-  record.erase("claims");
-  CHECK_THROWS_AS(write_lab_run(record, folder / "report.html"), DataError);
+  for (const char* key : {"claims", "blocks", "answer", "group"}) {
+    INFO(key);
+    Record without = record;
+    without.erase(key);
+    CHECK_THROWS_AS(write_lab_run(without, folder / "report.html"), DataError);
+  }
+  for (const Record& wrong : {Record(3), Record::array(), Record::array({"half"})}) {
+    Record other = record;
+    other["precisions"] = wrong;
+    CHECK_THROWS_AS(write_lab_run(other, folder / "report.html"), DataError);
+  }
   Record outside = all;
   outside["experiments"][0]["file"] = "../small.html";
   CHECK_THROWS_AS(write_lab_run(outside, folder / "index.html"), DataError);
