@@ -1,5 +1,8 @@
 // The tape as a picture.
+#include "headroom/autograd/graphviz.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <unordered_map>
 
@@ -10,6 +13,10 @@ namespace headroom::inline HEADROOM_PRECISION {
 using detail::Node;
 
 namespace {
+
+// Fills of leaves without colours of their own, and of inputs and results.
+constexpr const char *plain = "#e6e8ec", *flowing = "#fdf0d5";
+
 /// Every node behind `root`, in the order of a walk over inputs, each with its number.
 std::vector<const Node*> reachable(const Tensor& root,
                                    std::unordered_map<const Node*, std::size_t>& number) {
@@ -23,28 +30,93 @@ std::vector<const Node*> reachable(const Tensor& root,
   }
   return nodes;
 }
+
+/// A text between the quotes of the DOT language.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+/// The attributes of a leaf: `look` is what the user said of it, if anything.
+std::string leaf_text(const Node& node, const GraphLeaf* look) {
+  const bool input = look != nullptr && look->input;
+  std::string label = quoted(look == nullptr ? "leaf" : look->name);
+  label.insert(label.size() - 1, "\\n" + node.shape.text());
+  std::string text = fmt::format("label={}, class={}, shape={}", label,
+                                 input ? "input" : "parameter", input ? "ellipse" : "box");
+  if (look == nullptr || look->colours.empty()) {
+    return text + fmt::format(", fillcolor=\"{}\"", input ? flowing : plain);
+  }
+  return text + fmt::format(", style={}, fillcolor=\"{}\"",
+                            look->colours.size() > 1 ? "striped" : "filled",
+                            fmt::join(look->colours, ":"));
+}
+
+/// Nodes and arrows of one tape; its nodes are called PREFIX0, PREFIX1, ...
+std::string body_of(const TapeView& tape, const std::string& prefix, const std::string& indent) {
+  std::unordered_map<const Node*, std::size_t> number;
+  std::unordered_map<const Node*, const GraphLeaf*> looks;
+  for (const GraphLeaf& leaf : tape.leaves) looks[TapeAccess::node(leaf.tensor).get()] = &leaf;
+  std::string text;
+  const auto line = [&](const std::string& what) { text += indent + what + ";\n"; };
+  const std::vector<const Node*> nodes = reachable(tape.root, number);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = *nodes[i];
+    const auto look = looks.find(&node);
+    if (node.leaf()) {
+      line(fmt::format("{}{} [{}]", prefix, i,
+                       leaf_text(node, look == looks.end() ? nullptr : look->second)));
+      continue;
+    }
+    line(
+        fmt::format("{}{} [label=\"{}\", class=operation, shape=box, style=\"rounded,filled\", "
+                    "fillcolor=white, penwidth=1.5]",
+                    prefix, i, node.operation));
+    for (const auto& input : node.inputs) {
+      if (input == nullptr) continue;
+      const std::string shape =
+          input->leaf() ? std::string() : fmt::format(" [label=\"  {}\"]", input->shape.text());
+      line(fmt::format("{0}{1} -> {0}{2}{3}", prefix, number.at(input.get()), i, shape));
+    }
+  }
+  if (!nodes.empty()) {
+    line(
+        fmt::format("{}result [label=\"result\\n{}\", class=result, shape=ellipse, "
+                    "fillcolor=\"{}\"]",
+                    prefix, nodes.front()->shape.text(), flowing));
+    line(fmt::format("{0}0 -> {0}result", prefix));
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string to_graphviz(const Tensor& root,
-                        const std::vector<std::pair<std::string, Tensor>>& labels) {
-  std::unordered_map<const Node*, std::size_t> number;
-  std::unordered_map<const Node*, std::string> name;
-  for (const auto& [label, tensor] : labels) name[TapeAccess::node(tensor).get()] = label;
-  const std::vector<const Node*> nodes = reachable(root, number);
-  std::string text = "digraph tape {\n  rankdir=BT;\n  node [fontname=\"Helvetica\"];\n";
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node* node = nodes[i];
-    const auto given = name.find(node);
-    const std::string title = given != name.end() ? given->second
-                              : node->leaf()      ? "leaf"
-                                                  : node->operation;
-    text += fmt::format("  n{} [label=\"{}\\n{}\", shape={}];\n", i, title, node->shape.text(),
-                        node->leaf() ? "ellipse" : "box");
-    for (const auto& input : node->inputs) {
-      if (input != nullptr) text += fmt::format("  n{} -> n{};\n", number.at(input.get()), i);
+std::string to_graphviz(std::span<const TapeView> tapes) {
+  std::string text =
+      "digraph tape {\n"
+      "  rankdir=LR; ordering=in; bgcolor=transparent; nodesep=0.12; ranksep=0.45;\n"
+      "  fontname=\"Helvetica\"; fontsize=15; labelloc=t;\n"
+      "  node [fontname=\"Helvetica\", fontsize=12, style=filled, color=\"#7c858f\"];\n"
+      "  edge [fontname=\"Helvetica\", fontsize=11, arrowsize=0.7];\n";
+  for (std::size_t i = 0; i < tapes.size(); ++i) {
+    const std::string title = fmt::format("label={};\n", quoted(tapes[i].title));
+    if (tapes.size() == 1) {  // without a frame: Graphviz keeps inputs in order outside of frames
+      text += "  " + title + body_of(tapes[i], "n", "  ");
+    } else {
+      text += fmt::format("  subgraph cluster_{} {{\n    style=rounded; margin=16; {}", i, title);
+      text += body_of(tapes[i], fmt::format("t{}n", i), "    ") + "  }\n";
     }
   }
   return text + "}\n";
+}
+
+std::string to_graphviz(const Tensor& root, const std::vector<GraphLeaf>& leaves) {
+  const TapeView view{root, leaves, {}};
+  return to_graphviz(std::span(&view, 1));
 }
 
 Index graph_size(const Tensor& root) {

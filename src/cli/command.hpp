@@ -19,6 +19,7 @@ Command add_attend(CLI::App& program);
 Command add_bench(CLI::App& program);
 Command add_demo(CLI::App& program);
 Command add_doctor(CLI::App& program);
+Command add_graph(CLI::App& program);
 Command add_inspect(CLI::App& program);
 Command add_lab(CLI::App& program);
 Command add_report(CLI::App& program);

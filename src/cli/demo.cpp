@@ -150,9 +150,9 @@ class Story {
 
   void end(const std::filesystem::path& page, double seconds) const {
     fmt::print("  Pictures and the whole story: {}   ({:.0f} s)\n", page.string(), seconds);
-    fmt::print("  Next: {0} attend --input \"May 3rd, 2021\"      {0} translate \"3.5.2021\"",
-               invocation());
-    fmt::print("      {} train --help\n", invocation());
+    fmt::print(
+        "  Next: {0} attend --input \"May 3rd, 2021\"      {0} lab list      {0} train --help\n",
+        invocation());
   }
 
  private:

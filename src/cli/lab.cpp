@@ -203,7 +203,6 @@ int all(const LabCommand& command) {
     record["environment"] = environment();
     record["nav"] = neighbours(i);
     record["file"] = experiment.name + ".html";
-    if (folder) write_lab_page(record, folder->path() / (experiment.name + ".html"));
     const std::vector<std::string> broken = failed_claims(record);
     claims += record["claims"].size();
     for (const std::string& claim : broken) failed.push_back(failed_text(experiment, claim));
@@ -222,10 +221,10 @@ int all(const LabCommand& command) {
   if (command.json) fmt::print("{}\n", records.dump());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
   if (folder) {
-    Record listed = records;
-    for (Record& record : listed) record["command"] = command_text(command, nullptr);
-    write_file(folder->path() / "records.json", records.dump() + "\n");
-    write_lab_index(listed, folder->path() / "index.html");
+    const Record run = {
+        {"kind", "lab-all"}, {"command", command_text(command, nullptr)}, {"experiments", records}};
+    write_file(folder->path() / "records.json", run.dump() + "\n");
+    write_lab_run(run, folder->path() / lab_front_page(run));
   }
   if (!command.json) {
     fmt::print("\n  {} in {} ({:.0f} s)\n",

@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/report/lab.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -21,9 +22,15 @@ struct ReportOptions {
 int rewrite(const ReportOptions& options) {
   const std::filesystem::path folder = model_folder(options.model);
   if (!options.out.empty() && !options.force) require_free_file(options.out);
-  const std::filesystem::path named = options.out;
-  const std::filesystem::path file = named.empty() ? folder / "report.html" : named;
-  write_report(read_run(folder), file);
+  const Record run = read_run(folder);
+  const bool laboratory = is_lab_run(run);
+  std::filesystem::path file = options.out;
+  if (file.empty()) file = folder / (laboratory ? lab_front_page(run) : "report.html");
+  if (laboratory) {
+    write_lab_run(run, file);
+  } else {
+    write_report(run, file);
+  }
   fmt::print("{}\n", file.string());
   return 0;
 }
@@ -35,7 +42,7 @@ Command add_report(CLI::App& program) {
       program.add_subcommand("report", "write the page of a run again from its records");
   const auto options = std::make_shared<ReportOptions>();
   add_model(*app, options->model);
-  app->add_option("--out", options->out, "where to; default: report.html in the run's folder")
+  app->add_option("--out", options->out, "where to; default: in the run's folder, as the run did")
       ->type_name("FILE");
   app->add_flag("--force", options->force, "replace FILE when it exists");
   app->footer(fmt::format("Example: {} report --model runs/demo-1 --out page.html", invocation()));

@@ -20,6 +20,8 @@ Experiment optimizers_experiment();
 Experiment clipping_experiment();
 Experiment symmetry_experiment();
 Experiment dead_parameters_experiment();
+Experiment euler_experiment();
+Experiment jacobian_experiment();
 
 namespace {
 
@@ -33,7 +35,18 @@ constexpr Experiment (*registry[])() = {head_slices_experiment,
                                         optimizers_experiment,
                                         clipping_experiment,
                                         symmetry_experiment,
-                                        dead_parameters_experiment};
+                                        dead_parameters_experiment,
+                                        euler_experiment,
+                                        jacobian_experiment};
+
+std::vector<Experiment>& all_experiments() {
+  static std::vector<Experiment> all = [] {
+    std::vector<Experiment> list;
+    for (const auto make : registry) list.push_back(make());
+    return list;
+  }();
+  return all;
+}
 
 /// " (try 4 or 6)": the nearest divisors of the width around `heads` that are admissible.
 std::string divisors_near(const Experiment& experiment, Index width, Index heads) {
@@ -56,13 +69,16 @@ std::string divisors_near(const Experiment& experiment, Index width, Index heads
 
 }  // namespace
 
-std::span<const Experiment> experiments() {
-  static const std::vector<Experiment> all = [] {
-    std::vector<Experiment> list;
-    for (const auto make : registry) list.push_back(make());
-    return list;
-  }();
-  return all;
+std::span<const Experiment> experiments() { return all_experiments(); }
+
+void add_experiment(Experiment experiment) {
+  std::vector<Experiment>& all = all_experiments();
+  for (const Experiment& other : all) {
+    if (other.name == experiment.name) {
+      throw UsageError(fmt::format("an experiment \"{}\" is there already", experiment.name));
+    }
+  }
+  all.push_back(std::move(experiment));
 }
 
 const Experiment& find_experiment(const std::string& name) {

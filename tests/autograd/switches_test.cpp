@@ -1,4 +1,4 @@
-// NoGrad, AnomalyMode and the picture of the tape.
+// NoGrad and AnomalyMode.
 #include "autograd/toy_operations.hpp"
 #include "headroom/base/error.hpp"
 #include "support/close.hpp"
@@ -53,23 +53,4 @@ TEST_CASE("all_finite sees NaN and both infinities") {
   CHECK_FALSE(all_finite(Array({1}, {std::numeric_limits<Real>::quiet_NaN()})));
   CHECK_FALSE(all_finite(Array({1}, {std::numeric_limits<Real>::infinity()})));
   CHECK_FALSE(all_finite(Array({1}, {-std::numeric_limits<Real>::infinity()})));
-}
-
-TEST_CASE("the tape as a picture: boxes for operations, ellipses for leaves, arrows between") {
-  const Tensor w = parameter(Array(Shape{2}, {1, 2})), x = parameter(Array(Shape{2}, {3, 4}));
-  const Tensor y = plus(product(w, x), x);
-  CHECK(to_graphviz(y, {{"weight", w}}) ==
-        "digraph tape {\n"
-        "  rankdir=BT;\n"
-        "  node [fontname=\"Helvetica\"];\n"
-        "  n0 [label=\"plus\\n[2]\", shape=box];\n"
-        "  n1 -> n0;\n"
-        "  n2 -> n0;\n"
-        "  n1 [label=\"product\\n[2]\", shape=box];\n"
-        "  n3 -> n1;\n"
-        "  n2 -> n1;\n"
-        "  n2 [label=\"leaf\\n[2]\", shape=ellipse];\n"
-        "  n3 [label=\"weight\\n[2]\", shape=ellipse];\n"
-        "}\n");
-  CHECK(graph_size(y) == 2);
 }

@@ -29,7 +29,7 @@ Finished headroom_program(std::vector<std::string> arguments, const std::string&
 void prepare(const TemporaryFolder& folder) {
   const auto make = [&](const char* name) { std::filesystem::create_directories(folder / name); };
   for (const char* name : {"run", "empty", "broken_line", "broken_config", "broken_records",
-                           "list_config", "wrong_records", "wrong_kind"}) {
+                           "list_config", "wrong_records", "wrong_kind", "wrong_lab"}) {
     make(name);
   }
   folder.file("run/config.json", "{\"task\": \"dates\"}");
@@ -39,6 +39,7 @@ void prepare(const TemporaryFolder& folder) {
   folder.file("broken_records/records.json", "{]");
   folder.file("list_config/config.json", "[1, 2]");
   folder.file("wrong_records/records.json", "{\"title\": 3}");
+  folder.file("wrong_lab/records.json", "{\"kind\": \"lab\", \"title\": \"x\"}");
   folder.file("wrong_kind/records.json",
               "{\"title\": \"x\", \"heads\": [{\"kind\": \"side\", \"layer\": 0, \"head\": 0}]}");
   folder.file("taken.html", "precious");
@@ -105,6 +106,16 @@ const std::vector<Bad> bad_invocations = {
     {{"bench", "step", "--heads", "3"}, usage, "--heads 3 must divide --width 128"},
     {{"bench", "step", "--width", "0"}, usage, "--width: 0 is less than 1"},
     {{"bench", "--threds", "2"}, usage, "bench has no option --threds (did you mean --threads?)"},
+    // graph
+    {{"graph", "all"}, usage, "graph takes no argument \"all\""},
+    {{"graph", "--layout", "fussed"}, usage, "(did you mean fused?)"},
+    {{"graph", "--heads", "5"}, usage, "--heads 5 must divide --width 12"},
+    {{"graph", "--heads", "0"}, usage, "--heads: 0 is less than 1"},
+    {{"graph", "--tokens", "x"}, usage, "\"x\" is not a whole number"},
+    {{"graph", "--out", "x.dot"}, usage, "without --dot the file must end in .svg"},
+    {{"graph", "--dot", "--out", "x.svg"}, usage, "--dot writes a file that ends in .dot"},
+    {{"graph", "--dot", "--out", "a_file"}, file, "a_file"},
+    {{"graph", "--dot", "--out", "nowhere/x.dot"}, file, "nowhere/x.dot"},
     // inspect
     {{"inspect"}, usage, "no trained model under runs"},
     {{"inspect", "run"}, usage, "inspect takes no argument \"run\""},
@@ -144,6 +155,7 @@ const std::vector<Bad> bad_invocations = {
     {{"report", "--model", "list_config"}, data, "a JSON object is wanted"},
     {{"report", "--model", "broken_records"}, file, "records.json"},
     {{"report", "--model", "wrong_records"}, data, "run.title must be a text"},
+    {{"report", "--model", "wrong_lab"}, data, "records.json: not what the laboratory writes"},
     {{"report", "--model", "wrong_kind"}, data, "heads[0].kind \"side\" is none of"},
 };
 

@@ -16,23 +16,11 @@ TEST_CASE("a browser draws the whole page, without an error and without a reques
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
   write_report(small_run(), folder / "report.html");
-  struct Screen {
-    int width;
-    bool dark;
-  };
-  for (const Screen screen : {Screen{1400, false}, Screen{500, true}}) {
-    INFO("width " << screen.width);
-    const OpenedPage page =
-        open_page(folder / "report.html", folder / "profile", screen.width, screen.dark);
-    REQUIRE(page.code == 0);
-    CHECK(page.complaints == "");
+  for (const OpenedPage& page : check_page(folder / "report.html", folder / "browser")) {
     // Loss, exact match, differences, heads; five readings in six attentions.
     CHECK(page.attribute("charts") == "34");
     CHECK(page.attribute("maps") == "3");
     CHECK(page.attribute("canvases") == "37");
-    CHECK(page.attribute("painted") == "37");
-    CHECK(page.attribute("requests") == "0");
-    CHECK(page.attribute("overflow") == "0");  // nothing sticks out to the right
     CHECK_THAT(page.dom, Contains("Cross-attention, layer 1, entropy: head 0 from 0.9 to 0.52"));
     CHECK_THAT(page.dom, Contains("at step 100, where it was removed"));
   }
@@ -46,24 +34,53 @@ TEST_CASE("a plain training run's page is drawn too") {
     run["metrics"].push_back({{"step", step}, {"loss", 1.0 / step}});
   }
   write_report(run, folder / "report.html");
-  const OpenedPage page = open_page(folder / "report.html", folder / "profile", 800, false);
-  REQUIRE(page.code == 0);
-  CHECK(page.complaints == "");
-  CHECK(page.attribute("canvases") == "1");
-  CHECK(page.attribute("painted") == "1");
+  for (const OpenedPage& page : check_page(folder / "report.html", folder / "browser", {false})) {
+    CHECK(page.attribute("canvases") == "1");
+  }
 }
 
-TEST_CASE("the test sees an error, a request and an empty canvas when there is one") {
+TEST_CASE("the test sees what is wrong with a page") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
   write_report(small_run(), folder / "good.html");
   std::ifstream in(folder / "good.html");
   std::string page((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   page.insert(page.find("<main"),
-              "<canvas></canvas><img src=\"http://localhost:9/x.png\" alt=\"\">");
+              "<style>.dull:focus { outline: none }</style>"
+              "<canvas></canvas><img src=\"http://localhost:9/x.png\" alt=\"\">"
+              "<button class=\"dull\"></button>"
+              "<div style=\"overflow: auto; width: 90px; white-space: nowrap\">longer than it</div>"
+              "<div style=\"overflow: hidden; width: 90px; white-space: nowrap\">cut off here</div>"
+              "<div style=\"cursor: pointer\">click</div>"
+              "<div style=\"width: 1500px\">wide</div>");
   const auto bad = folder.file("bad.html", page);
-  const OpenedPage opened = open_page(bad, folder / "profile", 1400, false);
+  const OpenedPage opened = open_page(bad, folder / "browser", 1400, false);
   CHECK(opened.complaints != "");
   CHECK(opened.attribute("canvases") == "38");
   CHECK(opened.attribute("painted") == "37");
+  CHECK(opened.attribute("overflow") == "100");
+  const auto& found = opened.probe["found"];
+  CHECK(found["unnamed"].size() == 2);      // the canvas, the picture
+  CHECK(found["unreachable"].size() == 2);  // what scrolls, what is clicked
+  CHECK(found["unseen"].size() == 1);
+  CHECK(found["mute"].size() == 1);
+  CHECK(found["cut"].size() == 1);
+}
+
+TEST_CASE("the test sees charts without numbers and maps that say nothing") {
+  if (!can_open_pages()) return;
+  const TemporaryFolder folder;
+  write_report(small_run(), folder / "good.html");
+  std::ifstream in(folder / "good.html");
+  std::string page((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    REQUIRE(page.find(from) != std::string::npos);
+    page.replace(page.find(from), from.size(), to);
+  };
+  replace("() => by_step(series, options)", "() => []");
+  replace("role: \"status\"", "role: \"none\"");
+  const auto bad = folder.file("bad.html", page);
+  const OpenedPage opened = open_page(bad, folder / "browser", 1200, false);
+  CHECK(opened.probe["found"]["bare"].size() == 34);  // the charts
+  CHECK(opened.probe["found"]["mute"].size() == 3);   // the maps
 }

@@ -2,7 +2,9 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "headroom/base/error.hpp"
 #include "headroom/report/lab.hpp"
+#include "headroom/report/report.hpp"
 #include "support/browser.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -122,28 +124,18 @@ TEST_CASE("an experiment's text cannot end the page's script, and the page holds
   CHECK(Record::parse(page.substr(begin, page.find("</script>", begin) - begin)) == record);
 }
 
-TEST_CASE("a browser draws an experiment at three widths, light and dark, without a complaint") {
+TEST_CASE("a browser draws an experiment on a phone, a tablet and a desk, light and dark") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
   write_lab_page(small_experiment(), folder / "small.html");
-  for (const int width : {500, 900, 1400}) {
-    for (const bool dark : {false, true}) {
-      INFO("width " << width << (dark ? ", dark" : ", light"));
-      const OpenedPage page = open_page(folder / "small.html", folder / "profile", width, dark);
-      REQUIRE(page.code == 0);
-      CHECK(page.complaints == "");
-      CHECK(page.attribute("charts") == "1");
-      CHECK(page.attribute("maps") == "2");
-      CHECK(page.attribute("painted") == "3");
-      CHECK(page.attribute("canvases") == "3");
-      CHECK(page.attribute("requests") == "0");
-      CHECK(page.attribute("overflow") == "0");
-      // Pictures and marks have words, and what scrolls can be reached by keyboard.
-      CHECK_THAT(page.dom, Contains("aria-label=\"does not hold\"") &&
-                               Contains("A chart. one: from 1.0e-7 at heads 1") &&
-                               Contains("head 0: strongest weight of each row: q0 to k0 0.90"));
-      CHECK_THAT(page.dom, Contains("1 of 3 claims do not hold") && Contains("1,050,624"));
-    }
+  for (const OpenedPage& page : check_page(folder / "small.html", folder / "browser")) {
+    CHECK(page.attribute("charts") == "1");
+    CHECK(page.attribute("maps") == "2");
+    CHECK(page.attribute("canvases") == "3");
+    CHECK_THAT(page.dom, Contains("aria-label=\"does not hold\"") &&
+                             Contains("A chart. one: from 1.0e-7 at heads 1") &&
+                             Contains("head 0: strongest weight of each row: q0 to k0 0.90"));
+    CHECK_THAT(page.dom, Contains("1 of 3 claims do not hold") && Contains("1,050,624"));
   }
 }
 
@@ -163,14 +155,48 @@ TEST_CASE("a browser draws the list of experiments, with links and what failed")
   record["file"] = "small.html";
   other["file"] = "unasked.html";
   write_lab_index(Record::array({record, other}), folder / "index.html");
-  const OpenedPage page = open_page(folder / "index.html", folder / "profile", 500, false);
-  REQUIRE(page.code == 0);
-  CHECK(page.complaints == "");
-  CHECK(page.attribute("overflow") == "0");
-  CHECK_THAT(page.dom, Contains("<h2>Asked in the texts</h2>") &&
-                           Contains("<h2>The gradient laboratory</h2>") &&
-                           Contains("small, from a question (text 000)") &&
-                           Contains("<p class=\"look\">unasked</p>"));
-  CHECK_THAT(page.dom, Contains("<a href=\"small.html\">") &&
-                           Contains("is 3.0e-6 in float, must be &lt;= 1.0e-6"));
+  for (const OpenedPage& page : check_page(folder / "index.html", folder / "browser")) {
+    CHECK_THAT(page.dom, Contains("<h2>Asked in the texts</h2>") &&
+                             Contains("<h2>The gradient laboratory</h2>") &&
+                             Contains("small, from a question (text 000)") &&
+                             Contains("<p class=\"look\">unasked</p>"));
+    CHECK_THAT(page.dom, Contains("<a href=\"small.html\">") &&
+                             Contains("is 3.0e-6 in float, must be &lt;= 1.0e-6"));
+  }
+}
+
+TEST_CASE("the pages of a run of the laboratory are written again from its records") {
+  if (find_chart_js().empty()) return;
+  const TemporaryFolder folder;
+  Record record = small_experiment();
+  CHECK(is_lab_run(record));
+  CHECK(std::string(lab_front_page(record)) == "report.html");
+  write_lab_run(record, folder / "report.html");
+  CHECK_THAT(folder.content("report.html"), Contains("Is &lt;/script&gt;"));
+
+  record["file"] = "small.html";
+  const Record all = {
+      {"kind", "lab-all"}, {"command", "headroom lab all"}, {"experiments", {record}}};
+  CHECK(is_lab_run(all));
+  write_lab_run(all, folder / lab_front_page(all));
+  CHECK_THAT(folder.content("small.html"), Contains("headroom lab small"));
+  CHECK_THAT(folder.content("index.html"), Contains("\"command\":\"headroom lab all\""));
+
+  for (const Record& run : {Record{{"title", "a run"}}, Record{{"kind", 3}}, Record::array()}) {
+    CHECK_FALSE(is_lab_run(run));
+  }
+  for (const char* key : {"claims", "blocks", "answer", "group"}) {
+    INFO(key);
+    Record without = record;
+    without.erase(key);
+    CHECK_THROWS_AS(write_lab_run(without, folder / "report.html"), DataError);
+  }
+  for (const Record& wrong : {Record(3), Record::array(), Record::array({"half"})}) {
+    Record other = record;
+    other["precisions"] = wrong;
+    CHECK_THROWS_AS(write_lab_run(other, folder / "report.html"), DataError);
+  }
+  Record outside = all;
+  outside["experiments"][0]["file"] = "../small.html";
+  CHECK_THROWS_AS(write_lab_run(outside, folder / "index.html"), DataError);
 }

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -29,6 +30,11 @@ class TemporaryFolder {
   std::filesystem::path file(const std::string& name, const std::string& content) const {
     std::ofstream(path_ / name, std::ios::binary) << content;
     return path_ / name;
+  }
+  /// What a file of this folder holds; empty when there is none.
+  std::string content(const std::string& name) const {
+    std::ifstream in(path_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
   }
 
  private:

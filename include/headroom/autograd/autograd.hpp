@@ -2,5 +2,6 @@
 #pragma once
 
 #include "headroom/autograd/gradcheck.hpp"
+#include "headroom/autograd/graphviz.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/autograd/tensor.hpp"

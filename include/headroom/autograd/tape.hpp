@@ -133,11 +133,6 @@ class AnomalyMode {
 /// True when no element is NaN or infinite.
 bool all_finite(const Array& array);
 
-/// The tape behind a tensor as a Graphviz digraph: a box per operation with its shape, an ellipse
-/// per leaf, arrows from inputs to outputs. `labels` names leaves.
-std::string to_graphviz(const Tensor& root,
-                        const std::vector<std::pair<std::string, Tensor>>& labels = {});
-
 /// Number of operations on the tape behind a tensor.
 Index graph_size(const Tensor& root);
 

@@ -49,6 +49,9 @@ struct Experiment {
 
 /// All experiments: those that a text asks for, in the order of the texts, then the others.
 std::span<const Experiment> experiments();
+/// Adds one of a program's own at the end, before anybody has asked for experiments(). Throws
+/// UsageError for a name that is taken.
+void add_experiment(Experiment experiment);
 /// Throws UsageError for a name that does not exist, with the nearest that does.
 const Experiment& find_experiment(const std::string& name);
 

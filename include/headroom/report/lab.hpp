@@ -19,6 +19,17 @@ void write_lab_page(const Record& record, const std::filesystem::path& file);
 /// "file", the page's name in the same folder.
 void write_lab_index(const Record& records, const std::filesystem::path& file);
 
+/// Writes all pages of a run from its records.json anew: of one experiment ("kind": "lab") the page
+/// `file`; of all ({"kind": "lab-all", "command", "experiments": [...]}) one for each and the page
+/// that links them, `file`. Throws FileError as above, DataError for records of another form.
+void write_lab_run(const Record& records, const std::filesystem::path& file);
+
+/// True for the records of a run of the laboratory.
+bool is_lab_run(const Record& records);
+
+/// The page that opens a run of the laboratory: report.html, or index.html with all experiments.
+const char* lab_front_page(const Record& records);
+
 /// The same pages as texts, with the given Chart.js in them.
 std::string lab_page(const Record& record, const std::string& chart_js);
 std::string lab_index_page(const Record& records, const std::string& chart_js);

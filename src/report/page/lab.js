@@ -20,8 +20,8 @@ function mark(holds) {
 function claims_section() {
   const cell = (claim, precision) => {
     const seen = claim[precision];
-    if (!seen) return h("td", {}, "–");
-    return h("td", {}, mark(seen.holds), ` ${seen.measured === null ? "not a number" : figure_text(seen.measured)} `,
+    if (!seen) return h("td", {"data-label": precision}, "–");
+    return h("td", {"data-label": precision}, mark(seen.holds), ` ${seen.measured === null ? "not a number" : figure_text(seen.measured)} `,
       h("small", {}, `${relations[claim.relation]} ${figure_text(seen.bound)}`));
   };
   const rows = run.claims.map((claim) => h("tr", {}, h("th", {scope: "row"}, claim.text), run.precisions.map((p) => cell(claim, p))));
@@ -46,7 +46,7 @@ function question_section() {
 /** A table; columns of words stand to the left, as the first one does. */
 function block_table(block) {
   const element = table(block.columns, block.rows.map((row) => row.map((c) => c === null ? "" : figure_text(c))), block.title);
-  const words = block.columns.map((_, c) => block.rows.every((row) => typeof row[c] === "string" && /^[^0-9-]/.test(row[c])));
+  const words = block.columns.map((_, c) => block.type === "shapes" || block.rows.every((row) => typeof row[c] === "string" && /^[^0-9-]/.test(row[c])));
   for (const row of element.querySelectorAll("tr")) [...row.children].forEach((cell, c) => cell.classList.toggle("words", words[c]));
   return element;
 }
@@ -59,7 +59,7 @@ const drawn = {
       h("table.corner", {}, h("caption", {}, `${part.name} ${part.shape}`),
         h("tbody", {}, part.corner.map((row) => h("tr", {}, row.map((n) => h("td", {}, number_text(n)))))))))))),
   maps: (block, index) => [
-    h("div.maps", {tabindex: 0, role: "group", "aria-label": block.title},
+    map_row(`${block.title}: left and right change the map, up and down the row`,
       block.maps.map((map) => map_card(map, block.queries, block.keys, `block ${index}`))),
     ...block.maps.map((map) => fold(`The numbers: ${map.name}`, () => table(["", ...block.keys],
       map.rows.map((row, q) => [block.queries[q], ...row.map((w) => w.toFixed(3))]), `${block.title}, ${map.name}`)))],

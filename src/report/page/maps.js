@@ -23,7 +23,7 @@ function axes(example, kind) {
 }
 
 function maps_section(finding) {
-  const body = h("div", {});
+  const body = h("div", {id: "example", role: "tabpanel"});
   const examples = run.examples;
   const tabs = h("div.tabs", {role: "tablist", "aria-label": "examples"});
   const show = (index) => {
@@ -31,12 +31,13 @@ function maps_section(finding) {
       tab.setAttribute("aria-selected", i === index);
       tab.tabIndex = i === index ? 0 : -1;
     });
+    if (tabs.children[index]) body.setAttribute("aria-labelledby", tabs.children[index].id);
     body.replaceChildren(...example_maps(examples[index]));
     draw_maps();
   };
   examples.forEach((example, i) => {
     const name = (example.source || []).join(long_tokens(example.source) ? " " : "") || `example ${i + 1}`;
-    tabs.append(h("button", {role: "tab", type: "button", onclick: () => show(i)}, name));
+    tabs.append(h("button", {role: "tab", type: "button", id: `example-${i + 1}`, "aria-controls": "example", onclick: () => show(i)}, name));
   });
   arrows(tabs, (i) => show(i));
   const section = h("section", {"aria-label": "Attention maps"}, h("h2", {}, finding.title), h("p.look", {}, finding.look),
@@ -122,7 +123,7 @@ function example_maps(example) {
     const layers = [...new Set(wanted.map((map) => map.layer))].sort((a, b) => a - b);
     for (const layer of layers) {
       const row = wanted.filter((map) => map.layer === layer).sort((a, b) => a.head - b.head);
-      parts.push(h("p.layer", {}, `layer ${layer}`), h("div.maps", {tabindex: 0, role: "group", "aria-label": `${group.title}, layer ${layer}`},
+      parts.push(h("p.layer", {}, `layer ${layer}`), map_row(`${group.title}, layer ${layer}: left and right change the head, up and down the row`,
         row.map((map) => map_card(map, queries, keys, group.rows))));
     }
     parts.push(rows_fold(group, queries, keys));
@@ -152,8 +153,46 @@ function map_canvas(entry) {
   canvas.addEventListener("mousemove", (event) => choose(side, row_at(event)));
   canvas.addEventListener("mouseleave", () => choose(side, null));
   canvas.addEventListener("click", (event) => { const row = row_at(event); if (row !== null) lock(side, row); });
+  by_keyboard(entry);
   maps.push(entry);
   return [canvas, read];
+}
+
+/** Up and down choose a row of the map that has the focus, Enter locks it; a status line says it. */
+function by_keyboard(entry) {
+  const {canvas, side, queries} = entry;
+  const to = (row) => {
+    choose(side, row);
+    const status = canvas.closest(".maps")?.parentElement.querySelector("[role=status]");
+    if (status) status.textContent = `${canvas.parentElement.querySelector("p b").textContent}: ${entry.read.textContent}`;
+  };
+  canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) to(chosen[side] ?? 0); });
+  canvas.addEventListener("blur", () => choose(side, null));
+  canvas.addEventListener("keydown", (event) => {
+    const last = queries.length - 1, row = chosen[side] ?? 0;
+    const next = {ArrowUp: Math.max(0, row - 1), ArrowDown: Math.min(last, row + 1), Home: 0, End: last}[event.key];
+    if (next !== undefined) to(next);
+    else if (event.key === "Enter" || event.key === " ") lock(side, row);
+    else return;
+    event.preventDefault();
+  });
+}
+
+/** Maps beside each other: one of them is a stop for the tab key, left and right move between them. */
+function map_row(title, cards) {
+  const row = h("div.maps", {role: "group", "aria-label": title}, cards);
+  const canvases = [...row.querySelectorAll("canvas")];
+  const stop = (at) => canvases.forEach((canvas, i) => { canvas.tabIndex = i === at ? 0 : -1; });
+  stop(0);
+  if (!canvases.length) row.tabIndex = 0;
+  canvases.forEach((canvas, i) => canvas.addEventListener("focus", () => stop(i)));
+  row.addEventListener("keydown", (event) => {
+    const next = canvases[canvases.indexOf(document.activeElement) + ({ArrowLeft: -1, ArrowRight: 1}[event.key] ?? NaN)];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  });
+  return h("div", {}, row, h("p.unseen", {role: "status"}));
 }
 
 const strongest = (row) => row.reduce((best, w, i) => w > row[best] ? i : best, 0);

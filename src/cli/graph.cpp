@@ -1,0 +1,284 @@
+// `headroom graph`: the tape of one attention as a picture, for each layout.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include "cli/child_program.hpp"
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "headroom/autograd/graphviz.hpp"
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/nn/attention.hpp"
+#include "headroom/report/terminal.hpp"
+#include "headroom/train/run_folder.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Layout layouts[] = {Layout::separate, Layout::fused, Layout::shared};
+
+struct GraphCommand {
+  std::string layout = "all", out;
+  Index width = 12, heads = 3, tokens = 5;
+  bool composed = false, dot = false, force = false;
+
+  const char* ending() const { return dot ? ".dot" : ".svg"; }
+};
+
+/// A head's hue, the one that it has on pages too, as a light tint that dark text can stand on:
+/// hsl(210 + 360 head / heads, 85 %, 82 %).
+std::string tint(Index head, Index heads) {
+  const double hue =
+      std::fmod(210 + 360.0 * static_cast<double>(head) / static_cast<double>(heads), 360);
+  const double saturation = 0.85, lightness = 0.82;
+  const double chroma = (1 - std::abs(2 * lightness - 1)) * saturation;
+  const auto channel = [&](double shift) {  // 0, 8 and 4 for red, green and blue
+    const double k = std::fmod(shift + hue / 30, 12);
+    return static_cast<int>(std::lround(
+        255 * (lightness - chroma / 2 * std::clamp(std::min(k - 3, 9 - k), -1.0, 1.0))));
+  };
+  return fmt::format("#{:02x}{:02x}{:02x}", channel(0), channel(8), channel(4));
+}
+
+/// The heads' hues in the order of a parameter's rows or columns; none where no head owns them.
+std::map<std::string, std::vector<std::string>> colours_of(const Attention& layer) {
+  std::vector<HeadSlice> slices = layer.head_slices();
+  std::stable_sort(slices.begin(), slices.end(),
+                   [](const HeadSlice& a, const HeadSlice& b) { return a.begin < b.begin; });
+  std::map<std::string, std::vector<std::string>> colours;
+  for (const HeadSlice& slice : slices) {
+    if (slice.head < 0) continue;
+    colours[slice.name].push_back(tint(slice.head, layer.config().heads));
+  }
+  return colours;
+}
+
+const char* in_words(Layout layout) {
+  switch (layout) {
+    case Layout::separate: return "one Linear per head";
+    case Layout::fused: return "one Linear for all heads";
+    case Layout::shared: return "one small Linear, used by every head";
+  }
+  return "";
+}
+
+/// One layout's tape of self-attention on x [2, T, C].
+struct Picture {
+  Layout layout;
+  TapeView view;
+  Index operations = 0;
+  std::size_t parameters = 0;
+};
+
+Picture picture_of(Layout layout, const GraphCommand& command) {
+  Rng rng(1, "graph");  // the numbers are not shown
+  const auto layer = make_attention(layout, {.width = command.width, .heads = command.heads}, rng);
+  const Tensor x = parameter(zeros({2, command.tokens, command.width}));
+  AttentionAsk ask;
+  ask.maps = command.composed;  // what shows the weights is composed of other operations
+  Picture picture{layout, {layer->operator()(x, x, x, AttentionMask::none(), ask).y, {}, {}}};
+  const auto colours = colours_of(*layer);
+  picture.view.leaves.push_back({"x", x, true});
+  for (const NamedParameter& parameter : parameters(*layer)) {
+    const auto own = colours.find(parameter.name);
+    picture.view.leaves.push_back(
+        {parameter.name, parameter.tensor, false,
+         own == colours.end() ? std::vector<std::string>{} : own->second});
+    ++picture.parameters;
+  }
+  picture.operations = graph_size(picture.view.root);
+  picture.view.title = fmt::format("{}: {}\n{} operations, {} parameters", name_of(layout),
+                                   in_words(layout), picture.operations, picture.parameters);
+  return picture;
+}
+
+/// Lines and texts in the colours of the reader's theme; what is filled keeps dark text.
+constexpr const char* picture_style = R"(<style>
+text { font-family: system-ui, "Noto Sans", "DejaVu Sans", sans-serif; fill: #1d2126; }
+.operation path { fill: #ffffff; stroke: #1d2126; }
+.edge path { stroke: #7c858f; } .edge polygon { fill: #7c858f; stroke: #7c858f; }
+.edge text { fill: #5c6570; }
+@media (prefers-color-scheme: dark) {
+  .operation path { fill: #1b1f25; stroke: #c9d1d9; }
+  .operation text, .graph > text { fill: #e8e6e1; } .edge text { fill: #9aa4af; }
+}
+</style>
+)";
+
+/// The picture of a graph. Throws FileError with the remedy without Graphviz.
+std::string svg_of(const std::string& graph) {
+  ChildResult drawn = run_child({"dot", "-Tsvg"}, graph);
+  if (drawn.code == ChildResult::not_found) {
+    throw FileError(
+        "Graphviz is not on this machine, and pictures need it (apt-get install graphviz); --dot "
+        "writes their text without it");
+  }
+  const std::size_t first_group = drawn.out.find("<g id=");
+  if (drawn.code != 0 || first_group == std::string::npos) {
+    throw FileError(fmt::format("Graphviz (dot) ended with code {}: {}", drawn.code, drawn.err));
+  }
+  return drawn.out.insert(first_group, picture_style);
+}
+
+/// A number in points from the head of an SVG: <svg width="380pt" ...
+double points(const std::string& svg, std::string_view what) {
+  const std::size_t begin = svg.find(fmt::format(" {}=\"", what), svg.find("<svg"));
+  return std::stod(svg.substr(begin + what.size() + 3));
+}
+
+/// An SVG as a part of another, at (x, y); its names begin with `prefix`, so that they stay unique.
+std::string as_part(const std::string& svg, double x, double y, const std::string& prefix) {
+  const std::size_t body = svg.find('>', svg.find("<svg")) + 1;
+  std::string part = fmt::format(
+                         "<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" "
+                         "viewBox=\"0 0 {2} {3}\">",
+                         x, y, points(svg, "width"), points(svg, "height")) +
+                     svg.substr(body);
+  for (std::size_t at = 0; (at = part.find(" id=\"", at)) != std::string::npos; at += 5) {
+    part.insert(at + 5, prefix);
+  }
+  return part;
+}
+
+/// Pictures beside each other in two columns, each where there is more room left.
+std::string beside_each_other(const std::vector<std::string>& pictures) {
+  constexpr double gap = 24;
+  double left_width = 0, right_width = 0, left = 0, right = 0;  // how far the columns reach
+  std::vector<bool> to_the_left;
+  for (const std::string& svg : pictures) {
+    to_the_left.push_back(left <= right);
+    double& reach = left <= right ? left : right;
+    double& width = to_the_left.back() ? left_width : right_width;
+    reach += points(svg, "height") + gap;
+    width = std::max(width, points(svg, "width"));
+  }
+  const double height = std::max(left, right) - gap;
+  std::string parts;
+  left = right = 0;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    double& reach = to_the_left[i] ? left : right;
+    parts +=
+        as_part(pictures[i], to_the_left[i] ? 0 : left_width + gap, reach, fmt::format("p{}-", i));
+    reach += points(pictures[i], "height") + gap;
+  }
+  return fmt::format(
+      "<svg width=\"{0}pt\" height=\"{1}pt\" viewBox=\"0 0 {0} {1}\" "
+      "xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n{2}"
+      "</svg>\n",
+      left_width + gap + right_width, height, parts);
+}
+
+/// Everything that is to be written: the name of a file and its content.
+using Files = std::vector<std::pair<fs::path, std::string>>;
+
+bool names_a_file(const std::string& out) {
+  const std::string ending = fs::path(out).extension().string();
+  return ending == ".svg" || ending == ".dot";
+}
+
+Files draw(const GraphCommand& command, const std::vector<Picture>& pictures) {
+  Files files;
+  std::vector<TapeView> views;
+  std::vector<std::string> texts;
+  for (const Picture& picture : pictures) {
+    views.push_back(picture.view);
+    const std::string graph = to_graphviz(std::span(&picture.view, 1));
+    texts.push_back(command.dot ? graph : svg_of(graph));
+    files.emplace_back(std::string(name_of(picture.layout)) + command.ending(), texts.back());
+  }
+  if (texts.size() > 1) {
+    files.emplace_back(std::string("layouts") + command.ending(),
+                       command.dot ? to_graphviz(views) : beside_each_other(texts));
+  }
+  if (names_a_file(command.out)) return {{command.out, files.back().second}};
+  return files;
+}
+
+/// Refuses what cannot be drawn, before anything is.
+void check(const GraphCommand& command) {
+  if (command.width % command.heads != 0) {
+    throw UsageError(
+        fmt::format("--heads {} must divide --width {}", command.heads, command.width));
+  }
+  if (names_a_file(command.out) && fs::path(command.out).extension() != command.ending()) {
+    throw UsageError(fmt::format(
+        "--out {}: {} {}", command.out,
+        command.dot ? "--dot writes a file that ends in" : "without --dot the file must end in",
+        command.ending()));
+  }
+}
+
+void write(const GraphCommand& command, Files& files) {
+  if (!names_a_file(command.out)) {
+    const fs::path folder =
+        command.out.empty() ? RunFolder::fresh("runs", "graph").path() : fs::path(command.out);
+    std::error_code failed;
+    fs::create_directories(folder, failed);
+    if (failed) {
+      throw FileError(
+          fmt::format("{}: cannot make the folder: {}", folder.string(), failed.message()));
+    }
+    for (auto& [name, content] : files) name = folder / name;
+  }
+  if (!command.force) {
+    for (const auto& [name, content] : files) require_free_file(name);
+  }
+  for (const auto& [name, content] : files) write_file(name, content);
+}
+
+int graph(const GraphCommand& command) {
+  check(command);
+  std::vector<Picture> pictures;
+  for (const Layout layout : layouts) {
+    if (command.layout == "all" || command.layout == name_of(layout)) {
+      pictures.push_back(picture_of(layout, command));
+    }
+  }
+  Files files = draw(command, pictures);
+  write(command, files);
+  std::vector<std::vector<std::string>> rows;
+  for (const Picture& picture : pictures) {
+    rows.push_back({name_of(picture.layout), std::to_string(picture.operations),
+                    std::to_string(picture.parameters)});
+  }
+  fmt::print("{}\n", table_text({"the tape of", "operations", "parameters"}, rows,
+                                TerminalStyle::of(stdout)));
+  for (const auto& [name, content] : files) fmt::print("{}\n", name.string());
+  return 0;
+}
+
+}  // namespace
+
+Command add_graph(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("graph", "the tape of one attention as a picture (SVG)");
+  const auto options = std::make_shared<GraphCommand>();
+  app->add_option("--layout", options->layout, "separate, fused, shared, or all beside each other")
+      ->check(one_of({"separate", "fused", "shared", "all"}))
+      ->capture_default_str();
+  const auto number = [&](const char* name, Index& value, const char* what) {
+    app->add_option(name, value, what)->check(at_least(1))->capture_default_str();
+  };
+  number("--width", options->width, "features C");
+  number("--heads", options->heads, "heads H");
+  number("--tokens", options->tokens, "positions T");
+  app->add_flag("--composed", options->composed,
+                "attention as several operations, as when its weights are asked for");
+  app->add_option("--out", options->out,
+                  "DIR for the pictures (default: a new one under runs/), or FILE.svg for one")
+      ->type_name("PATH");
+  app->add_flag("--dot", options->dot, "write Graphviz's own text (.dot), which needs no Graphviz");
+  app->add_flag("--force", options->force, "replace pictures that exist");
+  app->footer(fmt::format("Example: {} graph --heads 2 --out layouts.svg", invocation()));
+  return {app, [options] { return graph(*options); }};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,378 @@
+// euler: numbers that every gradient of attention must agree on, under every mask and every gate.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/lab/experiment.hpp"
+#include "headroom/lab/lab_record.hpp"
+#include "headroom/nn/attention.hpp"
+#include "lab/attention_derivation.hpp"
+#include "lab/mask_kinds.hpp"
+#include "lab/numbers.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+namespace euler {
+
+constexpr Index batch = 3, tokens = 6;
+
+/// <a, b>, and the sum of |a_i b_i|, which is what its rounding is measured by.
+struct Inner {
+  double value = 0, size = 0;
+  void add(double a, double b) {
+    value += a * b;
+    size += std::abs(a * b);
+  }
+  void add(const Inner& other) {
+    value += other.value;
+    size += other.size;
+  }
+};
+
+void add_all(const Array& a, const Array& b, Inner& sum) {
+  for (Index i = 0; i < a.size(); ++i) {
+    sum.add(static_cast<double>(a[i]), static_cast<double>(b[i]));
+  }
+}
+
+/// One number for each head; SharedHead's projections have a single one, of all heads together.
+using ByHead = std::vector<Inner>;
+
+Inner total(const ByHead& numbers) {
+  Inner sum;
+  for (const Inner& one : numbers) sum.add(one);
+  return sum;
+}
+
+/// How far two of them are apart, over the size of their terms: the worst head, or the sums over
+/// heads where one of the two has no heads.
+double residual(const ByHead& a, const ByHead& b) {
+  if (a.size() != b.size()) return residual({total(a)}, {total(b)});
+  double worst = 0;
+  for (std::size_t h = 0; h < a.size(); ++h) {
+    const double size = std::max(a[h].size, b[h].size);
+    if (size > 0) worst = std::max(worst, std::abs(a[h].value - b[h].value) / size);
+  }
+  return worst;
+}
+
+/// The terms of the identities for one forward and backward pass.
+struct Terms {
+  ByHead gate;                      // g dL/dg; empty without gates
+  ByHead output, head_out;          // <W_O, dW_O>, sum A . dL/dA
+  ByHead value, query, key;         // <W, dW> + <b, db>
+  ByHead value_bias;                // <b_V, db_V> alone
+  ByHead scores;                    // <S, dS>
+  std::vector<double> sensitivity;  // sum |dL/dg| over examples, of gates [B, H]
+};
+
+Tensor named(Attention& layer, const std::string& name) {
+  for (const NamedParameter& parameter : parameters(layer)) {
+    if (parameter.name == name) return parameter.tensor;
+  }
+  throw UsageError(fmt::format("euler: {} has no parameter {}", layer.title(), name));
+}
+
+/// <W, dW> of the slices with one of two roles: for each head, or one number when all share them.
+ByHead products(Attention& layer, HeadRole weight, HeadRole bias) {
+  const Index heads = layer.config().heads;
+  ByHead sums(static_cast<std::size_t>(heads));
+  bool of_all = false;
+  for (const HeadSlice& slice : layer.head_slices()) {
+    if (slice.role != weight && slice.role != bias) continue;
+    of_all = of_all || slice.head == HeadSlice::of_all;
+    const Tensor parameter = named(layer, slice.name);
+    add_all(part_of(parameter.value(), slice.axis, slice.begin, slice.end),
+            part_of(parameter.grad(), slice.axis, slice.begin, slice.end),
+            sums[static_cast<std::size_t>(std::max<Index>(slice.head, 0))]);
+  }
+  if (of_all) sums.resize(1);
+  return sums;
+}
+
+/// Which head element i of [B, H, ...] belongs to, where `inner` numbers follow a head.
+std::size_t head_of(Index i, Index inner, Index heads) {
+  return static_cast<std::size_t>((i / inner) % heads);
+}
+
+/// sum a . b by head, both [B, H, ...].
+ByHead by_head(const Array& a, const Array& b) {
+  const Index heads = a.dim(1);
+  ByHead sums(static_cast<std::size_t>(heads));
+  for (Index i = 0; i < a.size(); ++i) {
+    sums[head_of(i, a.size() / (a.dim(0) * heads), heads)].add(static_cast<double>(a[i]),
+                                                               static_cast<double>(b[i]));
+  }
+  return sums;
+}
+
+/// <S, dS> by head from what the tape has: S = log P + log-sum-exp of its row, and dS by the
+/// Jacobian of softmax. A weight that is 0 is of a masked key, where dS is 0.
+ByHead score_products(const Array& weights, const Array& d_weights, const Array& log_sum_exp) {
+  const Array d_scores = softmax_backward(weights, d_weights);
+  const Index heads = weights.dim(1), keys = weights.dim(3);
+  ByHead sums(static_cast<std::size_t>(heads));
+  for (Index i = 0; i < weights.size(); ++i) {
+    const auto p = static_cast<double>(weights[i]);
+    if (p == 0) continue;
+    sums[head_of(i, weights.dim(2) * keys, heads)].add(
+        std::log(p) + static_cast<double>(log_sum_exp[i / keys]), static_cast<double>(d_scores[i]));
+  }
+  return sums;
+}
+
+/// Terms of gates [H], [B, H] or [B, H, Tq].
+void gate_terms(const Tensor& gates, Index heads, Terms& terms) {
+  const Index inner = gates.rank() == 3 ? gates.dim(2) : 1;
+  terms.gate.resize(static_cast<std::size_t>(heads));
+  terms.sensitivity.assign(static_cast<std::size_t>(heads), 0);
+  for (Index i = 0; i < gates.size(); ++i) {
+    const std::size_t head = head_of(i, inner, heads);
+    const auto slope = static_cast<double>(gates.grad()[i]);
+    terms.gate[head].add(static_cast<double>(gates.value()[i]), slope);
+    terms.sensitivity[head] += std::abs(slope);
+  }
+}
+
+struct Problem {
+  std::unique_ptr<Attention> layer;
+  Array x, cotangent;
+};
+
+/// Gradients of <cotangent, y>, by the fused operation that training uses for parameters and gates,
+/// and by the composed one for what only it shows: A, P and their gradients.
+Terms terms_of(const Problem& problem, const AttentionMask& mask, const Array& gate_values) {
+  Attention& layer = *problem.layer;
+  const Tensor x(problem.x);
+  const auto gates = [&] {
+    return gate_values.defined() ? parameter(gate_values.clone()) : Tensor();
+  };
+  Terms terms;
+  zero_grad(layer);
+  AttentionAsk ask;
+  ask.gates = gates();
+  layer(x, x, x, mask, ask).y.backward(problem.cotangent);
+  if (ask.gates.defined()) gate_terms(ask.gates, layer.config().heads, terms);
+  terms.output = products(layer, HeadRole::output, HeadRole::output);
+  terms.value = products(layer, HeadRole::value, HeadRole::value_bias);
+  terms.value_bias = products(layer, HeadRole::value_bias, HeadRole::value_bias);
+  terms.query = products(layer, HeadRole::query, HeadRole::query_bias);
+  terms.key = products(layer, HeadRole::key, HeadRole::key_bias);
+
+  ask = {.maps = true, .head_out = true, .rows = true, .gates = gates()};
+  AttentionOut seen = layer(x, x, x, mask, ask);
+  seen.maps.retain_grad();
+  seen.head_out.retain_grad();
+  seen.y.backward(problem.cotangent);
+  terms.head_out = by_head(seen.head_out.value(), seen.head_out.grad());
+  terms.scores = score_products(seen.maps.value(), seen.maps.grad(), seen.rows.log_sum_exp);
+  return terms;
+}
+
+/// A layer with weights N(0, 1/C) and biases N(0, 1), an input, and dL/dy.
+Problem draw(Layout layout, const LabOptions& options, Rng& rng) {
+  Problem problem{
+      make_attention(layout, {.width = options.width, .heads = options.heads}, rng), {}, {}};
+  for (NamedParameter& parameter : parameters(*problem.layer)) {
+    const Shape& shape = parameter.tensor.shape();
+    const Real fan_in = shape.rank() == 2 ? static_cast<Real>(shape[1]) : 1;
+    parameter.tensor.set_value(normal(shape, 1 / std::sqrt(fan_in), rng));
+  }
+  problem.x = normal({batch, tokens, options.width}, 1, rng);
+  problem.cotangent = normal({batch, tokens, options.width}, 1, rng);
+  return problem;
+}
+
+struct Gates {
+  std::string name;
+  Array values;  // undefined: none
+};
+
+/// No gates, and one of every form that attention takes; head 0 is closed in the second.
+std::vector<Gates> every_gate_kind(Index heads, Rng& rng) {
+  Array per_head = normal({heads}, 1, rng);
+  per_head[0] = 0;
+  return {{"none", {}},
+          {"per head", per_head},
+          {"per example", normal({batch, heads}, 1, rng)},
+          {"per row", normal({batch, heads, tokens}, 1, rng)}};
+}
+
+/// The five equations; how far their two sides are apart.
+constexpr const char* equations[] = {"gate = W_O", "W_V = W_O", "A = W_O", "W_Q = S", "W_K = S"};
+
+std::vector<Record> residuals(const Terms& t) {
+  return {t.gate.empty() ? Record() : Record(residual(t.gate, t.output)),
+          residual(t.value, t.output), residual(t.head_out, t.output), residual(t.query, t.scores),
+          residual(t.key, t.scores)};
+}
+
+/// What is found in one layout.
+struct Found {
+  double worst_output = 0, worst_scores = 0;  // residuals of the first three, of the last two
+  std::vector<double> bias_shares;            // of <b_V, db_V> in the values' term
+  Index empty_rows = 0, cases = 0;
+  Notebook::Rows rows;
+};
+
+Found examine(Layout layout, const LabOptions& options, Rng& rng) {
+  const Problem problem = draw(layout, options, rng);
+  Found found;
+  for (const NamedMask& masked : every_mask_kind(batch, options.heads, tokens, tokens, rng)) {
+    const std::vector<Index> allowed =
+        allowed_keys(masked.mask, batch, options.heads, tokens, tokens);
+    found.empty_rows += std::count(allowed.begin(), allowed.end(), Index{0});
+    for (const Gates& gates : every_gate_kind(options.heads, rng)) {
+      const Terms terms = terms_of(problem, masked.mask, gates.values);
+      std::vector<Record> row = residuals(terms);
+      for (std::size_t e = 0; e < row.size(); ++e) {
+        if (row[e].is_null()) continue;
+        double& worst = e < 3 ? found.worst_output : found.worst_scores;
+        worst = std::max(worst, row[e].get<double>());
+      }
+      for (std::size_t h = 0; h < terms.value_bias.size(); ++h) {
+        const double bias = terms.value_bias[h].value, weight = terms.value[h].value - bias;
+        if (bias == 0) continue;  // no bias, or a closed gate
+        found.bias_shares.push_back(std::abs(bias) / (std::abs(bias) + std::abs(weight)));
+      }
+      row.insert(row.begin(), {masked.name, gates.name});
+      found.rows.push_back(std::move(row));
+      ++found.cases;
+    }
+  }
+  return found;
+}
+
+/// The terms of head 0 of a fused layer, causal, with gates, each with the reason for its equality.
+Notebook::Rows derivation(const LabOptions& options, Rng& rng) {
+  const Problem problem = draw(Layout::fused, options, rng);
+  const Array gates = normal({options.heads}, 1, rng);
+  const Terms t = terms_of(problem, AttentionMask::causal(), gates);
+  return {{"g dL/dg", "y = sum_h g_h A_h W_O^h + b_O is linear in g_h", t.gate[0].value},
+          {"<W_O, dW_O>", "and in W_O^h: stretching either by 1 + e changes y alike",
+           t.output[0].value},
+          {"sum A . dA", "and in A_h", t.head_out[0].value},
+          {"<W_V, dW_V> + <b_V, db_V>", "A_h = P_h (x W_V^h + b_V^h) is linear in W_V^h and b_V^h",
+           t.value[0].value},
+          {"<S, dS>", "P_h depends on S_h alone", t.scores[0].value},
+          {"<W_Q, dW_Q> + <b_Q, db_Q>",
+           "S_h = Q_h K_h^T / sqrt(D) is linear in Q_h = x W_Q^h + b_Q^h", t.query[0].value},
+          {"<W_K, dW_K> + <b_K, db_K>", "and in K_h = x W_K^h + b_K^h", t.key[0].value}};
+}
+
+/// Two published scores of the same heads, and where they part.
+struct Scores {
+  Notebook::Rows rows;
+  double difference = 0;  // of <W_O, dW_O> and the gate's gradient, over the size of their terms
+};
+
+Scores importance_scores(const LabOptions& options, Rng& rng) {
+  const Problem problem = draw(Layout::fused, options, rng);
+  const Terms t = terms_of(problem, AttentionMask::none(), ones({batch, options.heads}));
+  Scores scores;
+  scores.difference = residual(t.gate, t.output);
+  for (std::size_t h = 0; h < t.gate.size(); ++h) {
+    scores.rows.push_back({fmt::format("head {}", h), std::abs(t.output[h].value),
+                           std::abs(t.gate[h].value), t.sensitivity[h]});
+  }
+  return scores;
+}
+
+void run(const LabOptions& options, Notebook& book) {
+  const Layout layouts[] = {Layout::separate, Layout::fused, Layout::shared};
+  std::vector<Found> all;
+  for (const Layout layout : layouts) {
+    Rng rng(options.seed, "euler", static_cast<std::uint64_t>(layout));
+    all.push_back(examine(layout, options, rng));
+  }
+  Rng rng(options.seed, "euler of one head");
+  const Notebook::Rows terms = derivation(options, rng);
+  const Scores scores = importance_scores(options, rng);
+
+  book.table("One head, term by term: two numbers, found in seven places",
+             "Head 0 of a fused layer under a causal mask, with random gates and a random "
+             "cotangent. Where a function is linear in w, <w, dL/dw> is the slope of L when w is "
+             "stretched (Euler's theorem on homogeneous functions). The first four are one "
+             "number, the last three another.",
+             {"term", "why", "value"}, terms);
+  std::vector<std::string> columns{"mask", "gates"};
+  columns.insert(columns.end(), std::begin(equations), std::end(equations));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Found& found = all[i];
+    book.table(
+        fmt::format("{}: {} cases, apart by at most {}", name_of(layouts[i]), found.cases,
+                    figure_text(std::max(found.worst_output, found.worst_scores))),
+        layouts[i] == Layout::shared
+            ? "All heads share W_Q, W_K and W_V, so their equations hold summed over heads. "
+              "|difference| over the sum of the terms' sizes."
+            : "Each equation for every head; the worst of them. |difference| over the sum of the "
+              "terms' sizes; nothing stands where there are no gates.",
+        columns, found.rows);
+  }
+  book.table("What it is good for: two scores of heads are one",
+             "|<W_O, dL/dW_O>| is TextPruner's score of a head, |dL/dg| the slope of its gate, all "
+             "gates 1: the same number from two places. Michel et al. take |dL/dg| of each example "
+             "before they sum, so that slopes of different signs do not cancel: another number. "
+             "The equations also test gradients, in one pass and without finite differences.",
+             {"", "|<W_O, dW_O>|", "|dL/dg|, whole batch", "|dL/dg|, summed by example"},
+             scores.rows);
+
+  Index cases = 0, empty_rows = 0;
+  std::vector<double> bias_shares;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string name = name_of(layouts[i]);
+    book.at_most(name + ": g dL/dg, <W_O, dW_O>, sum A . dA and the values' term, worst difference",
+                 all[i].worst_output, same_gradients);
+    book.at_most(name + ": the queries' term, the keys' term and <S, dS>, worst difference",
+                 all[i].worst_scores, same_gradients);
+    cases += all[i].cases;
+    empty_rows += all[i].empty_rows;
+    bias_shares.insert(bias_shares.end(), all[i].bias_shares.begin(), all[i].bias_shares.end());
+  }
+  book.at_most("TextPruner's score against the slope of the gate", scores.difference,
+               same_gradients);
+  book.at_least("rows that may attend to nothing among the cases", static_cast<double>(empty_rows),
+                3);
+  book.at_least("share of <b_V, db_V> in the values' term, mean: leaving it out would show",
+                mean_interval(bias_shares).value, 0.05);
+  book.answer(fmt::format(
+      "Yes: stretching a head's gate, its W_O, its output or its values moves the loss equally, "
+      "and "
+      "so does stretching its queries, its keys or its scores. That holds in all {} cases of "
+      "layout, mask and gates, in the shared layer for the sum over heads, and the worst relative "
+      "difference is rounding.",
+      cases));
+}
+
+}  // namespace euler
+}  // namespace
+
+Experiment euler_experiment() {
+  return {.name = "euler",
+          .text = "",
+          .asked_in = "",
+          .title = "Which gradients of a head must agree?",
+          .question =
+              "The gradients of W_Q, W_K, W_V, W_O and of a head's gate are computed in different "
+              "places. Is there something that they must all agree on, whatever the mask, the "
+              "gates and the loss?",
+          .computed =
+              "Attention in each layout, with random weights, biases, input and cotangent, under "
+              "every kind of mask and every kind of gate. Parameters and gates get their gradients "
+              "from the fused operation; A, P and theirs come from the composed one. Every inner "
+              "product of a tensor with its gradient is summed in double.",
+          .formulas = {"g_h dL/dg_h = <W_O^h, dL/dW_O^h> = sum A_h . dL/dA_h",
+                       "= <W_V^h, dL/dW_V^h> + <b_V^h, dL/db_V^h>",
+                       "<W_Q^h, dL/dW_Q^h> + <b_Q^h, dL/db_Q^h> = <S_h, dL/dS_h>",
+                       "= <W_K^h, dL/dW_K^h> + <b_K^h, dL/db_K^h>",
+                       "A_h before its gate g_h; S_h the scaled scores"},
+          .defaults = {.width = 64, .heads = 4},
+          .limits = {},
+          .run = euler::run};
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

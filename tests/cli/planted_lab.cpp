@@ -1,0 +1,23 @@
+// The program with one more experiment, whose second claim does not hold: what a broken claim does.
+#include "cli/program.hpp"
+#include "headroom/lab/experiment.hpp"
+
+int main(int argc, char** argv) {
+  using namespace headroom;
+  add_experiment({.name = "planted",
+                  .text = "",
+                  .asked_in = "",
+                  .title = "Is one two?",
+                  .question = "Is it?",
+                  .computed = "One is compared with one, and with two.",
+                  .formulas = {"1 = 2"},
+                  .defaults = {.width = 4, .heads = 2},
+                  .limits = {},
+                  .run = [](const LabOptions&, Notebook& book) {
+                    book.table("A number", "It is one.", {"", "number"}, {{"one", 1}});
+                    book.equal("one", 1, 1);
+                    book.equal("one as two", 1, 2);
+                    book.answer("One is two.");
+                  }});
+  return run_program(argc, argv);
+}
