@@ -41,15 +41,16 @@ void write_probed(const fs::path& page, const fs::path& copy) {
   std::ofstream(copy) << text;
 }
 
-/// A window that shows the copy at every width and keeps what each says, as text in its document.
-/// (A window of its own cannot be narrower than 500 pixels.)
-void write_window(const fs::path& file, const std::vector<int>& widths) {
+/// A window that shows the copy, from its address on, at every width and keeps what each says, as
+/// text in its document. (A window of its own cannot be narrower than 500 pixels.)
+void write_window(const fs::path& file, const std::string& address,
+                  const std::vector<int>& widths) {
   std::ofstream out(file);
   out << "<!doctype html><style>:root { color-scheme: light dark } body { margin: 0; display: flex "
          "}"
          " iframe { border: 0; flex: none; height: 2000px }</style>";
   for (const int width : widths) {
-    out << "<iframe src=\"page.html\" style=\"width: " << width << "px\"></iframe>";
+    out << "<iframe src=\"" << address << "\" style=\"width: " << width << "px\"></iframe>";
   }
   out << R"html(<script>
 addEventListener("message", ({source, data}) => {
@@ -104,8 +105,10 @@ std::string OpenedPage::attribute(const std::string& name) const {
 std::vector<OpenedPage> open_page(const fs::path& page, const fs::path& scratch,
                                   const std::vector<int>& widths, bool dark) {
   fs::create_directories(scratch);
-  write_probed(page, scratch / "page.html");
-  write_window(scratch / "window.html", widths);
+  const std::string address = page.string();
+  const std::size_t fragment = std::min(address.find('#'), address.size());
+  write_probed(address.substr(0, fragment), scratch / "page.html");
+  write_window(scratch / "window.html", "page.html" + address.substr(fragment), widths);
   int whole = 0;
   for (const int width : widths) whole += width;
   std::vector<std::string> command = {"chromium",

@@ -16,7 +16,8 @@ struct OpenedPage {
   std::string attribute(const std::string& name) const;
 };
 
-/// Opens a page in Chromium without a window. `scratch` is a folder for the browser's own files.
+/// Opens a page in Chromium without a window; its path may end in a #fragment. `scratch` is a
+/// folder for the browser's own files.
 OpenedPage open_page(const std::filesystem::path& page, const std::filesystem::path& scratch,
                      int width, bool dark);
 

@@ -235,8 +235,9 @@ function follow_row() {
 
 function grid(heads, axis, group) {
   const layers = [...new Set(heads.map((head) => head.layer))];
-  return layers.flatMap((layer) => [h("p.layer", {}, `layer ${layer}`),
-    h("div.maps", {role: "group", "aria-label": `${group.title}, layer ${layer}`}, heads.filter((head) => head.layer === layer).map((head) => head_card(head, axis, group, false)))]);
+  return [...layers.flatMap((layer) => [h("p.layer", {}, `layer ${layer}`),
+    map_row(row_title(group, layer), heads.filter((head) => head.layer === layer).map((head) => head_card(head, axis, group, false)))]),
+  rows_fold(group, axis.queries, axis.keys)];
 }
 
 /** One head: its name, its switch and its map. */
@@ -258,7 +259,7 @@ function detail(head, heads, axis, group) {
   const to = (other, text) => other ? h("button.plain", {type: "button", onclick: () => focus_on(other)}, text(key_of(other))) : null;
   return [h("p.ways", {}, h("button.plain.back", {type: "button", onclick: () => focus_on(null)}, "All heads"),
     to(alive[at - 1], (name) => `← ${name}`), to(alive[at + 1], (name) => `${name} →`)),
-  h("div.single", {}, head_card(head, axis, group, true)), rows_fold(group, axis.queries, axis.keys)];
+  h("div.single", {}, map_row(row_title(group, head.layer), [head_card(head, axis, group, true)])), rows_fold(group, axis.queries, axis.keys)];
 }
 
 // ---------------------------------------------------------------- start

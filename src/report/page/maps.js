@@ -123,7 +123,7 @@ function example_maps(example) {
     const layers = [...new Set(wanted.map((map) => map.layer))].sort((a, b) => a - b);
     for (const layer of layers) {
       const row = wanted.filter((map) => map.layer === layer).sort((a, b) => a.head - b.head);
-      parts.push(h("p.layer", {}, `layer ${layer}`), map_row(`${group.title}, layer ${layer}: left and right change the head, up and down the row`,
+      parts.push(h("p.layer", {}, `layer ${layer}`), map_row(row_title(group, layer),
         row.map((map) => map_card(map, queries, keys, group.rows))));
     }
     parts.push(rows_fold(group, queries, keys));
@@ -164,7 +164,7 @@ function by_keyboard(entry) {
   const to = (row) => {
     choose(side, row);
     const status = canvas.closest(".maps")?.parentElement.querySelector("[role=status]");
-    if (status) status.textContent = `${canvas.parentElement.querySelector("p b").textContent}: ${entry.read.textContent}`;
+    if (status) status.textContent = `${canvas.parentElement.querySelector("p b, p .name").textContent}: ${entry.read.textContent}`;
   };
   canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) to(chosen[side] ?? 0); });
   canvas.addEventListener("blur", () => choose(side, null));
@@ -177,6 +177,8 @@ function by_keyboard(entry) {
     event.preventDefault();
   });
 }
+
+const row_title = (group, layer) => `${group.title}, layer ${layer}: left and right change the head, up and down the row`;
 
 /** Maps beside each other: one of them is a stop for the tab key, left and right move between them. */
 function map_row(title, cards) {
