@@ -48,13 +48,13 @@ Inner total(const ByHead& numbers) {
   return sum;
 }
 
-/// How far two of them are apart, over the size of their terms: the worst head, or the sums over
-/// heads where one of the two has no heads.
-double residual(const ByHead& a, const ByHead& b) {
-  if (a.size() != b.size()) return residual({total(a)}, {total(b)});
+/// How far two of them are apart, over the size of `terms` (those of the rows, before any sum over
+/// them has cancelled): the worst head, or the sums over heads where one of the two has no heads.
+double residual(const ByHead& a, const ByHead& b, const ByHead& terms) {
+  if (a.size() != b.size()) return residual({total(a)}, {total(b)}, {total(terms)});
   double worst = 0;
   for (std::size_t h = 0; h < a.size(); ++h) {
-    const double size = std::max(a[h].size, b[h].size);
+    const double size = std::max({a[h].size, b[h].size, terms[h].size});
     if (size > 0) worst = std::max(worst, std::abs(a[h].value - b[h].value) / size);
   }
   return worst;
@@ -206,9 +206,10 @@ std::vector<Gates> every_gate_kind(Index heads, Rng& rng) {
 constexpr const char* equations[] = {"gate = W_O", "W_V = W_O", "A = W_O", "W_Q = S", "W_K = S"};
 
 std::vector<Record> residuals(const Terms& t) {
-  return {t.gate.empty() ? Record() : Record(residual(t.gate, t.output)),
-          residual(t.value, t.output), residual(t.head_out, t.output), residual(t.query, t.scores),
-          residual(t.key, t.scores)};
+  const auto to_output = [&](const ByHead& a) { return residual(a, t.output, t.head_out); };
+  const auto to_scores = [&](const ByHead& a) { return residual(a, t.scores, t.scores); };
+  return {t.gate.empty() ? Record() : Record(to_output(t.gate)), to_output(t.value),
+          to_output(t.head_out), to_scores(t.query), to_scores(t.key)};
 }
 
 /// What is found in one layout.
@@ -274,7 +275,7 @@ Scores importance_scores(const LabOptions& options, Rng& rng) {
   const Problem problem = draw(Layout::fused, options, rng);
   const Terms t = terms_of(problem, AttentionMask::none(), ones({batch, options.heads}));
   Scores scores;
-  scores.difference = residual(t.gate, t.output);
+  scores.difference = residual(t.gate, t.output, t.head_out);
   for (std::size_t h = 0; h < t.gate.size(); ++h) {
     scores.rows.push_back({fmt::format("head {}", h), std::abs(t.output[h].value),
                            std::abs(t.gate[h].value), t.sensitivity[h]});
