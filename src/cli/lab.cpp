@@ -113,6 +113,7 @@ int list(const LabCommand& command) {
     for (const Experiment& e : experiments()) {
       all.push_back({{"name", e.name},
                      {"text", e.text},
+                     {"group", e.group()},
                      {"title", e.title},
                      {"width", e.defaults.width},
                      {"heads", e.defaults.heads}});
@@ -123,8 +124,13 @@ int list(const LabCommand& command) {
   const TerminalStyle style = TerminalStyle::of(stdout);
   Index widest = 0;
   for (const Experiment& e : experiments()) widest = std::max(widest, display_width(e.name));
-  fmt::print("Questions about multi-head attention, answered by running code:\n\n");
+  fmt::print("Questions about multi-head attention, answered by running code\n");
+  std::string group;
   for (const Experiment& e : experiments()) {
+    if (e.group() != group) {
+      group = e.group();
+      fmt::print("\n{}:\n\n", group);
+    }
     fmt::print("  {}  {}\n", emphasised(padded(e.name, widest), Emphasis::good, style), e.title);
   }
   fmt::print("\n{0} lab NAME runs one, {0} lab all runs all; each asserts its numbers.\n",

@@ -101,6 +101,7 @@ Record run_experiment(const Experiment& experiment, const LabOptions& given) {
       {"name", experiment.name},
       {"text", experiment.text},
       {"asked_in", experiment.asked_in},
+      {"group", experiment.group()},
       {"title", experiment.title},
       {"question", experiment.question},
       {"computed", experiment.computed},

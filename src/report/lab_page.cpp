@@ -32,6 +32,7 @@ std::string lab_index_page(const Record& records, const std::string& chart_js) {
     index["experiments"].push_back({{"name", record["name"]},
                                     {"title", record["title"]},
                                     {"text", record["text"]},
+                                    {"group", record["group"]},
                                     {"asked_in", record["asked_in"]},
                                     {"file", record["file"]},
                                     {"answer", lab_answer(record)},

@@ -172,6 +172,13 @@ std::string claims_text(const Record& record, const TerminalStyle& style) {
   return text;
 }
 
+/// "asked in a forum thread (text 000)" or "of the gradient laboratory".
+std::string origin_text(const Record& record) {
+  const std::string text = record["text"];
+  if (text.empty()) return "of " + record["group"].get<std::string>();
+  return fmt::format("asked in {} (text {})", record["asked_in"].get<std::string>(), text);
+}
+
 }  // namespace
 
 std::string lab_text(const Record& record, const TerminalStyle& style) {
@@ -186,8 +193,7 @@ std::string lab_text(const Record& record, const TerminalStyle& style) {
   }
   std::string text =
       "\n  " + emphasised(record["title"].get<std::string>(), Emphasis::strong, style) + "\n" +
-      wrapped(fmt::format("asked in {} (text {}); width {}, heads {}, seed {}, in {}",
-                          record["asked_in"].get<std::string>(), record["text"].get<std::string>(),
+      wrapped(fmt::format("{}; width {}, heads {}, seed {}, in {}", origin_text(record),
                           options["width"].dump(), options["heads"].dump(), options["seed"].dump(),
                           precisions),
               width, indent);

@@ -52,7 +52,11 @@ TEST_CASE("every experiment has a name of its own, a text, a question and admiss
     INFO(e.name);
     CHECK(std::find(names.begin(), names.end(), e.name) == names.end());
     names.push_back(e.name);
-    CHECK(e.text.size() == 3);
+    if (!e.text.empty()) CHECK(e.text.size() == 3);
+    CHECK(e.text.empty() == e.asked_in.empty());
+    const bool of_a_text = std::string(e.group()) == "asked in the texts";
+    CHECK(of_a_text != e.text.empty());
+    CHECK((of_a_text || names.size() > 6));  // those of the texts come first
     CHECK_FALSE(e.question.empty());
     CHECK_FALSE(e.computed.empty());
     CHECK_FALSE(e.formulas.empty());
@@ -61,6 +65,15 @@ TEST_CASE("every experiment has a name of its own, a text, a question and admiss
     CHECK(options.heads == e.defaults.heads);
   }
   CHECK(names.size() >= 6);
+}
+
+TEST_CASE("the record of an experiment that no text asks for says which group it is of") {
+  CHECK(run_experiment(breaking(), {})["group"] == "asked in the texts");
+  Experiment own = breaking();
+  own.text = own.asked_in = "";
+  const Record record = run_experiment(own, {});
+  CHECK(record["text"] == "");
+  CHECK(record["group"] == "the gradient laboratory");
 }
 
 TEST_CASE("names and sizes that do not exist are refused with a remedy") {

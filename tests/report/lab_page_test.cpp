@@ -17,6 +17,7 @@ Record small_experiment() {
                    {"name", "small"},
                    {"text", "000"},
                    {"asked_in", "a question"},
+                   {"group", "asked in the texts"},
                    {"title", "Is </script> \"safe\"?"},
                    {"question", "Is it?"},
                    {"computed", "Nothing much."},
@@ -83,10 +84,22 @@ Record small_experiment() {
 
 }  // namespace
 
+/// The same, but that no text asks for it.
+Record unasked_experiment() {
+  Record record = small_experiment();
+  record["name"] = "unasked";
+  record["text"] = record["asked_in"] = "";
+  record["group"] = "the gradient laboratory";
+  return record;
+}
+
 TEST_CASE("the terminal shows question, every kind of block, claims with numbers, and the answer") {
   TerminalStyle plain;
   plain.unicode = false;
   const std::string text = lab_text(small_experiment(), plain);
+  CHECK_THAT(text, Contains("asked in a question (text 000); width 8"));
+  CHECK_THAT(lab_text(unasked_experiment(), plain),
+             Contains("of the gradient laboratory; width 8") && !Contains("(text"));
   CHECK_THAT(text, Contains("Is it?") && Contains("y = x W^T + b"));
   CHECK_THAT(text, Contains("1,050,624") && Contains("[2, 12, 12]") && Contains("1.0e-7") &&
                        Contains("head 1") && Contains("dP = R V^T") && Contains("-2.0e-9"));
@@ -134,16 +147,30 @@ TEST_CASE("a browser draws an experiment at three widths, light and dark, withou
   }
 }
 
+TEST_CASE("the page of an experiment that no text asks for names its group instead") {
+  if (!can_open_pages()) return;
+  const TemporaryFolder folder;
+  write_lab_page(unasked_experiment(), folder / "unasked.html");
+  const OpenedPage page = open_page(folder / "unasked.html", folder / "profile", 500, false);
+  CHECK(page.complaints == "");
+  CHECK_THAT(page.dom, Contains("Of the gradient laboratory.") && !Contains("(text )"));
+}
+
 TEST_CASE("a browser draws the list of experiments, with links and what failed") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
-  Record record = small_experiment();
+  Record record = small_experiment(), other = unasked_experiment();
   record["file"] = "small.html";
-  write_lab_index(Record::array({record}), folder / "index.html");
+  other["file"] = "unasked.html";
+  write_lab_index(Record::array({record, other}), folder / "index.html");
   const OpenedPage page = open_page(folder / "index.html", folder / "profile", 500, false);
   REQUIRE(page.code == 0);
   CHECK(page.complaints == "");
   CHECK(page.attribute("overflow") == "0");
+  CHECK_THAT(page.dom, Contains("<h2>Asked in the texts</h2>") &&
+                           Contains("<h2>The gradient laboratory</h2>") &&
+                           Contains("small, from a question (text 000)") &&
+                           Contains("<p class=\"look\">unasked</p>"));
   CHECK_THAT(page.dom, Contains("<a href=\"small.html\">") &&
                            Contains("is 3.0e-6 in float, must be &lt;= 1.0e-6"));
 }

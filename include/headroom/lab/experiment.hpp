@@ -29,10 +29,10 @@ struct LabLimits {
 /// One file of src/lab/, one line of its registry.
 struct Experiment {
   std::string name;      // as it is called: "head-slices"
-  std::string text;      // the text that asks, by number: "000"
-  std::string asked_in;  // what that text is: "a forum thread on pruning the heads of BERT"
+  std::string text;      // the text that asks, by number: "000"; "" when none of them asks it
+  std::string asked_in;  // what that text is: "a forum thread on pruning the heads of BERT"; or ""
   std::string title;     // one line, for lists
-  std::string question;  // as the text asks it
+  std::string question;  // as the text asks it, where one does
   std::string computed;  // what is done, in a few sentences
   std::vector<std::string> formulas;
   LabOptions defaults;  // the sizes of the text where it names some
@@ -40,9 +40,14 @@ struct Experiment {
   /// Writes blocks, claims and the answer. Options are complete and admissible. What it draws comes
   /// from Rng(options.seed, ...) alone, so that it can be repeated.
   void (*run)(const LabOptions& options, Notebook& book);
+
+  /// What lists show it under: "asked in the texts" or, without a text, "the gradient laboratory".
+  const char* group() const {
+    return text.empty() ? "the gradient laboratory" : "asked in the texts";
+  }
 };
 
-/// All experiments, in the order of the texts.
+/// All experiments: those that a text asks for, in the order of the texts, then the others.
 std::span<const Experiment> experiments();
 /// Throws UsageError for a name that does not exist, with the nearest that does.
 const Experiment& find_experiment(const std::string& name);

@@ -9,7 +9,9 @@
 namespace headroom::inline HEADROOM_PRECISION {
 
 // ```
-// { "kind": "lab", "name": "head-slices", "text": "000", "asked_in": "...", "title": "...",
+// { "kind": "lab", "name": "head-slices", "title": "...",
+//   "text": "000", "asked_in": "...",               // both "" where no text asks
+//   "group": "asked in the texts",                  // or "the gradient laboratory"
 //   "question": "...", "computed": "...", "formulas": ["..."],
 //   "options": {"width": 768, "heads": 12, "seed": 1},
 //   "precisions": ["double"],                       // or ["float"], or both

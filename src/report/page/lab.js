@@ -37,7 +37,7 @@ function question_section() {
   return h("section", {"aria-label": "Question"},
     h("h2", {}, "The question"),
     h("p.prose", {}, run.question),
-    h("p.look", {}, `From ${run.asked_in} (text ${run.text}).`),
+    h("p.look", {}, run.text ? `From ${run.asked_in} (text ${run.text}).` : `Of ${run.group}.`),
     h("h2", {}, "What is computed"),
     h("p.prose", {}, run.computed),
     h("ul.formulas", {}, run.formulas.map((formula) => h("li", {}, h("code", {}, formula)))));
@@ -112,9 +112,11 @@ function build_experiment() {
 
 function build_index() {
   lab_facts([]);
-  const card = (e) => h("article.card", {}, h("h3", {}, h("a", {href: e.file}, e.title)), h("p.look", {}, `${e.name}, from ${e.asked_in} (text ${e.text})`),
+  const card = (e) => h("article.card", {}, h("h3", {}, h("a", {href: e.file}, e.title)), h("p.look", {}, e.text ? `${e.name}, from ${e.asked_in} (text ${e.text})` : e.name),
     h("p", {}, e.answer), h("p.verdict", {}, mark(!e.failed.length), e.failed.length ? ` ${e.failed.join("; ")}` : ` ${e.claims} claims hold`));
-  main.append(h("div.figures", {}, run.experiments.map(card)), run.environment ? folded_pairs("Environment", run.environment) : "");
+  const groups = [...new Set(run.experiments.map((e) => e.group))];
+  main.append(...groups.map((group) => h("section", {"aria-label": group}, h("h2", {}, group[0].toUpperCase() + group.slice(1)),
+    h("div.figures", {}, run.experiments.filter((e) => e.group === group).map(card)))), run.environment ? folded_pairs("Environment", run.environment) : "");
 }
 
 (run.kind === "lab-index" ? build_index : build_experiment)();
