@@ -15,12 +15,21 @@ Experiment shared_head_experiment();
 Experiment head_count_experiment();
 Experiment d2l_experiment();
 Experiment single_vs_multi_experiment();
+Experiment transplant_experiment();
+Experiment rounding_experiment();
+Experiment groups_experiment();
+Experiment dropout_streams_experiment();
+Experiment speed_of_layouts_experiment();
 
 namespace {
 
-constexpr Experiment (*registry[])() = {head_slices_experiment, layouts_experiment,
-                                        shared_head_experiment, head_count_experiment,
-                                        d2l_experiment,         single_vs_multi_experiment};
+constexpr Experiment (*registry[])() = {
+    // asked in the texts
+    head_slices_experiment, layouts_experiment, shared_head_experiment, head_count_experiment,
+    d2l_experiment, single_vs_multi_experiment,
+    // the gradient laboratory
+    transplant_experiment, rounding_experiment, groups_experiment, dropout_streams_experiment,
+    speed_of_layouts_experiment};
 
 /// " (try 4 or 6)": the nearest divisors of the width around `heads` that are admissible.
 std::string divisors_near(const Experiment& experiment, Index width, Index heads) {

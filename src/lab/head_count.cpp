@@ -19,17 +19,7 @@ namespace {
 namespace head_counts {
 
 constexpr Index tokens = 12;  // the text's sequence, in a batch of one
-constexpr Index most_counted = 16;
 constexpr int ones_draws = 40, scaled_draws = 10;
-
-/// 1, 2, 4, 8, 16 and the given number, as far as they divide the width.
-std::vector<Index> counts_for(const LabOptions& options) {
-  std::set<Index> counts{1, options.heads};
-  for (Index h = 2; h <= most_counted; h *= 2) {
-    if (options.width % h == 0) counts.insert(h);
-  }
-  return {counts.begin(), counts.end()};
-}
 
 using Layers = std::vector<std::unique_ptr<FusedHeads>>;
 
@@ -233,7 +223,7 @@ struct Draw {
 
 void run(const LabOptions& options, Notebook& book) {
   const Index width = options.width;
-  const std::vector<Index> counts = counts_for(options);
+  const std::vector<Index> counts = counts_of_heads(options.width, options.heads);
   const double traced = trace(options, book);
   book.at_most("stages one by one against the layer, relative difference", traced, same_values);
   parameter_table(options, counts, book);

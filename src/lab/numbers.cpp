@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/ops/matmul.hpp"
@@ -61,6 +62,14 @@ double largest_difference(const Array& a, const Array& b) {
     most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
   }
   return most;
+}
+
+std::vector<Index> counts_of_heads(Index width, Index heads) {
+  std::set<Index> counts{1, heads};
+  for (const Index h : {2, 4, 8, 16}) {
+    if (width % h == 0) counts.insert(h);
+  }
+  return {counts.begin(), counts.end()};
 }
 
 std::vector<std::string> numbered(const std::string& word, Index count) {

@@ -39,6 +39,10 @@ double cosine(const Array& a, const Array& b);
 double largest(const Array& a);  // max |a_i|
 double largest_difference(const Array& a, const Array& b);
 
+/// 1, 2, 4, 8, 16 and `heads`, as far as they divide the width: over what counts of heads something
+/// is shown.
+std::vector<Index> counts_of_heads(Index width, Index heads);
+
 /// "head 0", "head 1", ...
 std::vector<std::string> numbered(const std::string& word, Index count);
 
