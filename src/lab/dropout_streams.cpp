@@ -18,8 +18,7 @@ namespace dropout_masks {
 
 constexpr Index batch = 4, most_tokens = 12;
 constexpr Index removed_head = 0;
-constexpr int steps = 5;   // training steps whose masks are read out
-constexpr int draws = 20;  // of the emulated sequence
+constexpr int steps = 5, draws = 20;  // steps that are read out; draws of the emulated sequence
 constexpr double shown_p = 0.2;
 
 struct Sizes {
@@ -41,8 +40,7 @@ struct Mask {
 /// m_ij / (T (1 - p)), copied by W_O = I: 0 exactly where the weight was dropped.
 void make_transparent(Attention& layer, const Sizes& s) {
   for (auto& [name, tensor] : parameters(layer)) tensor.set_value(zeros(tensor.shape()));
-  const NamedArrays parts = export_attention(layer, ForeignLayout::bert);
-  NamedArrays visible = parts;
+  NamedArrays visible = export_attention(layer, ForeignLayout::bert);
   Array value = zeros({s.width, s.width}), output = zeros({s.width, s.width});
   for (Index h = 0; h < s.heads; ++h) {
     for (Index j = 0; j < s.tokens; ++j) value[(h * s.d + j) * s.width + j] = 1;
@@ -141,12 +139,11 @@ Addressed read_out(const LabOptions& options, const Sizes& s) {
     result.by_removal +=
         differing(fused, after, s) + differing(separate, mask_from(*pruned.separate), s);
     for (Index i = 0; i < y_fused.size(); ++i) {
-      // Bits, not values: +0 and -0 would not be the same.
       result.output_bits +=
           std::signbit(y_separate[i]) != std::signbit(y_fused[i]) || y_separate[i] != y_fused[i];
     }
     result.dropped += std::count(fused.kept.begin(), fused.kept.end(), 0);
-    if (step > 0) result.between_steps += differing(before, fused, s);
+    result.between_steps += step > 0 ? differing(before, fused, s) : 0;
     before = fused;
     if (step == 0) {
       result.separate = separate;
@@ -225,7 +222,7 @@ std::vector<double> sequence_of(const LabOptions& options, const Sizes& s, int d
   return numbers;
 }
 
-/// The emulated masks for the rates of a chart: shares that change against 2 p (1 - p).
+/// The emulated masks at several rates: shares that change against 2 p (1 - p).
 void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
   std::vector<std::vector<double>> sequences;
   for (int i = 0; i < draws; ++i) sequences.push_back(sequence_of(options, s, i));
@@ -256,7 +253,8 @@ void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
     }
   }
   lines.insert(lines.begin(), expected);
-  book.chart("From one sequence, an element that moved is as good as drawn anew",
+  book.chart(fmt::format("From one sequence, {:.2f} of the elements that move differ at p = 0.5",
+                         lines[1].points[4].second),
              fmt::format("Share of the moved elements that differ, mean of {} draws, over the rate "
                          "of dropout.",
                          draws),

@@ -9,6 +9,7 @@
 #include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/lab/experiment.hpp"
+#include "headroom/lab/lab_record.hpp"
 #include "lab/numbers.hpp"
 #include "lab/twin_layouts.hpp"
 
@@ -146,7 +147,9 @@ void show_arithmetic(const std::vector<Measured>& all, Notebook& book) {
         {m.head_dim, m.heads, m.flops[0] / 2e6, m.flops[1] / 2e6, m.products[0], m.products[1]});
   }
   book.table(
-      "The same arithmetic, in more and smaller products",
+      fmt::format("{} million multiply-adds in {} products with weights, or in {}",
+                  figure_text(all.front().flops[0] / 2e6), all.front().products[0],
+                  all.front().products[1]),
       fmt::format("One self-attention on [{}, {}, C], forward and backward. Multiply-adds in "
                   "millions, as the operations count them; products with weight matrices: "
                   "one forward, two backward for each matrix.",

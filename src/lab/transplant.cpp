@@ -24,10 +24,8 @@ namespace transplants {
 constexpr Index batch = 2, tokens = 10, memory_tokens = 7;
 constexpr int draws = 5, steps = 20;
 constexpr double rate = 1e-3, clip_limit = 0.1;
-/// Of one pass: max |difference| / max |value|.
-constexpr double bound_of_pass = by_precision(1e-12, 2e-6);
-/// After 20 steps: what a step divides by may be small, so that rounding weighs more.
-constexpr double bound_of_steps = by_precision(1e-10, 2e-4);
+/// max |difference| / max |value| of one pass, and of parameters and moments after the steps.
+constexpr double bound = by_precision(1e-12, 2e-6);
 
 /// The worst relative difference of each quantity, by its name, in the order of `quantities`.
 using Worst = std::map<std::string, double>;
@@ -57,8 +55,8 @@ Pass run_pass(Attention& layer, const Array& x, const Array& memory, const Array
 
 bool of_key_bias(const std::string& name) { return name == "self.key.bias"; }
 
-/// Compares two sets of arrays by part: `what` gets the worst of those that `holds`. Returns the
-/// largest number among the key biases', which have no effect and are not compared.
+/// Compares two sets of arrays by part: `what` gets the worst of those that `holds`. Key biases,
+/// which have no effect, are not compared.
 template <class Holds>
 void compare_parts(Worst& worst, const std::string& what, const NamedArrays& a,
                    const NamedArrays& b, Holds holds) {
@@ -296,11 +294,10 @@ std::string after_steps_text(const std::string& what) {
 void show_findings(const Findings& found, double of_pass, double of_steps, Notebook& book) {
   Notebook::Rows rows;
   for (const char* what : quantities) {
-    rows.push_back({what, found.pass[0].at(what), found.pass[1].at(what), bound_of_pass});
+    rows.push_back({what, found.pass[0].at(what), found.pass[1].at(what), bound});
   }
   for (const auto& [what, difference] : found.after_steps[0]) {
-    rows.push_back(
-        {after_steps_text(what), difference, found.after_steps[1].at(what), bound_of_steps});
+    rows.push_back({after_steps_text(what), difference, found.after_steps[1].at(what), bound});
   }
   book.table(fmt::format("Nothing is further apart than {} in one pass, {} after {} steps",
                          figure_text(of_pass), figure_text(of_steps), steps),
@@ -316,7 +313,8 @@ void show_findings(const Findings& found, double of_pass, double of_steps, Noteb
     lines[1].points.emplace_back(at, differences.at(quantities[1]));
     lines[2].points.emplace_back(at, differences.at(quantities[3]));
   }
-  book.chart("What is left is rounding, for every number of heads",
+  book.chart(fmt::format("The differences of one pass, up to {}, for {} numbers of heads",
+                         figure_text(of_pass), found.by_heads.size()),
              "The worst of both directions. What is exactly 0 has no place on this axis.", "heads",
              "relative difference", true, lines);
 }
@@ -336,13 +334,12 @@ void run(const LabOptions& options, Notebook& book) {
                 {show_gradient(options)});
 
   for (const char* what : quantities) {
-    book.at_most(fmt::format("{}, separate against fused", what), found.worst_pass(what),
-                 bound_of_pass);
+    book.at_most(fmt::format("{}, separate against fused", what), found.worst_pass(what), bound);
   }
   book.at_most("largest |db_K| over the largest of all biases' gradients (0 but for rounding)",
-               found.worst_pass("key bias"), bound_of_pass);
+               found.worst_pass("key bias"), bound);
   for (const auto& [what, difference] : found.after_steps[0]) {
-    book.at_most(after_steps_text(what), found.worst_after_steps(what), bound_of_steps);
+    book.at_most(after_steps_text(what), found.worst_after_steps(what), bound);
   }
   book.equal("counts of heads for which the numbers of parameters are the same",
              static_cast<double>(equal_counts ? counts.size() : 0),

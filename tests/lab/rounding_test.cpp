@@ -34,7 +34,7 @@ double after_first_step(Index width, Index heads, std::uint64_t seed, std::uint6
   for (const auto& model : models) {
     Adam optimizer(*model, {.beta2 = 0.98});
     training_loss(*model, batch).backward();
-    optimizer.step(0.64 / static_cast<double>(width));
+    optimizer.step(0.8 / static_cast<double>(width));
   }
   return parameter_distance(*models[0], *models[1]).largest;
 }
