@@ -15,29 +15,30 @@ Experiment shared_head_experiment();
 Experiment head_count_experiment();
 Experiment d2l_experiment();
 Experiment single_vs_multi_experiment();
+Experiment transplant_experiment();
+Experiment rounding_experiment();
 Experiment init_experiment();
 Experiment optimizers_experiment();
 Experiment clipping_experiment();
 Experiment symmetry_experiment();
 Experiment dead_parameters_experiment();
 Experiment euler_experiment();
+Experiment groups_experiment();
 Experiment jacobian_experiment();
+Experiment dropout_streams_experiment();
+Experiment speed_of_layouts_experiment();
 
 namespace {
 
-constexpr Experiment (*registry[])() = {head_slices_experiment,
-                                        layouts_experiment,
-                                        shared_head_experiment,
-                                        head_count_experiment,
-                                        d2l_experiment,
-                                        single_vs_multi_experiment,
-                                        init_experiment,
-                                        optimizers_experiment,
-                                        clipping_experiment,
-                                        symmetry_experiment,
-                                        dead_parameters_experiment,
-                                        euler_experiment,
-                                        jacobian_experiment};
+constexpr Experiment (*registry[])() = {
+    // asked in the texts
+    head_slices_experiment, layouts_experiment, shared_head_experiment, head_count_experiment,
+    d2l_experiment, single_vs_multi_experiment,
+    // the gradient laboratory
+    transplant_experiment, rounding_experiment, init_experiment, optimizers_experiment,
+    clipping_experiment, symmetry_experiment, dead_parameters_experiment, euler_experiment,
+    groups_experiment, jacobian_experiment, dropout_streams_experiment,
+    speed_of_layouts_experiment};
 
 std::vector<Experiment>& all_experiments() {
   static std::vector<Experiment> all = [] {

@@ -19,7 +19,6 @@ namespace {
 namespace head_counts {
 
 constexpr Index tokens = 12;  // the text's sequence, in a batch of one
-constexpr Index most_counted = 16;
 constexpr int ones_draws = 40, scaled_draws = 10;
 
 using Layers = std::vector<std::unique_ptr<FusedHeads>>;

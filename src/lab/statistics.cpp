@@ -54,4 +54,18 @@ Interval rate_interval(Index successes, Index draws) {
   return {p, std::max(0.0, centre - half), std::min(1.0, centre + half)};
 }
 
+double least_squares_slope(std::span<const std::pair<double, double>> points) {
+  double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
+  for (const auto& [x, y] : points) {
+    mean_x += x / static_cast<double>(points.size());
+    mean_y += y / static_cast<double>(points.size());
+  }
+  for (const auto& [x, y] : points) {
+    xx += (x - mean_x) * (x - mean_x);
+    xy += (x - mean_x) * (y - mean_y);
+  }
+  if (!(xx > 0)) throw UsageError("least_squares_slope: needs two different x");
+  return xy / xx;
+}
+
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -160,6 +160,15 @@ TEST_CASE("intervals are those of the textbooks") {
   CHECK_THROWS_AS(rate_interval(3, 2), UsageError);
 }
 
+TEST_CASE("the slope is that of the line of least squares") {
+  const std::vector<std::pair<double, double>> line{{1, 5}, {3, 9}, {10, 23}};
+  CHECK(near(least_squares_slope(line), 2, 1e-12));
+  // By the normal equations: (n sum xy - sum x sum y) / (n sum xx - (sum x)^2) = 9 / 6.
+  const std::vector<std::pair<double, double>> scattered{{0, 0}, {1, 2}, {2, 3}};
+  CHECK(near(least_squares_slope(scattered), 1.5, 1e-12));
+  CHECK_THROWS_AS(least_squares_slope({line.data(), 1}), UsageError);
+}
+
 TEST_CASE("numbers are written as people read them") {
   CHECK(figure_text(1050624) == "1,050,624");
   CHECK(figure_text(0.2519) == "0.252");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headroom/heads/layout_conversion.hpp"
 #include "headroom/lab/lab.hpp"
 #include "headroom/nn/init.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 
 #include "headroom/base/real.hpp"
 
@@ -22,5 +23,9 @@ Interval mean_interval(std::span<const double> values);
 /// Share of successes with Wilson's score interval (Wilson 1927). Throws UsageError unless
 /// 0 <= successes <= draws and draws >= 1.
 Interval rate_interval(Index successes, Index draws);
+
+/// Slope of the straight line through points (x, y) with the least sum of squared distances in y.
+/// Throws UsageError without two different x.
+double least_squares_slope(std::span<const std::pair<double, double>> points);
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,26 @@
+// Drawing an attention in one layout, transplanting it into the other.
+#include "lab/twin_layouts.hpp"
+
+#include "headroom/heads/transplant.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+TwinLayouts twin_layouts(const AttentionConfig& config, Rng& rng, Layout from) {
+  TwinLayouts twins{make_attention(Layout::separate, config, rng),
+                    make_attention(Layout::fused, config, rng)};
+  Attention& source = from == Layout::separate ? *twins.separate : *twins.fused;
+  Attention& target = from == Layout::separate ? *twins.fused : *twins.separate;
+  for (auto& [name, tensor] : parameters(source)) {
+    if (tensor.rank() == 1) tensor.set_value(normal(tensor.shape(), Real(0.2), rng));
+  }
+  transplant(source, target);
+  return twins;
+}
+
+NamedArrays by_part(Attention& attention,
+                    const std::function<const Array&(const std::string&)>& find) {
+  for (auto& [name, tensor] : parameters(attention)) tensor.set_grad(find(name).clone());
+  return export_gradients(attention, ForeignLayout::bert);
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

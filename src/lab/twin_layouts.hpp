@@ -1,0 +1,30 @@
+// The same attention in the layouts `separate` and `fused`, and its parts by the names they share.
+// Private.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "headroom/heads/layout_conversion.hpp"
+#include "headroom/nn/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// Two attentions that compute the same function.
+struct TwinLayouts {
+  std::unique_ptr<Attention> separate, fused;
+};
+
+/// Draws an attention (Xavier weights, normal biases where there are any) in the layout `from` and
+/// transplants it into the other one.
+TwinLayouts twin_layouts(const AttentionConfig& config, Rng& rng, Layout from = Layout::separate);
+
+/// Arrays that belong to the parameters of an attention with biases (gradients, moments), by the
+/// part they play whatever the layout: self.query.weight [C, C], self.query.bias [C], likewise key
+/// and value, output.dense.weight and output.dense.bias. `find` gives a parameter's array by the
+/// parameter's name. The gradients of the attention are lost.
+NamedArrays by_part(Attention& attention,
+                    const std::function<const Array&(const std::string&)>& find);
+
+}  // namespace headroom::inline HEADROOM_PRECISION

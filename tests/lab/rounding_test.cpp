@@ -1,0 +1,92 @@
+// rounding: the first steps trained once more by hand, and the record's parts against each other.
+#include <cmath>
+
+#include "headroom/data/batches.hpp"
+#include "headroom/heads/transplant.hpp"
+#include "headroom/optim/adam.hpp"
+#include "headroom/train/objectives.hpp"
+#include "lab/lab_support.hpp"
+
+using namespace headroom;
+
+namespace {
+
+/// "120 [90, 150]" -> 120
+double front(const Record& cell) { return std::stod(cell.get<std::string>()); }
+
+/// The difference of the parameters of both layouts after the first step of one of the seeds.
+double after_first_step(Index width, Index heads, std::uint64_t seed, std::uint64_t draw) {
+  const auto task = std::get<Seq2SeqTask>(
+      make_task("sort", {.seed = seed, .train = 2000, .validation = 1, .test = 1}));
+  Rng rng(seed, "rounding training", draw);
+  std::vector<std::unique_ptr<Seq2Seq>> models;
+  for (const Layout layout : {Layout::separate, Layout::fused}) {
+    ModelConfig config;
+    config.block = {.width = width, .heads = heads, .hidden = 2 * width, .layout = layout};
+    config.layers = 1;
+    config.source_symbols = task.source.size();
+    config.target_symbols = task.target.size();
+    config.longest = std::max(task.longest_source(), task.longest_target()) + 8;
+    models.push_back(std::make_unique<Seq2Seq>(config, rng));
+  }
+  transplant(*models[0], *models[1]);
+  const Seq2SeqBatch batch = Seq2SeqLoader(task, 16, rng.word()).next();
+  for (const auto& model : models) {
+    Adam optimizer(*model, {.beta2 = 0.98});
+    training_loss(*model, batch).backward();
+    optimizer.step(0.8 / static_cast<double>(width));
+  }
+  return parameter_distance(*models[0], *models[1]).largest;
+}
+
+}  // namespace
+
+TEST_CASE("rounding holds for any seed and size") {
+  lab_test::check_holds("rounding", {{4, 1, 1}, {12, 3, 2}}, 6);
+}
+
+TEST_CASE("rounding shows the first step's difference, and levels that fit its curves") {
+  const Index width = 8, heads = 2;
+  const std::uint64_t seed = 3;
+  const Record record = lab_test::run("rounding", width, heads, seed);
+  const Record& curves = lab_test::block_with(record, "geometric mean")["series"];
+  const Record& middle = curves[0]["points"];
+  const Record& most = curves[1]["points"];
+  const Record& least = curves[2]["points"];
+  double logs = 0, high = 0, low = 1;
+  for (std::uint64_t draw = 0; draw < 5; ++draw) {
+    const double difference = after_first_step(width, heads, seed, draw);
+    logs += std::log(difference) / 5;
+    high = std::max(high, difference);
+    low = std::min(low, difference);
+  }
+  CHECK(most[0][1] == high);
+  CHECK(least[0][1] == low);
+  CHECK(std::abs(middle[0][1].get<double>() / std::exp(logs) - 1) < 1e-9);
+
+  // All seeds have passed a level once the lowest curve has, none before the highest one.
+  const auto first_above = [](const Record& points, double level) {
+    for (const Record& point : points) {
+      if (point[1].get<double>() > level) return point[0].get<double>();
+    }
+    return 1e9;
+  };
+  for (const Record& row : lab_test::block_with(record, "level")["rows"]) {
+    const double level = std::stod(row[0].get<std::string>());
+    INFO("level " << level);
+    if (row[1].get<std::string>().find("seeds") != std::string::npos) {  // "3 of 5 seeds within"
+      CHECK(first_above(least, level) == 1e9);
+      continue;
+    }
+    CHECK(front(row[1]) >= first_above(most, level));
+    CHECK(front(row[1]) <= first_above(least, level));
+  }
+
+  const double epsilon = is_double ? 0x1p-53 : 0x1p-24;
+  for (const Record& row : lab_test::block_with(record, "between them")["rows"]) {
+    for (std::size_t c = 1; c <= 3; ++c) {
+      CHECK(front(row[c]) > epsilon / 8);  // a rounding error, neither nothing nor a mistake
+      CHECK(front(row[c]) < 20 * epsilon);
+    }
+  }
+}
