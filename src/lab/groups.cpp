@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "headroom/array/pool.hpp"
+#include "headroom/autograd/graphviz.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"

@@ -223,7 +223,7 @@ struct Draw {
 
 void run(const LabOptions& options, Notebook& book) {
   const Index width = options.width;
-  const std::vector<Index> counts = counts_of_heads(width, most_counted, options.heads);
+  const std::vector<Index> counts = counts_of_heads(width, 16, options.heads);
   const double traced = trace(options, book);
   book.at_most("stages one by one against the layer, relative difference", traced, same_values);
   parameter_table(options, counts, book);
