@@ -11,6 +11,7 @@
 #include "headroom/data/batches.hpp"
 #include "headroom/nn/decoding.hpp"
 #include "heads/forward_once.hpp"
+#include "heads/head_records.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -146,50 +147,16 @@ Record shown_symbols(const Vocabulary& vocabulary, const Tokens& tokens) {
   return symbols;
 }
 
-/// The weights of live head number `position` in maps [1, live, Tq, Tk], with four decimals.
-Record map_rows(const Array& maps, Index position) {
-  const Index queries = maps.dim(2), keys = maps.dim(3);
-  Record rows = Record::array();
-  for (Index i = 0; i < queries; ++i) {
-    Record row = Record::array();
-    for (Index j = 0; j < keys; ++j) {
-      const auto weight = static_cast<double>(maps[(position * queries + i) * keys + j]);
-      row.push_back(std::round(weight * 1e4) / 1e4);
-    }
-    rows.push_back(row);
-  }
-  return rows;
-}
-
-Record head_record(const NamedAttention& found, Index head) {
-  return {
-      {"kind", name_of(found.attention->kind)}, {"layer", found.attention->layer}, {"head", head}};
-}
-
 Record all_heads(Module& model) {
   Record heads = Record::array();
   for (const NamedAttention& found : attentions(model)) {
     const auto alive = found.attention->alive();
     for (Index head = 0; head < found.attention->config().heads; ++head) {
-      heads.push_back(head_record(found, head));
+      heads.push_back(head_record({found.attention->kind, found.attention->layer, head}));
       heads.back()["removed"] = std::find(alive.begin(), alive.end(), head) == alive.end();
     }
   }
   return heads;
-}
-
-Record maps_of(Module& model, const HeadProbe& probe) {
-  Record maps = Record::array();
-  for (const NamedAttention& found : attentions(model)) {
-    const auto seen = probe.seen.find(found.place());
-    if (seen == probe.seen.end() || !seen->second.maps.defined()) continue;  // all heads are gone
-    Index position = 0;
-    for (const Index head : found.attention->alive()) {
-      maps.push_back(head_record(found, head));
-      maps.back()["rows"] = map_rows(seen->second.maps.value(), position++);
-    }
-  }
-  return maps;
 }
 
 /// The classes by falling probability, the likeliest in front.
@@ -264,7 +231,7 @@ Record attention_record(const SavedModel& saved, const AttentionQuestion& questi
     record["example"]["source"] = shown_symbols(tokens, passage.source);
     record["answer"] = class_answer(saved.about, look());
   }
-  record["example"]["maps"] = maps_of(model, probe);
+  record["example"]["maps"] = map_records(model, probe);
   record["ids"] = {
       {"source", passage.source}, {"target_in", passage.target_in}, {"target", passage.target}};
   return record;

@@ -13,6 +13,7 @@
 #include "headroom/ops/losses.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/objectives.hpp"
+#include "heads/head_records.hpp"
 #include "heads/step_cost.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
@@ -54,28 +55,9 @@ std::vector<std::string> symbols_of(const Vocabulary& vocabulary, const Tokens& 
   return symbols;
 }
 
-Record head_record(const HeadId& head) {
-  return {{"kind", name_of(head.kind)}, {"layer", head.layer}, {"head", head.head}};
-}
-
 bool is_head(const Record& record, const HeadId& head) {
   return record["kind"] == name_of(head.kind) && record["layer"] == head.layer &&
          record["head"] == head.head;
-}
-
-/// The weights of live head number `position` in maps [1, live, Tq, Tk], rounded for the page.
-Record map_rows(const Array& maps, Index position) {
-  const Index queries = maps.dim(2), keys = maps.dim(3);
-  Record rows = Record::array();
-  for (Index i = 0; i < queries; ++i) {
-    Record row = Record::array();
-    for (Index j = 0; j < keys; ++j) {
-      const auto weight = static_cast<double>(maps[(position * queries + i) * keys + j]);
-      row.push_back(std::round(weight * 1e4) / 1e4);
-    }
-    rows.push_back(row);
-  }
-  return rows;
 }
 
 }  // namespace
@@ -288,16 +270,7 @@ void LayoutComparison::look() {
     // What is written at position i was read as input at i + 1.
     example["decoder_input"].insert(example["decoder_input"].begin(), "^");
     example["target"].push_back("$");
-    example["maps"] = Record::array();
-    for (const NamedAttention& found : attentions(fused())) {
-      const Array& maps = probe.seen.at(found.place()).maps.value();
-      for (Index i = 0; i < maps.dim(1); ++i) {
-        Record map = head_record({found.attention->kind, found.attention->layer,
-                                  found.attention->alive()[static_cast<std::size_t>(i)]});
-        map["rows"] = map_rows(maps, i);
-        example["maps"].push_back(map);
-      }
-    }
+    example["maps"] = map_records(fused(), probe);
     records_["examples"].push_back(example);
     if (records_["examples"].size() == 3) break;
   }

@@ -1,0 +1,17 @@
+// Records of heads and of what they looked at, as the pages take them. Private.
+#pragma once
+
+#include "headroom/base/head_id.hpp"
+#include "headroom/base/record.hpp"
+#include "headroom/nn/attention.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// {"kind": "cross", "layer": 0, "head": 3}
+Record head_record(const HeadId& head);
+
+/// head_record() of every live head with its "rows": the weights of the first example that the
+/// probe saw, a row per query, with four decimals.
+Record map_records(Module& model, const HeadProbe& probe);
+
+}  // namespace headroom::inline HEADROOM_PRECISION
