@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 
@@ -34,19 +33,14 @@ struct GraphCommand {
   const char* ending() const { return dot ? ".dot" : ".svg"; }
 };
 
-/// A head's hue, the one that it has on pages too, as a light tint that dark text can stand on:
-/// hsl(210 + 360 head / heads, 85 %, 82 %).
-std::string tint(Index head, Index heads) {
-  const double hue =
-      std::fmod(210 + 360.0 * static_cast<double>(head) / static_cast<double>(heads), 360);
-  const double saturation = 0.85, lightness = 0.82;
-  const double chroma = (1 - std::abs(2 * lightness - 1)) * saturation;
-  const auto channel = [&](double shift) {  // 0, 8 and 4 for red, green and blue
-    const double k = std::fmod(shift + hue / 30, 12);
-    return static_cast<int>(std::lround(
-        255 * (lightness - chroma / 2 * std::clamp(std::min(k - 3, 9 - k), -1.0, 1.0))));
-  };
-  return fmt::format("#{:02x}{:02x}{:02x}", channel(0), channel(8), channel(4));
+/// The heads' hues, those of the pages (report/page/page.css), as light tints that dark text can
+/// stand on: two thirds white.
+std::string tint(Index head) {
+  constexpr int hues[12] = {0x2f6fde, 0xd9730d, 0x2e9e6b, 0xc2487c, 0x8a63d2, 0xa3831a,
+                            0x0e8ba0, 0xb3401f, 0x5c7a1f, 0x7a5a3a, 0x4a4fb8, 0x7c858f};
+  const int hue = hues[head % 12];
+  const auto lightened = [&](int shift) { return (2 * 255 + (hue >> shift & 255)) / 3; };
+  return fmt::format("#{:02x}{:02x}{:02x}", lightened(16), lightened(8), lightened(0));
 }
 
 /// The heads' hues in the order of a parameter's rows or columns; none where no head owns them.
@@ -57,7 +51,7 @@ std::map<std::string, std::vector<std::string>> colours_of(const Attention& laye
   std::map<std::string, std::vector<std::string>> colours;
   for (const HeadSlice& slice : slices) {
     if (slice.head < 0) continue;
-    colours[slice.name].push_back(tint(slice.head, layer.config().heads));
+    colours[slice.name].push_back(tint(slice.head));
   }
   return colours;
 }
