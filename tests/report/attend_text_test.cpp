@@ -35,7 +35,7 @@ Record small_record() {
   return record;
 }
 
-TerminalStyle plain() {
+TerminalStyle unstyled() {
   TerminalStyle style;
   style.unicode = false;
   return style;
@@ -44,7 +44,7 @@ TerminalStyle plain() {
 }  // namespace
 
 TEST_CASE("all maps stand in lines of a layer's heads, removed ones by name only") {
-  const std::string text = attend_text(small_record(), {}, plain());
+  const std::string text = attend_text(small_record(), {}, unstyled());
   CHECK_THAT(text, Contains("  input   a\\x0Ab\n  output  xy   (probability 0.25)\n"));
   CHECK_THAT(text, Contains("  layer 0\n"
                             "  head 0             head 1 (removed)\n"
@@ -56,10 +56,10 @@ TEST_CASE("all maps stand in lines of a layer's heads, removed ones by name only
 
 TEST_CASE("kind, layer and head choose what is shown") {
   const std::string one =
-      attend_text(small_record(), {.kind = "cross", .layer = 1, .head = 0}, plain());
+      attend_text(small_record(), {.kind = "cross", .layer = 1, .head = 0}, unstyled());
   CHECK_THAT(one, Contains("  x  . ## .\n  $  + ++ -\n") && !Contains("head 1") &&
                       !Contains("layer 0") && !Contains("encoder"));
-  TerminalStyle narrow = plain();
+  TerminalStyle narrow = unstyled();
   narrow.columns = 30;
   const std::string below = attend_text(small_record(), {.kind = "cross", .layer = 1}, narrow);
   CHECK(below.find("head 1") > below.find("$  +"));  // two do not fit side by side
