@@ -21,7 +21,7 @@ namespace {
 struct Stream {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), std::fclose};
 
-  explicit Stream(std::string_view content = {}) {
+  explicit Stream(std::string_view content = "") {  // "": fwrite takes no null pointer
     if (!file || std::fwrite(content.data(), 1, content.size(), file.get()) != content.size() ||
         std::fflush(file.get()) != 0) {
       throw FileError(fmt::format("no temporary file: {}", std::strerror(errno)));
