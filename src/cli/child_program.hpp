@@ -18,6 +18,6 @@ struct ChildResult {
 
 /// Runs words[0] (looked for in PATH unless it has a slash) with the other words, `input` on its
 /// standard input. Throws FileError when it cannot be run.
-ChildResult run_child(const std::vector<std::string>& words, std::string_view input = {});
+ChildResult run_child(const std::vector<std::string>& words, std::string_view input = "");
 
 }  // namespace headroom::inline HEADROOM_PRECISION
