@@ -31,33 +31,28 @@ std::optional<std::size_t> block_of(HeadRole role) {
   }
 }
 
-/// sum_i a_i b_i over a part of two arrays of one shape, in double.
-double part_dot(const BlockPart& part, const Array& a, const Array& b) {
-  double total = 0;
-  for_each_stretch(part, a.shape(), [&](Index first, Index count) {
-    const Real *const x = a.data() + first, *const y = b.data() + first;
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (Index i = 0; i < count; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
-    total += sum;
-  });
-  return total;
-}
-
-/// sum_i (a_i - b_i)^2 over a part of two arrays of one shape, in double.
-double part_squared_distance(const BlockPart& part, const Array& a, const Array& b) {
+/// The sum of term(a_i, b_i) over a part of two arrays of one shape, in double.
+template <class Term>
+double part_sum(const BlockPart& part, const Array& a, const Array& b, const Term& term) {
   double total = 0;
   for_each_stretch(part, a.shape(), [&](Index first, Index count) {
     const Real *const x = a.data() + first, *const y = b.data() + first;
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (Index i = 0; i < count; ++i) {
-      const double apart = static_cast<double>(x[i]) - static_cast<double>(y[i]);
-      sum += apart * apart;
+      sum += term(static_cast<double>(x[i]), static_cast<double>(y[i]));
     }
     total += sum;
   });
   return total;
+}
+
+double part_dot(const BlockPart& part, const Array& a, const Array& b) {
+  return part_sum(part, a, b, [](double x, double y) { return x * y; });
+}
+
+double part_squared_distance(const BlockPart& part, const Array& a, const Array& b) {
+  return part_sum(part, a, b, [](double x, double y) { return (x - y) * (x - y); });
 }
 
 Index size_of(const BlockPart& part, const Shape& shape) {
