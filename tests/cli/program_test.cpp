@@ -139,7 +139,8 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
     CHECK(json::parse(written.out)["tok_s"] > 0);
   }
   const Finished profiled =
-      headroom_program({"bench", "step", "--case", "nano", "--steps", "2", "--profile", "--json"});
+      headroom_program({"bench", "step", "--case", "nano", "--steps", "2", "--profile", "--json",
+                        "--length", "32", "--batch", "2"});
   REQUIRE(profiled.code == 0);
   double shares = 0, backward = 0, forward = 0;
   const json profile = json::parse(profiled.out)["profile"];
@@ -151,8 +152,9 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
   CHECK(std::abs(shares - 1) < 1e-6);
   CHECK(forward > 0);
   CHECK(backward > 0);
-  const Finished watched = headroom_program({"bench", "step", "--case", "nano", "--steps", "2",
-                                             "--profile", "--telemetry", "2", "--json"});
+  const Finished watched =
+      headroom_program({"bench", "step", "--case", "nano", "--steps", "2", "--profile", "--json",
+                        "--length", "32", "--batch", "2", "--telemetry", "2"});
   REQUIRE(watched.code == 0);
   const json with_heads = json::parse(watched.out);
   double telemetry = 0;
@@ -169,7 +171,8 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
   REQUIRE(longer.code == 0);
   CHECK(json::parse(longer.out)["length"] == 32);
   CHECK(json::parse(longer.out)["params"] < line["params"]);
-  const Finished memory = headroom_program({"bench", "memory", "--case", "nano", "--json"});
+  const Finished memory = headroom_program(
+      {"bench", "memory", "--case", "nano", "--json", "--length", "32", "--batch", "2"});
   REQUIRE(memory.code == 0);
   CHECK(json::parse(memory.out)["working_bytes"] > 1e6);
   const Finished encoded = headroom_program({"bench", "encode", "--case", "nano", "--steps", "1"});
