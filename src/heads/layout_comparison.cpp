@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/data/batches.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/ops/losses.hpp"
@@ -43,10 +44,6 @@ std::unique_ptr<Seq2Seq> make_contestant(const LayoutComparisonOptions& options,
   config.target_symbols = task.target.size();
   config.longest = std::max(task.longest_source(), task.longest_target()) + 8;
   return std::make_unique<Seq2Seq>(config, rng);
-}
-
-double largest(const std::vector<double>& values) {
-  return *std::max_element(values.begin(), values.end());
 }
 
 std::vector<std::string> symbols_of(const Vocabulary& vocabulary, const Tokens& tokens) {
@@ -130,8 +127,8 @@ Record LayoutComparison::same_function() {
   Record record;
   record["forward"] = relative_difference(logits[0], logits[1]);
   record["parameter_gradient"] = gradients.largest;
-  record["input_gradient"] = largest(
-      {relative_difference(sources[0], sources[1]), relative_difference(targets[0], targets[1])});
+  record["input_gradient"] = larger(relative_difference(sources[0], sources[1]),
+                                    relative_difference(targets[0], targets[1]));
   record["tolerance"] = is_double ? 1e-12 : 2e-6;
   records_["separate_vs_fused"] = record;
   return record;

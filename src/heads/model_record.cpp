@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/base/half.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/io/base64.hpp"
@@ -71,7 +71,7 @@ Record attention_layout(const NamedAttention& found) {
 double largest_difference(const Array& a, const Array& b) {
   double largest = 0;
   for (Index i = 0; i < a.size(); ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+    largest = larger(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
   }
   return largest;
 }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/extremes.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -95,14 +96,14 @@ Distance distance(Module& a, Module& b, ValueOf value_of) {
     for_each_run(block, x.shape(), y.shape(), [&](Index i, Index j, Index n) {
       for (Index k = 0; k < n; ++k) {
         const auto p = static_cast<double>(x[i + k]), q = static_cast<double>(y[j + k]);
-        difference = std::max(difference, std::abs(p - q));
+        difference = larger(difference, std::abs(p - q));
         scale = std::max({scale, std::abs(p), std::abs(q)});
       }
     });
     const double relative = difference == 0 ? 0 : difference / scale;
     if (block.key_bias) {
-      result.key_bias = std::max(result.key_bias, relative);
-    } else if (relative > result.largest) {
+      result.key_bias = larger(result.key_bias, relative);
+    } else if (relative > result.largest || std::isnan(relative)) {
       result.largest = relative;
       result.where = block.from;
     }
@@ -221,7 +222,7 @@ double relative_difference(const Array& a, const Array& b) {
   double difference = 0, scale = 0;
   for (Index i = 0; i < a.size(); ++i) {
     const auto p = static_cast<double>(a[i]), q = static_cast<double>(b[i]);
-    difference = std::max(difference, std::abs(p - q));
+    difference = larger(difference, std::abs(p - q));
     scale = std::max({scale, std::abs(p), std::abs(q)});
   }
   return difference == 0 ? 0 : difference / scale;

@@ -1,9 +1,11 @@
 // Adam, one pass over memory: four streams read, three written.
 #include "kernels/adam.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "headroom/base/parallel.hpp"
+#include "kernels/fetch_ahead.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -28,17 +30,24 @@ AdamStep adam_step(double rate, double beta1, double beta2, double epsilon, doub
 void adam(const AdamStep& step, Index n, Real* p, const Real* g, Real* m, Real* v) {
   const AdamStep s = step;                             // a local copy cannot alias the arrays
   const bool near_start = s.first_weight < Real(0.5);  // lerp goes from the nearer end
+  constexpr Index block = 64;                          // numbers that are asked for together
   parallel_for(n, 16384, [=](Index begin, Index end) {
+    for (Index first = begin; first < end; first += block) {
+      const Index last = std::min(end, first + block);
+      kernels::fetch_ahead(g + first, block);
+      for (Real* const written : {p, m, v})
+        kernels::fetch_ahead<kernels::Fetch::to_write>(written + first, block);
 #pragma omp simd
-    for (Index i = begin; i < end; ++i) {
-      const Real decayed = p[i] * s.shrink;
-      const Real slope = g[i] + s.decay * decayed;
-      const Real apart = slope - m[i];
-      m[i] =
-          near_start ? m[i] + s.first_weight * apart : slope - apart * (Real(1) - s.first_weight);
-      v[i] = v[i] * s.second_keep + s.second_weight * slope * slope;
-      const Real scale = std::sqrt(v[i]) / s.root_correction + s.epsilon;
-      p[i] = decayed - s.step_size * m[i] / scale;
+      for (Index i = first; i < last; ++i) {
+        const Real decayed = p[i] * s.shrink;
+        const Real slope = g[i] + s.decay * decayed;
+        const Real apart = slope - m[i];
+        m[i] =
+            near_start ? m[i] + s.first_weight * apart : slope - apart * (Real(1) - s.first_weight);
+        v[i] = v[i] * s.second_keep + s.second_weight * slope * slope;
+        const Real scale = std::sqrt(v[i]) / s.root_correction + s.epsilon;
+        p[i] = decayed - s.step_size * m[i] / scale;
+      }
     }
   });
 }

@@ -55,15 +55,7 @@ bool make_blas_single_threaded() {
   return true;
 }
 
-/// How many rows (or columns) of `extent` a slab gets.
-Index slab_size(Index extent, double work) {
-  const auto slabs = std::clamp<Index>(static_cast<Index>(work / slab_work), 1, most_slabs());
-  const Index even = (extent + slabs - 1) / slabs;
-  return (even + smallest_slab - 1) / smallest_slab * smallest_slab;
-}
-
-void call_blas(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, Real* c,
-               Index c_stride) {
+void call_blas(const Product& p) {
   const auto order = [](const Factor& f) { return f.is_transposed ? CblasTrans : CblasNoTrans; };
   const auto size = [](Index i) { return static_cast<int>(i); };
 #if defined(HEADROOM_DOUBLE)
@@ -71,8 +63,8 @@ void call_blas(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real b
 #else
   constexpr auto blas_gemm = cblas_sgemm;
 #endif
-  blas_gemm(CblasRowMajor, order(a), order(b), size(m), size(n), size(k), alpha, a.data,
-            size(a.stride), b.data, size(b.stride), beta, c, size(c_stride));
+  blas_gemm(CblasRowMajor, order(p.a), order(p.b), size(p.m), size(p.n), size(p.k), p.alpha,
+            p.a.data, size(p.a.stride), p.b.data, size(p.b.stride), p.beta, p.c, size(p.c_stride));
 }
 
 /// The factor that starts `rows` rows and `columns` columns further in.
@@ -82,34 +74,83 @@ Factor moved(const Factor& f, Index rows, Index columns) {
 }
 
 /// C = beta C: what is left of a product over nothing.
-void scale(Index m, Index n, Real beta, Real* c, Index c_stride) {
-  for (Index i = 0; i < m; ++i) {
-    Real* const row = c + i * c_stride;
-    for (Index j = 0; j < n; ++j) row[j] = beta == Real(0) ? Real(0) : beta * row[j];
+void scale(const Product& p) {
+  for (Index i = 0; i < p.m; ++i) {
+    Real* const row = p.c + i * p.c_stride;
+    for (Index j = 0; j < p.n; ++j) row[j] = p.beta == Real(0) ? Real(0) : p.beta * row[j];
   }
 }
+
+double work(const Product& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
+
+/// A product in slabs of rows, or of columns where those are more.
+struct Slabs {
+  const Product& product;
+  bool of_rows;
+  Index size, count;
+
+  /// At most `most` of them.
+  Slabs(const Product& p, Index most) : product(p), of_rows(p.m >= p.n) {
+    const Index extent = of_rows ? p.m : p.n;
+    const Index wanted = std::clamp<Index>(static_cast<Index>(work(p) / slab_work), 1, most);
+    const Index even = (extent + wanted - 1) / wanted;
+    size = std::max<Index>(1, (even + smallest_slab - 1) / smallest_slab) * smallest_slab;
+    count = p.m == 0 || p.n == 0 ? 0 : (extent + size - 1) / size;
+  }
+  void multiply(Index slab) const {
+    Product part = product;
+    const Index begin = slab * size;
+    if (of_rows) {
+      part.m = std::min(size, product.m - begin);
+      part.a = moved(product.a, begin, 0);
+      part.c += begin * product.c_stride;
+    } else {
+      part.n = std::min(size, product.n - begin);
+      part.b = moved(product.b, 0, begin);
+      part.c += begin;
+    }
+    if (part.k == 0) return scale(part);
+    call_blas(part);
+  }
+};
 
 }  // namespace
 
 void gemm(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, Real* c,
           Index c_stride) {
-  [[maybe_unused]] static const bool once = make_blas_single_threaded();
-  if (m == 0 || n == 0) return;
-  if (k == 0) return scale(m, n, beta, c, c_stride);
-  if (m <= kernels::few_rows_limit && !a.is_transposed && b.is_transposed) {
+  if (k > 0 && m <= kernels::few_rows_limit && !a.is_transposed && b.is_transposed) {
     return kernels::few_rows(m, n, k, alpha, a, b, {.beta = beta}, c, c_stride);
   }
-  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  if (m >= n) {
-    parallel_for(m, slab_size(m, work), [&](Index begin, Index end) {
-      call_blas(end - begin, n, k, alpha, moved(a, begin, 0), b, beta, c + begin * c_stride,
-                c_stride);
-    });
-  } else {
-    parallel_for(n, slab_size(n, work), [&](Index begin, Index end) {
-      call_blas(m, end - begin, k, alpha, a, moved(b, 0, begin), beta, c + begin, c_stride);
-    });
+  const Product product{m, n, k, alpha, a, b, beta, c, c_stride};
+  gemm({&product, 1});
+}
+
+void gemm(std::span<const Product> products) {
+  [[maybe_unused]] static const bool once = make_blas_single_threaded();
+  const auto sharing = static_cast<Index>(products.size());
+  const Index most = (most_slabs() + sharing - 1) / std::max<Index>(1, sharing);
+  Index slabs = 0;
+  double all_work = 0;
+  for (const Product& product : products) {
+    slabs += Slabs(product, most).count;
+    all_work += work(product);
   }
+  const Index grain = all_work < 2 * slab_work ? slabs : 1;
+  parallel_for(slabs, std::max<Index>(1, grain), [&](Index begin, Index end) {
+    for (Index item = begin; item < end; ++item) {
+      Index slab = item;  // of the product that it falls into
+      for (const Product& product : products) {
+        const Slabs cut(product, most);
+        if (slab < cut.count) {
+          cut.multiply(slab);
+          break;
+        }
+        slab -= cut.count;
+      }
+    }
+  });
 }
 
 std::string describe_blas() {

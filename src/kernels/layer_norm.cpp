@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kernels/fetch_ahead.hpp"
 #include "kernels/norm_rows.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
@@ -16,6 +17,8 @@ void layer_norm(const Real* x, const Real* weight, const Real* bias, Real epsilo
     for (Index r = begin; r < end; ++r) {
       const Real* const in = x + r * columns;
       Real* const out = y + r * columns;
+      fetch_ahead(in, columns);
+      fetch_ahead<Fetch::to_write>(out, columns);
       const Real m = row_sum(in, columns) / count;
       const Real s = 1 / std::sqrt(row_square_sum(in, columns, m) / count + epsilon);
       mean[r] = m;
@@ -36,6 +39,8 @@ void layer_norm_backward(const Real* x, const Real* weight, const Real* mean, co
   for_rows_summing(rows, columns, into, [&](Index r, Real* dweight, Real* dbias) {
     const Real* const in = x + r * columns;
     const Real* const d = dy + r * columns;
+    fetch_ahead(in, columns);
+    fetch_ahead(d, columns);
     const Real* const w = given.data();  // here, since the loops see only local variables as fixed
     const Real m = mean[r], s = rstd[r];
     if (dweight != nullptr && dbias != nullptr) {  // as always but in tests: one pass for both
@@ -61,6 +66,7 @@ void layer_norm_backward(const Real* x, const Real* weight, const Real* mean, co
     }
     const Real mean_g = sum_g / count, mean_gn = sum_gn / count;
     Real* const out = into.dx + r * columns;
+    fetch_ahead<Fetch::to_write>(out, columns);
     const bool add = into.add_x;
 #pragma omp simd
     for (Index c = 0; c < columns; ++c) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "headroom/base/parallel.hpp"
+#include "kernels/fetch_ahead.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -52,6 +53,7 @@ void fold_rows(const Real* x, Index n, Index stride, Index width, Real* y) {
   std::copy_n(x, width, y);
   for (Index j = 1; j < n; ++j) {
     const Real* const row = x + j * stride;
+    kernels::fetch_ahead(row, width);
     for (Index i = 0; i < width; ++i) y[i] = F::of(y[i], row[i]);
   }
 }

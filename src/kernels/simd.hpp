@@ -9,11 +9,11 @@
 #include <xsimd/xsimd.hpp>
 
 #include "headroom/base/real.hpp"
+#include "kernels/exponential.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 namespace kernels {
 
-using Batch = xsimd::batch<Real>;
 inline constexpr Index batch_size = static_cast<Index>(Batch::size);
 inline constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
@@ -65,12 +65,12 @@ inline Real row_exp(const Real* x, Index n, Real shift, Real* y) {
   Batch sum(Real(0));
   Index i = 0;
   for (; i + batch_size <= n; i += batch_size) {
-    const Batch e = xsimd::exp(Batch::load_unaligned(x + i) - shifts);
+    const Batch e = exponential(Batch::load_unaligned(x + i) - shifts);
     e.store_unaligned(y + i);
     sum += e;
   }
   if (i < n) {
-    const Batch e = xsimd::exp(load_tail(x + i, n - i, -infinity) - shifts);
+    const Batch e = exponential(load_tail(x + i, n - i, -infinity) - shifts);
     store_tail(e, y + i, n - i);
     sum += e;
   }
@@ -83,9 +83,9 @@ inline Real row_exp_sum(const Real* x, Index n, Real shift) {
   Batch sum(Real(0));
   Index i = 0;
   for (; i + batch_size <= n; i += batch_size) {
-    sum += xsimd::exp(Batch::load_unaligned(x + i) - shifts);
+    sum += exponential(Batch::load_unaligned(x + i) - shifts);
   }
-  if (i < n) sum += xsimd::exp(load_tail(x + i, n - i, -infinity) - shifts);
+  if (i < n) sum += exponential(load_tail(x + i, n - i, -infinity) - shifts);
   return lanes_sum(sum);
 }
 
@@ -94,11 +94,11 @@ inline void row_add_exp(const Real* x, Index n, Real shift, Real factor, Real* y
   const Batch shifts(shift), factors(factor);
   Index i = 0;
   for (; i + batch_size <= n; i += batch_size) {
-    const Batch e = xsimd::exp(Batch::load_unaligned(x + i) - shifts);
+    const Batch e = exponential(Batch::load_unaligned(x + i) - shifts);
     (Batch::load_unaligned(y + i) + factors * e).store_unaligned(y + i);
   }
   if (i < n) {
-    const Batch e = xsimd::exp(load_tail(x + i, n - i, -infinity) - shifts);
+    const Batch e = exponential(load_tail(x + i, n - i, -infinity) - shifts);
     store_tail(load_tail(y + i, n - i, Real(0)) + factors * e, y + i, n - i);
   }
 }
@@ -174,7 +174,7 @@ inline RowShape row_shape(const Real* x, Index n) {
   Batch total(Real(0)), weighted(Real(0));
   const auto add = [&](const Batch& scores) {
     const Batch d = xsimd::max(scores - shifts, lowest);
-    const Batch e = xsimd::exp(d);
+    const Batch e = exponential(d);
     total += e;
     weighted += d * e;
   };

@@ -1,11 +1,11 @@
 // The value bias as part of the output bias.
 #include "lab/bias_folding.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/ops/dropout.hpp"
 #include "lab/head_blocks.hpp"
@@ -114,7 +114,7 @@ Folding fold(const FoldingCase& which, const LabOptions& options, std::uint64_t 
         relative_difference(part_of(y, 0, 1, folding_batch), part_of(z, 0, 1, folding_batch));
     for (Index i = 0; i < folding_tokens * options.width; ++i) {
       const double off = static_cast<double>(z[i] - (y[i] + addition[i % options.width]));
-      result.of_empty_rows = std::max(result.of_empty_rows, std::abs(off));
+      result.of_empty_rows = larger(result.of_empty_rows, std::abs(off));
     }
   }
   return result;

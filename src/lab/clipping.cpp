@@ -1,9 +1,9 @@
 // clipping: one norm for all gradients ignores the layout; a norm for each tensor does not.
 #include "headroom/optim/clipping.hpp"
+#include "headroom/base/extremes.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -122,8 +122,8 @@ Kept kept(const Clip& clip, Attention& layer) {
                  output = share_kept(before, after, head, false, true);
     result.quiet_inputs += inputs / static_cast<double>(heads - 1);
     result.quiet_output += output / static_cast<double>(heads - 1);
-    result.least_inputs = std::min(result.least_inputs, inputs);
-    result.least_output = std::min(result.least_output, output);
+    result.least_inputs = smaller(result.least_inputs, inputs);
+    result.least_output = smaller(result.least_output, output);
   }
   result.loud = share_kept(before, after, 0, true, true);
   double product = 0, squares_before = 0, squares_after = 0;
@@ -186,15 +186,15 @@ void layouts_table(const LabOptions& options, Notebook& book) {
       fused.push_back(seen.norms[1]);
       apart.push_back(seen.apart);
       if (&clip == &clips[per_tensor]) continue;
-      norms = std::max(norms, std::abs(seen.norms[0] / seen.norms[1] - 1));
+      norms = larger(norms, std::abs(seen.norms[0] / seen.norms[1] - 1));
     }
     if (&clip == &clips[per_tensor]) {
-      differing = std::ranges::min(apart);
+      differing = smallest(apart);
     } else {
-      agreeing = std::max(agreeing, std::ranges::max(apart));
+      agreeing = larger(agreeing, largest(apart));
     }
-    rows.push_back({clip.name, mean_interval(separate).text(), mean_interval(fused).text(),
-                    std::ranges::max(apart)});
+    rows.push_back(
+        {clip.name, mean_interval(separate).text(), mean_interval(fused).text(), largest(apart)});
   }
   book.table(fmt::format("A norm per tensor clips the layouts {:.2g} apart, the other norms {:.1g}",
                          differing, agreeing),
@@ -226,17 +226,17 @@ double kept_table(const LabOptions& options, Notebook& book) {
       output.push_back(seen.quiet_output);
       loud.push_back(seen.loud);
       cosines.push_back(seen.cosine);
-      if (way.clip == &clips[global]) turned = std::max(turned, std::abs(1 - seen.cosine));
+      if (way.clip == &clips[global]) turned = larger(turned, std::abs(1 - seen.cosine));
       if (way.clip == &clips[per_head]) {
-        untouched = std::min({untouched, seen.least_inputs, seen.least_output});
+        untouched = smaller(untouched, smaller(seen.least_inputs, seen.least_output));
       }
       if (way.clip == &clips[per_tensor] && way.layout == Layout::separate) {
-        untouched_inputs = std::min(untouched_inputs, seen.least_inputs);
+        untouched_inputs = smaller(untouched_inputs, seen.least_inputs);
       }
     }
-    if (way.clip == &clips[global]) global_share = std::ranges::max(inputs);
+    if (way.clip == &clips[global]) global_share = largest(inputs);
     if (way.clip == &clips[per_tensor] && way.layout == Layout::fused) {
-      fused_share = std::ranges::max(inputs);
+      fused_share = largest(inputs);
     }
     rows.push_back({way.name, mean_interval(inputs).text(), mean_interval(output).text(),
                     mean_interval(loud).text(), mean_interval(cosines).text()});

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
@@ -91,16 +92,16 @@ void run(const LabOptions& options, Notebook& book) {
       for (Index j = 0; j < pairs; ++j) {
         const auto w = static_cast<double>(weights[row * pairs + j]);
         sum += w;
-        if (j >= valid) on_masked = std::max(on_masked, std::abs(w));
+        if (j >= valid) on_masked = larger(on_masked, std::abs(w));
       }
-      row_sums = std::max(row_sums, std::abs(sum - 1));
+      row_sums = larger(row_sums, std::abs(sum - 1));
     }
   };
   check_rows(uniform.maps.value());
   for (Index row = 0; row < heads * queries; ++row) {
     for (Index j = 0; j < valid; ++j) {
       const auto w = static_cast<double>(uniform.maps.value()[row * pairs + j]);
-      from_third = std::max(from_third, std::abs(w - 1.0 / valid));
+      from_third = larger(from_third, std::abs(w - 1.0 / valid));
     }
   }
 
@@ -158,9 +159,9 @@ void run(const LabOptions& options, Notebook& book) {
   for (Index h = 0; h < heads; ++h) {
     const Measures m = measures_of(random.maps.value(), h);
     rows.push_back({fmt::format("head {}", h), m.l1, m.l2, m.entropy, m.variance});
-    l1_spread = std::max(l1_spread, std::abs(m.l1 - queries));
-    least_l2 = std::min(least_l2, m.l2);
-    most_l2 = std::max(most_l2, m.l2);
+    l1_spread = larger(l1_spread, std::abs(m.l1 - queries));
+    least_l2 = smaller(least_l2, m.l2);
+    most_l2 = larger(most_l2, m.l2);
   }
   book.table("The L1 norm of a head's weights says nothing: it is the number of queries",
              "Measures of a head that the text proposes. Rows of weights sum to one, so their L1 "

@@ -1,11 +1,11 @@
 // dead-parameters: the key bias does nothing, and what optimizers make of its rounding noise.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
@@ -30,7 +30,7 @@ constexpr Layout both_layouts[] = {Layout::separate, Layout::fused};
 double largest_of(const HeadBlocks& blocks, HeadRole role) {
   double most = 0;
   for (const auto& [place, block] : blocks) {
-    if (place.first == role) most = std::max(most, largest(block));
+    if (place.first == role) most = larger(most, largest(block));
   }
   return most;
 }
@@ -70,7 +70,7 @@ Gradients gradients_of(Layout layout, const LabOptions& options, std::uint64_t d
     const Array expected = product(d_out, values.at({HeadRole::output, head}));  // [1, D]
     const Array& seen = gradients.at({HeadRole::value_bias, head});
     result.value_relation =
-        std::max(result.value_relation, largest_difference(expected, seen) / result.value);
+        larger(result.value_relation, largest_difference(expected, seen) / result.value);
   }
   return result;
 }
@@ -149,7 +149,7 @@ struct Measured {
   double largest(std::size_t rule, Number number) const {
     double most = number(walks[0][rule][0]);
     for (const auto& layout : walks) {
-      for (const Walk& one : layout[rule]) most = std::max(most, number(one));
+      for (const Walk& one : layout[rule]) most = larger(most, number(one));
     }
     return most;
   }
@@ -178,8 +178,8 @@ void gradient_table(const Measured& all, Notebook& book) {
       query.push_back(g.query);
       key.push_back(g.key);
       value.push_back(g.value);
-      share = std::max(share, g.key / g.query);
-      relation = std::max(relation, g.value_relation);
+      share = larger(share, g.key / g.query);
+      relation = larger(relation, g.value_relation);
     }
     rows.push_back({name_of(both_layouts[layout]), mean_interval(query).text(),
                     mean_interval(key).text(), mean_interval(value).text()});
@@ -230,8 +230,8 @@ void walks_table(const Measured& all, Notebook& book) {
   for (std::size_t rule = 0; rule < std::size(rules); ++rule) {
     for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
       double effect = 0;
-      for (const Walk& one : all.walks[layout][rule]) effect = std::max(effect, one.effect);
-      most_effect = std::max(most_effect, effect);
+      for (const Walk& one : all.walks[layout][rule]) effect = larger(effect, one.effect);
+      most_effect = larger(most_effect, effect);
       rows.push_back({rules[rule].name, name_of(both_layouts[layout]),
                       all.mean(layout, rule, &Walk::key, 1).text(),
                       all.mean(layout, rule, &Walk::key, steps).text(), effect});
@@ -268,16 +268,16 @@ void foldings(const LabOptions& options, Notebook& book) {
     for (std::uint64_t i = 0; i < draws; ++i) {
       const Folding seen = fold(which, options, i);
       differences.push_back(seen.difference);
-      after_repair = std::max(after_repair, seen.repaired);
-      of_empty_rows = std::max(of_empty_rows, seen.of_empty_rows);
+      after_repair = larger(after_repair, seen.repaired);
+      of_empty_rows = larger(of_empty_rows, seen.of_empty_rows);
     }
     if (which.exact) {
-      exact = std::max(exact, std::ranges::max(differences));
+      exact = larger(exact, largest(differences));
     } else {
-      least_inexact = std::min(least_inexact, std::ranges::min(differences));
+      least_inexact = smaller(least_inexact, smallest(differences));
       ++inexact;
     }
-    if (*which.repair != 0) repaired = std::max(repaired, after_repair);
+    if (*which.repair != 0) repaired = larger(repaired, after_repair);
     rows.push_back({which.name, which.row_sums, mean_interval(differences).text(), which.repair,
                     *which.repair != 0 ? Record(after_repair) : Record()});
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/ops/dropout.hpp"
@@ -321,11 +322,11 @@ Outputs compare_outputs(const LabOptions& options, const Sizes& s) {
     const Tensor x(normal({batch, s.tokens, s.width}, 1, rng));
     const Array fused = output_at(*twins.fused, x, options.seed, step);
     result.by_layout =
-        std::max(result.by_layout,
-                 relative_difference(fused, output_at(*twins.separate, x, options.seed, step)));
+        larger(result.by_layout,
+               relative_difference(fused, output_at(*twins.separate, x, options.seed, step)));
     result.by_mask =
-        std::min(result.by_mask,
-                 relative_difference(fused, output_at(*twins.fused, x, options.seed, step + 1)));
+        smaller(result.by_mask,
+                relative_difference(fused, output_at(*twins.fused, x, options.seed, step + 1)));
   }
   return result;
 }

@@ -6,6 +6,7 @@
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
 #include "headroom/nn/attention.hpp"
@@ -54,8 +55,8 @@ double residual(const ByHead& a, const ByHead& b, const ByHead& terms) {
   if (a.size() != b.size()) return residual({total(a)}, {total(b)}, {total(terms)});
   double worst = 0;
   for (std::size_t h = 0; h < a.size(); ++h) {
-    const double size = std::max({a[h].size, b[h].size, terms[h].size});
-    if (size > 0) worst = std::max(worst, std::abs(a[h].value - b[h].value) / size);
+    const double size = larger(a[h].size, larger(b[h].size, terms[h].size));
+    if (size != 0) worst = larger(worst, std::abs(a[h].value - b[h].value) / size);
   }
   return worst;
 }
@@ -233,7 +234,7 @@ Found examine(Layout layout, const LabOptions& options, Rng& rng) {
       for (std::size_t e = 0; e < row.size(); ++e) {
         if (row[e].is_null()) continue;
         double& worst = e < 3 ? found.worst_output : found.worst_scores;
-        worst = std::max(worst, row[e].get<double>());
+        worst = larger(worst, row[e].get<double>());
       }
       for (std::size_t h = 0; h < terms.value_bias.size(); ++h) {
         const double bias = terms.value_bias[h].value, weight = terms.value[h].value - bias;
@@ -306,7 +307,7 @@ void run(const LabOptions& options, Notebook& book) {
     const Found& found = all[i];
     book.table(
         fmt::format("{}: {} cases, apart by at most {}", name_of(layouts[i]), found.cases,
-                    figure_text(std::max(found.worst_output, found.worst_scores))),
+                    figure_text(larger(found.worst_output, found.worst_scores))),
         layouts[i] == Layout::shared
             ? "All heads share W_Q, W_K and W_V, so their equations hold summed over heads. "
               "|difference| over the sum of the terms' sizes."

@@ -1,12 +1,12 @@
 // groups: rules about parameter tensors, and the tape, see how the heads are stored.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 
 #include "headroom/array/pool.hpp"
 #include "headroom/autograd/graphviz.hpp"
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
@@ -226,9 +226,9 @@ void run(const LabOptions& options, Notebook& book) {
     wrong_list += at.listed.operations != 4 * at.heads + 2;
     const double ratio =
         static_cast<double>(at.separate.bytes) / static_cast<double>(at.fused.bytes);
-    bytes_ratio = std::max({bytes_ratio, ratio, 1 / ratio});
+    bytes_ratio = larger(bytes_ratio, larger(ratio, 1 / ratio));
     for (const Tape* tape : {&at.separate, &at.listed}) {
-      difference = std::max(difference, relative_difference(tape->y, at.fused.y));
+      difference = larger(difference, relative_difference(tape->y, at.fused.y));
     }
   }
   const auto none = [&](const char* claim, Index count) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "headroom/base/extremes.hpp"
 #include "headroom/optim/parameter_blocks.hpp"
 #include "lab/numbers.hpp"
 
@@ -92,7 +93,7 @@ double norm_of_head(const HeadBlocks& blocks, Index head) {
 double largest_difference(const HeadBlocks& a, const HeadBlocks& b, Index head) {
   double most = 0;
   for (const auto& [place, block] : a) {
-    if (place.second == head) most = std::max(most, largest_difference(block, b.at(place)));
+    if (place.second == head) most = larger(most, largest_difference(block, b.at(place)));
   }
   return most;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
@@ -210,7 +211,7 @@ Differences differences(const LabOptions& options, const std::vector<Index>& cou
   for (std::size_t i = 0; i < counts.size(); ++i) {
     result.absolute.push_back(mean_interval(absolute[i]));
     if (i > 0) {
-      result.least_relative = std::min(result.least_relative, mean_interval(relative[i]).value);
+      result.least_relative = smaller(result.least_relative, mean_interval(relative[i]).value);
     }
   }
   return result;

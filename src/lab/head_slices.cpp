@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
@@ -142,15 +143,15 @@ void run(const LabOptions& options, Notebook& book) {
     Index third = 0;
     for (const Tensor* rows : {&one.query, &one.key, &one.value}) {
       const Index begin = third++ * width + h * d;
-      in_difference = std::max(
+      in_difference = larger(
           in_difference, largest_difference(part_of(packed, 0, begin, begin + d), rows->grad()));
     }
     out_difference =
-        std::max(out_difference,
-                 largest_difference(part_of(output, 1, h * d, (h + 1) * d), one.output.grad()));
+        larger(out_difference,
+               largest_difference(part_of(output, 1, h * d, (h + 1) * d), one.output.grad()));
   }
   const double gradient_difference =
-      std::max(in_difference / largest(packed), out_difference / largest(output));
+      larger(in_difference / largest(packed), out_difference / largest(output));
 
   // What moves when the rows of one head change.
   Index fewest_own = width, most_others = 0, fewest_output = width;
@@ -173,7 +174,7 @@ void run(const LabOptions& options, Notebook& book) {
   for (Index h = 0; h < heads; ++h) {
     squares.push_back(squares_in_first(h));
     all_squares += squares.back();
-    fewest_squares = std::min(fewest_squares, squares.back());
+    fewest_squares = smaller(fewest_squares, squares.back());
   }
 
   // Pruning as BERT's users did: the rows and columns of some heads go.

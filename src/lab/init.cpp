@@ -7,6 +7,7 @@
 #include <map>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/nn/fused_heads.hpp"
@@ -122,7 +123,7 @@ double logit_standard_error(Index width, Index heads) {
 double distance_from_multiple(const Array& a, double factor, const Array& b) {
   double most = 0;
   for (Index i = 0; i < a.size(); ++i) {
-    most = std::max(most, std::abs(static_cast<double>(a[i]) - factor * static_cast<double>(b[i])));
+    most = larger(most, std::abs(static_cast<double>(a[i]) - factor * static_cast<double>(b[i])));
   }
   return most / largest(a);
 }
@@ -256,12 +257,14 @@ void claims(const LabOptions& options, const AllDraws& all, Notebook& book) {
     const Seen &base = all[per_matrix].seen[i], &small = all[packed].seen[i],
                &large = all[per_head].seen[i];
     const double growth = scaled_variance(FanPolicy::per_head, c, h);
-    not_multiple = std::max({not_multiple, distance_from_multiple(small.logits, 0.5, base.logits),
-                             distance_from_multiple(large.logits, growth, base.logits)});
+    for (const double distance : {distance_from_multiple(small.logits, 0.5, base.logits),
+                                  distance_from_multiple(large.logits, growth, base.logits)}) {
+      not_multiple = larger(not_multiple, distance);
+    }
     fell += rows_that_fell(small.maxima, base.maxima) + rows_that_fell(base.maxima, large.maxima);
   }
   for (const Policy& policy : policies) {
-    layouts = std::max(layouts, distance_of_layouts(policy.policy, options));
+    layouts = larger(layouts, distance_of_layouts(policy.policy, options));
   }
   // Weights are rounded to float in both precisions, so that both start from the same numbers.
   book.at_most("packed and per head: logits against 0.5 and 2H / (H + 1) times those per matrix",

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/ops/softmax.hpp"
 #include "lab/attention_derivation.hpp"
@@ -102,11 +103,11 @@ struct Found {
   double asymmetry = 0;   // largest |J_ab - J_ba|
   void worst(const Found& other) {
     wrong_ranks += other.wrong_ranks;
-    outside = std::max(outside, other.outside);
-    masked = std::max(masked, other.masked);
-    formula = std::max(formula, other.formula);
-    row_sum = std::max(row_sum, other.row_sum);
-    asymmetry = std::max(asymmetry, other.asymmetry);
+    outside = larger(outside, other.outside);
+    masked = larger(masked, other.masked);
+    formula = larger(formula, other.formula);
+    row_sum = larger(row_sum, other.row_sum);
+    asymmetry = larger(asymmetry, other.asymmetry);
   }
 };
 
@@ -120,19 +121,19 @@ void examine_entries(const Taped& taped, const Bytes& allowed, Found& found) {
       const double size = std::abs(entry);
       sum += entry;
       found.nonzero += entry == 0 ? 0 : 1;
-      found.asymmetry = std::max(found.asymmetry,
-                                 std::abs(entry - static_cast<double>(taped.jacobian[b * n + a])));
-      if (allowed[a] == 0 || allowed[b] == 0) found.masked = std::max(found.masked, size);
+      found.asymmetry =
+          larger(found.asymmetry, std::abs(entry - static_cast<double>(taped.jacobian[b * n + a])));
+      if (allowed[a] == 0 || allowed[b] == 0) found.masked = larger(found.masked, size);
       if (a / tokens != b / tokens) {
-        found.outside = std::max(found.outside, size);
+        found.outside = larger(found.outside, size);
         continue;
       }
       const auto p = static_cast<double>(taped.weights[a]),
                  q = static_cast<double>(taped.weights[b]);
       const double formula = (a == b ? p : 0) - p * q;
-      found.formula = std::max(found.formula, std::abs(entry - formula));
+      found.formula = larger(found.formula, std::abs(entry - formula));
     }
-    found.row_sum = std::max(found.row_sum, std::abs(sum));
+    found.row_sum = larger(found.row_sum, std::abs(sum));
   }
 }
 
@@ -145,7 +146,7 @@ void examine_ranks(const Taped& taped, const Bytes& allowed, Found& found) {
     for (Index j = row * tokens; j < (row + 1) * tokens; ++j) {
       if (allowed[j] == 0) continue;
       ++count;
-      least = std::min(least, static_cast<double>(taped.weights[j]));
+      least = smaller(least, static_cast<double>(taped.weights[j]));
     }
     const auto values = eigenvalues(block_of(taped.jacobian, row));
     const Index rank = std::count_if(values.begin(), values.end(),

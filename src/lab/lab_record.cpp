@@ -175,7 +175,16 @@ std::string joined_texts(const std::string& text, const std::string& precision,
       here += " " + a[i];
       there += " " + b[i];
     }
-    if (!here.empty()) joined += fmt::format("{} ({}:{})", here, precision, there);
+    if (!here.empty()) {
+      std::string end;  // a comma or stop that both have stands behind the bracket
+      if (here.back() == there.back() &&
+          std::string_view(".,:;").find(here.back()) != std::string_view::npos) {
+        end = here.back();
+        here.pop_back();
+        there.pop_back();
+      }
+      joined += fmt::format("{} ({}:{}){}", here, precision, there, end);
+    }
     if (i < a.size()) joined += " " + a[i++];
   }
   return joined.substr(1);

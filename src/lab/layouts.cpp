@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
@@ -119,7 +120,7 @@ double arrays_apart(const NamedArrays& a, const NamedArrays& b) {
   double most = 0;
   for (const auto& [name, array] : a) {
     if (name == "self.key.bias") continue;
-    most = std::max(most, largest_difference(array, b.at(name)) / std::max(1e-300, largest(array)));
+    most = larger(most, largest_difference(array, b.at(name)) / std::max(1e-300, largest(array)));
   }
   return most;
 }
@@ -167,8 +168,8 @@ void run(const LabOptions& options, Notebook& book) {
                     fmt::format("rows {} to {} of in_proj_weight", last * d, heads * d - 1), "no",
                     count_parameters(*with.fused)});
 
-  double forward = std::max(relative_difference(with.y_separate, with.y_fused),
-                            relative_difference(without.y_separate, without.y_fused));
+  double forward = larger(relative_difference(with.y_separate, with.y_fused),
+                          relative_difference(without.y_separate, without.y_fused));
   double foreign_forward = 0, gradients = 0;
   Index changed = 0, missing = 0;
   for (const ForeignLayout layout :
@@ -179,8 +180,8 @@ void run(const LabOptions& options, Notebook& book) {
     const double apart = relative_difference(forward_of(layout, arrays, x, heads), pair.y_fused);
     const double gradients_apart = arrays_apart(export_gradients(*pair.separate, layout),
                                                 export_gradients(*pair.fused, layout));
-    foreign_forward = std::max(foreign_forward, apart);
-    gradients = std::max(gradients, gradients_apart);
+    foreign_forward = larger(foreign_forward, apart);
+    gradients = larger(gradients, gradients_apart);
     missing += count_parameters(*pair.separate) - count_numbers(arrays);
 
     Rng blank(0);

@@ -1,11 +1,11 @@
 // What several experiments compute with arrays.
 #include "lab/numbers.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/ops/matmul.hpp"
 #include "headroom/ops/shaping.hpp"
@@ -57,19 +57,19 @@ double norm(const Array& a) { return std::sqrt(inner(a, a)); }
 
 double cosine(const Array& a, const Array& b) {
   const double lengths = norm(a) * norm(b);
-  return lengths > 0 ? inner(a, b) / lengths : 0;
+  return lengths == 0 ? 0 : inner(a, b) / lengths;
 }
 
 double largest(const Array& a) {
   double most = 0;
-  for (const Real x : a.span()) most = std::max(most, std::abs(static_cast<double>(x)));
+  for (const Real x : a.span()) most = larger(most, std::abs(static_cast<double>(x)));
   return most;
 }
 
 double largest_difference(const Array& a, const Array& b) {
   double most = 0;
   for (Index i = 0; i < a.size(); ++i) {
-    most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+    most = larger(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
   }
   return most;
 }

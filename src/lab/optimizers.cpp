@@ -1,10 +1,10 @@
 // optimizers: which rules notice how the heads are stored, and what a loud head does to the others.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "lab/imitation.hpp"
@@ -48,8 +48,8 @@ double layouts_apart(const OptimizerRule& rule, Gradients gradients, const LabOp
   const HeadBlocks after = head_values(*separate), other = head_values(*fused);
   double difference = 0, movement = 0;
   for (Index head = 0; head < options.heads; ++head) {
-    difference = std::max(difference, largest_difference(after, other, head));
-    movement = std::max(movement, largest_difference(before, after, head));
+    difference = larger(difference, largest_difference(after, other, head));
+    movement = larger(movement, largest_difference(before, after, head));
   }
   return difference / movement;
 }
@@ -66,18 +66,18 @@ double layouts_table(const std::vector<OptimizerRule>& rules, const LabOptions& 
       own.push_back(layouts_apart(rule, Gradients::their_own, options, i));
     }
     if (rule.elementwise()) {
-      elementwise = std::max(elementwise, std::ranges::max(same));
+      elementwise = larger(elementwise, largest(same));
     } else if (rule.by_tensor()) {
-      by_tensor = std::min(by_tensor, std::ranges::min(same));
+      by_tensor = smaller(by_tensor, smallest(same));
     } else {
-      by_block = std::max(by_block, std::ranges::max(same));
+      by_block = larger(by_block, largest(same));
     }
-    if (&rule == &rules.front()) sgd = std::ranges::max(own);
+    if (&rule == &rules.front()) sgd = largest(own);
     rows.push_back({rule.training.name, mean_interval(same).text(), mean_interval(own).text()});
   }
   book.table(fmt::format("Per tensor the layouts part by {:.1g} or more of a weight's way, by any "
                          "other rule by {:.1g} at most",
-                         by_tensor, std::max(elementwise, by_block)),
+                         by_tensor, larger(elementwise, by_block)),
              fmt::format("The same heads in both layouts, {} steps: max |difference| of the "
                          "weights over the largest movement, with the same gradients for both and "
                          "with each layout's own. Mean of {} draws with 95 % intervals. The title "
@@ -148,11 +148,11 @@ void claim_loud(const std::vector<Row>& rows, Notebook& book) {
     }
     if (row.name == "SGD") {
       for (const LoudHead& one : row.outbursts) {
-        sgd = std::max(sgd, std::abs(one.ratio(0) / loudness - 1));
+        sgd = larger(sgd, std::abs(one.ratio(0) / loudness - 1));
       }
     }
     if (row.name == "Adam") {
-      for (const LoudHead& one : row.always) adam = std::max(adam, std::abs(one.ratio(0) - 1));
+      for (const LoudHead& one : row.always) adam = larger(adam, std::abs(one.ratio(0) - 1));
     }
   }
   book.equal("SGD, Adam, AdamW, all per head: runs in which another head changes by a bit",
@@ -245,7 +245,7 @@ void training(const std::vector<OptimizerRule>& rules, const LabOptions& options
       apart.push_back(curves.apart);
       const double gain = curves.fused.front() / end;
       not_learned += gain > 1 ? 0 : 1;  // counts what is not a number, too
-      least_gain = std::min(least_gain, gain);
+      least_gain = smaller(least_gain, gain);
     }
     finals.push_back(ends);
     Record against_tensor;  // the rules stand in the order tensor, projection, head

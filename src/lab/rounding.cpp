@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/data/batches.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
@@ -101,8 +102,8 @@ Errors show_one_gradient(const LabOptions& options, Notebook& book) {
       one.push_back(errors.one);
       many.push_back(errors.many);
       between.push_back(errors.between);
-      most = {std::max(most.one, errors.one), std::max(most.many, errors.many),
-              std::max(most.between, errors.between)};
+      most = {larger(most.one, errors.one), larger(most.many, errors.many),
+              larger(most.between, errors.between)};
     }
     table.push_back({3 * heads, mean_interval(one).text(), mean_interval(many).text(),
                      mean_interval(between).text()});
@@ -208,8 +209,8 @@ void draw_trajectories(const std::vector<Trajectory>& all, Notebook& book) {
     for (const Trajectory& one : all) {
       const double difference = one.differences[i].second;
       logs += std::log(std::max(difference, 1e-300)) / static_cast<double>(all.size());
-      high = std::max(high, difference);
-      low = std::min(low, difference);
+      high = larger(high, difference);
+      low = smaller(low, difference);
     }
     middle.points.emplace_back(at, std::exp(logs));
     most.points.emplace_back(at, high);
@@ -265,10 +266,10 @@ Summary show_seeds(const std::vector<Trajectory>& all, Notebook& book) {
     const Trajectory& one = all[i];
     const double first = one.differences.front().second;
     double most = 0;
-    for (const auto& [step, difference] : one.differences) most = std::max(most, difference);
+    for (const auto& [step, difference] : one.differences) most = larger(most, difference);
     growths.push_back(growth_of(one));
     gaps.push_back(one.separate_loss - one.fused_loss);
-    summary.forward = std::max(summary.forward, one.forward);
+    summary.forward = larger(summary.forward, one.forward);
     summary.rise *= std::pow(most / first, 1 / static_cast<double>(all.size()));
     table.push_back({i, first, most, growths.back(), one.separate_loss, one.fused_loss});
   }

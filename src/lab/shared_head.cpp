@@ -1,10 +1,10 @@
 // shared-head: one small Linear for all heads, as a popular tutorial has it, is another function.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/nn/fused_heads.hpp"
@@ -138,7 +138,7 @@ Array moved_heads(const Attention& layer, const Tensor& x, const Sizes& s, Rng& 
     for (Index h = 0; h < s.heads; ++h) {
       const double difference =
           largest_difference(part_of(before, 1, h, h + 1), part_of(after, 1, h, h + 1));
-      moved[slice * s.heads + h] = difference > 0 ? Real(1) : Real(0);
+      moved[slice * s.heads + h] = difference != 0 ? Real(1) : Real(0);
     }
   }
   return moved;
@@ -178,8 +178,8 @@ void run(const LabOptions& options, Notebook& book) {
     all = inner(matrix, matrix);
     const Array sum = sum_of(diagonal);
     const double difference = relative_difference(sum, small->weight.grad());
-    gradient_difference = std::max(gradient_difference, difference);
-    least_off_diagonal = std::min(least_off_diagonal, 1 - on / all);
+    gradient_difference = larger(gradient_difference, difference);
+    least_off_diagonal = smaller(least_off_diagonal, 1 - on / all);
     gradient_rows.push_back(
         {roles[third], norm(small->weight.grad()), norm(sum), difference, 1 - on / all});
     if (third == 0) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
@@ -110,7 +111,7 @@ void named_seeds(const LabOptions& options, Notebook& book) {
       const TapedAttention t = taped(inputs, heads);
       gradients.push_back({fmt::format("{}, {}", seed, heads == 1 ? "single" : "multi"),
                            truth(c.equal), norm(t.d_wq), norm(t.d_wk), norm(t.d_wv)});
-      most = std::max({most, largest(t.d_wq), largest(t.d_wk)});
+      most = larger(most, larger(largest(t.d_wq), largest(t.d_wk)));
     }
     if (c.one_hot) {
       book.equal(fmt::format("seed {}, all rows one-hot: largest gradient of W_Q and W_K", seed),
@@ -183,8 +184,9 @@ Index rate(const LabOptions& options, Notebook& book) {
 
 /// Largest difference of the four gradients between a derivation and the tape, relative.
 double apart(const AttentionDerivation& a, const TapedAttention& t) {
-  return std::max({relative_difference(a.d_wq, t.d_wq), relative_difference(a.d_wk, t.d_wk),
-                   relative_difference(a.d_wv, t.d_wv), relative_difference(a.d_x, t.d_x)});
+  return largest(
+      std::array{relative_difference(a.d_wq, t.d_wq), relative_difference(a.d_wk, t.d_wk),
+                 relative_difference(a.d_wv, t.d_wv), relative_difference(a.d_x, t.d_x)});
 }
 
 /// Sum over heads [B, H, T, T] -> [B, 1, T, T], times a factor.
@@ -205,7 +207,7 @@ double leaks_between_rows(const AttentionDerivation& a) {
   const Array d_scores = softmax_backward(a.weights, one_row);
   double most = 0;
   for (Index i = 0; i < d_scores.size(); ++i) {
-    if (i / n != row) most = std::max(most, std::abs(static_cast<double>(d_scores[i])));
+    if (i / n != row) most = larger(most, std::abs(static_cast<double>(d_scores[i])));
   }
   return most;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "headroom/base/extremes.hpp"
 #include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/lab/experiment.hpp"
@@ -196,8 +197,8 @@ void show_times(const std::vector<Measured>& all, Notebook& book) {
 struct Range {
   double low = 1e300, high = 0;
   void add(double value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
+    low = smaller(low, value);
+    high = larger(high, value);
   }
 };
 
@@ -214,7 +215,7 @@ void run(const LabOptions& options, Notebook& book) {
   Index products = 0, times = 0;
   Range of_medians, of_least;
   for (const Measured& m : all) {
-    arithmetic = std::max(arithmetic, std::abs(m.flops[0] / m.flops[1] - 1));
+    arithmetic = larger(arithmetic, std::abs(m.flops[0] / m.flops[1] - 1));
     products += m.products[0] != 3 * (3 * m.heads + 1) || m.products[1] != 3 * 2;
     for (const auto& [separate, fused] : m.costs) {
       for (const Cost* cost : {&separate, &fused}) {

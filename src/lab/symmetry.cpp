@@ -1,10 +1,10 @@
 // symmetry: two equal heads stay equal while they train, unless something tells them apart.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/ops/dropout.hpp"
@@ -39,7 +39,7 @@ constexpr std::size_t equal = 0, own_output = 1, dropped = 2, nudged = 3;
 double distance(const HeadBlocks& blocks, HeadRole role) {
   const Array &a = blocks.at({role, 0}), &b = blocks.at({role, 1});
   const double size = largest(a);
-  return size > 0 ? largest_difference(a, b) / size : 0;
+  return size == 0 ? 0 : largest_difference(a, b) / size;
 }
 
 /// Of the roles that make up what a head computes before its output block. The key bias has no
@@ -47,7 +47,7 @@ double distance(const HeadBlocks& blocks, HeadRole role) {
 double input_distance(const HeadBlocks& blocks) {
   double most = 0;
   for (const HeadRole role : {HeadRole::query, HeadRole::key, HeadRole::value}) {
-    most = std::max(most, distance(blocks, role));
+    most = larger(most, distance(blocks, role));
   }
   return most;
 }
@@ -91,7 +91,7 @@ Course train(const Start& start, Layout layout, const LabOptions& options, std::
   for (Index step = 0; step <= steps; ++step) {
     const HeadBlocks values = head_values(*layer);
     course.inputs.push_back(input_distance(values));
-    course.largest_output = std::max(course.largest_output, distance(values, HeadRole::output));
+    course.largest_output = larger(course.largest_output, distance(values, HeadRole::output));
     if (step == steps) break;
     const RandomStep random(options.seed + draw, static_cast<std::uint64_t>(step));
     course.last_loss = imitation_gradients(*layer, task.batch(step));
@@ -142,16 +142,13 @@ Runs runs_of(const Start& start, const LabOptions& options) {
 
 using AllRuns = std::array<Runs, std::size(starts)>;
 
-double largest_of(const std::vector<double>& values) { return std::ranges::max(values); }
-double smallest_of(const std::vector<double>& values) { return std::ranges::min(values); }
-
 /// How far the layouts disagree about the distance after the first step, as a share of it.
 double disagreement(const AllRuns& all) {
   double most = 0;
   for (const std::size_t start : {own_output, dropped, nudged}) {
     for (std::size_t i = 0; i < draws; ++i) {
       const double a = all[start].layouts[0][i].inputs[1], b = all[start].layouts[1][i].inputs[1];
-      most = std::max(most, std::abs(a - b) / a);
+      most = larger(most, std::abs(a - b) / a);
     }
   }
   return most;
@@ -194,20 +191,20 @@ void claims(const AllRuns& all, Notebook& book) {
   constexpr double same = by_precision(1e-12, 1e-5);
   const Runs &twins = all[equal], &free = all[own_output], &random = all[dropped];
   book.at_most(fmt::format("equal: largest distance of Q, K, V in {} steps", steps),
-               largest_of(twins.all([](const Course& c) { return largest_of(c.inputs); })), same);
+               largest(twins.all([](const Course& c) { return largest(c.inputs); })), same);
   book.at_most(fmt::format("equal: largest distance of the output blocks in {} steps", steps),
-               largest_of(twins.all([](const Course& c) { return c.largest_output; })), same);
+               largest(twins.all([](const Course& c) { return c.largest_output; })), same);
   book.at_most("equal: largest distance of the gradients of Q, K, V",
-               largest_of(twins.all([](const Course& c) { return largest_of(c.gradient); })), same);
+               largest(twins.all([](const Course& c) { return largest(c.gradient); })), same);
   book.at_most("own output block: distance of the output blocks' gradients at the first step",
-               largest_of(free.all([](const Course& c) { return c.first_output_gradient; })), same);
+               largest(free.all([](const Course& c) { return c.first_output_gradient; })), same);
   book.more_than("own output block: smallest distance of Q, K, V after 1 step",
-                 smallest_of(free.all_after(1)), 1e-4);
+                 smallest(free.all_after(1)), 1e-4);
   book.more_than(fmt::format("own output block: smallest distance after {} steps", steps),
-                 smallest_of(free.all_after(steps)), 0.05);
-  book.more_than("dropout: smallest distance after 1 step", smallest_of(random.all_after(1)), 1e-5);
+                 smallest(free.all_after(steps)), 0.05);
+  book.more_than("dropout: smallest distance after 1 step", smallest(random.all_after(1)), 1e-5);
   book.more_than(fmt::format("dropout: smallest distance after {} steps", steps),
-                 smallest_of(random.all_after(steps)), 0.01);
+                 smallest(random.all_after(steps)), 0.01);
   double diverged = 0;
   for (const Runs& runs : all) {
     for (const double ratio :
@@ -235,8 +232,7 @@ void run(const LabOptions& options, Notebook& book) {
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = runs_of(starts[i], options);
   show(all, book);
   claims(all, book);
-  const double drift =
-      largest_of(all[equal].all([](const Course& c) { return largest_of(c.inputs); }));
+  const double drift = largest(all[equal].all([](const Course& c) { return largest(c.inputs); }));
   const std::string stayed =
       drift == 0 ? "to the bit" : fmt::format("up to rounding ({:.1g})", drift);
   book.answer(fmt::format(

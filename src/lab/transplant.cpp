@@ -1,5 +1,6 @@
 // transplant: what is the same in both layouts once they hold the same heads.
 #include "headroom/heads/transplant.hpp"
+#include "headroom/base/extremes.hpp"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ constexpr double bound = by_precision(1e-12, 2e-6);
 using Worst = std::map<std::string, double>;
 
 void raise(Worst& worst, const std::string& what, double difference) {
-  worst[what] = std::max(worst[what], difference);
+  worst[what] = larger(worst[what], difference);
 }
 
 constexpr const char* quantities[] = {
@@ -68,7 +69,7 @@ void compare_parts(Worst& worst, const std::string& what, const NamedArrays& a,
 
 bool is_bias(const std::string& name) { return name.ends_with("bias"); }
 
-double relative_gap(double a, double b) { return std::abs(a - b) / std::max(a, b); }
+double relative_gap(double a, double b) { return std::abs(a - b) / larger(a, b); }
 
 /// Both layouts on the same random input and cotangent: everything that one pass gives.
 void compare_pass(const TwinLayouts& twins, bool cross, Rng& rng, Worst& worst) {
@@ -89,8 +90,8 @@ void compare_pass(const TwinLayouts& twins, bool cross, Rng& rng, Worst& worst) 
   double biases = 0, key_biases = 0;
   for (const auto* parts : {&of_a, &of_b}) {
     for (const auto& [name, array] : *parts) {
-      if (is_bias(name)) biases = std::max(biases, largest(array));
-      if (of_key_bias(name)) key_biases = std::max(key_biases, largest(array));
+      if (is_bias(name)) biases = larger(biases, largest(array));
+      if (of_key_bias(name)) key_biases = larger(key_biases, largest(array));
     }
   }
   raise(worst, "key bias", key_biases / biases);
@@ -243,10 +244,10 @@ struct Findings {
   double strangers = 1e300;  // least difference of outputs without a transplant: a control
 
   double worst_pass(const std::string& what) const {
-    return std::max(pass[0].at(what), pass[1].at(what));
+    return larger(pass[0].at(what), pass[1].at(what));
   }
   double worst_after_steps(const std::string& what) const {
-    return std::max(after_steps[0].at(what), after_steps[1].at(what));
+    return larger(after_steps[0].at(what), after_steps[1].at(what));
   }
 };
 
@@ -276,7 +277,7 @@ Findings measure(const LabOptions& options, const std::vector<Index>& counts) {
           }
         }
         found.strangers =
-            std::min(found.strangers, difference_of_strangers(*twins.separate, config, rng));
+            smaller(found.strangers, difference_of_strangers(*twins.separate, config, rng));
       }
     }
     for (int which = 0; which < 3; ++which) {
@@ -323,9 +324,9 @@ void run(const LabOptions& options, Notebook& book) {
   const std::vector<Index> counts = counts_of_heads(options.width, 16, options.heads);
   const Findings found = measure(options, counts);
   double of_pass = 0, of_steps = 0;
-  for (const char* what : quantities) of_pass = std::max(of_pass, found.worst_pass(what));
+  for (const char* what : quantities) of_pass = larger(of_pass, found.worst_pass(what));
   for (const auto& [what, difference] : found.after_steps[0]) {
-    of_steps = std::max(of_steps, found.worst_after_steps(what));
+    of_steps = larger(of_steps, found.worst_after_steps(what));
   }
   show_findings(found, of_pass, of_steps, book);
   const bool equal_counts = show_counts(options.width, counts, book);

@@ -7,6 +7,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/ops/matmul.hpp"
+#include "kernels/fetch_ahead.hpp"
 #include "kernels/few_rows.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/reduce.hpp"
@@ -63,29 +64,38 @@ void forward_into(Columns<Real> y, Index rows, const Array& x, const Array& weig
   }
   if (bias.defined()) {
     parallel_for(rows, grain_for(out), [&](Index begin, Index end) {
-      for (Index r = begin; r < end; ++r) std::copy_n(bias.data(), out, y.data + r * y.stride);
+      for (Index r = begin; r < end; ++r) {
+        Real* const row = y.data + r * y.stride;
+        kernels::fetch_ahead<kernels::Fetch::to_write>(row, out);
+        std::copy_n(bias.data(), out, row);
+      }
     });
   }
   gemm(rows, out, in, Real(1), {x.data(), in}, transposed(weight.data(), in),
        bias.defined() ? Real(1) : Real(0), y.data, y.stride);
 }
 
-/// dx += dy W
-void add_input_gradient(GradientSlot dx, Columns<const Real> dy, Index rows, const Array& weight) {
+/// dx += dy W and dW += dy^T x, whichever are wanted, at the same time. `x` may be empty where dW
+/// is not wanted.
+void add_gradients(GradientSlot dx, GradientSlot dw, Columns<const Real> dy, Index rows,
+                   const Array& x, const Array& weight) {
   const Index out = weight.dim(0), in = weight.dim(1);
-  bool fresh = false;
-  Array& sum = dx.sum(fresh);
-  gemm(rows, in, out, Real(1), {dy.data, dy.stride}, {weight.data(), in}, fresh ? Real(0) : Real(1),
-       sum.data(), in);
-}
-
-/// dW += dy^T x
-void add_weight_gradient(GradientSlot dw, Columns<const Real> dy, Index rows, const Array& x) {
-  const Index in = x.dim(-1);
-  bool fresh = false;
-  Array& sum = dw.sum(fresh);
-  gemm(sum.dim(0), in, rows, Real(1), transposed(dy.data, dy.stride), {x.data(), in},
-       fresh ? Real(0) : Real(1), sum.data(), in);
+  Product products[2];
+  std::size_t count = 0;
+  const auto add = [&](GradientSlot into, Index m, Index k, Factor a, Factor b) {
+    bool fresh = false;
+    Real* const sum = into.sum(fresh).data();
+    products[count++] = {m, in, k, Real(1), a, b, fresh ? Real(0) : Real(1), sum, in};
+  };
+  if (dx.wanted()) add(dx, rows, out, {dy.data, dy.stride}, {weight.data(), in});
+  if (dw.wanted()) add(dw, out, rows, transposed(dy.data, dy.stride), {x.data(), in});
+  if (count == 2 && products[0].c == products[1].c) {  // linear(x, x): one sum for both
+    gemm({products, 1});
+    gemm({products + 1, 1});
+  } else {
+    gemm({products, count});
+  }
+  OpScope::current()->work(static_cast<double>(count) * gemm_flops(rows, out, in), 0);
 }
 
 }  // namespace
@@ -96,22 +106,13 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Index rows = rows_of(x.shape()), out = weight.dim(0);
   Array y(x.shape().with(-1, out));
   forward_into({y.data(), out}, rows, x.value(), weight.value(), bias.value());
-  const double flops = gemm_flops(rows, out, weight.dim(1));
-  op.work(flops, 0);
-  return record(
-      op, y, {x, weight, bias},
-      [x = Saved(x), weight = weight.value(), rows, flops](const Array& dy, Gradients& into) {
-        const Columns<const Real> columns{dy.data(), dy.dim(-1)};
-        if (into[1].wanted()) {
-          add_weight_gradient(into[1], columns, rows, x.value());
-          OpScope::current()->work(flops, 0);
-        }
-        if (into[0].wanted()) {
-          add_input_gradient(into[0], columns, rows, weight);
-          OpScope::current()->work(flops, 0);
-        }
-        if (into[2].wanted()) into[2] += column_sums(dy);
-      });
+  op.work(gemm_flops(rows, out, weight.dim(1)), 0);
+  return record(op, y, {x, weight, bias},
+                [x = Saved(x), weight = weight.value(), rows](const Array& dy, Gradients& into) {
+                  add_gradients(into[0], into[1], {dy.data(), dy.dim(-1)}, rows,
+                                into[1].wanted() ? x.value() : Array(), weight);
+                  if (into[2].wanted()) into[2] += column_sums(dy);
+                });
 }
 
 Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
@@ -142,24 +143,19 @@ Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
                  biases.empty() ? Array() : biases[i].value());
     column += weights[i].dim(0);
   }
-  const double flops = gemm_flops(rows, width, x.dim(-1));
-  op.work(flops, 0);
+  op.work(gemm_flops(rows, width, x.dim(-1)), 0);
   return record(op, y, inputs,
-                [saved = Saved(x), weights = std::move(weight_values), rows, count, flops,
+                [saved = Saved(x), weights = std::move(weight_values), rows, count,
                  has_biases = !biases.empty()](const Array& dy, Gradients& into) {
                   bool weights_wanted = false;
                   for (std::size_t i = 0; i < count; ++i) weights_wanted |= into[1 + i].wanted();
                   const Array x_again = weights_wanted ? saved.value() : Array();
                   const Array bias_gradients = has_biases ? column_sums(dy) : Array();
-                  const int products = int{into[0].wanted()} + int{weights_wanted};
-                  OpScope::current()->work(products * flops, 0);
                   Index at = 0;  // column
                   for (std::size_t i = 0; i < count; ++i) {
                     const Index out = weights[i].dim(0);
-                    const Columns<const Real> columns{dy.data() + at, dy.dim(-1)};
-                    if (into[0].wanted()) add_input_gradient(into[0], columns, rows, weights[i]);
-                    if (into[1 + i].wanted())
-                      add_weight_gradient(into[1 + i], columns, rows, x_again);
+                    add_gradients(into[0], into[1 + i], {dy.data() + at, dy.dim(-1)}, rows, x_again,
+                                  weights[i]);
                     if (has_biases && into[1 + count + i].wanted()) {
                       into[1 + count + i] += Array(
                           Shape{out}, bias_gradients.span().subspan(static_cast<std::size_t>(at),

@@ -40,7 +40,8 @@ case $kind in
     "$folder/consumer"
     ;;
   subproject)
-    configure subproject -DHEADROOM_SOURCE="$here/../.." -DCMAKE_CXX_FLAGS_RELEASE=-O0 >/dev/null
+    configure subproject -DHEADROOM_SOURCE="$here/../.." -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
+      -DCMAKE_UNITY_BUILD=ON >/dev/null
     cmake --build "$folder/build" --parallel >/dev/null
     "$folder/build/consumer"
     ;;

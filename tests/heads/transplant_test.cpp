@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
@@ -82,6 +83,29 @@ TEST_CASE(
   CHECK(parameter_distance(separate, again).largest == 0);
   CHECK(gradient_distance(separate, again).largest == 0);
   CHECK(gradient_distance(separate, again).key_bias == 0);
+}
+
+TEST_CASE("distances say when a number is none") {
+  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  const Array a({2}, Real(1));
+  for (const Index at : {0, 1}) {
+    Array b = a.clone();
+    b[at] = nan;
+    CHECK(std::isnan(relative_difference(a, b)));
+    CHECK(std::isnan(relative_difference(b, a)));
+  }
+  Rng rng(1);
+  const auto one = make_attention(Layout::fused, {.width = 8, .heads = 2}, rng);
+  const auto other = make_attention(Layout::separate, one->config(), rng);
+  transplant(*one, *other);
+  CHECK(parameter_distance(*one, *other).largest == 0);
+  Tensor spoilt = parameters(*other).front().tensor;
+  Array value = spoilt.value().clone();
+  value[0] = nan;
+  spoilt.set_value(value);
+  const Distance distance = parameter_distance(*one, *other);
+  CHECK(std::isnan(distance.largest));
+  CHECK(distance.where == "in_proj_weight");
 }
 
 TEST_CASE("equal seeds give equal functions in both layouts") {

@@ -116,4 +116,43 @@ TEST_CASE("gemm gives the same bits on 1, 2 and 3 threads") {
   set_num_threads(before);
 }
 
+TEST_CASE("products at the same time are the products one by one") {
+  const int before = num_threads();
+  const std::vector<Sizes> sizes{
+      {300, 64, 200}, {64, 300, 200}, {0, 5, 3}, {20, 30, 40}, {9, 7, 0}};
+  const std::vector<Real> a = noise(300 * 200, "a"), b = noise(300 * 200, "b");
+  const auto start = noise(300 * 64, "c");
+  for (const int threads : {1, 2, 3}) {
+    set_num_threads(threads);
+    std::vector<std::vector<Real>> together(sizes.size(), start), alone = together;
+    std::vector<Product> products;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const Sizes& s = sizes[i];
+      const Real beta = i % 2 == 0 ? Real(0) : Real(0.5);
+      products.push_back({s.m,
+                          s.n,
+                          s.k,
+                          Real(2),
+                          {a.data(), s.k},
+                          {b.data(), s.n},
+                          beta,
+                          together[i].data(),
+                          s.n});
+      gemm(s.m, s.n, s.k, Real(2), {a.data(), s.k}, {b.data(), s.n}, beta, alone[i].data(), s.n);
+    }
+    gemm(products);
+    gemm(std::span<const Product>());  // nothing to do
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      INFO("product " << i << " on " << threads << " threads");
+      double worst = 0;
+      for (std::size_t at = 0; at < start.size(); ++at) {
+        worst = std::max(worst, std::abs(static_cast<double>(together[i][at] - alone[i][at])));
+      }
+      CHECK(worst < (is_double ? 1e-12 : 2e-4));
+      CHECK((together[i] == start) == (sizes[i].m == 0));
+    }
+  }
+  set_num_threads(before);
+}
+
 TEST_CASE("the BLAS describes itself") { CHECK_FALSE(describe_blas().empty()); }

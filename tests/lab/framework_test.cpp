@@ -134,7 +134,9 @@ TEST_CASE("what a precision says otherwise stands behind the other's words") {
   CHECK(joined_texts("a b", "float", "a b") == "a b");
   CHECK(joined_texts("True in 55 of 100 draws", "float", "True in 57 of 100 draws") ==
         "True in 55 (float: 57) of 100 draws");
-  CHECK(joined_texts("ends in 1.", "float", "ends in 2.") == "ends in 1. (float: 2.)");
+  CHECK(joined_texts("ends in 1.", "float", "ends in 2.") == "ends in 1 (float: 2).");
+  CHECK(joined_texts("up to 1, or 3,", "float", "up to 2, or 4;") ==
+        "up to 1 (float: 2), or 3, (float: 4;)");
   CHECK(joined_texts("Yes.", "float", "Not quite.") == "Yes. (In float: Not quite.)");
 }
 

@@ -163,6 +163,18 @@ TEST_CASE("a weight used twice side by side gets both gradients") {
   check_close(x.grad(), plain.dx);
 }
 
+TEST_CASE("an input that is its own weight gets both gradients") {
+  // Large enough for two threads that would be in each other's way.
+  const Tensor x = noise({900, 32}, "x"), y = linear(x, x);
+  Array dy = noise(y.shape(), "dy").value();
+  for (Real& value : dy.span()) value /= 30;  // sums of 900 numbers of size 1
+  y.backward(dy);
+  const PlainLinear plain(x.value(), x.value(), zeros({900}), dy);
+  Array both = plain.dx.clone();
+  for (Index i = 0; i < both.size(); ++i) both[i] += plain.dw[i];
+  check_close(x.grad(), both);
+}
+
 TEST_CASE("products and linear maps name the shapes that do not fit") {
   const Tensor x(zeros({2, 3})), w(zeros({128, 64}));
   CHECK_THROWS_WITH(linear(x, w),

@@ -1,9 +1,9 @@
 // Is this a build with sanitizers?
 #pragma once
 
-/// Sanitizers watch memory, which one size shows as well as three, and slow everything down tenfold:
-/// where a test takes minutes under them, it runs its smallest size there. The ordinary builds run
-/// them all.
+/// Sanitizers watch memory, which one size shows as well as three, and slow everything down
+/// tenfold: where a test takes minutes under them, it runs its smallest size there. The ordinary
+/// builds run them all.
 #ifdef HEADROOM_SANITIZED
 inline constexpr bool sanitized = true;
 #else

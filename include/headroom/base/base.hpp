@@ -2,6 +2,7 @@
 #pragma once
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/extremes.hpp"
 #include "headroom/base/half.hpp"
 #include "headroom/base/head_id.hpp"
 #include "headroom/base/invocation.hpp"
