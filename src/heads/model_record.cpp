@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "headroom/base/error.hpp"
-#include "headroom/base/extremes.hpp"
 #include "headroom/base/half.hpp"
 #include "headroom/base/names.hpp"
+#include "headroom/heads/transplant.hpp"
 #include "headroom/io/base64.hpp"
 #include "heads/forward_once.hpp"
 
@@ -66,14 +66,6 @@ Record attention_layout(const NamedAttention& found) {
                                 {"end", slice.end}});
   }
   return record;
-}
-
-double largest_difference(const Array& a, const Array& b) {
-  double largest = 0;
-  for (Index i = 0; i < a.size(); ++i) {
-    largest = larger(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
-  }
-  return largest;
 }
 
 /// Seven decimals, a thousand times finer than what a page's own numbers are held to.

@@ -215,17 +215,24 @@ Distance gradient_distance(Module& a, Module& b) {
 }
 
 double relative_difference(const Array& a, const Array& b) {
-  if (!(a.shape() == b.shape())) {
-    throw ShapeError(
-        fmt::format("relative_difference: shapes {} and {}", a.shape().text(), b.shape().text()));
-  }
-  double difference = 0, scale = 0;
-  for (Index i = 0; i < a.size(); ++i) {
-    const auto p = static_cast<double>(a[i]), q = static_cast<double>(b[i]);
-    difference = larger(difference, std::abs(p - q));
-    scale = std::max({scale, std::abs(p), std::abs(q)});
+  const double difference = largest_difference(a, b);
+  double scale = 0;
+  for (const Array* array : {&a, &b}) {
+    for (const Real x : array->span()) scale = std::max(scale, std::abs(static_cast<double>(x)));
   }
   return difference == 0 ? 0 : difference / scale;
+}
+
+double largest_difference(const Array& a, const Array& b) {
+  if (!(a.shape() == b.shape())) {
+    throw ShapeError(
+        fmt::format("largest_difference: shapes {} and {}", a.shape().text(), b.shape().text()));
+  }
+  double most = 0;
+  for (Index i = 0; i < a.size(); ++i) {
+    most = larger(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  }
+  return most;
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -70,7 +70,8 @@ Gradients gradients_of(Layout layout, const LabOptions& options, std::uint64_t d
     const Array expected = product(d_out, values.at({HeadRole::output, head}));  // [1, D]
     const Array& seen = gradients.at({HeadRole::value_bias, head});
     result.value_relation =
-        larger(result.value_relation, largest_difference(expected, seen) / result.value);
+        larger(result.value_relation,
+               largest_difference(expected.reshaped(seen.shape()), seen) / result.value);
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "headroom/base/extremes.hpp"
+#include "headroom/heads/transplant.hpp"
 #include "headroom/optim/parameter_blocks.hpp"
 #include "lab/numbers.hpp"
 

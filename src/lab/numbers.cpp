@@ -66,14 +66,6 @@ double largest(const Array& a) {
   return most;
 }
 
-double largest_difference(const Array& a, const Array& b) {
-  double most = 0;
-  for (Index i = 0; i < a.size(); ++i) {
-    most = larger(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
-  }
-  return most;
-}
-
 std::vector<Index> counts_of_heads(Index width, Index most, Index also) {
   std::set<Index> counts{also};
   for (Index h = 1; h <= most; h *= 2) {

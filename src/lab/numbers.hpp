@@ -42,7 +42,6 @@ double norm(const Array& a);
 /// <a, b> / (|a| |b|); 0 when one of them is zero.
 double cosine(const Array& a, const Array& b);
 double largest(const Array& a);  // max |a_i|
-double largest_difference(const Array& a, const Array& b);
 
 /// 1, 2, 4, ..., `most` as far as they divide the width, and `also`; ascending.
 std::vector<Index> counts_of_heads(Index width, Index most, Index also);

@@ -49,7 +49,10 @@ struct Distance {
 };
 Distance parameter_distance(Module& a, Module& b);
 Distance gradient_distance(Module& a, Module& b);
-/// The same for two arrays of equal shape. 0 where both are zero.
+/// max |a - b| / max |a, b| for two arrays of equal shape; 0 where both are zero. Throws
+/// ShapeError.
 double relative_difference(const Array& a, const Array& b);
+/// max |a - b|. Throws ShapeError where the shapes differ.
+double largest_difference(const Array& a, const Array& b);
 
 }  // namespace headroom::inline HEADROOM_PRECISION
