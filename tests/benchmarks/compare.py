@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Measures headroom beside PyTorch and writes the tables of docs/performance.md.
 
-    tests/benchmarks/compare.py [--rounds 5] [--threads 2 1] [--only step|inference|memory]
-                                [--python PYTHON] [--program PATH] [--blas LIBRARY] [--out FILE]
+    tests/benchmarks/compare.py [--rounds 5] [--threads 2 1] [--cases nano small medium base]
+                                [--only step|inference|memory] [--python PYTHON] [--program PATH]
+                                [--blas LIBRARY] [--out FILE]
 
 Every round runs each side once, in turn, each in a process of its own; a table shows the median of
 the rounds' medians and the least time of all. PYTHON is an interpreter that has PyTorch (default:
@@ -98,7 +99,7 @@ def table(titles, rows):
 def steps(bench):
     rows = []
     for threads in bench.options.threads:
-        for case in CASES:
+        for case in bench.options.cases:
             count = {"nano": 40, "small": 15, "medium": 6, "base": 6}[case]
             more = ["--threads", threads, "--steps", count]
             found = bench.measure({
@@ -119,7 +120,7 @@ def steps(bench):
 def inference(bench):
     rows = []
     for batch in (1, 16):
-        for case in CASES:
+        for case in bench.options.cases:
             more = ["--threads", 2, "--batch", batch]
             words = bench.measure({"ours": bench.ours("generate", case, *more),
                                    "torch": bench.twin("generate", case, *more)}, "tok_s", "tok_s")
@@ -140,7 +141,7 @@ def inference(bench):
 
 def memory(bench):
     rows = []
-    for case in CASES:
+    for case in bench.options.cases:
         more = ["--threads", 2]
         found = bench.measure({"ours": bench.ours("memory", case, *more),
                                "torch": bench.twin("memory", case, *more)}, "working_bytes")
@@ -164,6 +165,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1], help="of training steps")
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=CASES)
     parser.add_argument("--only", choices=["step", "inference", "memory"])
     parser.add_argument("--python")
     parser.add_argument("--program", default=ROOT / "build/release/bin/headroom")
