@@ -1,4 +1,5 @@
 // rounding: the first steps trained once more by hand, and the record's parts against each other.
+#include <algorithm>
 #include <cmath>
 
 #include "headroom/data/batches.hpp"
@@ -81,6 +82,22 @@ TEST_CASE("rounding shows the first step's difference, and levels that fit its c
     CHECK(front(row[1]) >= first_above(most, level));
     CHECK(front(row[1]) <= first_above(least, level));
   }
+
+  // Each seed starts where the curves do, and grows about as fast as the middle one.
+  const double end = std::min(first_above(middle, 0.01), middle.back()[0].get<double>());
+  double rise = 0, growth = 0;
+  for (const Record& point : middle) {
+    if (point[0] == end) rise = std::log10(point[1].get<double>() / middle[0][1].get<double>());
+  }
+  const Record& seeds = lab_test::block_with(record, "growth")["rows"];
+  for (const Record& row : seeds) {
+    CHECK(row[1].get<double>() <= high);
+    CHECK(row[1].get<double>() >= low);
+    growth += row[3].get<double>() / static_cast<double>(seeds.size());
+  }
+  const double middle_growth = 100 * rise / (end - 1);
+  CHECK(growth > middle_growth / 3);
+  CHECK(growth < middle_growth * 3);
 
   const double epsilon = is_double ? 0x1p-53 : 0x1p-24;
   for (const Record& row : lab_test::block_with(record, "between them")["rows"]) {
