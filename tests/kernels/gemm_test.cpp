@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "headroom/base/extremes.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/rng.hpp"
 
@@ -51,7 +52,7 @@ double worst_error(const Sizes& s, bool transpose_a, bool transpose_b, Real alph
                       static_cast<double>(b[static_cast<std::size_t>(b_at)]);
         }
       }
-      worst = std::max(worst, std::abs(static_cast<double>(c[at]) - expected));
+      worst = larger(worst, std::abs(static_cast<double>(c[at]) - expected));
     }
   }
   return worst;
@@ -146,7 +147,7 @@ TEST_CASE("products at the same time are the products one by one") {
       INFO("product " << i << " on " << threads << " threads");
       double worst = 0;
       for (std::size_t at = 0; at < start.size(); ++at) {
-        worst = std::max(worst, std::abs(static_cast<double>(together[i][at] - alone[i][at])));
+        worst = larger(worst, std::abs(static_cast<double>(together[i][at] - alone[i][at])));
       }
       CHECK(worst < (is_double ? 1e-12 : 2e-4));
       CHECK((together[i] == start) == (sizes[i].m == 0));
