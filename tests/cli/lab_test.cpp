@@ -85,7 +85,7 @@ TEST_CASE("both precisions stand on one page") {
   CHECK(json::parse(other.out)["precisions"] == json({own == "double" ? "float" : "double"}));
 }
 
-TEST_CASE("lab all runs everything, with a page for each and one that links them") {
+TEST_CASE("lab all runs everything, with a page for each and one that links them", "[long]") {
   const TemporaryFolder folder;
   const std::string width = sanitized ? "8" : "24", heads = sanitized ? "2" : "4";
   const Finished finished =
