@@ -16,6 +16,12 @@ inline constexpr std::uintptr_t fetch_distance = 4096;
 
 enum class Fetch { to_read = 0, to_write = 1 };
 
+/// Asks for the cache line `ahead` numbers behind x, which may lie beyond the end of the array.
+inline void fetch_line(const Real* x, Index ahead) {
+  const auto bytes = static_cast<std::uintptr_t>(ahead) * sizeof(Real);
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(x) + bytes));
+}
+
 /// Asks for what stands `fetch_distance` behind the n numbers at x. Nothing is touched, so that may
 /// lie beyond the end of the array.
 template <Fetch purpose = Fetch::to_read>

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
 
 #include "headroom/base/parallel.hpp"
+#include "kernels/fetch_ahead.hpp"
 #include "kernels/lane_sums.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
@@ -29,8 +31,12 @@ inline void write(const Corner& at, Index r, Index s, Real dot, Real beta) {
   }
 }
 
+/// Whether a pass over a block of B's rows asks for the next block: the first one does, so that the
+/// memory comes while the other rows of A have their turn.
+enum class Pass { fetching, plain };
+
 /// One tile of `rows` rows of A against tile / rows rows of B.
-template <int rows>
+template <int rows, Pass pass>
 void dot_tile(const Corner& at, Index k, Real alpha, Real beta) {
   constexpr int columns = dot_tile_size / rows;
   constexpr auto height = static_cast<std::size_t>(rows), width = static_cast<std::size_t>(columns);
@@ -40,7 +46,9 @@ void dot_tile(const Corner& at, Index k, Real alpha, Real beta) {
     Batch x[height];
     for (int r = 0; r < rows; ++r) x[r] = load(at.a + r * at.a_stride + i);
     for (int s = 0; s < columns; ++s) {
-      const Batch y = load(at.b + s * at.b_stride + i);
+      const Real* const row = at.b + s * at.b_stride + i;
+      const Batch y = load(row);
+      if constexpr (pass == Pass::fetching) fetch_line(row, dot_tile_size * at.b_stride);
       for (int r = 0; r < rows; ++r) sums[r][s] = xsimd::fma(x[r], y, sums[r][s]);
     }
   };
@@ -67,7 +75,7 @@ void dots(const Corner& at, Index rows, Index columns, Index k, Real alpha, Real
 }
 
 /// `rows` rows of A against rows [begin, end) of B.
-template <int rows>
+template <int rows, Pass pass>
 void strip(Corner at, Index begin, Index end, Index k, Real alpha, Real beta) {
   constexpr int columns = dot_tile_size / rows;
   const auto move = [&](Index by) {
@@ -77,7 +85,7 @@ void strip(Corner at, Index begin, Index end, Index k, Real alpha, Real beta) {
   };
   move(begin);
   for (; begin + columns <= end; begin += columns) {
-    dot_tile<rows>(at, k, alpha, beta);
+    dot_tile<rows, pass>(at, k, alpha, beta);
     move(columns);
   }
   dots(at, rows, end - begin, k, alpha, beta);
@@ -106,9 +114,14 @@ void few_rows(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Addend 
                       b.stride,
                       c_stride};
       };
-      for (; i + 4 <= m; i += 4) strip<4>(corner(), j, stop, k, alpha, addend.beta);
-      for (; i + 2 <= m; i += 2) strip<2>(corner(), j, stop, k, alpha, addend.beta);
-      for (; i < m; ++i) strip<1>(corner(), j, stop, k, alpha, addend.beta);
+      const auto run = [&]<int rows>(std::integral_constant<int, rows>) {
+        const auto apply = i == 0 ? strip<rows, Pass::fetching> : strip<rows, Pass::plain>;
+        apply(corner(), j, stop, k, alpha, addend.beta);
+        i += rows;
+      };
+      while (i + 4 <= m) run(std::integral_constant<int, 4>());
+      while (i + 2 <= m) run(std::integral_constant<int, 2>());
+      while (i < m) run(std::integral_constant<int, 1>());
     }
   });
 }

@@ -26,14 +26,21 @@ SWEEPS = {  # what grows: its sizes, and the other sizes
 }
 
 
-def measure(program, sizes, rounds):
+def run_once(program, sizes):
     command = [str(program), "bench", "step", "--case", "nano", "--json", "--steps", "10"]
     for name, size in sizes.items():
         command += [f"--{name}", str(size)]
     environment = {**os.environ, "GOMP_SPINCOUNT": os.environ.get("GOMP_SPINCOUNT", "3000")}
-    lines = [json.loads(subprocess.run(command, capture_output=True, text=True, check=True,
-                                       env=environment).stdout) for _ in range(rounds)]
-    return statistics.median(line["ms"] for line in lines), lines[0]["peak_bytes"]
+    line = json.loads(subprocess.run(command, capture_output=True, text=True, check=True,
+                                     env=environment).stdout)
+    return line["ms"], line["peak_bytes"]
+
+
+def measure(program, name, sizes, others, rounds):
+    """For each size, (median of the rounds' times, peak). Sizes take turns: whatever slows the
+    machine for a while meets all of them."""
+    found = [[run_once(program, {**others, name: size}) for size in sizes] for _ in range(rounds)]
+    return [(statistics.median(ms for ms, _ in points), points[0][1]) for points in zip(*found)]
 
 
 def exponent(sizes, values):
@@ -48,7 +55,7 @@ def draw(results, file):
     """A panel for each sweep, log-log, with the exponents in the legend."""
     import matplotlib
     matplotlib.use("svg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
     matplotlib.rcParams.update({"svg.hashsalt": "headroom", "font.size": 9})
     figure, axes = pyplot.subplots(1, len(results), figsize=(2.6 * len(results), 2.8))
     for axis, (name, (sizes, points)) in zip(axes, results.items()):
@@ -58,6 +65,8 @@ def draw(results, file):
                         label=f"{unit}, exponent {exponent(sizes, values):.2f}")
         axis.set_title(name)
         axis.set_xticks(sizes, [str(size) for size in sizes], rotation=45)
+        axis.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
         axis.minorticks_off()
         axis.grid(alpha=0.3)
         axis.legend(fontsize=7)
@@ -73,8 +82,7 @@ def main():
     options = parser.parse_args()
     results = {}
     for name, (sizes, others) in SWEEPS.items():
-        points = [measure(options.program, {**others, name: size}, options.rounds)
-                  for size in sizes]
+        points = measure(options.program, name, sizes, others, options.rounds)
         results[name] = (sizes, points)
         at = ", ".join(f"{key} {value}" for key, value in others.items())
         print(f"| {name} ({at}) | " + " | ".join(map(str, sizes)) + " | exponent |")
