@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "headroom/autograd/tape.hpp"
@@ -13,6 +14,7 @@
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/ops/ops.hpp"
 #include "lab/numbers.hpp"
+#include "lab/saturation.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -74,10 +76,12 @@ double trace(const LabOptions& options, Notebook& book) {
                {"A_h", text(mixed), "weights times V_h"},
                {"concatenated", text(side_by_side), "the heads side by side again"},
                {"y", text(y), "the output Linear mixes the heads"}});
-  book.equal("scores: last axis of their shape", static_cast<double>(scores.dim(2)),
-             static_cast<double>(tokens));
-  const Tensor whole = layer(x, x, AttentionMask::none());
-  return relative_difference(y.value(), whole.value());
+  AttentionAsk ask;
+  ask.maps = true;
+  const AttentionOut whole = layer(x, x, x, AttentionMask::none(), ask);
+  book.equal("the layer's own maps have the shape [1, h, T, T] (1: yes)",
+             whole.maps.shape() == Shape{1, heads, tokens, tokens}, 1);
+  return relative_difference(y.value(), whole.y.value());
 }
 
 void parameter_table(const LabOptions& options, const std::vector<Index>& counts, Notebook& book) {
@@ -105,82 +109,129 @@ void parameter_table(const LabOptions& options, const std::vector<Index>& counts
              static_cast<double>(4 * options.width * (options.width + 1)));
 }
 
-/// What one draw of the all-ones experiment showed for one number of heads, against one head.
-struct Ones {
-  bool same_bits = false;  // equal outputs
-  bool one_hot = false;    // every row of weights, with one head and with h, is a 1 and zeros
-};
-
-bool all_one_hot(const Array& weights) {
-  const Index keys = weights.dim(-1);
-  for (Index row = 0; row < weights.size(); row += keys) {
-    Index positive = 0;
-    for (Index j = 0; j < keys; ++j) positive += weights[row + j] > 0;
-    if (positive != 1) return false;
-  }
-  return true;
-}
-
 bool same_bits(const Array& a, const Array& b) {
   return std::equal(a.span().begin(), a.span().end(), b.span().begin());
 }
 
-/// Layers of ones, as the text initialised them, on uniform or normal inputs.
-void all_ones(const LabOptions& options, const std::vector<Index>& counts, Notebook& book) {
-  const NoGrad quiet;
-  const Index width = options.width;
-  const Array in = ones({3 * width, width}), out = ones({width, width});
-  const Layers layers = layers_for(width, counts);
-  for (const auto& layer : layers) set_weights(*layer, in, out);
+/// How far the log-sum-exps of a layer of ones are from those of the scores s_i s_j sqrt(D), s_i
+/// the sum of token i's features: max |difference| / max |value|.
+double distance_from_formula(const Array& log_sum_exp, const Tensor& x, Index d) {
+  std::vector<double> sums(tokens, 0);
+  for (Index i = 0; i < x.size(); ++i) {
+    sums[static_cast<std::size_t>(i / x.dim(-1))] += static_cast<double>(x.value()[i]);
+  }
+  double most = 0, difference = 0;
+  for (Index row = 0; row < log_sum_exp.size(); ++row) {
+    std::vector<double> scores;
+    for (const double sum : sums) {
+      scores.push_back(sums[static_cast<std::size_t>(row % tokens)] * sum *
+                       std::sqrt(static_cast<double>(d)));
+    }
+    const double top = largest(scores);
+    double rest = 0;
+    for (const double score : scores) rest += std::exp(score - top);
+    const double formula = top + std::log(rest);
+    most = larger(most, std::abs(formula));
+    difference = larger(difference, std::abs(static_cast<double>(log_sum_exp[row]) - formula));
+  }
+  return difference / most;
+}
+
+/// Draws in which h heads and one head are alike, for every number of heads.
+struct Alike {
+  std::vector<Index> equal;      // outputs, bit for bit
+  std::vector<Index> saturated;  // every row of weights of both has a 1
+};
+
+/// What layers of ones show on one kind of input.
+struct Ones {
+  Alike alike;
+  Index contradictions = 0;  // one-hot rows, but other outputs
+  double from_formula = 0;   // worst distance_from_formula
+};
+
+Ones ones_on(const std::function<Tensor(Rng&)>& draw_input, const char* stream,
+             const LabOptions& options, const std::vector<Index>& counts, const Layers& layers) {
   AttentionAsk ask;
-  ask.maps = true;
-  Notebook::Rows rows;
-  Index contradictions = 0, least_uniform = ones_draws;
-  std::vector<std::vector<Index>> agreed(2, std::vector<Index>(counts.size(), 0));
-  std::vector<std::vector<Index>> one_hot = agreed;
-  for (int kind = 0; kind < 2; ++kind) {
-    for (int draw = 0; draw < ones_draws; ++draw) {
-      Rng rng(options.seed, kind == 0 ? "ones uniform" : "ones normal",
-              static_cast<std::uint64_t>(draw));
-      const Shape shape{1, tokens, width};
-      const Tensor x(kind == 0 ? uniform_array(shape, rng) : normal(shape, 1, rng));
-      AttentionOut single;
-      for (std::size_t i = 0; i < counts.size(); ++i) {
-        const AttentionOut y = (*layers[i])(x, x, x, AttentionMask::none(), ask);
-        if (i == 0) single = y;
-        const Ones seen{same_bits(y.y.value(), single.y.value()),
-                        all_one_hot(y.maps.value()) && all_one_hot(single.maps.value())};
-        agreed[static_cast<std::size_t>(kind)][i] += seen.same_bits;
-        one_hot[static_cast<std::size_t>(kind)][i] += seen.one_hot;
-        contradictions += seen.one_hot && !seen.same_bits;
-      }
+  ask.maps = ask.rows = true;
+  Ones found;
+  found.alike.equal.resize(counts.size());
+  found.alike.saturated.resize(counts.size());
+  for (int draw = 0; draw < ones_draws; ++draw) {
+    Rng rng(options.seed, stream, static_cast<std::uint64_t>(draw));
+    const Tensor x = draw_input(rng);
+    const AttentionOut single = (*layers[0])(x, x, x, AttentionMask::none(), ask);
+    const Saturation of_single = saturation_of(single.maps.value());
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const AttentionOut several = (*layers[i])(x, x, x, AttentionMask::none(), ask);
+      const Saturation of_several = saturation_of(several.maps.value());
+      const bool equal = same_bits(several.y.value(), single.y.value());
+      found.alike.equal[i] += equal;
+      found.alike.saturated[i] += of_single.complete && of_several.complete;
+      found.contradictions += of_single.one_hot && of_several.one_hot && !equal;
+      found.from_formula =
+          larger(found.from_formula,
+                 distance_from_formula(several.rows.log_sum_exp, x, options.width / counts[i]));
     }
   }
-  for (std::size_t i = 1; i < counts.size(); ++i) {
-    rows.push_back({counts[i], agreed[0][i], one_hot[0][i],
-                    rate_interval(agreed[0][i], ones_draws).text(), agreed[1][i], one_hot[1][i],
-                    rate_interval(agreed[1][i], ones_draws).text()});
-    least_uniform = std::min(least_uniform, agreed[0][i]);
+  return found;
+}
+
+Index least_beyond_one(const std::vector<Index>& by_count) {
+  return *std::min_element(by_count.begin() + 1, by_count.end());
+}
+
+/// Layers of ones, as the text initialised them; returns the least number of draws with uniform
+/// inputs in which h heads give the output of one.
+Index all_ones(const LabOptions& options, const std::vector<Index>& counts, Notebook& book) {
+  const NoGrad quiet;
+  const Index width = options.width;
+  const Layers layers = layers_for(width, counts);
+  for (const auto& layer : layers) {
+    set_weights(*layer, ones({3 * width, width}), ones({width, width}));
   }
+  const Shape shape{1, tokens, width};
+  const Ones uniform = ones_on([&](Rng& rng) { return Tensor(uniform_array(shape, rng)); },
+                               "ones uniform", options, counts, layers);
+  const Ones normals = ones_on([&](Rng& rng) { return Tensor(normal(shape, 1, rng)); },
+                               "ones normal", options, counts, layers);
+  Notebook::Rows rows;
+  for (std::size_t i = 1; i < counts.size(); ++i) {
+    std::vector<Record> row{counts[i]};
+    for (const Alike* alike : {&uniform.alike, &normals.alike}) {
+      row.insert(row.end(), {alike->equal[i], alike->saturated[i],
+                             rate_interval(alike->equal[i], ones_draws).text()});
+    }
+    rows.push_back(std::move(row));
+  }
+  const Index least = least_beyond_one(uniform.alike.equal);
   book.table(
       fmt::format("With all weights one, uniform inputs give the same output in at least {} of {} "
-                  "draws",
-                  least_uniform, ones_draws),
+                  "draws, normal ones in at least {}",
+                  least, ones_draws, least_beyond_one(normals.alike.equal)),
       fmt::format(
-          "Draws (of {}) in which h heads give bit for bit the output of one head, those in which "
-          "every row of weights is a single 1 and zeros, and the rate with its 95 % interval. With "
-          "s_i the sum of token i's features, every query is s_i ones, so the scores are s_i s_j "
-          "sqrt(D): so far apart that softmax picks one key, the same for every number of heads.",
+          "Draws (of {}) in which h heads give bit for bit the output of one head; those in which "
+          "softmax saturates, so that every row's largest weight is 1; and the rate of equal ones "
+          "with its 95 % interval. With s_i the sum of token i's features every query is s_i times "
+          "a vector of ones, so the scores are s_i s_j sqrt(D): the wider the layer, the further "
+          "apart. Every head prefers the same key, that of the largest s_j (for a query with s_i "
+          "below 0 the smallest).",
           ones_draws),
-      {"heads", "uniform: equal", "uniform: one-hot", "uniform: rate", "normal: equal",
-       "normal: one-hot", "normal: rate"},
+      {"heads", "uniform: equal", "uniform: saturated", "uniform: rate", "normal: equal",
+       "normal: saturated", "normal: rate"},
       rows);
+  book.at_most("all ones: scores against s_i s_j sqrt(D), by the log-sum-exp of their rows",
+               larger(uniform.from_formula, normals.from_formula), same_gradients);
   book.equal("all ones: draws with one-hot weights and different outputs",
-             static_cast<double>(contradictions), 0);
+             static_cast<double>(uniform.contradictions + normals.contradictions), 0);
   if (width == 512) {
-    book.at_least("all ones, uniform inputs: least share of draws with equal outputs",
-                  static_cast<double>(least_uniform) / ones_draws, 0.8);
+    const auto share = [](Index count) { return static_cast<double>(count) / ones_draws; };
+    book.at_least("all ones, uniform inputs: least share of draws with equal outputs", share(least),
+                  0.8);
+    book.within("all ones, normal inputs: least share of draws with equal outputs",
+                share(least_beyond_one(normals.alike.equal)), 0.25, 1);
   }
+  return least;
 }
 
 /// Mean and spread over draws of max |y_1 - y_h| for every head count, for one kind of weights.
@@ -228,7 +279,7 @@ void run(const LabOptions& options, Notebook& book) {
   const double traced = trace(options, book);
   book.at_most("stages one by one against the layer, relative difference", traced, same_values);
   parameter_table(options, counts, book);
-  all_ones(options, counts, book);
+  const Index equal = all_ones(options, counts, book);
 
   const Real scale = Real(8) / static_cast<Real>(width);  // 1/64 for 512 features
   const Differences scaled = differences(options, counts, "head-count scaled", [&](Rng& rng) {
@@ -266,14 +317,20 @@ void run(const LabOptions& options, Notebook& book) {
     book.within("scaled ones (1/64): mean largest difference between 1 and 8 heads", of_eight, 0.03,
                 0.3);
   }
+  const std::string ones_text =
+      2 * equal > ones_draws
+          ? "Weights that are all one hide it, because their scores are so far apart that softmax "
+            "saturates, and picks the same key in every head"
+          : fmt::format(
+                "Weights that are all one hide it in wide layers, where softmax saturates "
+                "and picks the same key in every head; with {} features they hide it in "
+                "{} of {} draws or more",
+                width, equal, ones_draws);
   book.answer(fmt::format(
       "More heads do not add parameters ({} for any number), but they change the output: every "
-      "head "
-      "has a softmax of its own. Weights that are all one hide it, because their scores are so far "
-      "apart that each softmax picks one and the same key; with weights of ordinary size the "
-      "outputs "
-      "differ for every number of heads.",
-      figure_text(4 * width * (width + 1))));
+      "head has a softmax of its own. {}; with weights of ordinary size the outputs differ for "
+      "every number of heads.",
+      figure_text(4 * width * (width + 1)), ones_text));
 }
 
 }  // namespace head_counts

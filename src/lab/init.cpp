@@ -128,11 +128,13 @@ double distance_from_multiple(const Array& a, double factor, const Array& b) {
   return most / largest(a);
 }
 
-/// Rows of attention whose largest weight is smaller than in `before`, by more than rounding.
+/// Rows of attention whose largest weight is smaller than in `before`, by more than rounding, or
+/// not a number.
 Index rows_that_fell(const Array& before, const Array& after) {
   Index count = 0;
   for (Index i = 0; i < before.size(); ++i) {
-    count += static_cast<double>(after[i]) < (1 - same_values) * static_cast<double>(before[i]);
+    const double least = (1 - same_values) * static_cast<double>(before[i]);
+    count += !(static_cast<double>(after[i]) >= least);
   }
   return count;
 }
@@ -284,10 +286,10 @@ void run(const LabOptions& options, Notebook& book) {
   libraries(options, book);
   claims(options, all, book);
   book.answer(fmt::format(
-      "Yes. Xavier's rule reads the fan-out, and that is 3C, C or D: with {} heads of a width of "
+      "No: Xavier's rule reads the fan-out, and that is 3C, C or D, so with {} heads of a width of "
       "{} the logits start with a standard deviation of {:.2f} (packed, PyTorch's), {:.2f} (per "
       "matrix) or {:.2f} (per head), and the largest weight of a row of attention is {:.2f}, "
-      "{:.2f} or {:.2f} on average. So a comparison of layouts must fix the rule: here it is an "
+      "{:.2f} or {:.2f} on average. A comparison of layouts must fix the rule: here it is an "
       "option of the layer, and both layouts start from the same numbers under each.",
       options.heads, options.width, all[packed].logit_deviation().value,
       all[per_matrix].logit_deviation().value, all[per_head].logit_deviation().value,

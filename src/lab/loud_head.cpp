@@ -19,14 +19,14 @@ double LoudHead::quiet_ratio() const {
 
 bool LoudHead::quiet_is_untouched() const {
   for (Index head = 1; head < heads(); ++head) {
-    if (largest_difference(ordinary, loud, head) > 0) return false;
+    if (!(largest_difference(ordinary, loud, head) == 0)) return false;
   }
   return true;
 }
 
 bool LoudHead::quiet_is_untouched(HeadRole role) const {
   for (Index head = 1; head < heads(); ++head) {
-    if (largest_difference(ordinary.at({role, head}), loud.at({role, head})) > 0) return false;
+    if (!(largest_difference(ordinary.at({role, head}), loud.at({role, head})) == 0)) return false;
   }
   return true;
 }

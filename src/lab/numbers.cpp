@@ -12,6 +12,12 @@
 
 namespace headroom::inline HEADROOM_PRECISION {
 
+std::uint64_t seed_of_draw(std::uint64_t seed, std::uint64_t draw) {
+  Rng rng(seed, "draw", draw);
+  const std::uint64_t high = rng.word();
+  return high << 32 | rng.word();
+}
+
 Array uniform_array(const Shape& shape, Rng& rng) {
   Array result(shape);
   for (Real& x : result.span()) x = rng.uniform();
@@ -55,10 +61,7 @@ double inner(const Array& a, const Array& b) {
 
 double norm(const Array& a) { return std::sqrt(inner(a, a)); }
 
-double cosine(const Array& a, const Array& b) {
-  const double lengths = norm(a) * norm(b);
-  return lengths == 0 ? 0 : inner(a, b) / lengths;
-}
+double cosine(const Array& a, const Array& b) { return inner(a, b) / (norm(a) * norm(b)); }
 
 double largest(const Array& a) {
   double most = 0;
@@ -68,7 +71,7 @@ double largest(const Array& a) {
 
 std::vector<Index> counts_of_heads(Index width, Index most, Index also) {
   std::set<Index> counts{also};
-  for (Index h = 1; h <= most; h *= 2) {
+  for (Index h = 1; h <= most; ++h) {
     if (width % h == 0) counts.insert(h);
   }
   return {counts.begin(), counts.end()};

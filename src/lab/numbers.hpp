@@ -1,6 +1,7 @@
 // What several experiments compute with arrays. Private.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ constexpr double by_precision(double in_double, double in_float) {
 /// one pass, and of gradients, where longer sums round more often.
 inline constexpr double same_values = by_precision(1e-12, 5e-6);
 inline constexpr double same_gradients = by_precision(1e-11, 2e-5);
+
+/// The seed of one of several draws: experiments with other seeds share none of them.
+std::uint64_t seed_of_draw(std::uint64_t seed, std::uint64_t draw);
 
 /// Uniform in [0, 1), as torch.rand draws.
 Array uniform_array(const Shape& shape, Rng& rng);
@@ -39,11 +43,11 @@ Array product_at(const Array& a, const Array& b);
 /// The sum of a_i b_i, in double whatever the precision.
 double inner(const Array& a, const Array& b);
 double norm(const Array& a);
-/// <a, b> / (|a| |b|); 0 when one of them is zero.
+/// <a, b> / (|a| |b|); not a number when one of them is zero.
 double cosine(const Array& a, const Array& b);
 double largest(const Array& a);  // max |a_i|
 
-/// 1, 2, 4, ..., `most` as far as they divide the width, and `also`; ascending.
+/// The numbers up to `most` that divide the width, and `also`; ascending.
 std::vector<Index> counts_of_heads(Index width, Index most, Index also);
 
 /// "head 0", "head 1", ...

@@ -84,7 +84,7 @@ Course train(const Start& start, Layout layout, const LabOptions& options, std::
   Rng unused(0);
   const auto layer = make_attention(layout, first->config(), unused);
   transplant(*first, *layer);
-  const Imitation task(options.width, options.heads, options.seed + draw);
+  const Imitation task(options.width, options.heads, seed_of_draw(options.seed, draw));
   Sgd optimizer(*layer, {.momentum = 0.9});
   const double rate = 0.004 * static_cast<double>(options.width);
   Course course;
@@ -93,7 +93,7 @@ Course train(const Start& start, Layout layout, const LabOptions& options, std::
     course.inputs.push_back(input_distance(values));
     course.largest_output = larger(course.largest_output, distance(values, HeadRole::output));
     if (step == steps) break;
-    const RandomStep random(options.seed + draw, static_cast<std::uint64_t>(step));
+    const RandomStep random(seed_of_draw(options.seed, draw), static_cast<std::uint64_t>(step));
     course.last_loss = imitation_gradients(*layer, task.batch(step));
     if (step == 0) course.first_loss = course.last_loss;
     const HeadBlocks gradients = head_gradients(*layer);

@@ -19,7 +19,7 @@ Squares squares_of(std::uint64_t seed, std::uint64_t draw) {
   const AttentionConfig config{.width = width, .heads = heads, .bias = false};
   Rng rng(seed, "clipping", draw);
   PlainLayer plain{FusedHeads(config, rng)};
-  const PlainTask task(width, heads, seed + draw, false);
+  const PlainTask task(width, heads, seed_of_draw(seed, draw), false);
   const Numbers in = task.gradient(plain, plain.in_weight, 0),
                 out = task.gradient(plain, plain.out_weight, 0);
   Squares result;

@@ -21,7 +21,8 @@ TEST_CASE("dead-parameters reports the gradients of the biases that finite diffe
     const FusedHeads other({.width = width, .heads = heads}, rng);  // the copy draws, too
     draw_parameters(layer, rng);
     PlainLayer plain(layer);
-    const Numbers slope = PlainTask(width, heads, seed + draw).gradient(plain, plain.in_bias, 0);
+    const Numbers slope =
+        PlainTask(width, heads, seed_of_draw(seed, draw)).gradient(plain, plain.in_bias, 0);
     const auto largest = [&](Index third) {
       double most = 0;
       for (Index i = third * width; i < (third + 1) * width; ++i) {

@@ -3,9 +3,11 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "headroom/base/rng.hpp"
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/lab/lab.hpp"
 #include "headroom/nn/init.hpp"
@@ -43,6 +45,13 @@ inline double measured(const Record& record, const std::string& words) {
   }
   FAIL("no claim has \"" << words << "\"");
   return 0;
+}
+
+/// The seed of one of an experiment's draws.
+inline std::uint64_t seed_of_draw(std::uint64_t seed, std::uint64_t draw) {
+  Rng rng(seed, "draw", draw);
+  const std::uint64_t high = rng.word();
+  return (high << 32) + rng.word();
 }
 
 /// |a - b| / |b|

@@ -1,4 +1,6 @@
 // single-vs-multi: the printed gradients against finite differences of a plain forward pass.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "lab/lab_support.hpp"
@@ -8,6 +10,25 @@ using namespace lab_test;
 
 TEST_CASE("single-vs-multi holds for any seed and size") {
   check_holds("single-vs-multi", {{2, 2, 1}, {12, 3, 2}, {16, 4, 3}, {48, 8, 4}}, 9);
+}
+
+TEST_CASE("single-vs-multi reproduces the text at its own size", "[long]") {
+  const Record record = run("single-vs-multi", 0, 0);
+  for (const std::string& failed : failed_claims(record)) FAIL_CHECK(failed);
+  CHECK(measured(record, "share of draws that saturate") > 0.6);
+  CHECK(measured(record, "seed 1, all rows one-hot") == 0);
+  if (!is_double) {
+    CHECK(measured(record, "seed 1, float: single.eq(multi) is True") == 1);
+    CHECK(measured(record, "seed 6, float: single.eq(multi) is False") == 0);
+    CHECK(measured(record, "seed 6, float: all heads pick the same keys") == 0);
+    CHECK(measured(record, "share of draws that are True") > 0.35);
+  }
+  for (const char* length : {"10", "16", "128"}) {
+    const std::string words =
+        fmt::format("512 features, 8 heads, {} tokens: cosine of dW_", length);
+    CHECK(std::abs(measured(record, words + "Q") - 0.23) < 0.06);
+    CHECK(std::abs(measured(record, words + "V") - 0.59) < 0.11);
+  }
 }
 
 TEST_CASE("single-vs-multi prints the gradients that finite differences give") {

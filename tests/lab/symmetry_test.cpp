@@ -28,7 +28,7 @@ TEST_CASE("symmetry reports the distance that plain gradients make in one step")
     };
     copy_rows(plain.in_weight, width);
     copy_rows(plain.in_bias, 1);
-    const PlainTask task(width, heads, seed + draw);
+    const PlainTask task(width, heads, seed_of_draw(seed, draw));
     const Numbers slope = task.gradient(plain, plain.in_weight, 0);
     double distance = 0;
     for (Index third = 0; third < 3; ++third) {

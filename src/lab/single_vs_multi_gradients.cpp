@@ -1,0 +1,217 @@
+// single-vs-multi, second half: zero-mean weights, and the gradients of one head and of several.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "headroom/base/extremes.hpp"
+#include "headroom/heads/transplant.hpp"
+#include "headroom/lab/lab_record.hpp"
+#include "lab/numbers.hpp"
+#include "lab/single_vs_multi.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+namespace single_vs_multi {
+
+namespace {
+
+constexpr int cosine_draws = 10;
+
+/// Largest difference of the four gradients between a derivation and the tape, relative.
+double apart(const AttentionDerivation& a, const TapedAttention& t) {
+  return largest(
+      std::array{relative_difference(a.d_wq, t.d_wq), relative_difference(a.d_wk, t.d_wk),
+                 relative_difference(a.d_wv, t.d_wv), relative_difference(a.d_x, t.d_x)});
+}
+
+/// Sum over heads [B, H, T, T] -> [B, 1, T, T], times a factor.
+Array sum_over_heads(const Array& x, double factor) {
+  const Index b = x.dim(0), h = x.dim(1), n = x.dim(2) * x.dim(3);
+  Array sum = zeros({b, 1, x.dim(2), x.dim(3)});
+  for (Index i = 0; i < x.size(); ++i) {
+    sum[i / (h * n) * n + i % n] += x[i] * static_cast<Real>(factor);
+  }
+  return sum;
+}
+
+/// The columns of a weight that belong to one head.
+Array columns_of(const Array& weight, Index head, Index d) {
+  return part_of(weight, 1, head * d, (head + 1) * d);
+}
+
+/// A row for every head: its columns of dW in both, and how far derivation and tape are apart in
+/// them; returns the largest of these distances.
+double head_by_head(const LabOptions& options, const AttentionDerivation& derived,
+                    const TapedAttention& one, const TapedAttention& many, Notebook& book) {
+  constexpr Index most_shown = 16;
+  const Index d = options.head_dim();
+  Notebook::Rows rows;
+  double worst = 0, least_cosine = 1, most_cosine = -1;
+  for (Index h = 0; h < options.heads; ++h) {
+    std::vector<Record> row{h};
+    double distance = 0;
+    const auto add = [&](const Array& by_hand, const Array& of_one, const Array& of_many) {
+      const Array single = columns_of(of_one, h, d), multi = columns_of(of_many, h, d);
+      const double angle = cosine(single, multi);
+      row.insert(row.end(), {norm(single), norm(multi), angle});
+      least_cosine = smaller(least_cosine, angle);
+      most_cosine = larger(most_cosine, angle);
+      distance = larger(distance, relative_difference(columns_of(by_hand, h, d), multi));
+    };
+    add(derived.d_wq, one.d_wq, many.d_wq);
+    add(derived.d_wk, one.d_wk, many.d_wk);
+    add(derived.d_wv, one.d_wv, many.d_wv);
+    row.emplace_back(distance);
+    worst = larger(worst, distance);
+    if (h < most_shown) rows.push_back(std::move(row));
+  }
+  book.table(
+      fmt::format("Block by block: cosines of {:.2f} to {:.2f} between the gradients of a head's "
+                  "columns",
+                  least_cosine, most_cosine),
+      fmt::format(
+          "Norms of dW_Q, dW_K and dW_V in every head's {} columns, with a single head and with "
+          "{}, and the cosine between the two; then how far the derivation is from the "
+          "tape in this block, max |difference| / max |value|.{}",
+          d, options.heads,
+          options.heads > most_shown ? fmt::format(" The first {} heads are shown.", most_shown)
+                                     : ""),
+      {"head", "Q: single", "Q: multi", "Q: cosine", "K: single", "K: multi", "K: cosine",
+       "V: single", "V: multi", "V: cosine", "derivation - tape"},
+      rows);
+  return worst;
+}
+
+void derivation(const LabOptions& options, Notebook& book) {
+  Rng rng(options.seed, "single-vs-multi derivation");
+  const AttentionInputs inputs = zero_mean_inputs(batch, tokens, options.width, rng);
+  const AttentionDerivation one = derive(inputs, 1), many = derive(inputs, options.heads);
+  const TapedAttention taped_one = taped(inputs, 1), taped_many = taped(inputs, options.heads);
+  const double root = std::sqrt(static_cast<double>(options.heads));
+  const auto line = [&](const char* name, const char* formula, const Array& a, const Array& b) {
+    return Notebook::Step{name, formula, {{"single head", a}, {"multi, head 0", b}}};
+  };
+  book.matrices(
+      "The gradients of both, line by line",
+      fmt::format("The first example of a batch of {}; of each matrix the upper left corner, which "
+                  "in the single head's Q, K, V and their gradients belongs to head 0's columns. "
+                  "With R = dL/dy the same for both; D is the width of a head, {} for the single "
+                  "one and {} for each of {}.",
+                  batch, options.width, options.head_dim(), options.heads),
+      {line("S", "Q_h K_h^T / sqrt(D)", one.scores, many.scores),
+       line("P", "softmax(S_h) over the keys", one.weights, many.weights),
+       line("dV", "P_h^T R_h", one.d_value, many.d_value),
+       line("dP", "R_h V_h^T; the single one is the sum over the heads", one.d_weights,
+            many.d_weights),
+       line("dS", "P * (dP - rowsum(P * dP)): a Jacobian for each row of each head", one.d_scores,
+            many.d_scores),
+       line("dQ", "dS_h K_h / sqrt(D)", one.d_query, many.d_query),
+       line("dK", "dS_h^T Q_h / sqrt(D)", one.d_key, many.d_key),
+       line("dW_Q", "x^T dQ, summed over the batch", one.d_wq, many.d_wq),
+       line("dW_K", "x^T dK", one.d_wk, many.d_wk), line("dW_V", "x^T dV", one.d_wv, many.d_wv)});
+  book.at_most("S_single against (1/sqrt h) sum of S_h, relative difference",
+               relative_difference(one.scores, sum_over_heads(many.scores, 1 / root)), same_values);
+  book.at_most("dP of the single head against the sum of the heads' dP_h, relative difference",
+               relative_difference(one.d_weights, sum_over_heads(many.d_weights, 1)), same_values);
+  book.at_most("single head: derivation against the tape, relative difference of gradients",
+               apart(one, taped_one), same_gradients);
+  book.at_most("multi-head: derivation against the tape, relative difference of gradients",
+               apart(many, taped_many), same_gradients);
+  book.at_most("multi-head: the same block by block, worst block",
+               head_by_head(options, many, taped_one, taped_many, book), same_gradients);
+  book.at_least("zero-mean weights: relative difference of the outputs",
+                relative_difference(one.y, many.y), 0.01);
+}
+
+/// Mean cosines between single-head and multi-head gradients.
+struct Cosines {
+  Interval query, key, value, input;
+};
+
+/// For several numbers of heads, on the same draws.
+std::vector<Cosines> cosines(const LabOptions& options, const std::vector<Index>& counts,
+                             Index length) {
+  std::vector<std::array<std::vector<double>, 4>> found(counts.size());
+  for (int draw = 0; draw < cosine_draws; ++draw) {
+    Rng rng(options.seed, "single-vs-multi cosine " + std::to_string(length),
+            static_cast<std::uint64_t>(draw));
+    const AttentionInputs inputs = zero_mean_inputs(batch, length, options.width, rng);
+    const TapedAttention one = taped(inputs, 1);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const TapedAttention many = taped(inputs, counts[i]);
+      found[i][0].push_back(cosine(one.d_wq, many.d_wq));
+      found[i][1].push_back(cosine(one.d_wk, many.d_wk));
+      found[i][2].push_back(cosine(one.d_wv, many.d_wv));
+      found[i][3].push_back(cosine(one.d_x, many.d_x));
+    }
+  }
+  std::vector<Cosines> means;
+  for (const auto& [query, key, value, input] : found) {
+    means.push_back(
+        {mean_interval(query), mean_interval(key), mean_interval(value), mean_interval(input)});
+  }
+  return means;
+}
+
+void angles(const LabOptions& options, Notebook& book) {
+  // All numbers of heads at the text's length, the asked one at longer ones.
+  const std::vector<Index> counts = counts_of_heads(options.width, 64, options.heads);
+  const std::vector<Cosines> by_heads = cosines(options, counts, tokens);
+  const auto asked = std::find(counts.begin(), counts.end(), options.heads) - counts.begin();
+  const Cosines& at_ten = by_heads[static_cast<std::size_t>(asked)];
+  const Cosines at_sixteen = cosines(options, {options.heads}, 16).front();
+  const Cosines at_many = cosines(options, {options.heads}, 128).front();
+  Notebook::Rows rows;
+  const auto add_row = [&](Index length, const Cosines& c) {
+    rows.push_back({length, c.query.text(), c.key.text(), c.value.text(), c.input.text()});
+  };
+  add_row(tokens, at_ten);
+  add_row(16, at_sixteen);
+  add_row(128, at_many);
+  book.table(
+      fmt::format("The gradients point in different directions: cosine {:.2f} for W_Q, {:.2f} for "
+                  "W_V",
+                  at_ten.query.value, at_ten.value.value),
+      fmt::format("Cosine between the gradients with one head and with {}, from the same weights "
+                  "N(0, 1/{}), inputs and cotangent N(0, 1), batch {}, no output Linear; mean of "
+                  "{} draws with 95 % intervals.",
+                  options.heads, options.width, batch, cosine_draws),
+      {"tokens", "dW_Q", "dW_K", "dW_V", "dx"}, rows);
+  Notebook::Series query{"dW_Q", {}}, value{"dW_V", {}};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    query.points.emplace_back(counts[i], by_heads[i].query.value);
+    value.points.emplace_back(counts[i], by_heads[i].value.value);
+  }
+  book.chart(
+      fmt::format("With {} heads the cosine is {:.2f} for W_Q, with {} it is {:.2f}", counts[1],
+                  by_heads[1].query.value, counts.back(), by_heads.back().query.value),
+      fmt::format("Cosine with the single head's gradient at {} tokens.", tokens), "heads",
+      "cosine", false, {query, value});
+  book.at_most("one head against itself: 1 - cosine of dW_Q", 1 - by_heads[0].query.value,
+               same_gradients);
+  book.at_most("cosine of dW_Q at 10 tokens", at_ten.query.value, 0.99);
+  book.at_most("cosine of dW_V at 10 tokens", at_ten.value.value, 0.99);
+  if (text_sizes(options)) {
+    const auto claim = [&](Index length, const Cosines& c, double of_query, double of_value) {
+      constexpr double off = 0.04;  // of the figures' second digit and of ten draws
+      book.within(fmt::format("512 features, 8 heads, {} tokens: cosine of dW_Q", length),
+                  c.query.value, of_query - off, of_query + off);
+      book.within(fmt::format("512 features, 8 heads, {} tokens: cosine of dW_V", length),
+                  c.value.value, of_value - off, of_value + off);
+    };
+    claim(tokens, at_ten, 0.25, 0.66);
+    claim(16, at_sixteen, 0.25, 0.63);
+    claim(128, at_many, 0.21, 0.53);
+  }
+}
+
+}  // namespace
+
+void compare_gradients(const LabOptions& options, Notebook& book) {
+  derivation(options, book);
+  angles(options, book);
+}
+
+}  // namespace single_vs_multi
+}  // namespace headroom::inline HEADROOM_PRECISION
