@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "array/poison.hpp"
 
@@ -29,6 +30,12 @@ Block* after(Block* block) {
   return reinterpret_cast<Block*>(static_cast<std::byte*>(block->data()) + block->capacity);
 }
 
+/// How far into its segment a piece reaches.
+std::size_t end_of(Block* piece) {
+  return static_cast<std::size_t>(reinterpret_cast<std::byte*>(after(piece)) -
+                                  reinterpret_cast<std::byte*>(piece->segment->first()));
+}
+
 Block* make_piece(void* place, Segment* segment, Block* before, std::size_t capacity) {
   allow_access(place, header);
   auto* const piece = new (place) Block;
@@ -48,18 +55,24 @@ void absorb(Block* left, Block* right) {
 
 Block* LargeBlocks::take(std::size_t bytes, std::size_t& untouched) {
   const std::size_t wanted = bytes + red_zone;
-  const auto smallest_that_fits = [&] {
+  // The smallest that fits, but memory that was never in use comes last: using it makes the process
+  // larger.
+  const auto cost = [wanted](Block* piece) {
+    const std::size_t end = end_of(piece) - piece->capacity + wanted;
+    return std::pair{end > piece->segment->touched, piece->capacity};
+  };
+  const auto best_that_fits = [&] {
     Block* best = nullptr;
     for (Block* piece = waiting_; piece != nullptr; piece = piece->next) {
       if (piece->capacity < wanted) continue;
-      if (best == nullptr || piece->capacity < best->capacity) best = piece;
+      if (best == nullptr || cost(piece) < cost(best)) best = piece;
     }
     return best;
   };
-  Block* block = smallest_that_fits();
+  Block* block = best_that_fits();
   if (block == nullptr) {
     add_segment(wanted);
-    block = smallest_that_fits();
+    block = best_that_fits();
   }
   stop_waiting(block);
   if (block->capacity >= wanted + header + smallest_rest) {
@@ -70,8 +83,7 @@ Block* LargeBlocks::take(std::size_t bytes, std::size_t& untouched) {
     wait(rest);
   }
   Segment* const segment = block->segment;
-  const auto end = static_cast<std::size_t>(reinterpret_cast<std::byte*>(after(block)) -
-                                            reinterpret_cast<std::byte*>(segment->first()));
+  const std::size_t end = end_of(block);
   untouched = end > segment->touched ? end - segment->touched : 0;
   segment->touched += untouched;
   block->holders.store(1, std::memory_order_relaxed);

@@ -72,6 +72,19 @@ TEST_CASE("what neighbours leave holds one array, and an array's rest another") 
   CHECK(pool_statistics().from_system == from_system);
 }
 
+TEST_CASE("memory that was in use goes before memory that never was") {
+  trim_pool();
+  const std::size_t mb = std::size_t{1} << 20;
+  Array large(Shape{elements_of(10 * mb)});
+  const Array other(Shape{elements_of(5 * mb)});  // and less than a megabyte of a segment is left
+  const void* const place = large.data();
+  large = Array();
+  const std::size_t held = pool_statistics().held;
+  const Array small(Shape{elements_of(mb / 2)});  // the unused rest would be the tighter fit
+  CHECK(small.data() == place);
+  CHECK(pool_statistics().held == held);
+}
+
 TEST_CASE("large arrays that come and go never share a number") {
   Rng rng(3, "large arrays");
   std::vector<Array> arrays;
