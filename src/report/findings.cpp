@@ -42,7 +42,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double close_curves = 0.05;  // losses this near, by the first loss, fall as one
 constexpr double visible_rise = 0.01;  // of a validation loss, by the first loss
-constexpr double hardly_moved = 0.10;  // a loss that fell by less shows no pattern
+constexpr double hardly_moved = 0.10;  // a loss that changed by less shows no pattern
+constexpr double notable_loss = 0.05;  // of exact match: a share that fell by more is not kept
 
 std::string value_text(const Record& measure, double value) {
   return measure.value("unit", "") == "%" ? percent(value) : fmt::format("{:.3g}", value);
@@ -60,44 +61,95 @@ double distance(const std::vector<Point>& a, const std::vector<Point>& b) {
   return worst / std::max(1e-300, std::abs(a.front().value));
 }
 
-Record loss_finding(const Record& run, const std::vector<std::string>& models) {
-  std::vector<std::vector<Point>> curves;
-  for (const std::string& model : models) {
-    auto curve = series_of(run, model, "loss");
-    if (!curve.empty()) curves.push_back(std::move(curve));
+/// One model's losses.
+struct Curve {
+  std::string model;
+  std::vector<Point> points;
+  double first() const { return points.front().value; }
+  double last() const { return points.back().value; }
+};
+
+/// What became of a loss, the worst last.
+enum class Course { fell, measured_once, hardly_moved, rose };
+
+Course course_of(const Curve& curve) {
+  if (curve.points.size() < 2) return Course::measured_once;
+  const double change = (curve.last() - curve.first()) / std::max(1e-300, std::abs(curve.first()));
+  return change >= hardly_moved   ? Course::rose
+         : change > -hardly_moved ? Course::hardly_moved
+                                  : Course::fell;
+}
+
+/// Of a loss that did not fall; `whose` is "" or the model's, " of the fused model".
+Record not_fallen_finding(const Curve& curve, const std::string& whose, const std::string& look) {
+  switch (course_of(curve)) {
+    case Course::rose:
+      return finding(
+          fmt::format("The loss{} rose from {:.3g} to {:.3g}", whose, curve.first(), curve.last()),
+          "It ends more than a tenth above its first value: this training went wrong.");
+    case Course::hardly_moved:
+      return finding(fmt::format("No clear pattern: the loss{} hardly moved", whose),
+                     look + " It ends less than a tenth from its first value.");
+    case Course::measured_once:
+      return finding(fmt::format("The loss{} was measured once: {:.3g}", whose, curve.first()),
+                     "A curve needs a second measurement.");
+    case Course::fell: break;
   }
+  return {};
+}
+
+/// Null unless the validation loss ends above its lowest value.
+Record overfitting_finding(const Record& run, const Curve& training, const std::string& whose) {
+  const auto validation = series_of(run, training.model, "validation_loss");
+  if (validation.size() < 3) return {};
+  const auto best = std::min_element(validation.begin(), validation.end(),
+                                     [](Point a, Point b) { return a.value < b.value; });
+  const double rise = validation.back().value - best->value;
+  if (rise <= close_curves * best->value || rise <= visible_rise * training.first()) return {};
+  return finding(fmt::format("Validation loss{} turned up after step {}", whose, best->step),
+                 "It ends more than 5 % above its lowest value: from there on the model learned "
+                 "its training data by heart.");
+}
+
+Record loss_finding(const Record& run, const std::vector<std::string>& models) {
+  std::vector<Curve> curves;
+  for (const std::string& model : models) {
+    Curve curve{model, series_of(run, model, "loss")};
+    if (!curve.points.empty()) curves.push_back(std::move(curve));
+  }
+  if (curves.empty()) return {};
   const std::string look =
       models.size() > 1
           ? "Look for a steady fall on the log scale, and for how closely the curves lie together."
           : "Look for a steady fall on the log scale, and for the gap between the curves.";
-  if (curves.empty()) return {};
-  const double first = curves[0].front().value, last = curves[0].back().value;
-  if (curves[0].size() < 2 || last > (1 - hardly_moved) * first) {
-    return finding("No clear pattern: the loss hardly moved",
-                   look + " It fell by less than a tenth of its first value.");
-  }
-  const auto validation = series_of(run, models[0], "validation_loss");
-  const bool pruned = run.contains("schedule");  // then a rise has another reason
-  if (validation.size() > 2 && !pruned) {
-    const auto best = std::min_element(validation.begin(), validation.end(),
-                                       [](Point a, Point b) { return a.value < b.value; });
-    const double rise = validation.back().value - best->value;
-    if (rise > close_curves * best->value && rise > visible_rise * first) {
-      return finding(
-          fmt::format("Validation loss turned up after step {}", best->step),
-          "It ends more than 5 % above its lowest value: from there on the model learned "
-          "its training data by heart.");
+  const auto whose = [&](const Curve& curve) {
+    return curves.size() > 1 ? fmt::format(" of the {} model", curve.model) : std::string();
+  };
+  const Curve& worst =
+      *std::max_element(curves.begin(), curves.end(),
+                        [](const Curve& a, const Curve& b) { return course_of(a) < course_of(b); });
+  if (course_of(worst) != Course::fell) return not_fallen_finding(worst, whose(worst), look);
+  if (!run.contains("schedule")) {  // with heads removed, a rise has another reason
+    for (const Curve& curve : curves) {
+      const Record found = overfitting_finding(run, curve, whose(curve));
+      if (!found.is_null()) return found;
     }
   }
-  if (curves.size() > 1) {
-    if (distance(curves[0], curves[1]) < close_curves) {
-      return finding("The two losses fall as one",
-                     look + " They never differ by more than 5 % of the first loss.");
-    }
-    return finding("Both models learn, each on its own path",
-                   look + " Somewhere they differ by more than 5 % of the first loss.");
+  if (curves.size() == 1) {
+    return finding(fmt::format("The loss falls from {:.3g} to {:.2g}", worst.first(), worst.last()),
+                   look);
   }
-  return finding(fmt::format("The loss falls from {:.3g} to {:.2g}", first, last), look);
+  double apart = 0;
+  for (const Curve& curve : curves) {
+    apart = std::max(apart, distance(curves[0].points, curve.points));
+  }
+  const bool two = curves.size() == 2;
+  if (apart < close_curves) {
+    return finding(fmt::format("The {} losses fall as one", two ? "two" : "models'"),
+                   look + " They never differ by more than 5 % of the first loss.");
+  }
+  return finding(fmt::format("{} models learn, each on its own path", two ? "Both" : "All"),
+                 look + " Somewhere they differ by more than 5 % of the first loss.");
 }
 
 Record measure_finding(const Record& run, const Record& measure,
@@ -203,14 +255,22 @@ std::string summary(const Record& run, const std::vector<std::string>& models) {
     const auto q0 = range_in(rows.front(), "exact_match"),
                q1 = range_in(rows.back(), "exact_match");
     if (q0 && q1) {
+      const bool equal = q0->first == q0->second && q1->first == q1->second;
       text += fmt::format(
-          "They wrote {} of unseen examples exactly; with {} of {} heads removed, "
-          "still {}. ",
-          percent(q0->first), all - kept, all, percent(q1->first));
+          "Of unseen examples {} wrote {} exactly; with {} of {} heads removed, {} {}. ",
+          models.size() < 2 ? "it"
+          : equal           ? "both"
+                            : "the weaker one",
+          percent(q0->first), all - kept, all,
+          q0->first - q1->first <= notable_loss ? "still" : "only", percent(q1->first));
     }
     const auto t0 = number_in(rows.front(), "step_ms", "fused");
     const auto t1 = number_in(rows.back(), "step_ms", "fused");
-    if (t0 && t1) text += fmt::format("A training step went from {:.1f} to {:.1f} ms. ", *t0, *t1);
+    const bool of_fused = std::find(models.begin(), models.end(), "fused") != models.end();
+    if (t0 && t1) {
+      text += fmt::format("A training step{} went from {:.1f} to {:.1f} ms. ",
+                          of_fused && models.size() > 1 ? " of the fused one" : "", *t0, *t1);
+    }
   } else if (!models.empty()) {
     const auto loss = series_of(run, models[0], "validation_loss");
     if (!loss.empty()) text += fmt::format("Validation loss ends at {:.3f}. ", loss.back().value);

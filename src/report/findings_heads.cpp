@@ -1,6 +1,7 @@
 // What a run shows about its heads: which went, what it cost, where they look, how much they
 // matter.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -47,6 +48,17 @@ std::string kind_name(const std::string& kind) {
   return kind == "cross" ? "cross-attention" : kind + " self-attention";
 }
 
+/// " Layer 0 lost 3, layer 1 lost 5."
+std::string losses_by_layer(const Record& run) {
+  std::map<Index, Index> lost;
+  for (const Record& head : list_of(run, "heads"))
+    lost[head["layer"].get<Index>()] += removed(head);
+  std::vector<std::string> parts;
+  for (const auto& [layer, heads] : lost)
+    parts.push_back(fmt::format("layer {} lost {}", layer, heads));
+  return fmt::format(" {}.", capital(fmt::format("{}", fmt::join(parts, ", "))));
+}
+
 }  // namespace
 
 std::vector<Share> shares_of(const Record& run) {
@@ -74,16 +86,22 @@ Record heads_finding(const Record& run) {
       "Numbers and colour are importance, 100 the most; a struck-out head was removed at the step "
       "below its number. Heads are numbered layer.head, from 0.";
   if (kept == all) return finding(fmt::format("All {} heads are alive", all), look);
+  if (shares.size() == 1) {
+    return finding(fmt::format("{} of {} heads were removed", all - kept, all),
+                   look + losses_by_layer(run));
+  }
   const auto by_share = [](const Share& a, const Share& b) { return a.share() < b.share(); };
   const auto [low, high] = std::minmax_element(shares.begin(), shares.end(), by_share);
   if (high->share() - low->share() >= kept_share_apart) {
     return finding(
-        fmt::format("{} keeps {} of {} heads, {} only {} of {}", capital(kind_name(high->kind)),
-                    high->kept, high->all, kind_name(low->kind), low->kept, low->all),
+        fmt::format("{} keeps {} of {} heads, {} {} of {}", capital(kind_name(high->kind)),
+                    high->kept, high->all, kind_name(low->kind),
+                    low->kept == 0 ? "none" : fmt::format("only {}", low->kept), low->all),
         look);
   }
-  return finding(fmt::format("No clear pattern: {} heads went, evenly from all kinds", all - kept),
-                 look + " Kinds count as different when their kept shares are 25 points apart.");
+  return finding(
+      fmt::format("No clear pattern: {} heads went, and no kind lost clearly more", all - kept),
+      look + " Kinds count as different when their kept shares are 25 points apart.");
 }
 
 Record before_after_finding(const Record& run) {
@@ -173,11 +191,17 @@ Record importance_finding(const Record& run, const std::vector<std::string>& mod
     }
   }
   if (went.empty()) return {};
-  const std::string look =
+  std::string look =
       fmt::format("Importance is {}. Look for struck-out heads near the bottom.",
                   run.value("importance_name", "how much the loss depends on a head"));
   if (cost.size() > 2) {
     const double r = rank_correlation(importance, cost);
+    look += fmt::format(" The cost of removing a head is {}.",
+                        run.value("cost_name", "the rise of the loss without this head alone"));
+    if (first.size() > 2) {
+      look += fmt::format(" The layouts rank their heads with a correlation of {:.2f}.",
+                          rank_correlation(first, second));
+    }
     return r >= strong_correlation
                ? finding(fmt::format("Importance predicts what removing costs (rank correlation "
                                      "{:.2f})",

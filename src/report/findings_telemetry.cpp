@@ -31,7 +31,8 @@ Record telemetry_finding(const Record& run) {
   const Record &first = lines.front(), &last = lines.back();
   std::string look =
       "Look for heads whose gradient and gate gradient fall away from their neighbours': the loss "
-      "hardly depends on them. Entropy is 1 when a head looks at all keys alike, 0 when at one; "
+      "hardly depends on them. Gate gradient: how much the loss would change if the head's output "
+      "were scaled. Entropy is 1 when a head looks at all keys alike, 0 when at one; "
       "confidence is its largest weight, on average. A line that ends in a dot is of a head that "
       "was removed.";
   if (first.contains("model")) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "headroom/base/error.hpp"
+#include "headroom/train/measures.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -180,6 +181,7 @@ void check_run(const Record& run) {
                 {"parted_at", Kind::object},
                 {"heads", Kind::list},
                 {"importance_name", Kind::text},
+                {"cost_name", Kind::text},
                 {"schedule", Kind::list},
                 {"before_after", Kind::list},
                 {"examples", Kind::list},
@@ -299,18 +301,17 @@ std::vector<std::string> models_of(const Record& run) {
 Record measures_of(const Record& run) {
   if (run.contains("measures")) return run["measures"];
   Record measures = Record::array();
-  const auto add = [&](const char* key, const char* name, const char* better) {
-    const Record& lines = list_of(run, "metrics");
-    const bool occurs = std::any_of(lines.begin(), lines.end(), [key](const Record& line) {
-      return number_in(line, key).has_value();
+  const Record& lines = list_of(run, "metrics");
+  for (const Measure& measure : quality_measures) {
+    const bool occurs = std::any_of(lines.begin(), lines.end(), [&measure](const Record& line) {
+      return number_in(line, measure.key).has_value();
     });
-    if (occurs) {
-      measures.push_back({{"key", key}, {"name", name}, {"unit", "%"}, {"better", better}});
-    }
-  };
-  add("exact_match", "exact match", "higher");
-  add("per", "phoneme error rate", "lower");
-  add("wer", "word error rate", "lower");
+    if (!occurs) continue;
+    measures.push_back({{"key", measure.key},
+                        {"name", measure.name},
+                        {"unit", "%"},
+                        {"better", measure.higher_is_better ? "higher" : "lower"}});
+  }
   return measures;
 }
 

@@ -25,7 +25,8 @@ namespace {
 constexpr Index most_points = 400;                 // of a curve on the page; more cannot be seen
 constexpr std::size_t most_telemetry_points = 80;  // its charts are small and many
 
-/// Of many lines without an evaluation every n-th; those with one are all kept.
+/// Of many lines without an evaluation every n-th and each model's last; those with one are all
+/// kept.
 Record thinned(const Record& metrics, const Record& measures) {
   const auto evaluated = [&measures](const Record& line) {
     return line.contains("validation_loss") ||
@@ -34,19 +35,22 @@ Record thinned(const Record& metrics, const Record& measures) {
            });
   };
   std::map<std::string, Index> plain_lines, seen;
+  std::map<std::string, const Record*> last;
   for (const Record& line : metrics) {
     if (!evaluated(line)) ++plain_lines[line.value("model", "")];
+    last[line.value("model", "")] = &line;
   }
   Record result = Record::array();
   for (const Record& line : metrics) {
     const std::string model = line.value("model", "");
     const Index every = plain_lines[model] / most_points + 1;
-    if (evaluated(line) || seen[model]++ % every == 0) result.push_back(line);
+    const bool drawn = evaluated(line) || seen[model]++ % every == 0;
+    if (drawn || &line == last[model]) result.push_back(line);
   }
   return result;
 }
 
-/// Every n-th line, with four digits: more cannot be seen.
+/// Every n-th line and the last, with four digits: more cannot be seen.
 Record thinned_telemetry(const Record& lines) {
   const std::function<void(Record&)> round_all = [&round_all](Record& value) {
     if (value.is_number_float()) {
@@ -57,7 +61,8 @@ Record thinned_telemetry(const Record& lines) {
   };
   Record result = Record::array();
   const std::size_t every = lines.size() / most_telemetry_points + 1;
-  for (std::size_t i = 0; i < lines.size(); i += every) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i % every != 0 && i + 1 != lines.size()) continue;
     result.push_back(lines[i]);
     round_all(result.back());
   }

@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <vector>
+
+#include "headroom/train/measures.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -51,16 +52,6 @@ std::string bar(double fraction) {
   return fmt::format("[{:#<{}}{:-<{}}]", "", full, "", cells - full);
 }
 
-/// What other observers measure and the line shows.
-struct Measure {
-  const char *key, *name;
-  bool percent;
-};
-constexpr std::array measures = {Measure{"exact_match", "exact", true},
-                                 Measure{"accuracy", "accuracy", true}, Measure{"per", "PER", true},
-                                 Measure{"wer", "WER", true},
-                                 Measure{"validation_loss", "validation", false}};
-
 }  // namespace
 
 ProgressLine::ProgressLine(ProgressOptions options) : ProgressLine(std::move(options), std::cerr) {}
@@ -84,9 +75,8 @@ void ProgressLine::operator()(const StepReport& report) {
   }
   tokens_ += report.tokens;
   step_seconds_ += report.seconds;
-  for (const Measure& measure : measures) {
-    const auto found = report.metrics.find(measure.key);
-    if (found != report.metrics.end() && found->is_number()) latest_[measure.key] = *found;
+  for (const auto& [key, value] : report.metrics.items()) {
+    if (value.is_number()) latest_[key] = value;
   }
   const double interval = live_ ? options_.redraw_seconds : options_.line_seconds;
   if (!first && !last && now - last_drawn_ < interval) return;
@@ -112,12 +102,14 @@ std::string ProgressLine::text(const StepReport& report, int width, double now) 
   if (!options_.title.empty()) pieces.push_back({options_.title, 3});
   pieces.push_back({fmt::format("step {:>{}}/{}", report.step, all.size(), all), 0});
   pieces.push_back({fmt::format("loss {:.3f}", report.loss), 1});
-  for (const Measure& measure : measures) {
+  for (const Measure& measure : quality_measures) {
     if (!latest_.contains(measure.key)) continue;
-    const double value = latest_[measure.key].get<double>();
-    pieces.push_back({measure.percent ? fmt::format("{} {:.1f} %", measure.name, 100 * value)
-                                      : fmt::format("{} {:.3f}", measure.name, value),
-                      2});
+    const double share = latest_[measure.key].get<double>();
+    pieces.push_back({fmt::format("{} {:.1f} %", measure.short_name, 100 * share), 2});
+  }
+  if (latest_.contains("validation_loss")) {
+    pieces.push_back(
+        {fmt::format("validation {:.3f}", latest_["validation_loss"].get<double>()), 2});
   }
   if (tokens_ > 0 && step_seconds_ > 0) {
     const double rate = static_cast<double>(tokens_) / step_seconds_;

@@ -3,6 +3,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/report/report.hpp"
+#include "headroom/train/measures.hpp"
 #include "report/small_run.hpp"
 
 using namespace headroom;
@@ -29,15 +30,16 @@ TEST_CASE("a run that learned, parted and lost heads says so in every section") 
   CHECK(title(run, "telemetry") ==
         "Heads focus: their mean entropy falls from 0.90 to 0.52 of the largest");
   CHECK_THAT(findings(run)["telemetry"]["look"].get<std::string>(),
-             Contains("Measured on the fused model."));
+             Contains("Measured on the fused model.") &&
+                 Contains("how much the loss would change if the head's output were scaled"));
   CHECK(title(run, "maps") == "Head cross 0.0 points: its largest weight is 0.85 on average");
   CHECK(title(run, "importance") ==
         "Both layouts agree on which heads matter (rank correlation 1.00)");
-  CHECK(
-      findings(run)["summary"] ==
-      "Two models with different layouts started as the same function (outputs within 3.6e-7) "
-      "and trained in lockstep for 200 steps. They wrote 99.4 % of unseen examples exactly; with 6 "
-      "of 12 heads removed, still 98.9 %. A training step went from 38.0 to 30.4 ms.");
+  CHECK(findings(run)["summary"] ==
+        "Two models with different layouts started as the same function (outputs within 3.6e-7) "
+        "and trained in lockstep for 200 steps. Of unseen examples the weaker one wrote 99.4 % "
+        "exactly; with 6 of 12 heads removed, still 98.9 %. A training step of the fused one went "
+        "from 38.0 to 30.4 ms.");
 }
 
 TEST_CASE("numbers that support no finding give no clear pattern") {
@@ -48,7 +50,7 @@ TEST_CASE("numbers that support no finding give no clear pattern") {
   for (Record& head : run["heads"]) {
     head["removed_at"] = head["head"] == 0 ? Record(100) : Record(nullptr);
   }
-  CHECK(title(run, "heads") == "No clear pattern: 6 heads went, evenly from all kinds");
+  CHECK(title(run, "heads") == "No clear pattern: 6 heads went, and no kind lost clearly more");
 
   run["before_after"][1]["step_ms"] = 37.5;
   CHECK_THAT(title(run, "before_after"), StartsWith("No clear gain"));
@@ -101,13 +103,83 @@ TEST_CASE("findings follow the numbers to the other side of their thresholds") {
   CHECK(measure_title(run) == "Exact match ends at 50.0 %, short of the goal");
 
   run = small_run();
+  for (Record& head : run["heads"]) {
+    head["removed_at"] = head["kind"] == "encoder" ? Record(100) : Record(nullptr);
+  }
+  CHECK(title(run, "heads") ==
+        "Cross-attention keeps 4 of 4 heads, encoder self-attention none of 4");
   for (Record& head : run["heads"]) head["removed_at"] = nullptr;
   CHECK(title(run, "heads") == "All 12 heads are alive");
 
   run = small_run();
   for (Record& head : run["heads"]) head["cost"] = head["importance"]["fused"];
+  run["cost_name"] = "the rise of the loss";
   CHECK(title(run, "importance") ==
         "Importance predicts what removing costs (rank correlation 1.00)");
+  CHECK_THAT(findings(run)["importance"]["look"].get<std::string>(),
+             Contains("The cost of removing a head is the rise of the loss. The layouts rank their "
+                      "heads with a correlation of 1.00."));
+
+  run = small_run();
+  run["before_after"][1]["exact_match"]["separate"] = 0.12;
+  CHECK_THAT(findings(run)["summary"].get<std::string>(),
+             Contains("with 6 of 12 heads removed, only 12.0 %."));
+  run["before_after"][0]["exact_match"] = 1.0;
+  run["before_after"][1]["exact_match"] = {{"separate", 0.96}, {"fused", 0.96}};
+  CHECK_THAT(findings(run)["summary"].get<std::string>(),
+             Contains("both wrote 100.0 % exactly; with 6 of 12 heads removed, still 96.0 %."));
+}
+
+TEST_CASE("a loss that did not fall is called what it is, whichever model's it is") {
+  struct Case {
+    std::vector<double> separate, fused;
+    const char* title;
+  };
+  const std::vector<Case> cases = {
+      {{3, 1}, {3, 1}, "The two losses fall as one"},
+      {{3, 1}, {3, 2}, "Both models learn, each on its own path"},
+      {{3, 1}, {3, 9}, "The loss of the fused model rose from 3 to 9"},
+      {{3, 9}, {3, 1}, "The loss of the separate model rose from 3 to 9"},
+      {{3, 1}, {3, 2.9}, "No clear pattern: the loss of the fused model hardly moved"},
+      {{3, 3.1}, {3, 9}, "The loss of the fused model rose from 3 to 9"},
+      {{3, 1}, {3}, "The loss of the fused model was measured once: 3"},
+      {{3, 1}, {}, "The loss falls from 3 to 1"},
+      {{3, 3.1}, {}, "No clear pattern: the loss hardly moved"},
+      {{3, 4}, {}, "The loss rose from 3 to 4"},
+      {{3}, {}, "The loss was measured once: 3"},
+  };
+  for (const Case& c : cases) {
+    Record run = {{"title", "losses"}, {"metrics", Record::array()}};
+    const auto add = [&](const char* model, const std::vector<double>& losses) {
+      for (std::size_t i = 0; i < losses.size(); ++i) {
+        run["metrics"].push_back({{"step", i}, {"model", model}, {"loss", losses[i]}});
+      }
+    };
+    add("separate", c.separate);
+    add("fused", c.fused);
+    CHECK(title(run, "loss") == c.title);
+  }
+}
+
+TEST_CASE("a model with one kind of attention is told by its layers") {
+  Record run = small_run();
+  for (Record& head : run["heads"]) head["kind"] = "encoder";
+  CHECK(title(run, "heads") == "6 of 12 heads were removed");
+  CHECK_THAT(findings(run)["heads"]["look"].get<std::string>(),
+             Contains(" Layer 0 lost 4, layer 1 lost 2."));
+}
+
+TEST_CASE("what any task measures has a finding and a curve") {
+  for (const Measure& measure : quality_measures) {
+    Record run = {{"title", "measured"}, {"metrics", Record::array()}};
+    for (int step = 0; step < 3; ++step) {
+      run["metrics"].push_back({{"step", step}, {"loss", 2.0 - step / 2.0}});
+      run["metrics"].back()[measure.key] = 0.25 * step;
+    }
+    INFO(measure.key);
+    CHECK_THAT(measure_title(run), Contains(" ends at 50.0 %"));
+    CHECK_THAT(findings(run)["summary"].get<std::string>(), Contains(" ends at 50.0 %."));
+  }
 }
 
 TEST_CASE("a plain training run has only the sections that its records fill") {

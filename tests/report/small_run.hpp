@@ -75,11 +75,11 @@ inline headroom::Record small_run() {
            {"layer", head / 2},
            {"head", head % 2},
            {"importance", {{"separate", importance}, {"fused", importance * 1.02}}},
-           {"removed_at", goes ? Record(100 + 10 * removed++) : Record(nullptr)}});
+           {"removed_at", goes ? Record(105 + 10 * removed++) : Record(nullptr)}});
     }
   }
   for (int step = 10; step <= 200; step += 10) add_telemetry(run, step);
-  run["schedule"] = Record::array({{{"step", 100}, {"alive", 12}}, {{"step", 150}, {"alive", 6}}});
+  run["schedule"] = Record::array({{{"step", 100}, {"alive", 12}}, {{"step", 155}, {"alive", 6}}});
   run["before_after"] = Record::array({{{"label", "before"},
                                         {"exact_match", {{"separate", 0.996}, {"fused", 0.994}}},
                                         {"step_ms", 38.0},

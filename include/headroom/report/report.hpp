@@ -30,7 +30,7 @@ namespace headroom::inline HEADROOM_PRECISION {
 ///                                    "output": [...]},
 ///                  "gate_gradient": [...], "entropy": [...], "confidence": [...],
 ///                  "update_ratio": {"query": [...], ...}}],
-///   // What the second chart draws. Default: those of exact_match, per, wer that occur.
+///   // What the second chart draws. Default: those of train/measures.hpp that occur.
 ///   "measures": [{"key": "exact_match", "name": "exact match", "unit": "%", "better": "higher",
 ///                 "goal": 0.99}],            // unit "%": numbers are fractions; goal optional
 ///
@@ -41,13 +41,15 @@ namespace headroom::inline HEADROOM_PRECISION {
 ///   "parted_at": {"step": 212, "threshold": 1e-3},      // step null: they never did
 ///
 ///   // kind: "encoder", "decoder", "cross"; layer and head count from 0, head is the original one.
-///   // cost (optional): what removing this head alone does to the loss.
+///   // cost (optional): how much removing this head alone raises the loss; "cost_name" tells it in
+///   // words.
 ///   "heads": [{"kind": "cross", "layer": 0, "head": 2, "removed_at": 640,   // null: alive
 ///              "importance": {"separate": 0.11, "fused": 0.12}, "cost": 0.02}],
-///   "importance_name": "sensitivity, E |dL/dgate|",
+///   "importance_name": "sensitivity, E |dL/dgate|", "cost_name": "the rise of the loss",
 ///   "schedule": [{"step": 480, "alive": 24}, {"step": 640, "alive": 12}],
 ///
-///   // Each number may also be an object of numbers by model.
+///   // Each number may also be an object of numbers by model; times that are not are taken as the
+///   // fused model's where there is one.
 ///   "before_after": [{"label": "before", "exact_match": {"separate": 0.996, "fused": 0.995},
 ///                     "step_ms": 38.1, "attention_ms": 14.2, "parameters": 242560,
 ///                     "memory_bytes": 41000000}],

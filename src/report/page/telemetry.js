@@ -31,6 +31,13 @@ function head_points(head, reading, block) {
     .filter((point) => is_number(point.y)).map(({x, y}) => ({x, y: reading.log ? Math.abs(y) : y}));
 }
 
+/** How a line that ends before the others do is told: by the step of the removal, or of the last
+ * measurement where no record says more. */
+function end_text(head, last_measured) {
+  const removed_at = heads_by_name.get(head.name)?.removed_at;
+  return is_number(removed_at) ? `, removed at step ${commas(removed_at)}` : `, last measured at step ${commas(last_measured)}`;
+}
+
 /** The vertical axis that all charts of a reading share, and its switch's blocks too. */
 function shared_axis(reading, heads) {
   if (!reading.log) return {min: 0, max: 1};
@@ -53,11 +60,11 @@ function telemetry_section(finding) {
     const caption = h("p", {}), canvas = h("canvas", {role: "img"});
     const show = () => {
       const title = reading.title(blocks.find(([key]) => key === block)[1]);
-      const series = own.map((head) => ({name: `head ${head.head}`, colour: head_variable(head.head), ends: !last_line.heads.includes(head.name),
+      const series = own.map((head) => ({head, name: `head ${head.head}`, colour: head_variable(head.head), ends: !last_line.heads.includes(head.name),
         points: head_points(head, reading, block)})).filter((s) => s.points.length);
       caption.textContent = title;
       canvas.setAttribute("aria-label", `${row}, ${title}: ` + series.map((s) => `${s.name} from ${number_text(s.points[0].y)} to ${number_text(s.points.at(-1).y)}`
-        + (s.ends ? ` at step ${s.points.at(-1).x}, where it was removed` : "")).join("; "));
+        + (s.ends ? end_text(s.head, s.points.at(-1).x) : "")).join("; "));
       return line_chart(canvas, series, {log: reading.log, y: {...axes.get(reading)}, small: true, ...span});
     };
     const entry = {canvas, make: show};

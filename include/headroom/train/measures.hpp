@@ -1,0 +1,23 @@
+// What learners measure of a model beside its loss.
+#pragma once
+
+#include <array>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// A share of the answers, 0 to 1: its key in metrics, its name in texts and on the progress line.
+struct Measure {
+  const char *key, *name, *short_name;
+  bool higher_is_better;
+};
+
+/// All of them, in the order in which they are shown.
+inline constexpr std::array quality_measures = {
+    Measure{"exact_match", "exact match", "exact", true},
+    Measure{"accuracy", "accuracy", "accuracy", true},
+    Measure{"per", "phoneme error rate", "PER", false},
+    Measure{"wer", "word error rate", "WER", false}};
+
+}  // namespace headroom::inline HEADROOM_PRECISION
