@@ -16,6 +16,7 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
+#include "headroom/train/measures.hpp"
 #include "headroom/train/metrics_log.hpp"
 #include "headroom/train/progress.hpp"
 #include "headroom/train/run_folder.hpp"
@@ -28,16 +29,20 @@ namespace {
 /// Which heads were chosen and when each went: a part of checkpoints.
 class PruningState : public Stateful {
  public:
-  Record heads = Record::array();  // kind, layer, head, importance, removed_at
+  Record heads = Record::array();  // kind, layer, head, importance, cost, removed_at
 
-  void choose_from(const std::vector<HeadScore>& scores, Index total, Index keep) {
+  /// `costs` are of the same heads: what removing each alone does to the loss.
+  void choose_from(const std::vector<HeadScore>& scores, const std::vector<HeadScore>& costs,
+                   Index total, Index keep) {
     const std::vector<HeadId> order = choose(least_important_first(scores), total, keep);
-    for (const HeadScore& score : scores) {
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const HeadScore& score = scores[i];
       const auto place = std::find(order.begin(), order.end(), score.head);
       heads.push_back({{"kind", name_of(score.head.kind)},
                        {"layer", score.head.layer},
                        {"head", score.head.head},
                        {"importance", score.score},
+                       {"cost", costs[i].score},
                        {"removed_at", nullptr},
                        {"turn", place == order.end() ? Record() : Record(place - order.begin())}});
     }
@@ -142,12 +147,15 @@ class TrainingRun {
     Module& model = learner_->model();
     if (pruning_.heads.empty()) {
       Sensitivity sensitivity(model);
+      RemovalCost cost(model);
       model.eval();
       learner_->visit_validation(500, [&](Index examples, const Learner::Probed& loss) {
         sensitivity.add(examples, loss);
       });
+      learner_->visit_validation(
+          256, [&](Index examples, const Learner::Probed& loss) { cost.add(examples, loss); });
       model.train();
-      pruning_.choose_from(sensitivity.scores(), settings_.prune, settings_.keep);
+      pruning_.choose_from(sensitivity.scores(), cost.scores(), settings_.prune, settings_.keep);
       progress.note(fmt::format("{} of {} heads chosen at step {}, least sensitive first",
                                 settings_.prune, pruning_.heads.size(), report.step));
     }
@@ -203,6 +211,7 @@ class TrainingRun {
   void add_heads(Record& page) const {
     const std::string layout = name_of(settings_.model.block.layout);
     page["importance_name"] = "sensitivity, E |dL/dgate|";
+    page["cost_name"] = RemovalCost::in_words;
     page["heads"] = Record::array();
     std::map<Index, Index> alive{{0, static_cast<Index>(pruning_.heads.size())}};
     for (const Record& head : pruning_.heads) {
@@ -210,6 +219,7 @@ class TrainingRun {
                                {"layer", head["layer"]},
                                {"head", head["head"]},
                                {"importance", {{layout, head["importance"]}}},
+                               {"cost", head.value("cost", Record())},
                                {"removed_at", head["removed_at"]}});
       if (!head["removed_at"].is_null()) ++alive[head["removed_at"].get<Index>()];
     }
@@ -235,7 +245,8 @@ class TrainingRun {
     std::string text = "test:";
     for (const auto& [name, value] : test.items()) {
       const bool share =
-          name == "per" || name == "wer" || name == "exact_match" || name == "accuracy";
+          std::any_of(quality_measures.begin(), quality_measures.end(),
+                      [&key = name](const Measure& measure) { return measure.key == key; });
       text += share ? fmt::format("  {} {:.2f} %", name, 100 * value.get<double>())
                     : fmt::format("  {} {:.4f}", name, value.get<double>());
     }

@@ -1,4 +1,4 @@
-// Sensitivity of the loss to the gates of heads.
+// Sensitivity of the loss to the gates of heads, and the loss with one gate shut.
 #include "headroom/heads/importance.hpp"
 
 #include <algorithm>
@@ -7,6 +7,21 @@
 #include "headroom/base/error.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+
+/// Sums over examples as means, in the order of heads.
+std::vector<HeadScore> means(const std::map<HeadId, double>& sums, Index examples,
+                             const char* of_what) {
+  if (examples == 0) throw UsageError(std::string(of_what) + ": no batch was added");
+  std::vector<HeadScore> scores;
+  for (const auto& [head, sum] : sums) {
+    scores.push_back({head, sum / static_cast<double>(examples)});
+  }
+  return scores;
+}
+
+}  // namespace
 
 Sensitivity::Sensitivity(Module& model) : model_(model), attentions_(attentions(model)) {
   for (const HeadId& head : live_heads(model)) sums_[head] = 0;
@@ -31,12 +46,32 @@ void Sensitivity::add(Index examples, const ProbedLoss& loss) {
 }
 
 std::vector<HeadScore> Sensitivity::scores() const {
-  if (examples_ == 0) throw UsageError("sensitivity: no batch was added");
-  std::vector<HeadScore> scores;
-  for (const auto& [head, sum] : sums_) {
-    scores.push_back({head, sum / static_cast<double>(examples_)});
+  return means(sums_, examples_, "sensitivity");
+}
+
+RemovalCost::RemovalCost(Module& model) : attentions_(attentions(model)) {
+  for (const HeadId& head : live_heads(model)) sums_[head] = 0;
+}
+
+void RemovalCost::add(Index examples, const ProbedLoss& loss) {
+  const NoGrad quiet;
+  HeadProbe whole;
+  const auto before = static_cast<double>(loss(whole).item());
+  for (const NamedAttention& found : attentions_) {
+    for (const Index head : found.attention->alive()) {
+      Array gates = ones({found.attention->config().heads});
+      gates[head] = 0;
+      HeadProbe probe;
+      probe.gates[found.place()] = constant(gates);
+      sums_[{found.attention->kind, found.attention->layer, head}] +=
+          static_cast<double>(loss(probe).item()) - before;
+    }
   }
-  return scores;
+  examples_ += examples;
+}
+
+std::vector<HeadScore> RemovalCost::scores() const {
+  return means(sums_, examples_, "removal cost");
 }
 
 std::vector<HeadScore> added(const std::vector<HeadScore>& a, const std::vector<HeadScore>& b) {

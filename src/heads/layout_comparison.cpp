@@ -52,6 +52,11 @@ std::vector<std::string> symbols_of(const Vocabulary& vocabulary, const Tokens& 
   return symbols;
 }
 
+Tensor summed_loss(const Seq2Seq& model, const Seq2SeqBatch& batch, HeadProbe& probe) {
+  return cross_entropy(model(batch.source, batch.source_lengths, batch.target_in, &probe),
+                       batch.labels, {.reduction = Reduction::sum});
+}
+
 bool is_head(const Record& record, const HeadId& head) {
   return record["kind"] == name_of(head.kind) && record["layer"] == head.layer &&
          record["head"] == head.head;
@@ -85,6 +90,7 @@ LayoutComparison::LayoutComparison(const LayoutComparisonOptions& options)
   records_["differences"] = Record::array();
   records_["parted_at"] = {{"step", nullptr}, {"threshold", parted_threshold}};
   records_["importance_name"] = "sensitivity, E |dL/dgate|";
+  records_["cost_name"] = std::string(RemovalCost::in_words) + " (fused model)";
   records_["heads"] = Record::array();
   for (const HeadId& head : live_heads(fused())) {
     records_["heads"].push_back(head_record(head));
@@ -301,21 +307,31 @@ std::vector<HeadScore> LayoutComparison::sensitivity_of(Contestant& contestant) 
   Sensitivity sensitivity(*contestant.model);
   const std::vector<Seq2SeqExample> pairs = first_answers(task_.validation);
   for (const Seq2SeqBatch& batch : evaluation_batches(pairs, 64, task_.source, task_.target)) {
-    sensitivity.add(batch.source.dim(0), [&](HeadProbe& probe) {
-      const Tensor y =
-          (*contestant.model)(batch.source, batch.source_lengths, batch.target_in, &probe);
-      return cross_entropy(y, batch.labels, {.reduction = Reduction::sum});
-    });
+    sensitivity.add(batch.source.dim(0),
+                    [&](HeadProbe& probe) { return summed_loss(*contestant.model, batch, probe); });
   }
   return sensitivity.scores();
+}
+
+std::vector<HeadScore> LayoutComparison::removal_costs() {
+  RemovalCost cost(fused());
+  std::vector<Seq2SeqExample> pairs = first_answers(task_.validation);
+  pairs.resize(std::min<std::size_t>(256, pairs.size()));  // a pass for each head takes its time
+  for (const Seq2SeqBatch& batch : evaluation_batches(pairs, 64, task_.source, task_.target)) {
+    cost.add(batch.source.dim(0),
+             [&](HeadProbe& probe) { return summed_loss(fused(), batch, probe); });
+  }
+  return cost.scores();
 }
 
 bool LayoutComparison::remove_heads(const OnStep& on_step) {
   const std::vector<HeadScore> of_separate = sensitivity_of(separate_);
   const std::vector<HeadScore> of_fused = sensitivity_of(fused_);
+  const std::vector<HeadScore> costs = removal_costs();
   for (std::size_t i = 0; i < of_fused.size(); ++i) {
     records_["heads"][i]["importance"] = {{"separate", of_separate[i].score},
                                           {"fused", of_fused[i].score}};
+    records_["heads"][i]["cost"] = costs[i].score;
   }
   const PruningPlan plan{
       .schedule = {.begin = 0, .end = options_.prune_steps, .every = 5, .total = options_.remove},

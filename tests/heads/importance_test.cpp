@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
@@ -65,6 +66,37 @@ TEST_CASE("sensitivity is the mean over examples of |dL/dgate|, also after a pru
     }
     CHECK(std::abs(score.score - sum / 3) <= (is_double ? 1e-7 : 2e-3));
     CHECK(score.score > 0);
+  }
+}
+
+TEST_CASE("what removing a head costs is the rise of the loss of a model without it") {
+  const Ids ids({3, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 5, 7, 1, 3});
+  const Ids labels({3, 5}, {2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 5, 7, 1, 3, 5});
+  const auto model_without = [](const std::vector<HeadId>& gone) {
+    Rng rng(2);
+    auto model = std::make_unique<LanguageModel>(small_model(), rng);
+    prune(*model, gone);
+    return model;
+  };
+  const auto loss_without = [&](const std::vector<HeadId>& gone) {
+    HeadProbe probe;
+    return static_cast<double>(loss_of(*model_without(gone), ids, labels, probe).item());
+  };
+  const HeadId first{AttentionKind::decoder_self, 0, 1};
+  const auto model = model_without({first});
+  RemovalCost cost(*model);
+  CHECK_THROWS_AS(cost.scores(), UsageError);
+  for (int times = 0; times < 2; ++times) {  // a mean does not grow with the batches
+    cost.add(3, [&](HeadProbe& probe) { return loss_of(*model, ids, labels, probe); });
+  }
+  const std::vector<HeadScore> scores = cost.scores();
+  REQUIRE(scores.size() == 7);
+  const double before = loss_without({first});
+  for (const HeadScore& score : scores) {
+    INFO(score.head.text());
+    const double rise = (loss_without({first, score.head}) - before) / 3;
+    CHECK(std::abs(score.score - rise) <= (is_double ? 1e-12 : 1e-5));
+    CHECK(std::abs(rise) > 1e-4);
   }
 }
 

@@ -75,6 +75,7 @@ TEST_CASE("the main job starts with one function in two layouts and ends with ha
     }
   }
   CHECK(largest_gone <= smallest_kept);
+  for (const Record& head : job.records()["heads"]) CHECK(head["cost"].is_number_float());
 
   // Telemetry counts the steps of all parts; a head is in it as long as it lives.
   std::vector<Index> measured;

@@ -1,4 +1,4 @@
-// Importance: how much the loss depends on each head.
+// Importance: how much the loss depends on each head, and what removing it costs.
 #pragma once
 
 #include <functional>
@@ -31,6 +31,24 @@ class Sensitivity {
 
  private:
   Module& model_;
+  std::vector<NamedAttention> attentions_;
+  std::map<HeadId, double> sums_;
+  Index examples_ = 0;
+};
+
+/// What removing each live head alone costs: how much its gate at 0 raises the loss, the mean over
+/// examples. One forward pass for each head and batch, and one more; nothing is put on the tape.
+class RemovalCost {
+ public:
+  static constexpr const char* in_words =
+      "the mean rise of an unseen example's loss when only this head is switched off";
+  explicit RemovalCost(Module& model);
+  /// Adds a batch of `examples` sequences. Evaluation mode is the caller's choice.
+  void add(Index examples, const ProbedLoss& loss);
+  /// In the order of live_heads(). Throws UsageError before the first batch.
+  std::vector<HeadScore> scores() const;
+
+ private:
   std::vector<NamedAttention> attentions_;
   std::map<HeadId, double> sums_;
   Index examples_ = 0;

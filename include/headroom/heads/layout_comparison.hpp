@@ -89,6 +89,7 @@ class LayoutComparison {
   void record_difference(Index step);
   Record score_both(const char* label);
   std::vector<HeadScore> sensitivity_of(Contestant& contestant);
+  std::vector<HeadScore> removal_costs();  // of the fused model
 
   LayoutComparisonOptions options_;
   Seq2SeqTask task_;
