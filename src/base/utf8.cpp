@@ -61,7 +61,8 @@ std::string printable(std::string_view text, std::size_t limit) {
     if (result.size() >= limit) return result + "...";
     const std::size_t length = first_length(text.substr(at));
     const unsigned byte = byte_at(text, at);
-    if (length == 0 || byte < 0x20 || byte == 0x7F) {
+    const bool c1 = byte == 0xC2 && byte_at(text, at + 1) < 0xA0;  // U+009B begins a sequence too
+    if (length == 0 || byte < 0x20 || byte == 0x7F || c1) {
       result += fmt::format("\\x{:02X}", byte);
       at += 1;
     } else {

@@ -27,16 +27,21 @@ bool selected(const Record& head, const HeadSelection& selection) {
          (!selection.head || head["head"] == *selection.head);
 }
 
+/// A text in which line ends and tabs have a sign, and nothing can steer the terminal.
+std::string shown(const std::string& text, const TerminalStyle& style) {
+  std::string result;
+  for (const char c : text) {
+    result += c == '\n' ? style.unicode ? "⏎" : "\\n" : c == '\t' ? "\\t" : std::string(1, c);
+  }
+  return printable(result, 1000);
+}
+
 /// The symbols of an axis, spaces and line ends made visible.
 std::vector<std::string> axis(const Record& symbols, const TerminalStyle& style) {
   std::vector<std::string> texts;
   for (const Record& symbol : symbols) {
     const std::string text = symbol;
-    const bool space = style.unicode && text == " ";
-    texts.push_back(space          ? "␣"
-                    : text == "\n" ? style.unicode ? "⏎" : "\\n"
-                    : text == "\t" ? "\\t"
-                                   : text);
+    texts.push_back(style.unicode && text == " " ? "␣" : shown(text, style));
   }
   return texts;
 }
@@ -90,9 +95,10 @@ std::string side_by_side(const std::vector<std::vector<std::string>>& blocks, st
 /// A layer's selected heads of one kind, as many in a row as fit.
 std::string layer_text(const Record& example, const std::vector<Record>& heads, const Axes& axes,
                        const TerminalStyle& style) {
-  Index tight = widest(axes.queries) + 1;
-  for (const std::string& key : axes.keys) tight += std::max<Index>(1, display_width(key));
-  const Index roomy = tight + static_cast<Index>(axes.keys.size());
+  Index roomy = widest(axes.queries) + 1;
+  for (const std::string& key : axes.keys) roomy += std::max<Index>(1, display_width(key)) + 1;
+  // Only keys of one column each can do without the gaps between them.
+  const Index tight = roomy - (widest(axes.keys) > 1 ? 0 : static_cast<Index>(axes.keys.size()));
   const Index room = style.columns - indent;
   const Index fit = std::clamp<Index>((room + gap) / (std::max<Index>(tight, 16) + gap), 1,
                                       static_cast<Index>(heads.size()));
@@ -120,15 +126,14 @@ std::string layer_text(const Record& example, const std::vector<Record>& heads, 
 }
 
 /// What the model made of the input.
-std::string answer_text(const Record& record) {
+std::string answer_text(const Record& record, const TerminalStyle& style) {
   const Record& answer = record["answer"];
   const std::string origin = answer.contains("classes")        ? ""
                              : record.contains("output")       ? "given; "
                              : !answer["finished"].get<bool>() ? "cut off; "
                                                                : "";
-  return fmt::format("{}   ({}probability {:.3g})",
-                     printable(answer["text"].get<std::string>(), 1000), origin,
-                     answer["probability"].get<double>());
+  return fmt::format("{}   ({}probability {:.3g})", shown(answer["text"].get<std::string>(), style),
+                     origin, answer["probability"].get<double>());
 }
 
 }  // namespace
@@ -165,8 +170,8 @@ std::string attend_text(const Record& record, const HeadSelection& selection,
   using namespace attend_terminal;
   check_selection(record, selection);
   std::string text =
-      fmt::format("  input   {}\n  output  {}\n",
-                  printable(record["input"].get<std::string>(), 1000), answer_text(record));
+      fmt::format("  input   {}\n  output  {}\n", shown(record["input"].get<std::string>(), style),
+                  answer_text(record, style));
   for (const auto& [kind, title] : kinds) {
     std::map<Index, std::vector<Record>> layers;
     for (const Record& head : record["heads"]) {

@@ -144,28 +144,43 @@ std::string attention_map_text(std::span<const std::string> keys,
     throw ShapeError(fmt::format("attention_map_text: {} rows of weights for {} queries",
                                  weights.size(), queries.size()));
   }
-  Index side = 0, columns = 0;
-  for (const std::string& query : queries) side = std::max(side, display_width(query));
-  for (const std::string& key : keys) columns += std::max<Index>(1, display_width(key)) + 1;
-  // Single characters may stand side by side when the line is too short for gaps.
-  const bool tight = indent + side + 1 + columns > style.columns;
-  const std::string gap = tight ? "" : " ";
-  const std::string margin(static_cast<std::size_t>(indent), ' ');
-
-  std::string text = margin + std::string(static_cast<std::size_t>(side), ' ') + " ";
-  for (const std::string& key : keys) text += gap + padded(key, 1);
-  text += "\n";
   for (std::size_t i = 0; i < queries.size(); ++i) {
     if (weights[i].size() != keys.size()) {
       throw ShapeError(fmt::format("attention_map_text: row {} has {} weights for {} keys", i,
                                    weights[i].size(), keys.size()));
     }
-    text += margin + padded(queries[i], side, true) + " ";
-    for (std::size_t j = 0; j < keys.size(); ++j) {
-      const Index width = std::max<Index>(1, display_width(keys[j]));
-      text += gap + repeated(shade(weights[i][j], style.unicode), width);
+  }
+  Index side = 0, columns = 0;
+  std::vector<Index> widths;
+  for (const std::string& query : queries) side = std::max(side, display_width(query));
+  for (const std::string& key : keys) {
+    widths.push_back(std::max<Index>(1, display_width(key)));
+    columns += widths.back() + 1;
+  }
+  const Index room = style.columns - indent - side - 1;
+  // Single characters may stand side by side when the line is too short for gaps.
+  const bool single = std::all_of(widths.begin(), widths.end(), [](Index w) { return w == 1; });
+  const std::string gap = columns > room && single ? "" : " ";
+  const std::string margin(static_cast<std::size_t>(indent), ' ');
+
+  std::string text;
+  for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+    // As many keys as fit; the others follow below, under their own line.
+    for (Index used = 0; end < keys.size(); ++end) {
+      used += widths[end] + static_cast<Index>(gap.size());
+      if (used > room && end > begin) break;
     }
+    text += margin + std::string(static_cast<std::size_t>(side), ' ') + " ";
+    for (std::size_t j = begin; j < end; ++j) text += gap + padded(keys[j], 1);
     text += "\n";
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      text += margin + padded(queries[i], side, true) + " ";
+      for (std::size_t j = begin; j < end; ++j) {
+        text += gap + repeated(shade(weights[i][j], style.unicode), widths[j]);
+      }
+      text += "\n";
+    }
+    if (end < keys.size()) text += "\n";
   }
   return text;
 }

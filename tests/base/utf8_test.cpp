@@ -31,4 +31,6 @@ TEST_CASE("printable text stays on one line and within its limit") {
         "tab\\x09new\\x0Aline\\x7F \xC3\xA9 \\xFF");
   CHECK(printable(std::string_view("a\0b", 3)) == "a\\x00b");
   CHECK(printable("abcdef", 3) == "abc...");
+  // U+0080 to U+009F steer terminals as ESC does; U+00A0 is a space.
+  CHECK(printable("\xC2\x9B\xC2\xA0") == "\\xC2\\x9B\xC2\xA0");
 }

@@ -1,5 +1,6 @@
 // Attention maps in text: which are shown, removed heads, and what cannot be selected.
 #include <catch2/catch.hpp>
+#include <sstream>
 
 #include "headroom/base/error.hpp"
 #include "headroom/report/attend.hpp"
@@ -45,13 +46,46 @@ TerminalStyle unstyled() {
 
 TEST_CASE("all maps stand in lines of a layer's heads, removed ones by name only") {
   const std::string text = attend_text(small_record(), {}, unstyled());
-  CHECK_THAT(text, Contains("  input   a\\x0Ab\n  output  xy   (probability 0.25)\n"));
+  CHECK_THAT(text, Contains("  input   a\\nb\n  output  xy   (probability 0.25)\n"));
   CHECK_THAT(text, Contains("  layer 0\n"
                             "  head 0             head 1 (removed)\n"
                             "     a \\n b\n"
                             "  x  # -- -\n"
                             "  $  . .. #\n"));
   CHECK_THAT(text, Contains("encoder self-attention") && !Contains("decoder self-attention"));
+}
+
+TEST_CASE("no symbol can steer the terminal, and none breaks a line") {
+  Record record = small_record();
+  record["input"] = "a\x1b[2J\r\tb";
+  record["answer"]["text"] = "\x1b]0;x\x07";
+  record["example"]["source"] = {"a\x1b[2J", "\r", "\t"};
+  record["example"]["target"] = {
+      "\xc2\x9b"
+      "2J",
+      "\n"};
+  const std::string text = attend_text(record, {}, unstyled());
+  CHECK_THAT(text, Contains("  input   a\\x1B[2J\\x0D\\tb\n  output  \\x1B]0;x\\x07   "));
+  CHECK_THAT(text, Contains("     a\\x1B[2J \\x0D \\t\n") && Contains("\\xC2\\x9B2J"));
+  for (const char c : text) CHECK((c == '\n' || (c >= ' ' && c != '\x7F')));
+}
+
+TEST_CASE("a map wider than the terminal goes on below, under its own symbols") {
+  Record record = small_record();
+  record["example"]["source"] = Record::array();
+  for (int i = 0; i < 100; ++i) {
+    record["example"]["source"].push_back(std::string(1, static_cast<char>('a' + i % 26)));
+  }
+  for (Record& map : record["example"]["maps"]) {
+    for (Record& row : map["rows"]) row = std::vector<double>(100, 0.01);
+  }
+  std::istringstream lines(attend_text(record, {.kind = "cross", .layer = 1}, unstyled()));
+  std::size_t headers = 0;
+  for (std::string line; std::getline(lines, line);) {
+    CHECK(line.size() <= (line.find("cross-attention") == std::string::npos ? 80 : 100));
+    headers += line.find("abcdefghijklmnopqrstuvwxyzabc") != std::string::npos;
+  }
+  CHECK(headers == 2);  // two heads; the second part of each begins further on
 }
 
 TEST_CASE("kind, layer and head choose what is shown") {

@@ -47,6 +47,18 @@ TEST_CASE("a map that is too wide closes its gaps, longer tokens keep their colu
   CHECK(attention_map_text(words, query, {{1, 0}}, plain) == "   AH0 B\nq  ███ .\n");
 }
 
+TEST_CASE("a map that is still too wide goes on below itself") {
+  TerminalStyle narrow = plain;
+  narrow.columns = 6;
+  const std::vector<std::string> keys = {"a", "b", "c", "d", "e", "f"}, query = {"q"};
+  CHECK(attention_map_text(keys, query, {{1, 0, 0, 0, 0, 1}}, narrow) ==
+        "  abcd\nq █...\n\n  ef\nq .█\n");
+  const std::vector<std::string> words = {"AH0", "B", "wider than the line", "C"};
+  CHECK(attention_map_text(words, query, {{1, 0, 0, 1}}, narrow) ==
+        "   AH0\nq  ███\n\n   B\nq  .\n\n   wider than the line\nq  ...................\n\n"
+        "   C\nq  █\n");
+}
+
 TEST_CASE("a map whose weights do not fit its tokens is refused") {
   const std::vector<std::string> keys = {"a", "b"}, queries = {"q"};
   CHECK_THROWS_WITH(attention_map_text(keys, queries, {}, plain),

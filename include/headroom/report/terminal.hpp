@@ -33,7 +33,8 @@ std::string padded(std::string_view text, Index width, bool right = false);
 
 /// An attention map: keys on top, one line per query, a shade per weight: `.` below 0.1, then ░
 /// from 0.1, ▒ from 0.3, █ from 0.6 (ASCII: - + #). `weights` has a row per query. Every line
-/// starts with `indent` spaces and ends with a newline. Throws ShapeError when rows and tokens do
+/// starts with `indent` spaces and ends with a newline. A map that is too wide for a line goes on
+/// below itself, with an empty line between the parts. Throws ShapeError when rows and tokens do
 /// not fit.
 std::string attention_map_text(std::span<const std::string> keys,
                                std::span<const std::string> queries,
