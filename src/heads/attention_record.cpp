@@ -206,9 +206,11 @@ void add_passage(Record& record, const Passage& passage, const Vocabulary& targe
 Record attention_record(const SavedModel& saved, const AttentionQuestion& question) {
   using namespace attention_looking;
   Module& model = *saved.model;
-  Record record = {{"kind", "attend"},        {"model", {}},
-                   {"input", question.input}, {"given", question.output.has_value()},
-                   {"write", question.write}, {"heads", all_heads(model)}};
+  Record record = {{"kind", "attend"},
+                   {"model", {}},
+                   {"input", question.input},
+                   {"write", question.write},
+                   {"heads", all_heads(model)}};
   if (question.output) record["output"] = *question.output;
   record["model"] = facts(saved, record["heads"]);
   HeadProbe probe;
