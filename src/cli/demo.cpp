@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <map>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -14,6 +15,7 @@
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
 #include "headroom/train/checkpoint.hpp"
+#include "headroom/train/metrics_log.hpp"
 #include "headroom/train/run_folder.hpp"
 #include "headroom/train/stop_signals.hpp"
 
@@ -45,7 +47,8 @@ class Story {
     const bool kept = std::max({forward, gradient, input}) <= tolerance;
     headline(
         1, "Same function",
-        fmt::format("outputs differ by {:.1e}, gradients by {:.1e}   {}", forward,
+        fmt::format("outputs {}, gradients differ by {:.1e}   {}",
+                    forward == 0 ? "equal to the bit" : fmt::format("differ by {:.1e}", forward),
                     std::max(gradient, input),
                     kept ? "float rounding, nothing else"
                          : fmt::format("more than the {:.0e} that rounding explains", tolerance)));
@@ -145,7 +148,7 @@ class Story {
     }
     fmt::print("{}\n",
                table_text({"", "separate", "fused", "step", "attention", "parameters", "memory"},
-                          rows, out_, 22));
+                          rows, out_, 5));
   }
 
   void end(const std::filesystem::path& page, double seconds) const {
@@ -165,6 +168,27 @@ class Story {
   TerminalStyle out_, err_;
   double seconds_ = 0;
   Index tokens_ = 0;
+};
+
+/// Appends to metrics.jsonl what was recorded since the last time, so that a run that is stopped
+/// keeps its measurements.
+class NewLines {
+ public:
+  explicit NewLines(const std::filesystem::path& file) : log_(file) {}
+
+  void write(const Record& records) {
+    for (const char* key : {"metrics", "telemetry"}) {
+      const auto lines = records.find(key);
+      if (lines == records.end()) continue;
+      for (std::size_t& next = written_[key]; next < lines->size(); ++next) {
+        log_.write((*lines)[next]);
+      }
+    }
+  }
+
+ private:
+  MetricsLog log_;
+  std::map<std::string, std::size_t> written_;
 };
 
 int demo(const DemoOptions& options) {
@@ -198,24 +222,23 @@ int demo(const DemoOptions& options) {
   };
   const auto stopped = [&] {
     save();
-    fmt::print(stderr, "\nstopped; the models so far are in {}\n", folder.path().string());
+    fmt::print(stderr, "\nstopped; models and measurements so far are in {}\n",
+               folder.path().string());
     return signals.exit_code();
   };
-  if (!job.learn([&](const auto& p) {
-        story.progress(2, "Learning", p);
-        return !signals.requested();
-      })) {
-    return stopped();
-  }
+  NewLines log(folder.metrics());
+  const auto train = [&](int number, const char* title) {
+    return [&, number, title](const LayoutComparison::Progress& p) {
+      log.write(job.records());
+      story.progress(number, title, p);
+      return !signals.requested();
+    };
+  };
+  if (!job.learn(train(2, "Learning"))) return stopped();
   story.parted(job.records());
   job.look();
   story.looking(job);
-  if (!job.remove_heads([&](const auto& p) {
-        story.progress(4, "Removing heads", p);
-        return !signals.requested();
-      })) {
-    return stopped();
-  }
+  if (!job.remove_heads(train(4, "Removing heads"))) return stopped();
   story.removed(job.records());
   job.measure_cost();
   story.before_after(job.records());
@@ -228,11 +251,6 @@ int demo(const DemoOptions& options) {
   page["environment"]["seconds"] = std::round(seconds.count());
   write_file(folder.path() / "records.json", page.dump() + "\n");
   write_file(folder.summary(), job.summary().dump(2) + "\n");
-  std::string lines;
-  for (const char* key : {"metrics", "telemetry"}) {
-    for (const Record& line : page.value(key, Record::array())) lines += line.dump() + "\n";
-  }
-  write_file(folder.metrics(), lines);
   write_report(page, folder.report());
   story.end(folder.report(), seconds.count());
   return 0;

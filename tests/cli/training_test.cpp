@@ -184,7 +184,30 @@ TEST_CASE("an interrupted run goes on to the bit, heads being removed meanwhile"
   const json summary = json::parse(content(folder / "parts/summary.json"));
   CHECK(summary["heads_alive"] == 18);
   CHECK(summary["heads"].size() == 24);
+  CHECK(summary["heads"][0]["cost"].is_number());
+  const json page = json::parse(content(folder / "parts/records.json"));
+  CHECK(page["heads"][0]["cost"] == summary["heads"][0]["cost"]);
   CHECK(summary["test"] == json::parse(content(folder / "whole/summary.json"))["test"]);
+}
+
+TEST_CASE("a stopped demo keeps its measurements, and a page can be made of them") {
+  const TemporaryFolder folder;
+  const Finished stopped = run_process(
+      {"sh", "-c",
+       HEADROOM_PROGRAM
+       " demo --out run --telemetry 2 & run=$!; until grep -q heads run/metrics.jsonl || "
+       "! kill -0 $run; do sleep 0.05; done; kill -INT $run; wait $run"},
+      {}, folder.path());
+  REQUIRE(stopped.code == 130);
+  CHECK_THAT(stopped.err, Contains("stopped; models and measurements so far are in run"));
+  CHECK(std::filesystem::exists(folder / "run/checkpoint.safetensors"));
+  CHECK(steps_with_heads(folder / "run/metrics.jsonl").front() == 2);
+  CHECK(measurements(folder / "run/metrics.jsonl").front()["exact_match"].is_number());
+  if (!can_open_pages()) return;
+  const Finished report = headroom_program({"report", "--model", "run"}, folder);
+  INFO(report.err);
+  CHECK(report.code == 0);
+  CHECK_THAT(content(folder / "run/report.html"), Contains("\"Exact match ends at "));
 }
 
 TEST_CASE("a text model trains, samples, and repeats itself for the same seed") {
@@ -236,6 +259,8 @@ TEST_CASE("the accuracy of a classifier is reported") {
   INFO(run.err);
   CHECK(run.code == 0);
   CHECK_THAT(run.out, Contains("accuracy"));
+  if (!can_open_pages()) return;
+  CHECK_THAT(content(folder / "run/report.html"), Contains("\"Accuracy ends at "));
 }
 
 TEST_CASE("what cannot be trained is refused in one line, and leaves no folder behind") {
