@@ -151,10 +151,7 @@ BenchCase resized(BenchCase bench_case, const BenchOptions& options, Record& lin
     *size = wanted;
     line[name] = wanted;
   }
-  if (bench_case.width % bench_case.heads != 0) {
-    throw UsageError(
-        fmt::format("--heads {} must divide --width {}", bench_case.heads, bench_case.width));
-  }
+  require_heads_divide(bench_case.heads, bench_case.width);
   return bench_case;
 }
 

@@ -95,32 +95,62 @@ Picture picture_of(Layout layout, const GraphCommand& command) {
   return picture;
 }
 
-/// Lines and texts in the colours of the reader's theme; what is filled keeps dark text.
+/// Ground, lines and texts in the colours of the reader's theme; what is filled keeps dark text.
 constexpr const char* picture_style = R"(<style>
+svg { color-scheme: light dark; background: #ffffff; }
 text { font-family: system-ui, "Noto Sans", "DejaVu Sans", sans-serif; fill: #1d2126; }
 .operation path { fill: #ffffff; stroke: #1d2126; }
 .edge path { stroke: #7c858f; } .edge polygon { fill: #7c858f; stroke: #7c858f; }
 .edge text { fill: #5c6570; }
 @media (prefers-color-scheme: dark) {
+  svg { background: #14171b; }
   .operation path { fill: #1b1f25; stroke: #c9d1d9; }
   .operation text, .graph > text { fill: #e8e6e1; } .edge text { fill: #9aa4af; }
 }
 </style>
 )";
 
+/// What a picture shows, for those who cannot see it.
+struct Words {
+  std::string title, description;
+  std::string elements() const {
+    return fmt::format("<title>{}</title>\n<desc>{}</desc>\n", title, description);
+  }
+};
+
+Words words_of(const Picture& picture) {
+  return {fmt::format("The tape of the layout {}: {}", name_of(picture.layout),
+                      in_words(picture.layout)),
+          fmt::format("{} operations and {} parameters, from the input at the left to the result "
+                      "at the right. Arrows carry shapes; what belongs to a head has its hue.",
+                      picture.operations, picture.parameters)};
+}
+
+/// An SVG without the titles that Graphviz gives to everything ("n0->nresult"): browsers show them
+/// as tooltips.
+std::string without_titles(std::string svg) {
+  constexpr std::string_view close = "</title>\n";
+  for (std::size_t at = 0; (at = svg.find("<title>", at)) != std::string::npos;) {
+    svg.erase(at, svg.find(close, at) + close.size() - at);
+  }
+  return svg;
+}
+
 /// The picture of a graph. Throws FileError with the remedy without Graphviz.
-std::string svg_of(const std::string& graph) {
+std::string svg_of(const std::string& graph, const Words& words) {
   ChildResult drawn = run_child({"dot", "-Tsvg"}, graph);
   if (drawn.code == ChildResult::not_found) {
     throw FileError(
         "Graphviz is not on this machine, and pictures need it (apt-get install graphviz); --dot "
         "writes their text without it");
   }
-  const std::size_t first_group = drawn.out.find("<g id=");
+  std::string svg = without_titles(drawn.out);
+  const std::size_t first_group = svg.find("<g id=");
   if (drawn.code != 0 || first_group == std::string::npos) {
     throw FileError(fmt::format("Graphviz (dot) ended with code {}: {}", drawn.code, drawn.err));
   }
-  return drawn.out.insert(first_group, picture_style);
+  svg.insert(first_group, words.elements() + picture_style);
+  return svg.insert(svg.find("<svg") + 4, " role=\"img\"");
 }
 
 /// A number in points from the head of an SVG: <svg width="380pt" ...
@@ -144,7 +174,7 @@ std::string as_part(const std::string& svg, double x, double y, const std::strin
 }
 
 /// Pictures beside each other in two columns, each where there is more room left.
-std::string beside_each_other(const std::vector<std::string>& pictures) {
+std::string beside_each_other(const std::vector<std::string>& pictures, const Words& words) {
   constexpr double gap = 24;
   double left_width = 0, right_width = 0, left = 0, right = 0;  // how far the columns reach
   std::vector<bool> to_the_left;
@@ -165,10 +195,10 @@ std::string beside_each_other(const std::vector<std::string>& pictures) {
     reach += points(pictures[i], "height") + gap;
   }
   return fmt::format(
-      "<svg width=\"{0}pt\" height=\"{1}pt\" viewBox=\"0 0 {0} {1}\" "
-      "xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n{2}"
+      "<svg role=\"img\" width=\"{0}pt\" height=\"{1}pt\" viewBox=\"0 0 {0} {1}\" "
+      "xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n{2}{3}"
       "</svg>\n",
-      left_width + gap + right_width, height, parts);
+      left_width + gap + right_width, height, words.elements(), parts);
 }
 
 /// Everything that is to be written: the name of a file and its content.
@@ -183,15 +213,19 @@ Files draw(const GraphCommand& command, const std::vector<Picture>& pictures) {
   Files files;
   std::vector<TapeView> views;
   std::vector<std::string> texts;
+  Words together{"The tapes of the three layouts of multi-head attention, beside each other", ""};
   for (const Picture& picture : pictures) {
+    const Words words = words_of(picture);
+    together.description += fmt::format("{}, {} operations and {} parameters. ", words.title,
+                                        picture.operations, picture.parameters);
     views.push_back(picture.view);
     const std::string graph = to_graphviz(std::span(&picture.view, 1));
-    texts.push_back(command.dot ? graph : svg_of(graph));
+    texts.push_back(command.dot ? graph : svg_of(graph, words));
     files.emplace_back(std::string(name_of(picture.layout)) + command.ending(), texts.back());
   }
   if (texts.size() > 1) {
     files.emplace_back(std::string("layouts") + command.ending(),
-                       command.dot ? to_graphviz(views) : beside_each_other(texts));
+                       command.dot ? to_graphviz(views) : beside_each_other(texts, together));
   }
   if (names_a_file(command.out)) return {{command.out, files.back().second}};
   return files;
@@ -199,10 +233,7 @@ Files draw(const GraphCommand& command, const std::vector<Picture>& pictures) {
 
 /// Refuses what cannot be drawn, before anything is.
 void check(const GraphCommand& command) {
-  if (command.width % command.heads != 0) {
-    throw UsageError(
-        fmt::format("--heads {} must divide --width {}", command.heads, command.width));
-  }
+  require_heads_divide(command.heads, command.width);
   if (names_a_file(command.out) && fs::path(command.out).extension() != command.ending()) {
     throw UsageError(fmt::format(
         "--out {}: {} {}", command.out,

@@ -51,6 +51,16 @@ fs::path model_folder(const std::string& model) {
   return model;
 }
 
+void require_heads_divide(Index heads, Index width) {
+  if (width % heads == 0) return;
+  Index fewer = heads, more = heads;
+  while (width % fewer != 0) --fewer;
+  while (more < width && width % more != 0) ++more;
+  throw UsageError(fmt::format(
+      "--heads {} must divide --width {} (try {})", heads, width,
+      width % more == 0 ? fmt::format("{} or {}", fewer, more) : fmt::format("{}", fewer)));
+}
+
 void require_free_file(const fs::path& file) {
   std::error_code failed;
   if (!fs::exists(file, failed)) return;

@@ -24,6 +24,10 @@ CLI::Option* add_model(CLI::App& command, std::string& model);
 /// Throws FileError when it does not exist, UsageError when there is no run.
 std::filesystem::path model_folder(const std::string& model);
 
+/// Throws UsageError, naming the nearest numbers of heads that fit, unless the width can be divided
+/// among the heads.
+void require_heads_divide(Index heads, Index width);
+
 /// Throws FileError when the file exists: nothing is overwritten.
 void require_free_file(const std::filesystem::path& file);
 

@@ -76,17 +76,6 @@ void training_fields(Settings& s, Visit visit) {
   visit("keep", s.keep);
 }
 
-/// Throws naming the nearest numbers of heads that fit.
-void require_divides(const BlockConfig& block) {
-  if (block.head_dim != 0 || block.width % block.heads == 0) return;
-  Index fewer = block.heads, more = block.heads;
-  while (block.width % fewer != 0) --fewer;
-  while (more < block.width && block.width % more != 0) ++more;
-  throw UsageError(fmt::format(
-      "--heads {} must divide --width {} (try {})", block.heads, block.width,
-      block.width % more == 0 ? fmt::format("{} or {}", fewer, more) : fmt::format("{}", fewer)));
-}
-
 void require(bool right, const std::string& text) {
   if (!right) throw UsageError(text);
 }
@@ -280,7 +269,7 @@ TrainSettings TrainOptions::settings() const {
               (s.prune_from >= 1 && s.prune_over >= 1 && s.prune_from + s.prune_over <= s.steps),
           fmt::format("--prune-from {} and --prune-over {} do not fit into --steps {}",
                       s.prune_from, s.prune_over, s.steps));
-  require_divides(block);
+  if (block.head_dim == 0) require_heads_divide(block.heads, block.width);
   return s;
 }
 

@@ -1,7 +1,9 @@
 // `headroom graph`: a picture for each layout that holds its whole tape, and all beside each other.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <string>
 
+#include "support/browser.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -113,6 +115,40 @@ TEST_CASE("graph draws every operation and leaf of the tape") {
   CHECK_THAT(all, Contains(">separate: one Linear per head<"));
   CHECK(count_of(all, "id=\"p2-node1\"") == 1);
   CHECK_FALSE(well_formed(all.substr(0, all.size() / 2)));  // the check can fail
+}
+
+TEST_CASE("a picture has words, and stands on its own ground in a light and in a dark theme") {
+  if (!has_graphviz() || !can_open_pages()) return;
+  const TemporaryFolder folder;
+  REQUIRE(graph({"--out", "layouts.svg"}, folder).code == 0);
+  const std::string svg = folder.content("layouts.svg");
+  // The tooltips are the four titles: of the whole, and of each part.
+  CHECK(count_of(svg, "<title>") == 4);
+  CHECK_THAT(svg, Contains("<svg role=\"img\" ") && Contains("<desc>The tape of the layout sep"));
+  const std::string html = R"html(<!doctype html><html lang="en"><head></head><body>)html" + svg +
+                           "<script type=\"text/plain\" id=\"xml\">" + svg +
+                           R"html(</script><script>
+const picture = document.querySelector("svg"), html = document.documentElement.dataset;
+const colour = (selector, key) => getComputedStyle(document.querySelector(selector))[key];
+html.ground = colour("svg", "backgroundColor");
+html.ink = colour(".graph > text", "fill");
+html.name = picture.querySelector(":scope > title").textContent;
+const xml = document.getElementById("xml").textContent;
+const parsed = new DOMParser().parseFromString(xml, "image/svg+xml");
+html.broken = parsed.querySelectorAll("parsererror").length;
+</script></body></html>)html";
+  const auto page = folder.file("page.html", html);
+  for (const bool dark : {false, true}) {
+    const OpenedPage opened = open_page(page, folder / "browser", 1200, dark);
+    CHECK(opened.complaints == "");
+    REQUIRE_FALSE(opened.probe.is_null());
+    CHECK(opened.probe["dark"] == dark);
+    CHECK(opened.probe["found"]["unnamed"].empty());
+    CHECK(opened.attribute("broken") == "0");
+    CHECK_THAT(opened.attribute("name"), Contains("The tapes of the three layouts"));
+    CHECK(opened.attribute("ground") == (dark ? "rgb(20, 23, 27)" : "rgb(255, 255, 255)"));
+    CHECK(opened.attribute("ink") == (dark ? "rgb(232, 230, 225)" : "rgb(29, 33, 38)"));
+  }
 }
 
 TEST_CASE("graph composes attention of the operations that its formula names") {
