@@ -7,7 +7,7 @@ using namespace headroom;
 using namespace lab_test;
 
 TEST_CASE("layouts holds for any seed and size") {
-  check_holds("layouts", {{1, 1, 1}, {6, 1, 2}, {4, 4, 3}, {12, 3, 4}, {64, 8, 5}}, 6);
+  check_holds("layouts", {{1, 1, 1}, {6, 1, 2}, {4, 4, 3}, {12, 3, 4}, {64, 8, 5}}, 7);
 }
 
 TEST_CASE("layouts names the arrays of other implementations, and where a head stands in them") {
@@ -35,6 +35,17 @@ TEST_CASE("layouts names the arrays of other implementations, and where a head s
   }
   CHECK(row_of(places, "summae")[3] == 4 * 12 * 12);
   CHECK(row_of(places, "gpt2")[1] == "columns 8 to 11 of c_attn.weight");
+
+  // Every pair that can be converted, in both orders: SummAE has no biases, BERT and GPT-2 do.
+  const Record& pairs = block_with(record, "to summae")["rows"];
+  REQUIRE(pairs.size() == 4);
+  for (std::size_t from = 0; from < 4; ++from) {
+    for (std::size_t to = 0; to < 4; ++to) {
+      const bool biases = (from == 1 || from == 2) && to == 3,
+                 none = from == 3 && (to == 1 || to == 2);
+      CHECK(pairs[from][to + 1] == (biases || none ? Record("-") : Record(0)));
+    }
+  }
 
   // The place it names, by hand: head 2's query weights are rows 8 to 11 here, columns there.
   Rng rng(3);
