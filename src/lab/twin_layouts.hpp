@@ -11,6 +11,9 @@
 
 namespace headroom::inline HEADROOM_PRECISION {
 
+/// Where separate and fused heads are gone through one after the other.
+inline constexpr Layout both_layouts[] = {Layout::separate, Layout::fused};
+
 /// Two attentions that compute the same function.
 struct TwinLayouts {
   std::unique_ptr<Attention> separate, fused;

@@ -1,0 +1,158 @@
+// Steps of elementwise optimizers in both layouts at once, and in a layout that takes over halfway.
+#include "lab/transplanted_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "headroom/base/extremes.hpp"
+#include "headroom/heads/transplant.hpp"
+#include "headroom/nn/init.hpp"
+#include "headroom/nn/linear.hpp"
+#include "headroom/optim/optim.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+namespace {
+namespace transplanted_steps {
+
+constexpr Index batch = 2, tokens = 10;
+constexpr double rate = 1e-3;
+
+/// Adam divides by sqrt(v) + epsilon. With the usual epsilon of 1e-8 its first step is the rate
+/// times the sign of the gradient, so one that is 0 but for rounding (among a million numbers there
+/// are some in float) moves its weight by the whole rate, this way in one layout and that way in
+/// the other. With 1e-3, a hundredth of the gradients here, a step changes by at most the rate
+/// times rounding / 1e-3, and all steps together by no more than the gradients' own rounding.
+constexpr double epsilon = 1e-3;
+
+constexpr const char* optimizer_names[] = {"SGD with momentum", "Adam", "AdamW"};
+
+std::unique_ptr<Optimizer> make_optimizer(int which, Module& model) {
+  switch (which) {
+    case 0: return std::make_unique<Sgd>(model, SgdOptions{.momentum = 0.9});
+    case 1: return std::make_unique<Adam>(model, AdamOptions{.epsilon = epsilon});
+    default:
+      return std::make_unique<AdamW>(model, AdamOptions{.epsilon = epsilon, .weight_decay = 0.01});
+  }
+}
+
+/// An attention behind a Linear, so that dX decides how parameters move.
+class Behind : public Module {
+ public:
+  Behind(Attention& attention, const Array& weight) : before_(weight.clone(), {}) {
+    attention_ = &attention;
+  }
+  void members(Members& visit) override {
+    visit("before", before_);
+    visit("attention", *attention_);
+  }
+  std::string title() const override { return "Linear and attention"; }
+  Attention& attention() const { return *attention_; }
+  Tensor operator()(const Tensor& x) const {
+    const Tensor seen = before_(x);
+    return (*attention_)(seen, seen, AttentionMask::causal());
+  }
+
+ private:
+  Linear before_;
+  Attention* attention_;
+};
+
+/// A model with its optimizer.
+struct Learner {
+  Behind model;
+  std::unique_ptr<Optimizer> optimizer;
+
+  Learner(Attention& attention, const Array& weight, int which)
+      : model(attention, weight), optimizer(make_optimizer(which, model)) {}
+
+  void step(const Tensor& x, const Array& cotangent) {
+    optimizer->zero_grad();
+    model(x).backward(cotangent);
+    optimizer->step(rate);
+  }
+};
+
+/// Arrays of a model by part: those of the attention and the Linear's.
+NamedArrays parts_of(Behind& model, const std::function<const Array&(const std::string&)>& find) {
+  NamedArrays parts = by_part(model.attention(), [&](const std::string& name) -> const Array& {
+    return find("attention." + name);
+  });
+  parts["before.weight"] = find("before.weight").clone();
+  return parts;
+}
+
+/// Parameters and moments of a learner, by what they are and by part.
+std::map<std::string, NamedArrays> everything_of(Learner& learner) {
+  std::map<std::string, Tensor> values;
+  for (const auto& [name, tensor] : parameters(learner.model)) values[name] = tensor;
+  const auto state = [&](const std::string& name) -> const OptimizerState& {
+    return std::as_const(*learner.optimizer).state(name);
+  };
+  std::map<std::string, NamedArrays> all;
+  all["parameters"] = parts_of(learner.model, [&](const std::string& name) -> const Array& {
+    return values.at(name).value();
+  });
+  for (const auto& [what, moment] : {std::pair("first moment", &OptimizerState::first),
+                                     {"second moment", &OptimizerState::second}}) {
+    if (!(state("before.weight").*moment).defined()) continue;
+    all[what] = parts_of(learner.model, [&](const std::string& name) -> const Array& {
+      return state(name).*moment;
+    });
+  }
+  return all;
+}
+
+}  // namespace transplanted_steps
+}  // namespace
+
+void raise(Worst& worst, const std::string& what, double difference) {
+  worst[what] = larger(worst[what], difference);
+}
+
+void compare_parts(Worst& worst, const std::string& what, const NamedArrays& a,
+                   const NamedArrays& b) {
+  for (const auto& [name, array] : a) {
+    if (name == "self.key.bias") continue;
+    raise(worst, what, relative_difference(array, b.at(name)));
+  }
+}
+
+void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, Worst& worst) {
+  using namespace transplanted_steps;
+  const AttentionConfig& config = twins.separate->config();
+  const Array weight =
+      xavier_uniform({config.width, config.width}, config.width, config.width, rng);
+  Learner separate(*twins.separate, weight, which), fused(*twins.fused, weight, which);
+  Learner& source = from == Layout::separate ? separate : fused;
+  Rng overwritten(0);
+  const auto other = make_attention(from == Layout::separate ? Layout::fused : Layout::separate,
+                                    config, overwritten);
+  Learner taking_over(*other, weight, which);
+
+  for (int step = 0; step < compared_steps; ++step) {
+    if (step == taken_over_at) {
+      transplant(source.model, taking_over.model);
+      transplant_moments(*source.optimizer, *taking_over.optimizer);
+    }
+    const Tensor x(normal({batch, tokens, config.width}, 1, rng));
+    const Array cotangent = normal(x.shape(), Real(1) / (batch * tokens), rng);
+    separate.step(x, cotangent);
+    fused.step(x, cotangent);
+    if (step >= taken_over_at) taking_over.step(x, cotangent);
+  }
+  const auto compare = [&](Learner& a, Learner& b, const std::string& how) {
+    const auto of_a = everything_of(a), of_b = everything_of(b);
+    for (const auto& [what, parts] : of_a) {
+      compare_parts(worst, fmt::format("{}{}: {}", optimizer_names[which], how, what), parts,
+                    of_b.at(what));
+    }
+  };
+  compare(separate, fused, "");
+  compare(source, taking_over, ", taken over");
+}
+
+}  // namespace headroom::inline HEADROOM_PRECISION

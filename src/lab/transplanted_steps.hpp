@@ -1,0 +1,31 @@
+// Steps of elementwise optimizers in both layouts at once, and in a layout that takes over halfway.
+// Private.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "lab/twin_layouts.hpp"
+
+namespace headroom::inline HEADROOM_PRECISION {
+
+/// The worst relative difference of each quantity, by its name.
+using Worst = std::map<std::string, double>;
+void raise(Worst& worst, const std::string& what, double difference);
+
+/// Compares two sets of arrays by part: `what` gets max |difference| / max |value| of the worst
+/// array. Key biases, which have no effect, are not compared.
+void compare_parts(Worst& worst, const std::string& what, const NamedArrays& a,
+                   const NamedArrays& b);
+
+/// SGD with momentum, Adam, AdamW.
+inline constexpr int elementwise_optimizers = 3;
+inline constexpr int compared_steps = 20, taken_over_at = 10;
+
+/// Trains both layouts, each behind a Linear so that dX moves weights, on the same random causal
+/// inputs and cotangents, with optimizer number `which`. After `taken_over_at` steps the parameters
+/// and moments of the layout `from` are transplanted into a third model of the other layout, which
+/// goes on beside them. Compares parameters and moments after `compared_steps` steps.
+void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, Worst& worst);
+
+}  // namespace headroom::inline HEADROOM_PRECISION
