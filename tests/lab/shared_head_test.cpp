@@ -19,6 +19,17 @@ TEST_CASE("shared-head reports the weights, and the gradient that finite differe
   CHECK(weights[0][2] == 3 * d * d);
   CHECK(weights[1][2] == 3 * width * width);
 
+  // Both heads of five draws are one pair each; the first is shown.
+  const Record& pair = block_with(record, "dW_K")["rows"];
+  REQUIRE(pair.size() == 1);
+  const Record& cosines = block_with(record, "mean size")["rows"];
+  REQUIRE(cosines.size() == 6);
+  for (std::size_t kind = 0; kind < 3; ++kind) {
+    const double shown = pair[0][kind + 1];
+    CHECK(cosines[kind][3].get<double>() <= shown);
+    CHECK(cosines[kind][4].get<double>() >= shown);
+  }
+
   // The same draws: the layer, its fused twin (not needed here), the input, the cotangent.
   Rng rng(3, "shared-head", 0);
   const AttentionConfig config{.width = width, .heads = heads, .bias = false};
