@@ -3,15 +3,17 @@
 
 #include <array>
 #include <cmath>
+#include <initializer_list>
 
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/ops/dropout.hpp"
-#include "headroom/optim/sgd.hpp"
+#include "headroom/optim/optim.hpp"
 #include "lab/head_blocks.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
+#include "lab/twin_layouts.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -20,7 +22,6 @@ namespace symmetric_heads {
 
 constexpr int draws = 5;
 constexpr Index steps = 100;
-constexpr Layout both_layouts[] = {Layout::separate, Layout::fused};
 
 /// How head 1 begins, as a copy of head 0.
 struct Start {
@@ -28,37 +29,42 @@ struct Start {
   bool own_output = false;  // W_O^1 is drawn for itself
   Real dropout = 0;         // on the attention weights
   Real nudge = 0;           // added to one number of W_V^1
+  bool adam = false;        // trained with AdamW, else with SGD with momentum
 };
 constexpr Start starts[] = {{.name = "equal in everything"},
                             {.name = "own output block", .own_output = true},
                             {.name = "equal, with dropout", .dropout = Real(0.1)},
-                            {.name = "equal but for a nudge", .nudge = Real(1e-5)}};
-constexpr std::size_t equal = 0, own_output = 1, dropped = 2, nudged = 3;
+                            {.name = "equal but for a nudge", .nudge = Real(1e-5)},
+                            {.name = "equal, with AdamW", .adam = true}};
+constexpr std::size_t equal = 0, own_output = 1, dropped = 2, nudged = 3, by_adam = 4;
 
-/// max |head 0 - head 1| / max |head 0| of the blocks of a role.
-double distance(const HeadBlocks& blocks, HeadRole role) {
-  const Array &a = blocks.at({role, 0}), &b = blocks.at({role, 1});
-  const double size = largest(a);
-  return size == 0 ? 0 : largest_difference(a, b) / size;
+/// max |head 0 - head 1| / max |head 0| of the blocks of some roles together. NaN where they hold
+/// nothing but zeros: what has vanished is equal whatever became of the heads.
+double distance(const HeadBlocks& blocks, std::initializer_list<HeadRole> roles) {
+  double difference = 0, size = 0;
+  for (const HeadRole role : roles) {
+    const Array& block = blocks.at({role, 0});
+    difference = larger(difference, largest_difference(block, blocks.at({role, 1})));
+    size = larger(size, largest(block));
+  }
+  return size > 0 ? difference / size : std::nan("");
 }
 
-/// Of the roles that make up what a head computes before its output block. The key bias has no
-/// effect on the function and is left out.
+/// Of what a head computes before its output block: W_Q with b_Q, W_K, W_V with b_V. The key bias
+/// has no effect on the function and is left out.
 double input_distance(const HeadBlocks& blocks) {
-  double most = 0;
-  for (const HeadRole role : {HeadRole::query, HeadRole::key, HeadRole::value}) {
-    most = larger(most, distance(blocks, role));
-  }
-  return most;
+  return largest(std::array{distance(blocks, {HeadRole::query, HeadRole::query_bias}),
+                            distance(blocks, {HeadRole::key}),
+                            distance(blocks, {HeadRole::value, HeadRole::value_bias})});
 }
 
 /// One training run of a layer whose heads 0 and 1 began alike.
 struct Course {
-  std::vector<double> inputs;        // distance of Q, K, V after 0, 1, ..., `steps` steps
-  std::vector<double> gradient;      // of dL/dW_Q, dL/dW_K, dL/dW_V at each step
-  double largest_output = 0;         // of W_O, over all steps
-  double first_output_gradient = 0;  // of dL/dW_O at the first step
-  double first_loss = 0, last_loss = 0;
+  std::vector<double> inputs;            // distance of Q, K, V after 0, 1, ..., `steps` steps
+  std::vector<double> gradient;          // of their gradients at each step
+  double largest_output = 0;             // of W_O, over all steps
+  double first_output_gradient = 0;      // of dL/dW_O at the first step
+  double first_loss = 0, last_loss = 0;  // without dropout, on the same batches, all new
 };
 
 std::unique_ptr<Attention> first_layer(const Start& start, const LabOptions& options,
@@ -79,27 +85,44 @@ std::unique_ptr<Attention> first_layer(const Start& start, const LabOptions& opt
   return layer;
 }
 
+/// SGD's rate grows with the width, because the mean over the features makes gradients smaller, and
+/// AdamW's shrinks as the weights do. AdamW's epsilon is a hundredth of the gradients: with the
+/// usual 1e-8 a gradient that is 0 but for rounding moves its weight by a whole step, in either
+/// direction.
+std::unique_ptr<Optimizer> optimizer_for(const Start& start, Attention& layer) {
+  if (!start.adam) return std::make_unique<Sgd>(layer, SgdOptions{.momentum = 0.9});
+  return std::make_unique<AdamW>(layer, AdamOptions{.epsilon = 1e-5, .weight_decay = 0.01});
+}
+double rate_for(const Start& start, Index width) {
+  const auto features = static_cast<double>(width);
+  return start.adam ? 0.03 / std::sqrt(features) : 0.004 * features;
+}
+
 Course train(const Start& start, Layout layout, const LabOptions& options, std::uint64_t draw) {
   const auto first = first_layer(start, options, draw);
   Rng unused(0);
   const auto layer = make_attention(layout, first->config(), unused);
   transplant(*first, *layer);
   const Imitation task(options.width, options.heads, seed_of_draw(options.seed, draw));
-  Sgd optimizer(*layer, {.momentum = 0.9});
-  const double rate = 0.004 * static_cast<double>(options.width);
+  const auto optimizer = optimizer_for(start, *layer);
   Course course;
   for (Index step = 0; step <= steps; ++step) {
     const HeadBlocks values = head_values(*layer);
     course.inputs.push_back(input_distance(values));
-    course.largest_output = larger(course.largest_output, distance(values, HeadRole::output));
+    course.largest_output = larger(course.largest_output, distance(values, {HeadRole::output}));
     if (step == steps) break;
     const RandomStep random(seed_of_draw(options.seed, draw), static_cast<std::uint64_t>(step));
-    course.last_loss = imitation_gradients(*layer, task.batch(step));
-    if (step == 0) course.first_loss = course.last_loss;
+    imitation_gradients(*layer, task.batch(step));
     const HeadBlocks gradients = head_gradients(*layer);
     course.gradient.push_back(input_distance(gradients));
-    if (step == 0) course.first_output_gradient = distance(gradients, HeadRole::output);
-    optimizer.step(rate);
+    if (step == 0) course.first_output_gradient = distance(gradients, {HeadRole::output});
+    optimizer->step(rate_for(start, options.width));
+  }
+  first->eval();
+  layer->eval();
+  for (Index step = steps; step < steps + 10; ++step) {
+    course.first_loss += imitation_gradients(*first, task.batch(step));
+    course.last_loss += imitation_gradients(*layer, task.batch(step));
   }
   return course;
 }
@@ -169,8 +192,8 @@ void show(const AllRuns& all, Notebook& book) {
     }
   }
   const std::string about = fmt::format(
-      "Distance of head 1 from head 0: max |difference| / max |value|, the largest of W_Q, W_K and "
-      "W_V. Mean of {} draws, SGD with momentum.",
+      "Distance of head 1 from head 0: max |difference| / max |value|, the largest of W_Q with its "
+      "bias, W_K, and W_V with its bias. Mean of {} draws; SGD with momentum, or AdamW.",
       draws);
   book.chart(fmt::format("With an output block of its own a copied head is {:.2g} away after one "
                          "step and {:.2g} after {}",
@@ -189,13 +212,17 @@ void show(const AllRuns& all, Notebook& book) {
 void claims(const AllRuns& all, Notebook& book) {
   // Nothing but rounding could part equal heads; it may treat their columns differently.
   constexpr double same = by_precision(1e-12, 1e-5);
-  const Runs &twins = all[equal], &free = all[own_output], &random = all[dropped];
-  book.at_most(fmt::format("equal: largest distance of Q, K, V in {} steps", steps),
-               largest(twins.all([](const Course& c) { return largest(c.inputs); })), same);
-  book.at_most(fmt::format("equal: largest distance of the output blocks in {} steps", steps),
-               largest(twins.all([](const Course& c) { return c.largest_output; })), same);
-  book.at_most("equal: largest distance of the gradients of Q, K, V",
-               largest(twins.all([](const Course& c) { return largest(c.gradient); })), same);
+  for (const std::size_t start : {equal, by_adam}) {
+    const char* name = start == equal ? "equal" : "equal, AdamW";
+    const Runs& twins = all[start];
+    book.at_most(fmt::format("{}: largest distance of Q, K, V in {} steps", name, steps),
+                 largest(twins.all([](const Course& c) { return largest(c.inputs); })), same);
+    book.at_most(fmt::format("{}: largest distance of the output blocks in {} steps", name, steps),
+                 largest(twins.all([](const Course& c) { return c.largest_output; })), same);
+    book.at_most(fmt::format("{}: largest distance of the gradients of Q, K, V", name),
+                 largest(twins.all([](const Course& c) { return largest(c.gradient); })), same);
+  }
+  const Runs &free = all[own_output], &random = all[dropped];
   book.at_most("own output block: distance of the output blocks' gradients at the first step",
                largest(free.all([](const Course& c) { return c.first_output_gradient; })), same);
   book.more_than("own output block: smallest distance of Q, K, V after 1 step",
@@ -232,14 +259,18 @@ void run(const LabOptions& options, Notebook& book) {
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = runs_of(starts[i], options);
   show(all, book);
   claims(all, book);
-  const double drift = largest(all[equal].all([](const Course& c) { return largest(c.inputs); }));
+  double drift = 0;
+  for (const std::size_t start : {equal, by_adam}) {
+    drift =
+        larger(drift, largest(all[start].all([](const Course& c) { return largest(c.inputs); })));
+  }
   const std::string stayed =
       drift == 0 ? "to the bit" : fmt::format("up to rounding ({:.1g})", drift);
   book.answer(fmt::format(
       "Yes, {}, when the output blocks are equal too: the two heads then receive equal gradients "
-      "in every step, in both layouts. With output blocks of their own they part at the first step "
-      "(by {:.2g}, and by {:.2g} after {}), and dropout on the attention parts them as well (by "
-      "{:.2g} after {}). A nudge of one weight by 1e-5 {}.",
+      "in every step, in both layouts, with SGD and with AdamW. With output blocks of their own "
+      "they part at the first step (by {:.2g}, and by {:.2g} after {}), with dropout on the "
+      "attention as well (by {:.2g} after {}), and a nudge of one weight by 1e-5 {}.",
       stayed, all[own_output].after(1, 1).value, all[own_output].after(1, steps).value, steps,
       all[dropped].after(1, steps).value, steps, fate_of_nudge(all[nudged])));
 }
@@ -257,14 +288,15 @@ Experiment symmetry_experiment() {
               "or does the layer carry one head twice? And what does it take to part them?",
           .computed =
               "Layers in which head 1 starts as a copy of head 0 learn to imitate another layer: "
-              "equal in everything, equal but for the output block, equal with dropout on the "
-              "attention weights, and equal but for one weight that is off by 1e-5. After every "
-              "step the two heads and their gradients are compared, in both layouts.",
+              "equal in everything, with SGD and with AdamW, equal but for the output block, "
+              "equal with dropout on the attention weights, and equal but for one weight that is "
+              "off by 1e-5. After every step the two heads and their gradients are compared, in "
+              "both layouts.",
           .formulas = {"dL/dW_V^h = (P_h^T dy W_O^h)^T x, and W_Q, W_K likewise through dP_h = (dy "
                        "W_O^h) V_h^T: equal for equal heads with equal W_O^h",
                        "dL/dW_O^h = dy^T A_h: equal as long as Q, K and V are"},
           .defaults = {.width = 32, .heads = 4},
-          .limits = {.least_heads = 2, .most_heads = 16, .most_width = 128},
+          .limits = {.least_heads = 2, .most_heads = 16, .least_head_dim = 2, .most_width = 128},
           .run = symmetric_heads::run};
 }
 
