@@ -23,40 +23,76 @@ namespace d2l {
 constexpr Index queries = 4, pairs = 6;
 constexpr std::int32_t valid = 3;
 
-/// d2l's forward pass, line by line as in the book, for a batch of one: W_q, W_k, W_v, W_o without
-/// biases; masked scores are set to -1e6 before the softmax, where the layer skips them.
+/// d2l's forward pass, line by line as in the book: W_q, W_k, W_v, W_o without biases; valid_lens
+/// is [batch] or [batch, queries]; masked scores are set to -1e6 before the softmax, where the
+/// layer skips them. Weights are [batch * heads, queries, keys].
 struct Book {
   Tensor output, weights;
 };
 
-Book as_in_the_book(const FusedHeads& layer, const Tensor& x, const Tensor& y) {
+/// torch.repeat_interleave(lengths, repeats, dim=0): each entry, a number or a row, so many times.
+Ids repeat_interleave(const Ids& lengths, Index repeats) {
+  Ids result(lengths.shape().with(0, lengths.dim(0) * repeats));
+  const Index row = lengths.size() / lengths.dim(0);
+  for (Index i = 0; i < result.size(); ++i) {
+    result[i] = lengths[i / (row * repeats) * row + i % row];
+  }
+  return result;
+}
+
+/// 1 for the keys that the book's masked_softmax keeps, [batch * heads, queries, keys].
+Bytes kept_keys(Ids lengths, Index heads) {
+  lengths = repeat_interleave(lengths, heads);
+  const Index maps = lengths.dim(0);
+  if (lengths.rank() == 1) lengths = repeat_interleave(lengths, queries);
+  Bytes kept({maps, queries, pairs}, std::uint8_t{0});
+  for (Index i = 0; i < kept.size(); ++i) kept[i] = i % pairs < lengths[i / pairs] ? 1 : 0;
+  return kept;
+}
+
+Book as_in_the_book(const FusedHeads& layer, const Tensor& x, const Tensor& y,
+                    const Ids& valid_lens) {
   const NoGrad quiet;
-  const Index width = x.dim(2), heads = layer.config().heads, d = width / heads;
+  const Index batch = x.dim(0), width = x.dim(2), heads = layer.config().heads, d = width / heads;
   const auto projected = [&](const Tensor& input, Index third) {
     return linear(input, slice(layer.in_proj_weight, 0, third * width, (third + 1) * width));
   };
   const auto transpose_qkv = [&](const Tensor& t) {
-    return reshape(permute(reshape(t, {1, t.dim(1), heads, d}), {0, 2, 1, 3}),
-                   {heads, t.dim(1), d});
+    return reshape(permute(reshape(t, {batch, t.dim(1), heads, d}), {0, 2, 1, 3}),
+                   {batch * heads, t.dim(1), d});
   };
   const Tensor q = transpose_qkv(projected(x, 0)), k = transpose_qkv(projected(y, 1));
   const Tensor v = transpose_qkv(projected(y, 2));
-  Bytes allowed({1, 1, pairs}, std::uint8_t{0});
-  for (Index j = 0; j < valid; ++j) allowed[j] = 1;
   const Tensor scores = matmul(q, transpose(k)) / std::sqrt(static_cast<Real>(d));
-  const Tensor weights = softmax(where(allowed, scores, Tensor(Array({1, 1, 1}, Real(-1e6)))));
-  const Tensor mixed = permute(reshape(matmul(weights, v), {1, heads, queries, d}), {0, 2, 1, 3});
-  return {layer.out_proj(reshape(mixed, {1, queries, width})), weights};
+  const Tensor weights =
+      softmax(where(kept_keys(valid_lens, heads), scores, Tensor(Array({1, 1, 1}, Real(-1e6)))));
+  const Tensor mixed =
+      permute(reshape(matmul(weights, v), {batch, heads, queries, d}), {0, 2, 1, 3});
+  return {layer.out_proj(reshape(mixed, {batch, queries, width})), weights};
 }
 
-/// What a head's map measures, as the text proposes: norms, entropy, variance.
-struct Measures {
-  double l1, l2, entropy, variance;
+/// What the layer here gives, with its weights as [batch * heads, queries, keys] too and every
+/// head's output.
+struct Attended {
+  Tensor output, weights, head_outputs;
 };
 
-Measures measures_of(const Array& weights, Index head) {
-  Measures m{0, 0, 0, 0};
-  const Real* map = weights.data() + head * queries * pairs;
+Attended attend(const FusedHeads& layer, const Tensor& x, const Tensor& y, const Ids& valid_lens) {
+  AttentionAsk ask;
+  ask.maps = ask.head_out = true;
+  const AttentionOut out = layer(x, y, y, AttentionMask::lengths(valid_lens), ask);
+  return {out.y, reshape(out.maps, {-1, queries, pairs}), out.head_out};
+}
+
+/// What is measured of a head, as the text proposes: norms, entropy and variance of its map, and
+/// the variance of its output over the queries, mean over features.
+struct Measures {
+  double l1 = 0, l2 = 0, entropy = 0, variance = 0, output_variance = 0;
+};
+
+Measures measures_of(const Attended& attended, Index head) {
+  Measures m;
+  const Real* map = attended.weights.value().data() + head * queries * pairs;
   for (Index i = 0; i < queries * pairs; ++i) {
     const auto w = static_cast<double>(map[i]);
     m.l1 += w;
@@ -65,130 +101,178 @@ Measures measures_of(const Array& weights, Index head) {
   }
   m.variance = m.l2 / (queries * pairs) - std::pow(m.l1 / (queries * pairs), 2);
   m.l2 = std::sqrt(m.l2);
+  const Index d = attended.head_outputs.dim(3);
+  const Real* output = attended.head_outputs.value().data() + head * queries * d;
+  for (Index c = 0; c < d; ++c) {
+    double mean = 0;
+    for (Index i = 0; i < queries; ++i) mean += static_cast<double>(output[i * d + c]) / queries;
+    for (Index i = 0; i < queries; ++i) {
+      const double off = static_cast<double>(output[i * d + c]) - mean;
+      m.output_variance += off * off / static_cast<double>(queries * d);
+    }
+  }
   return m;
 }
 
-void run(const LabOptions& options, Notebook& book) {
-  const NoGrad quiet;
-  const Index width = options.width, heads = options.heads;
-  Rng rng(options.seed, "d2l");
-  FusedHeads layer({.width = width, .heads = heads, .bias = false}, rng);
-  const AttentionMask mask = AttentionMask::lengths(Ids({1}, {valid}));
-  AttentionAsk ask;
-  ask.maps = true;
-  const auto attend_to = [&](const Tensor& x, const Tensor& y) {
-    AttentionOut out = layer(x, y, y, mask, ask);
-    out.maps = reshape(out.maps, {heads, queries, pairs});
-    return out;
-  };
-
-  // The exercise as it stands: everything one.
-  const Tensor ones_x(ones({1, queries, width})), ones_y(ones({1, pairs, width}));
-  const AttentionOut uniform = attend_to(ones_x, ones_y);
-  double from_third = 0, on_masked = 0, row_sums = 0;
-  const auto check_rows = [&](const Array& weights) {
-    for (Index row = 0; row < heads * queries; ++row) {
+/// What every map must keep to: nothing on masked keys, rows that sum to one.
+struct RowChecks {
+  double on_masked = 0, off_one = 0;
+  void check(const Array& weights, const Bytes& kept) {
+    for (Index row = 0; row < weights.size(); row += pairs) {
       double sum = 0;
-      for (Index j = 0; j < pairs; ++j) {
-        const auto w = static_cast<double>(weights[row * pairs + j]);
+      for (Index i = row; i < row + pairs; ++i) {
+        const auto w = static_cast<double>(weights[i]);
         sum += w;
-        if (j >= valid) on_masked = larger(on_masked, std::abs(w));
+        if (kept[i] == 0) on_masked = larger(on_masked, std::abs(w));
       }
-      row_sums = larger(row_sums, std::abs(sum - 1));
-    }
-  };
-  check_rows(uniform.maps.value());
-  for (Index row = 0; row < heads * queries; ++row) {
-    for (Index j = 0; j < valid; ++j) {
-      const auto w = static_cast<double>(uniform.maps.value()[row * pairs + j]);
-      from_third = larger(from_third, std::abs(w - 1.0 / valid));
+      off_one = larger(off_one, std::abs(sum - 1));
     }
   }
+};
 
-  // The same with random inputs, where the heads differ.
-  const Tensor x(normal({1, queries, width}, 2, rng)), y(normal({1, pairs, width}, 2, rng));
-  const AttentionOut random = attend_to(x, y);
-  check_rows(random.maps.value());
-  const Book reference = as_in_the_book(layer, x, y);
-  const double output_difference = relative_difference(random.y.value(), reference.output.value());
-  const double weight_difference =
-      relative_difference(random.maps.value(), reference.weights.value());
+/// The layer against the book's code, for each form that valid_lens may have.
+void compare_with_book(const FusedHeads& layer, Rng& rng, RowChecks& row_checks, Notebook& book) {
+  struct Case {
+    const char* name;
+    Ids lengths;
+  };
+  const Case cases[] = {
+      {"one for each example of one", Ids({1}, {valid})},
+      {"one for each example of two", Ids({2}, {3, 2})},
+      {"one for each query of two examples", Ids({2, queries}, {1, 3, 6, 2, 5, 4, 2, 3})}};
+  Notebook::Rows rows;
+  double output = 0, weights = 0;
+  for (const Case& one : cases) {
+    const Index batch = one.lengths.dim(0), width = layer.config().width;
+    const Tensor x(normal({batch, queries, width}, 2, rng));
+    const Tensor y(normal({batch, pairs, width}, 2, rng));
+    const Attended here = attend(layer, x, y, one.lengths);
+    const Book there = as_in_the_book(layer, x, y, one.lengths);
+    row_checks.check(here.weights.value(), kept_keys(one.lengths, layer.config().heads));
+    const double of_output = relative_difference(here.output.value(), there.output.value());
+    const double of_weights = relative_difference(here.weights.value(), there.weights.value());
+    output = larger(output, of_output);
+    weights = larger(weights, of_weights);
+    rows.push_back(
+        {one.name, one.lengths.shape().text(), here.weights.shape().text(), of_weights, of_output});
+  }
+  book.table("valid_lens in all its forms, the layer here against the book's code",
+             "The book repeats valid_lens for every head, [batch] or [batch, queries]; the layer "
+             "here takes both as a mask. Random inputs, max |difference| / max |value|.",
+             {"valid_lens", "shape", "shape of the weights", "weights", "output"}, rows);
+  book.at_most("output against the book's own code, relative difference", output, same_values);
+  book.at_most("weights against the book's own code, relative difference", weights, same_values);
+}
 
+/// The shapes that the exercise prints.
+void show_shapes(const LabOptions& options, const Tensor& x, const Tensor& y, const Attended& out,
+                 Notebook& book) {
   const auto shape = [](const Tensor& t) { return t.shape().text(); };
   book.shapes(
-      fmt::format("The output is {}, the weights are {}", shape(random.y), shape(random.maps)),
+      fmt::format("The output is {}, the weights are {}", shape(out.output), shape(out.weights)),
       "The shapes that the exercise prints, of the layer here.",
       {{"queries X", shape(x), "batch, queries, num_hiddens"},
        {"keys and values Y", shape(y), "batch, key-value pairs, num_hiddens"},
        {"valid_lens", "[1]", fmt::format("the first {} keys of the example", valid)},
-       {"attention weights", shape(random.maps), "batch * heads, queries, keys"},
-       {"output", shape(random.y), "batch, queries, num_hiddens"}});
+       {"attention weights", shape(out.weights), "batch * heads, queries, keys"},
+       {"output", shape(out.output), "batch, queries, num_hiddens"}});
+  book.equal("output shape differs from [1, 4, num_hiddens] (0: no)",
+             out.output.shape() == Shape{1, queries, options.width} ? 0 : 1, 0);
+  book.equal("weights' shape differs from [heads, 4, 6] (0: no)",
+             out.weights.shape() == Shape{options.heads, queries, pairs} ? 0 : 1, 0);
+}
 
+void show_maps(const LabOptions& options, const Attended& uniform, const Attended& random,
+               Notebook& book) {
   const std::vector<std::string> query_names = numbered("query", queries);
-  std::vector<std::string> key_names;
+  std::vector<std::string> key_names, feature_names;
   for (Index j = 0; j < pairs; ++j) key_names.push_back(fmt::format("k{}", j));
   const auto map_of = [&](const Tensor& weights, Index head) {
     return part_of(weights.value(), 0, head, head + 1).reshaped({queries, pairs});
   };
-  const Index shown = std::min<Index>(heads, 8);
-  std::vector<Notebook::Map> maps{{"all ones: every head", map_of(uniform.maps, 0)}};
-  for (Index h = 0; h < shown; ++h) {
-    maps.push_back({fmt::format("head {}", h), map_of(random.maps, h)});
+  std::vector<Notebook::Map> maps{{"all ones: every head", map_of(uniform.weights, 0)}};
+  for (Index h = 0; h < std::min<Index>(options.heads, 8); ++h) {
+    maps.push_back({fmt::format("head {}", h), map_of(random.weights, h)});
   }
   book.maps(fmt::format("The keys after the first {} get nothing", valid),
             "The exercise feeds ones, so its weights are equal in all heads and its heat maps show "
             "the mask alone. With random inputs every head has a map of its own.",
             query_names, key_names, maps);
-  const Array output = random.y.value().reshaped({queries, width});
+
+  const Array output = random.output.value().reshaped({queries, options.width});
   const double top = largest(output);
   Array positive(output.shape());
   for (Index i = 0; i < output.size(); ++i) {
     positive[i] = std::abs(output[i]) / static_cast<Real>(top);
   }
-  const Index features = std::min<Index>(width, 16);
-  std::vector<std::string> feature_names;
+  const Index features = std::min<Index>(options.width, 16);
   for (Index c = 0; c < features; ++c) feature_names.push_back(fmt::format("f{}", c));
   book.maps("The output has features, not keys, on its axis",
             fmt::format("|output| as a share of its largest number, {}; the exercise labels this "
                         "axis \"Key positions\", but it is num_hiddens.",
                         figure_text(top)),
             query_names, feature_names, {{"output", part_of(positive, 1, 0, features)}});
+}
 
+void measure_heads(const LabOptions& options, const Attended& random, Notebook& book) {
   Notebook::Rows rows;
   double l1_spread = 0, least_l2 = std::numeric_limits<double>::infinity(), most_l2 = 0;
-  for (Index h = 0; h < heads; ++h) {
-    const Measures m = measures_of(random.maps.value(), h);
-    rows.push_back({fmt::format("head {}", h), m.l1, m.l2, m.entropy, m.variance});
+  for (Index h = 0; h < options.heads; ++h) {
+    const Measures m = measures_of(random, h);
+    rows.push_back(
+        {fmt::format("head {}", h), m.l1, m.l2, m.entropy, m.variance, m.output_variance});
     l1_spread = larger(l1_spread, std::abs(m.l1 - queries));
     least_l2 = smaller(least_l2, m.l2);
     most_l2 = larger(most_l2, m.l2);
   }
   book.table("The L1 norm of a head's weights says nothing: it is the number of queries",
              "Measures of a head that the text proposes. Rows of weights sum to one, so their L1 "
-             "norm is the same for every head; L2, entropy (in nats) and variance differ.",
-             {"", "L1", "L2", "entropy", "variance"}, rows);
-
-  book.equal("output shape differs from [1, 4, num_hiddens] (0: no)",
-             random.y.shape() == Shape{1, queries, width} ? 0 : 1, 0);
-  book.equal("weights' shape differs from [heads, 4, 6] (0: no)",
-             random.maps.shape() == Shape{heads, queries, pairs} ? 0 : 1, 0);
-  book.equal("largest weight of a key beyond valid_lens", on_masked, 0);
-  book.at_most("all ones: largest |weight - 1/3| of an allowed key", from_third, same_values);
-  book.at_most("largest |sum of a row of weights - 1|", row_sums, same_values);
-  book.at_most("output against the book's own code, relative difference", output_difference,
-               same_values);
-  book.at_most("weights against the book's own code, relative difference", weight_difference,
-               same_values);
+             "norm is the same for every head; L2, entropy (in nats) and variance differ, and so "
+             "does the variance of the heads' outputs over the queries. headroom train --task "
+             "reverse --prune 4 ranks the heads of a trained model by E |dL/dgate|, shows the "
+             "ranking on the page of its run and removes the four that come last.",
+             {"", "L1", "L2", "entropy", "variance", "output variance"}, rows);
   book.at_most("largest |L1 norm of a head's weights - number of queries|", l1_spread,
                queries * same_values);
-  if (heads > 1) {
+  if (options.heads > 1) {
     book.at_least("L2 norm: largest over smallest head, minus 1", most_l2 / least_l2 - 1, 1e-6);
   }
+}
+
+void run(const LabOptions& options, Notebook& book) {
+  const NoGrad quiet;
+  const Index width = options.width, heads = options.heads;
+  Rng rng(options.seed, "d2l");
+  const FusedHeads layer({.width = width, .heads = heads, .bias = false}, rng);
+  const Ids valid_lens({1}, {valid});
+  const Bytes kept = kept_keys(valid_lens, heads);
+
+  // The exercise as it stands, everything one; then with random inputs, where the heads differ.
+  const Attended uniform =
+      attend(layer, Tensor(ones({1, queries, width})), Tensor(ones({1, pairs, width})), valid_lens);
+  const Tensor x(normal({1, queries, width}, 2, rng)), y(normal({1, pairs, width}, 2, rng));
+  const Attended random = attend(layer, x, y, valid_lens);
+  show_shapes(options, x, y, random, book);
+  show_maps(options, uniform, random, book);
+  RowChecks row_checks;
+  compare_with_book(layer, rng, row_checks, book);
+  measure_heads(options, random, book);
+
+  double from_third = 0;
+  for (const Attended* out : {&uniform, &random}) row_checks.check(out->weights.value(), kept);
+  for (Index i = 0; i < kept.size(); ++i) {
+    if (kept[i] == 0) continue;
+    const auto w = static_cast<double>(uniform.weights.value()[i]);
+    from_third = larger(from_third, std::abs(w - 1.0 / valid));
+  }
+  book.equal("largest weight of a key beyond valid_lens", row_checks.on_masked, 0);
+  book.at_most("all ones: largest |weight - 1/3| of an allowed key", from_third, same_values);
+  book.at_most("largest |sum of a row of weights - 1|", row_checks.off_one, same_values);
   book.answer(fmt::format(
       "The layer gives the book's numbers and shapes, {} and {}, and keys beyond valid_lens get "
       "exactly nothing. The heat maps of the exercise look alike only because its inputs are all "
       "ones; of the measures proposed for a head, the L1 norm of its weights is a constant.",
-      shape(random.y), shape(random.maps)));
+      random.output.shape().text(), random.weights.shape().text()));
 }
 
 }  // namespace d2l
@@ -207,11 +291,12 @@ Experiment d2l_experiment() {
       .computed =
           "The layer of the exercise without biases and without dropout, first on ones as in "
           "the exercise, then on random inputs; beside it the book's code line by line, which "
-          "sets masked scores to -1e6 instead of skipping them. Then the measures of a map that "
-          "the text lists.",
+          "sets masked scores to -1e6 instead of skipping them, with valid_lens for each example "
+          "and for each query. Then the measures of a head that the text lists.",
       .formulas = {"weights_h = softmax over the first valid_lens keys of Q_h K_h^T / sqrt(D)",
                    "L1 = sum of weights = number of queries",
-                   "entropy = -mean over queries of sum_j w_j log w_j"},
+                   "entropy = -mean over queries of sum_j w_j log w_j",
+                   "output variance = mean over features of the variance of A_h over queries"},
       .defaults = {.width = 10, .heads = 5},
       .limits = {},
       .run = d2l::run};
