@@ -11,7 +11,6 @@
 #include "headroom/base/parallel.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
-#include "lab/numbers.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
@@ -35,20 +34,33 @@ class ThreadsKept {
   int before_;
 };
 
-/// The median and the least of several times, in ms.
-struct Time {
-  double median = 0, least = 0;
+/// The median of several numbers, and the least.
+struct Median {
+  double value = 0, least = 0;
 };
 
-Time time_of(std::vector<double> ms) {
-  std::sort(ms.begin(), ms.end());
-  return {ms[ms.size() / 2], ms.front()};
+Median median_of(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return {numbers[numbers.size() / 2], numbers.front()};
+}
+
+/// The median of one number from each round with its 96 % interval, the fourth number from below
+/// and the fourth from above: of 15 numbers at most three lie on one side of the true median with a
+/// probability of 0.0176.
+Interval median_interval(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  static_assert(rounds == 15);
+  return {numbers[7], numbers[3], numbers[11]};
 }
 
 struct Cost {
-  Time forward, backward;
-  double total() const { return forward.median + backward.median; }
-  double least_total() const { return forward.least + backward.least; }
+  Median forward, backward, both;
+};
+
+/// Floating-point operations, those in products with weights, and how many operations make those.
+struct Work {
+  double flops = 0, by_weights = 0;
+  Index operations = 0;
 };
 
 /// One layout's layer with what it is run on.
@@ -71,45 +83,55 @@ struct Runner {
     return {Milliseconds(between - begin).count(), Milliseconds(end - between).count()};
   }
 
-  /// Floating-point operations of both passes, as the operations report them.
-  double flops() {
+  /// What both passes do, as the profile counts it.
+  Work work() {
     set_profiling(true);
     run();
     set_profiling(false);
-    double sum = 0;
-    for (const ProfileRow& row : profile()) sum += row.flops;
+    Work sum;
+    for (const ProfileRow& row : profile()) {
+      sum.flops += row.flops;
+      if (row.name != "linear" && row.name != "linear_side_by_side") continue;
+      sum.by_weights += row.flops;
+      sum.operations += row.calls;
+    }
     return sum;
-  }
-
-  /// Matrix products with weights: one forward and two backward (dW, dX) for each weight matrix.
-  Index products() const {
-    Index matrices = 0;
-    for (const auto& [name, tensor] : parameters(layer)) matrices += tensor.rank() == 2;
-    return 3 * matrices;
   }
 };
 
+/// Both layouts at one number of threads: their times in ms, and the separate layout's time over
+/// the fused one's of the same round.
+struct Timed {
+  Cost separate, fused;
+  Interval ratio;
+  bool busy = false;  // more threads made the fused layout slower than one
+};
+
 /// Both layouts taking turns, so that whatever else the machine does meets both.
-std::array<Cost, 2> time_interleaved(std::array<Runner, 2>& runners) {
-  std::array<std::vector<double>, 2> forward, backward;
+Timed time_interleaved(std::array<Runner, 2>& runners) {
+  std::array<std::vector<double>, 2> forward, backward, both;
+  std::vector<double> ratios;
   for (int round = -warm_up; round < rounds; ++round) {
     for (std::size_t i = 0; i < 2; ++i) {
       const auto [first, second] = runners[i].run();
       if (round < 0) continue;
       forward[i].push_back(first);
       backward[i].push_back(second);
+      both[i].push_back(first + second);
     }
+    if (round >= 0) ratios.push_back(both[0].back() / both[1].back());
   }
-  return {Cost{time_of(forward[0]), time_of(backward[0])},
-          Cost{time_of(forward[1]), time_of(backward[1])}};
+  const auto cost = [&](std::size_t i) {
+    return Cost{median_of(forward[i]), median_of(backward[i]), median_of(both[i])};
+  };
+  return {cost(0), cost(1), median_interval(ratios)};
 }
 
 /// All that is measured for one width of a head.
 struct Measured {
   Index head_dim = 0, heads = 0;
-  std::array<Index, 2> products{};  // separate, fused
-  std::array<double, 2> flops{};
-  std::array<std::array<Cost, 2>, std::size(thread_counts)> costs{};  // by threads, by layout
+  Work separate, fused;
+  std::array<Timed, std::size(thread_counts)> times{};  // by threads
 };
 
 Measured measure(Index width, Index head_dim, std::uint64_t seed) {
@@ -120,14 +142,12 @@ Measured measure(Index width, Index head_dim, std::uint64_t seed) {
   const Array cotangent = normal(x.shape(), 1, rng);
   std::array<Runner, 2> runners{Runner{*twins.separate, Tensor(x, true), cotangent},
                                 Runner{*twins.fused, Tensor(x, true), cotangent}};
-  Measured result{.head_dim = head_dim, .heads = heads};
-  for (std::size_t i = 0; i < 2; ++i) {
-    result.products[i] = runners[i].products();
-    result.flops[i] = runners[i].flops();
-  }
+  Measured result{head_dim, heads, runners[0].work(), runners[1].work()};
   for (std::size_t t = 0; t < std::size(thread_counts); ++t) {
     set_num_threads(thread_counts[t]);
-    result.costs[t] = time_interleaved(runners);
+    result.times[t] = time_interleaved(runners);
+    const double alone = result.times[0].fused.both.value;
+    result.times[t].busy = result.times[t].fused.both.value > alone;
   }
   return result;
 }
@@ -141,50 +161,81 @@ std::set<Index> head_dims(const LabOptions& options) {
   return dims;
 }
 
-void show_arithmetic(const std::vector<Measured>& all, Notebook& book) {
+void show_arithmetic(const LabOptions& options, const std::vector<Measured>& all, Notebook& book) {
+  // Of one product [B T, C] x [C, C], and of one [T, C] x [C, T] for every example.
+  const auto c = static_cast<double>(options.width);
+  const double weights = batch * tokens * c * c, pairs = batch * tokens * tokens * c;
   Notebook::Rows rows;
+  double by_weights = 0, others = 0;
+  Index operations = 0;
   for (const Measured& m : all) {
-    rows.push_back(
-        {m.head_dim, m.heads, m.flops[0] / 2e6, m.flops[1] / 2e6, m.products[0], m.products[1]});
+    for (const Work* work : {&m.separate, &m.fused}) {
+      by_weights = larger(by_weights, std::abs(work->by_weights / (2 * 12 * weights) - 1));
+      others = larger(others, std::abs((work->flops - work->by_weights) / (2 * 7 * pairs) - 1));
+    }
+    operations += m.separate.operations != 2 * (3 + 1) || m.fused.operations != 2 * (1 + 1);
+    rows.push_back({m.head_dim, m.heads, m.separate.flops / 2e6, m.fused.flops / 2e6,
+                    m.separate.operations, m.fused.operations, 3 * m.heads + 1, 2});
   }
   book.table(
-      fmt::format("{} million multiply-adds in {} products with weights, or in {}",
-                  figure_text(all.front().flops[0] / 2e6), all.front().products[0],
-                  all.front().products[1]),
+      fmt::format("{} million multiply-adds in both layouts",
+                  figure_text(all.front().separate.flops / 2e6)),
       fmt::format("One self-attention on [{}, {}, C], forward and backward. Multiply-adds in "
-                  "millions, as the operations count them; products with weight matrices: "
-                  "one forward, two backward for each matrix.",
+                  "millions and operations with weights are counted by the profile. Each Linear is "
+                  "one product forward and two backward, by weights and by inputs; an operation of "
+                  "the separate layout applies the Linears of all heads, one after the other.",
                   batch, tokens),
       {"features a head", "heads", "multiply-adds, separate", "multiply-adds, fused",
-       "products, separate", "products, fused"},
+       "operations, separate", "operations, fused", "Linears, separate", "Linears, fused"},
       rows);
+  book.at_most("multiply-adds with weights over 3 times 4 B T C^2, largest distance from 1",
+               by_weights, 1e-12);
+  book.at_most("the other multiply-adds over (2 + 5) B T^2 C, largest distance from 1", others,
+               1e-12);
+  book.equal("widths of a head without 8 operations with weights (separate) and 4 (fused)",
+             static_cast<double>(operations), 0);
 }
 
 std::string threads_text(std::size_t t) {
   return fmt::format("{} thread{}", thread_counts[t], thread_counts[t] == 1 ? "" : "s");
 }
 
-void show_times(const std::vector<Measured>& all, Notebook& book) {
-  std::vector<Notebook::Series> ratios;
+void show_ratios(const std::vector<Measured>& all, Notebook& book) {
+  std::vector<Notebook::Series> lines;
+  Notebook::Rows rows;
+  for (const Measured& m : all) rows.push_back({m.head_dim});
+  std::vector<std::string> columns{"features a head"};
   for (std::size_t t = 0; t < std::size(thread_counts); ++t) {
-    ratios.push_back({threads_text(t), {}});
-    for (const Measured& m : all) {
-      ratios.back().points.emplace_back(static_cast<double>(m.head_dim),
-                                        m.costs[t][0].total() / m.costs[t][1].total());
+    lines.push_back({threads_text(t), {}});
+    columns.push_back("separate / fused, " + threads_text(t));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Timed& timed = all[i].times[t];
+      rows[i].push_back(timed.busy ? "busy" : timed.ratio.text());
+      if (timed.busy) continue;
+      lines.back().points.emplace_back(static_cast<double>(all[i].head_dim), timed.ratio.value);
     }
   }
   book.chart("Time of the separate layout over that of the fused one",
-             "Forward and backward, medians of rounds in which the layouts take turns. Above 1 the "
-             "fused layout is faster. Times change from run to run.",
-             "features a head", "separate / fused", false, ratios);
+             fmt::format("Forward and backward, the median of {} rounds in which the layouts take "
+                         "turns. Above 1 the fused layout is faster. Times change from run to run.",
+                         rounds),
+             "features a head", "separate / fused", false, lines);
+  book.table(
+      "The same with 96 % intervals",
+      "Separate over fused of the same round. \"busy\": two threads took longer than one, "
+      "because the machine had other work or too little of this, and the number is withheld.",
+      columns, rows);
+}
+
+void show_times(const std::vector<Measured>& all, Notebook& book) {
   for (const bool forward : {true, false}) {
     Notebook::Rows rows;
     for (std::size_t t = 0; t < std::size(thread_counts); ++t) {
       for (const Measured& m : all) {
-        const auto& [separate, fused] = m.costs[t];
-        const Time& a = forward ? separate.forward : separate.backward;
-        const Time& b = forward ? fused.forward : fused.backward;
-        rows.push_back({threads_text(t), m.head_dim, a.median, a.least, b.median, b.least});
+        const Timed& timed = m.times[t];
+        const Median& a = forward ? timed.separate.forward : timed.separate.backward;
+        const Median& b = forward ? timed.fused.forward : timed.fused.backward;
+        rows.push_back({threads_text(t), m.head_dim, a.value, a.least, b.value, b.least});
       }
     }
     book.table(forward ? "Forward, in ms" : "Backward, in ms",
@@ -194,13 +245,17 @@ void show_times(const std::vector<Measured>& all, Notebook& book) {
   }
 }
 
-struct Range {
-  double low = 1e300, high = 0;
-  void add(double value) {
-    low = smaller(low, value);
-    high = larger(high, value);
-  }
-};
+/// "5.1 [4.9, 5.3] times as long with heads of 8 features and 0.9 [0.8, 1.0] with 64": with one
+/// number of threads, for the narrowest and the widest heads.
+std::string ratios_text(const std::vector<Measured>& all, std::size_t t) {
+  const Timed &narrow = all.front().times[t], &wide = all.back().times[t];
+  if (narrow.busy || wide.busy) return "no number, because the machine was busy";
+  std::string text = fmt::format("{} times as long with heads of {} features", narrow.ratio.text(),
+                                 all.front().head_dim);
+  if (all.size() > 1)
+    text += fmt::format(" and {} with {}", wide.ratio.text(), all.back().head_dim);
+  return text;
+}
 
 void run(const LabOptions& options, Notebook& book) {
   const ThreadsKept kept;
@@ -208,38 +263,14 @@ void run(const LabOptions& options, Notebook& book) {
   for (const Index head_dim : head_dims(options)) {
     all.push_back(measure(options.width, head_dim, options.seed));
   }
-  show_arithmetic(all, book);
+  show_arithmetic(options, all, book);
+  show_ratios(all, book);
   show_times(all, book);
-
-  double arithmetic = 0;
-  Index products = 0, times = 0;
-  Range of_medians, of_least;
-  for (const Measured& m : all) {
-    arithmetic = larger(arithmetic, std::abs(m.flops[0] / m.flops[1] - 1));
-    products += m.products[0] != 3 * (3 * m.heads + 1) || m.products[1] != 3 * 2;
-    for (const auto& [separate, fused] : m.costs) {
-      for (const Cost* cost : {&separate, &fused}) {
-        for (const Time& time : {cost->forward, cost->backward}) {
-          times += std::isfinite(time.median) && time.least > 0 && time.least <= time.median;
-        }
-      }
-      of_medians.add(separate.total() / fused.total());
-      of_least.add(separate.least_total() / fused.least_total());
-    }
-  }
-  const std::size_t wanted = all.size() * std::size(thread_counts) * 4;
-  book.equal("multiply-adds, separate over fused, largest distance from 1", arithmetic, 0);
-  book.equal("widths of a head without 3 (3 h + 1) products (separate) and 6 (fused)",
-             static_cast<double>(products), 0);
-  book.equal("times that are finite, above 0, and have their median above their least",
-             static_cast<double>(times), static_cast<double>(wanted));
   book.answer(fmt::format(
-      "Both layouts do the same arithmetic, but the separate one in {} instead of {} products with "
-      "weights when heads have {} features. In this run it took {:.2f} to {:.2f} times as long as "
-      "the fused one, forward and backward together, by medians, and {:.2f} to {:.2f} times by the "
-      "least times, which other work on the machine lengthens less.",
-      all.front().products[0], all.front().products[1], all.front().head_dim, of_medians.low,
-      of_medians.high, of_least.low, of_least.high));
+      "Both layouts do the same arithmetic, the separate one in 3 h + 1 Linears instead of 2, so "
+      "the narrower the heads, the smaller its products. In this run it took, forward and "
+      "backward, on one thread {}; on two {}.",
+      ratios_text(all, 0), ratios_text(all, 1)));
 }
 
 }  // namespace layout_speed
@@ -256,11 +287,12 @@ Experiment speed_of_layouts_experiment() {
           .computed =
               "One attention holds the same weights in both layouts. Their forward and backward "
               "passes are timed in turns, with 1 and with 2 threads whatever --threads says, for "
-              "heads of 8 to 64 features at the same width of the layer. Arithmetic and products "
-              "are counted; the times are shown, not asserted.",
+              "heads of 8 to 64 features at the same width of the layer. The arithmetic is counted "
+              "and asserted; the times are shown, not asserted.",
           .formulas = {"separate: 3 h products [B T, C] x [C, D] and the output's",
                        "fused: one product [B T, C] x [C, 3 C] and the output's",
-                       "multiply-adds forward: B T 4 C^2 + 2 B T^2 C"},
+                       "multiply-adds forward: 4 B T C^2 + 2 B T^2 C",
+                       "backward: 8 B T C^2 + 5 B T^2 C, with the scores computed once more"},
           .defaults = {.width = 256, .heads = 8},
           .limits = {},
           .run = layout_speed::run};
