@@ -111,35 +111,48 @@ Moved change_rows(const Linears& from, const Tensor& x, Index heads, Index h, Rn
           moved_features(y_before, y_after, 0, width)};
 }
 
-void run(const LabOptions& options, Notebook& book) {
-  const Index width = options.width, heads = options.heads, d = options.head_dim();
-  Rng rng(options.seed, "head-slices");
-  const Linears linears = draw(width, rng);
-  const Tensor x(normal({batch, tokens, width}, 1, rng));
-  const Array cotangent = normal({batch, tokens, width}, 1, rng);
+/// A head's rows of three Linears with their biases, and its columns of the fourth.
+Index numbers_of_head(const LabOptions& options) {
+  return options.head_dim() * (4 * options.width + 3);
+}
 
-  // The whole layer, then every head alone from its rows and columns.
-  const auto layer = layer_of(linears, heads);
-  const Tensor y = (*layer)(x, x, AttentionMask::none());
-  y.backward(cotangent);
-  Tensor sum = Tensor(linears.output_bias);
+/// The whole layer after one pass, and every head alone from its rows and columns.
+struct Setting {
+  Linears linears;
+  Tensor x;
+  std::unique_ptr<FusedHeads> layer;
+  Array y;
   std::vector<OneHead> alone;
-  std::vector<Tensor> contributions;
+  std::vector<Array> contributions;  // A_h W_O^h of each head
+};
+
+/// Claims that the heads alone add up to the layer, and that their gradients are its gradients at
+/// the same rows and columns.
+Setting take_apart(const LabOptions& options, Rng& rng, Notebook& book) {
+  const Index width = options.width, heads = options.heads, d = options.head_dim();
+  Setting s;
+  s.linears = draw(width, rng);
+  s.x = Tensor(normal({batch, tokens, width}, 1, rng));
+  const Array cotangent = normal({batch, tokens, width}, 1, rng);
+  s.layer = layer_of(s.linears, heads);
+  const Tensor y = (*s.layer)(s.x, s.x, AttentionMask::none());
+  y.backward(cotangent);
+  s.y = y.value();
+  Tensor sum = Tensor(s.linears.output_bias);
   for (Index h = 0; h < heads; ++h) {
-    alone.push_back(one_head(linears, x, h, d));
-    contributions.push_back(linear(alone.back().attended, alone.back().output));
-    sum = sum + contributions.back();
+    s.alone.push_back(one_head(s.linears, s.x, h, d));
+    const Tensor contribution = linear(s.alone.back().attended, s.alone.back().output);
+    s.contributions.push_back(contribution.value());
+    sum = sum + contribution;
   }
   sum.backward(cotangent);
-  const double value_difference = relative_difference(y.value(), sum.value());
 
-  // The gradients of the whole layer are those of the heads alone, at the same rows and columns.
   // Relative to the largest of the whole matrix: a head's own gradient may be small by chance.
-  const Array& packed = layer->in_proj_weight.grad();
-  const Array& output = layer->out_proj.weight.grad();
+  const Array& packed = s.layer->in_proj_weight.grad();
+  const Array& output = s.layer->out_proj.weight.grad();
   double in_difference = 0, out_difference = 0;
   for (Index h = 0; h < heads; ++h) {
-    const OneHead& one = alone[static_cast<std::size_t>(h)];
+    const OneHead& one = s.alone[static_cast<std::size_t>(h)];
     Index third = 0;
     for (const Tensor* rows : {&one.query, &one.key, &one.value}) {
       const Index begin = third++ * width + h * d;
@@ -150,66 +163,57 @@ void run(const LabOptions& options, Notebook& book) {
         larger(out_difference,
                largest_difference(part_of(output, 1, h * d, (h + 1) * d), one.output.grad()));
   }
-  const double gradient_difference =
-      larger(in_difference / largest(packed), out_difference / largest(output));
+  book.at_most("layer output against b_O + sum of A_h W_O^h, relative difference",
+               relative_difference(s.y, sum.value()), same_values);
+  book.at_most("gradients of the layer against those of the heads alone, relative difference",
+               larger(in_difference / largest(packed), out_difference / largest(output)),
+               same_gradients);
+  return s;
+}
 
-  // What moves when the rows of one head change.
-  Index fewest_own = width, most_others = 0, fewest_output = width;
-  const Index probed = std::min<Index>(heads, 4);
-  for (Index i = 0; i < probed; ++i) {
-    const Index h = i * heads / probed;
-    const Moved moved = change_rows(linears, x, heads, h, rng);
-    fewest_own = std::min(fewest_own, moved.own);
-    most_others = std::max(most_others, moved.others);
-    fewest_output = std::min(fewest_output, moved.output);
-  }
-
-  // Who writes into the first D output features: the share of each head's squares there.
-  const auto squares_in_first = [&](Index h) {
-    const Array first = part_of(contributions[static_cast<std::size_t>(h)].value(), 2, 0, d);
-    return inner(first, first);
-  };
+/// Which rows and columns a head owns, and who writes into the first D output features.
+void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
+  const Index d = options.head_dim();
   double all_squares = 0, fewest_squares = std::numeric_limits<double>::infinity();
   std::vector<double> squares;
-  for (Index h = 0; h < heads; ++h) {
-    squares.push_back(squares_in_first(h));
+  for (const Array& contribution : s.contributions) {
+    const Array first = part_of(contribution, 2, 0, d);
+    squares.push_back(inner(first, first));
     all_squares += squares.back();
     fewest_squares = smaller(fewest_squares, squares.back());
   }
-
-  // Pruning as BERT's users did: the rows and columns of some heads go.
-  const Index gone = (heads + 3) / 4;
-  std::vector<Index> pruned;
-  Tensor kept_sum = Tensor(linears.output_bias) + Tensor(zeros({batch, tokens, width}));
-  for (Index h = 0; h < heads; ++h) {
-    if (h % 4 == 0) {
-      pruned.push_back(h);
-    } else {
-      kept_sum = kept_sum + contributions[static_cast<std::size_t>(h)].detach();
-    }
-  }
-  const Index parameters_before = count_parameters(*layer);
-  layer->prune(pruned);
-  const Index parameters_after = count_parameters(*layer);
-  const double pruned_difference =
-      relative_difference((*layer)(x, x, AttentionMask::none()).value(), kept_sum.value());
-  const Index per_head = 4 * d * width + 3 * d;
-
   Notebook::Rows rows;
-  for (Index h = 0; h < heads; ++h) {
-    rows.push_back({fmt::format("head {}", h), fmt::format("{} to {}", h * d, (h + 1) * d - 1),
-                    fmt::format("{} to {}", h * d, (h + 1) * d - 1),
-                    norm(contributions[static_cast<std::size_t>(h)].value()),
-                    squares[static_cast<std::size_t>(h)] / all_squares});
+  for (Index h = 0; h < options.heads; ++h) {
+    const std::string own = fmt::format("{} to {}", h * d, (h + 1) * d - 1);
+    const auto at = static_cast<std::size_t>(h);
+    rows.push_back({fmt::format("head {}", h), own, own, norm(s.contributions[at]),
+                    squares[at] / all_squares});
   }
   book.table(
       fmt::format("Head h owns {} rows of three matrices and {} columns of the fourth", d, d),
       "Rows of query, key and value (and of their biases); columns of the output Linear, whose "
-      "bias "
-      "belongs to no head. The last column says who writes into the first output features: all do.",
+      "bias belongs to no head. The last column says who writes into the first output features: "
+      "all do.",
       {"", "rows of query, key, value", "columns of output", "norm of A_h W_O^h",
        fmt::format("share of output features 0 to {}", d - 1)},
       rows);
+  // With few features a head may have small weights there by chance.
+  const double share = d >= 8 ? 0.1 / static_cast<double>(options.heads) : 0;
+  book.more_than(fmt::format("smallest share of a head in output features 0 to {}", d - 1),
+                 fewest_squares / all_squares, share);
+}
+
+/// What moves when the rows of one head change.
+void change_heads(const LabOptions& options, const Setting& s, Rng& rng, Notebook& book) {
+  const Index width = options.width, heads = options.heads, d = options.head_dim();
+  Index fewest_own = width, most_others = 0, fewest_output = width;
+  const Index probed = std::min<Index>(heads, 4);
+  for (Index i = 0; i < probed; ++i) {
+    const Moved moved = change_rows(s.linears, s.x, heads, i * heads / probed, rng);
+    fewest_own = std::min(fewest_own, moved.own);
+    most_others = std::max(most_others, moved.others);
+    fewest_output = std::min(fewest_output, moved.output);
+  }
   book.table("What moves when the rows of one head change",
              fmt::format("Random numbers are added to one head's rows of W_Q, W_K and W_V, for {} "
                          "of the heads in turn. Before the output Linear only that head moves; "
@@ -219,38 +223,58 @@ void run(const LabOptions& options, Notebook& book) {
              {{"the head's own output A_h", d, fewest_own, d},
               {"all other heads' outputs", width - d, 0, most_others},
               {"the layer's output y", width, fewest_output, width}});
-  book.table(
-      fmt::format("Pruning {} of {} heads takes their rows and columns", gone, heads),
-      "The pruned layer gives the output bias and the contributions of the heads that stayed.",
-      {"", "heads", "parameters"},
-      {{"before", heads, parameters_before},
-       {"after", heads - gone, parameters_after},
-       {"one head's own", 1, per_head}});
-
-  book.at_most("layer output against b_O + sum of A_h W_O^h, relative difference", value_difference,
-               same_values);
-  book.at_most("gradients of the layer against those of the heads alone, relative difference",
-               gradient_difference, same_gradients);
   book.equal("features of a head's own output that move with its rows, at least",
              static_cast<double>(fewest_own), static_cast<double>(d));
   book.equal("features of other heads' outputs that move with them",
              static_cast<double>(most_others), 0);
   book.equal("features of y that move with them, at least", static_cast<double>(fewest_output),
              static_cast<double>(width));
-  book.more_than(fmt::format("smallest share of a head in output features 0 to {}", d - 1),
-                 fewest_squares / all_squares, 0);
+}
+
+/// Pruning as BERT's users did: the rows and columns of some heads go.
+void prune_heads(const LabOptions& options, Setting& s, Notebook& book) {
+  const Index heads = options.heads, gone = (heads + 3) / 4, per_head = numbers_of_head(options);
+  std::vector<Index> pruned;
+  const NoGrad quiet;
+  Tensor kept = Tensor(s.linears.output_bias) + Tensor(zeros(s.y.shape()));
+  for (Index h = 0; h < heads; ++h) {
+    if (h % 4 == 0) {
+      pruned.push_back(h);
+    } else {
+      kept = kept + Tensor(s.contributions[static_cast<std::size_t>(h)]);
+    }
+  }
+  const Index before = count_parameters(*s.layer);
+  s.layer->prune(pruned);
+  const Index after = count_parameters(*s.layer);
+  const Array y = (*s.layer)(s.x, s.x, AttentionMask::none()).value();
+  book.table(
+      fmt::format("Pruning {} of {} heads takes their rows and columns", gone, heads),
+      "The pruned layer gives the output bias and the contributions of the heads that stayed.",
+      {"", "heads", "parameters"},
+      {{"before", heads, before}, {"after", heads - gone, after}, {"one head's own", 1, per_head}});
   book.at_most("pruned layer against the sum over the kept heads, relative difference",
-               pruned_difference, same_values);
+               relative_difference(y, kept.value()), same_values);
   book.equal("parameters that went with a pruned head",
-             static_cast<double>(parameters_before - parameters_after) / static_cast<double>(gone),
+             static_cast<double>(before - after) / static_cast<double>(gone),
              static_cast<double>(per_head));
+}
+
+void run(const LabOptions& options, Notebook& book) {
+  Rng rng(options.seed, "head-slices");
+  Setting setting = take_apart(options, rng, book);
+  show_slices(options, setting, book);
+  change_heads(options, setting, rng, book);
+  prune_heads(options, setting, book);
+  const Index last = options.head_dim() - 1;
   book.answer(fmt::format(
       "Yes: rows 0 to {} of query, key and value are head 0, with columns 0 to {} of the output "
       "Linear, and so on; y is b_O plus one product per head, so each can be cut out with its {} "
-      "parameters. What the forum's \"no\" sees is true too, but of another place: after the "
-      "output "
-      "Linear every feature mixes all {} heads.",
-      d - 1, d - 1, figure_text(per_head), heads));
+      "parameters. What the forum's \"no\" sees is true as well, but after the output Linear, "
+      "where every feature mixes {}.",
+      last, last, figure_text(numbers_of_head(options)),
+      options.heads == 1 ? std::string("all that the head has")
+                         : fmt::format("all {} heads", options.heads)));
 }
 
 }  // namespace head_slices
