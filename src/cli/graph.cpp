@@ -37,7 +37,7 @@ struct GraphCommand {
 /// stand on: two thirds white.
 std::string tint(Index head) {
   constexpr int hues[12] = {0x2f6fde, 0xd9730d, 0x2e9e6b, 0xc2487c, 0x8a63d2, 0xa3831a,
-                            0x0e8ba0, 0xb3401f, 0x5c7a1f, 0x7a5a3a, 0x4a4fb8, 0x7c858f};
+                            0x0e8ba0, 0xb3401f, 0x5c7a1f, 0x7a5a3a, 0x4a4fb8, 0xb146b8};
   const int hue = hues[head % 12];
   const auto lightened = [&](int shift) { return (2 * 255 + (hue >> shift & 255)) / 3; };
   return fmt::format("#{:02x}{:02x}{:02x}", lightened(16), lightened(8), lightened(0));

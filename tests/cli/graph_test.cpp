@@ -1,6 +1,9 @@
 // `headroom graph`: a picture for each layout that holds its whole tape, and all beside each other.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "support/browser.hpp"
@@ -87,6 +90,26 @@ TEST_CASE("graph writes the text of every layout's tape without Graphviz") {
   CHECK_THAT(folder.content("pictures/layouts.dot"),
              Contains("cluster_2") && Contains("fused: one Linear for all heads"));
   CHECK_THAT(done.out, Contains("pictures/layouts.dot") && Contains("operations"));
+}
+
+TEST_CASE("a head's tint in a graph is its hue on the pages, two thirds white") {
+  const TemporaryFolder folder;
+  const Finished done = graph({"--dot", "--layout", "fused", "--heads", "12", "--out", "graph.dot"},
+                              folder, {"PATH=/nowhere"});
+  INFO(done.err);
+  REQUIRE(done.code == 0);
+  std::ifstream in(HEADROOM_PAGE_CSS);
+  const std::string css((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::vector<std::string> tints;
+  for (int head = 0; head < 12; ++head) {
+    const std::string name = fmt::format("--head-{}: #", head);
+    REQUIRE(css.find(name) != std::string::npos);
+    const int hue = std::stoi(css.substr(css.find(name) + name.size(), 6), nullptr, 16);
+    const auto part = [&](int shift) { return (2 * 255 + (hue >> shift & 255)) / 3; };
+    tints.push_back(fmt::format("#{:02x}{:02x}{:02x}", part(16), part(8), part(0)));
+  }
+  CHECK_THAT(folder.content("graph.dot"),
+             Contains(fmt::format("fillcolor=\"{}\"", fmt::join(tints, ":"))));
 }
 
 TEST_CASE("graph draws every operation and leaf of the tape") {
