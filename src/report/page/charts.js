@@ -3,6 +3,7 @@
 
 const run = JSON.parse(document.getElementById("run").textContent);
 const charts = [];
+const repaints = [];  // what else takes its colours from the theme
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const model_variable = (i) => ["--first", "--second", "--third", "--apart"][i % 4];
@@ -44,17 +45,18 @@ function table(titles, rows, caption) {
   return h("div.scroll", {tabindex: 0, role: "region", "aria-label": caption},
     h("table", {},
       h("thead", {}, h("tr", {}, titles.map((t) => h("th", {scope: "col"}, t)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+      h("tbody", {}, rows.map(([name, ...row]) => h("tr", {}, h("th", {scope: "row"}, name), row.map((cell) => h("td", {}, cell)))))));
 }
 
-/** The fold behind a figure; its table is made when first opened. */
-function numbers(caption, titles, rows) {
-  const fold = h("details", {}, h("summary", {}, "The numbers"));
-  fold.addEventListener("toggle", () => {
-    if (fold.open && fold.childElementCount === 1) fold.append(table(titles, rows(), caption));
-  });
-  return fold;
+/** Something that is made when it is first opened. */
+function fold(title, make) {
+  const details = h("details", {}, h("summary", {}, title));
+  details.addEventListener("toggle", () => { if (details.open && details.childElementCount === 1) details.append(make()); });
+  return details;
 }
+
+/** The table behind a figure. */
+const numbers = (caption, titles, rows) => fold("The numbers", () => table(titles, rows(), caption));
 
 /** Nested records as flat pairs: "optimizer.rate". */
 function flat(record, prefix = "") {
@@ -107,7 +109,7 @@ function removal_span() {
 
 /**
  * A figure with a finding as title and a line chart.
- * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, stepped, plain}]
+ * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, dotted, stepped, plain}]
  * options: {log, unit, y (of Chart.js), x: the name of the horizontal axis, "step" by default, dots,
  *           from and to (of that axis), small (one of many: thin lines, few ticks)}
  */
@@ -143,7 +145,7 @@ function line_chart(canvas, series, options) {
   const datasets = series.map((s) => ({
     label: s.name, data: options.log ? s.points.filter((p) => p.y > 0) : s.points,
     borderColor: css(s.colour) + (s.broad ? "70" : ""), backgroundColor: css(s.colour),
-    borderWidth: s.broad ? 6 : s.dashed || small ? 1.5 : 2, borderDash: s.dashed ? [5, 4] : [], stepped: s.stepped ? "before" : false,
+    borderWidth: s.broad ? 6 : s.dashed || small ? 1.5 : 2, borderDash: s.dashed ? [5, 4] : s.dotted ? [1.5, 3] : [], stepped: s.stepped ? "before" : false,
     pointRadius: s.ends ? (at) => at.dataIndex === at.dataset.data.length - 1 ? 3 : 0 : s.points.length === 1 ? 4 : options.dots ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
     hidden: false, order: s.broad ? 1 : 0,
   }));

@@ -66,13 +66,6 @@ const drawn = {
 };
 drawn.shapes = drawn.table;
 
-/** Something that is made when it is first opened. */
-function fold(title, make) {
-  const details = h("details", {}, h("summary", {}, title));
-  details.addEventListener("toggle", () => { if (details.open && details.childElementCount === 1) details.append(make()); });
-  return details;
-}
-
 function block_figure(block, index) {
   if (block.type === "chart") {
     const series = block.series.map((s, i) => ({name: s.name, colour: colours[i % colours.length], dashed: i >= colours.length / 2 && block.series.length > 2,

@@ -180,7 +180,7 @@ function importance_section() {
   const costs = heads.some((head) => is_number(head.cost));
   const rows = heads.map((head) => {
     const values = columns.map((model) => model === null ? head.importance : of_model(head.importance, model));
-    return h(is_number(head.removed_at) ? "tr.gone" : "tr", {}, h("td", {}, head_name(head)),
+    return h(is_number(head.removed_at) ? "tr.gone" : "tr", {}, h("th", {scope: "row"}, head_name(head)),
       h("td.rod", {"aria-hidden": "true"}, values.map((v, i) => h("i", {"--colour": `var(${model_variable(i)})`, style: `width:${is_number(v) ? Math.max(0, 100 * v / most) : 0}%`}))),
       values.map((v) => h("td", {}, number_text(v))), costs ? h("td", {}, number_text(head.cost)) : null,
       h("td", {}, is_number(head.removed_at) ? commas(head.removed_at) : "alive"));

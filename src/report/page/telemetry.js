@@ -23,6 +23,9 @@ function measured_heads() {
     order.indexOf(a.kind) - order.indexOf(b.kind) || a.layer - b.layer || a.head - b.head);
 }
 
+/** A head's kind of line: hues alone need not tell twelve heads apart. */
+const line_of = (head) => ["solid", "dashed", "dotted"][head % 3];
+
 const column_of = (line, reading, block) => reading.of_block ? line[reading.key][block] : line[reading.key];
 
 /** The points of one head's reading, as drawn: sizes on a log axis. */
@@ -60,7 +63,7 @@ function telemetry_section(finding) {
     const caption = h("p", {}), canvas = h("canvas", {role: "img"});
     const show = () => {
       const title = reading.title(blocks.find(([key]) => key === block)[1]);
-      const series = own.map((head) => ({head, name: `head ${head.head}`, colour: head_variable(head.head), ends: !last_line.heads.includes(head.name),
+      const series = own.map((head) => ({head, name: `head ${head.head}`, colour: head_variable(head.head), [line_of(head.head)]: true, ends: !last_line.heads.includes(head.name),
         points: head_points(head, reading, block)})).filter((s) => s.points.length);
       caption.textContent = title;
       canvas.setAttribute("aria-label", `${row}, ${title}: ` + series.map((s) => `${s.name} from ${number_text(s.points[0].y)} to ${number_text(s.points.at(-1).y)}`
@@ -77,12 +80,12 @@ function telemetry_section(finding) {
     const name = `${title}, layer ${layer}`;
     return [h("h4", {}, name), h("div.multiples", {role: "group", "aria-label": name}, readings.map((reading) => panel(name, own, reading)))];
   }));
-  const tabs = h("div.tabs", {role: "tablist", "aria-label": "block of a head whose gradient and update are drawn"});
+  const choices = h("div.tabs", {role: "radiogroup", "aria-label": "block of a head whose gradient and update are drawn"});
   const choose_block = (index) => {
     block = blocks[index][0];
-    [...tabs.children].forEach((tab, i) => {
-      tab.setAttribute("aria-selected", i === index);
-      tab.tabIndex = i === index ? 0 : -1;
+    [...choices.children].forEach((choice, i) => {
+      choice.setAttribute("aria-checked", i === index);
+      choice.tabIndex = i === index ? 0 : -1;
     });
     for (const {entry, reading} of panels) {
       if (!entry.chart || !reading.of_block) continue;
@@ -90,12 +93,12 @@ function telemetry_section(finding) {
       entry.chart = entry.make();
     }
   };
-  blocks.forEach(([, name], i) => tabs.append(h("button", {role: "tab", type: "button", onclick: () => choose_block(i)}, name)));
-  arrows(tabs, choose_block);
+  blocks.forEach(([, name], i) => choices.append(h("button", {role: "radio", type: "button", onclick: () => choose_block(i)}, name)));
+  arrows(choices, choose_block);
   choose_block(blocks.findIndex(([key]) => key === block));
   const hues = [...new Set(heads.map((head) => head.head))].sort((a, b) => a - b);
-  return h("section", {"aria-label": "Telemetry of the heads"}, h("h2", {}, finding.title), h("p.look", {}, finding.look), tabs,
-    h("div.card", {}, h("ul.legend", {}, hues.map((head) => h("li", {}, h("i", {"--colour": `var(${head_variable(head)})`, "aria-hidden": "true"}), `head ${head}`))),
+  return h("section", {"aria-label": "Telemetry of the heads"}, h("h2", {}, finding.title), h("p.look", {}, finding.look), choices,
+    h("div.card", {}, h("ul.legend", {}, hues.map((head) => h("li", {}, h("i." + line_of(head), {"--colour": `var(${head_variable(head)})`, "aria-hidden": "true"}), `head ${head}`))),
       rows.flat(), telemetry_numbers(finding, heads)));
 }
 
