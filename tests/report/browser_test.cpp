@@ -23,7 +23,45 @@ TEST_CASE("a browser draws the whole page, without an error and without a reques
     CHECK(page.attribute("canvases") == "37");
     CHECK_THAT(page.dom, Contains("Cross-attention, layer 1, entropy: head 0 from 0.9 to 0.52"));
     CHECK_THAT(page.dom, Contains("removed at step 105") && !Contains("at step 100"));
+    CHECK_THAT(
+        page.dom,
+        Contains("class=\"dashed\" aria-hidden=\"true\" style=\"--colour: var(--head-1);\""));
+    CHECK_THAT(
+        page.dom,
+        Contains("class=\"swatch\" aria-hidden=\"true\" style=\"--colour: var(--head-1);\""));
   }
+}
+
+TEST_CASE("on paper, what carries a value keeps its colour, and texts follow the light theme") {
+  if (!can_open_pages()) return;
+  const TemporaryFolder folder;
+  std::string page = report_page(small_run(),
+                                 "window.Chart = class { static defaults = {font: {}}; "
+                                 "destroy() {} };");
+  page.insert(page.rfind("</body>"), R"js(<script>
+const all = (selector) => [...document.querySelectorAll(selector)];
+const cells = all(".heads td[style]");
+const colours = () => [...new Set(cells.map((cell) => cell.style.color))].sort().join(" and ");
+const in_dark = cells.map((cell) => cell.style.color);
+dispatchEvent(new Event("beforeprint"));  // what a print does: the event, then the rules
+for (const rule of document.styleSheets[0].cssRules) {
+  if (rule.media?.mediaText === "print") rule.media.mediaText = "screen";
+}
+const carrying = [
+  ".heads td", ".heads caption i", ".scale i", ".rod i", ".tile .bar b", ".tokens button"];
+Object.assign(document.documentElement.dataset, {
+  pale: carrying.filter((selector) => !all(selector).length || all(selector)
+    .some((e) => getComputedStyle(e).printColorAdjust !== "exact")).join(),
+  colours: colours(),
+  followed: cells.some((cell, i) => cell.style.color !== in_dark[i]),
+});
+</script>)js");
+  const OpenedPage opened =
+      open_page(folder.file("report.html", page), folder / "browser", 1000, true);
+  CHECK(opened.complaints == "");
+  CHECK(opened.attribute("pale") == "");
+  CHECK(opened.attribute("colours") == "rgb(0, 0, 0) and rgb(255, 255, 255)");
+  CHECK(opened.attribute("followed") == "true");
 }
 
 TEST_CASE("a plain training run's page is drawn too") {
@@ -51,6 +89,10 @@ TEST_CASE("the test sees what is wrong with a page") {
               "<button class=\"dull\"></button>"
               "<div style=\"overflow: auto; width: 90px; white-space: nowrap\">longer than it</div>"
               "<div style=\"overflow: hidden; width: 90px; white-space: nowrap\">cut off here</div>"
+              "<div style=\"overflow: hidden; width: 90px; white-space: nowrap; text-overflow: "
+              "ellipsis\">dots tell nothing</div>"
+              "<div style=\"background: #fff\"><div style=\"background: rgba(0, 0, 0, .5); color: "
+              "#444\">grey on grey</div></div>"
               "<div style=\"cursor: pointer\">click</div>"
               "<div style=\"width: 1500px\">wide</div>");
   const auto bad = folder.file("bad.html", page);
@@ -64,7 +106,8 @@ TEST_CASE("the test sees what is wrong with a page") {
   CHECK(found["unreachable"].size() == 2);  // what scrolls, what is clicked
   CHECK(found["unseen"].size() == 1);
   CHECK(found["mute"].size() == 1);
-  CHECK(found["cut"].size() == 1);
+  CHECK(found["cut"].size() == 2);
+  CHECK(found["faint"].size() == 1);
 }
 
 TEST_CASE("the test sees charts without numbers and maps that say nothing") {
@@ -78,7 +121,7 @@ TEST_CASE("the test sees charts without numbers and maps that say nothing") {
     page.replace(page.find(from), from.size(), to);
   };
   replace("() => by_step(series, options)", "() => []");
-  replace("role: \"status\"", "role: \"none\"");
+  replace("\"aria-valuetext\", text", "\"title\", text");
   const auto bad = folder.file("bad.html", page);
   const OpenedPage opened = open_page(bad, folder / "browser", 1200, false);
   CHECK(opened.probe["found"]["bare"].size() == 4);  // the charts but telemetry's

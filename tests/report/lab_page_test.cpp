@@ -132,9 +132,14 @@ TEST_CASE("a browser draws an experiment on a phone, a tablet and a desk, light 
     CHECK(page.attribute("charts") == "1");
     CHECK(page.attribute("maps") == "2");
     CHECK(page.attribute("canvases") == "3");
-    CHECK_THAT(page.dom, Contains("aria-label=\"does not hold\"") &&
-                             Contains("A chart. one: from 1.0e-7 at heads 1") &&
-                             Contains("head 0: strongest weight of each row: q0 to k0 0.90"));
+    CHECK_THAT(page.dom,
+               Contains("aria-label=\"does not hold\"") &&
+                   Contains("A chart. one: from 1.0e-7 at heads 1") &&
+                   Contains("aria-description=\"strongest weight of each row: q0 to k0 0.90"));
+    // A map that is a head's is in the head's colour.
+    CHECK_THAT(
+        page.dom,
+        Contains("class=\"swatch\" aria-hidden=\"true\" style=\"--colour: var(--head-1);\""));
     CHECK_THAT(page.dom, Contains("1 of 3 claims do not hold") && Contains("1,050,624"));
   }
 }

@@ -12,7 +12,8 @@ struct OpenedPage {
   std::string dom;         // the document, with everything the scripts added, without the scripts
   std::string complaints;  // errors and messages of the page's scripts, requests that failed
   nlohmann::json probe;    // what support/page_probe.js found; null when it did not answer
-  /// The value of a data attribute that the page sets on <html> when it has drawn, or "missing".
+  /// The value of a data attribute of <html>, or "missing": what support/page_probe.js says was
+  /// drawn, and what the page itself sets.
   std::string attribute(const std::string& name) const;
 };
 
@@ -28,7 +29,8 @@ std::vector<OpenedPage> open_page(const std::filesystem::path& page,
 
 /// Checks what every page must keep, on a phone, a tablet and a desk (390, 768 and 1200 pixels), in
 /// the given themes: no complaint, no request, everything painted, nothing wider than the window or
-/// cut off, words for every picture and a table behind it, everything in reach of a keyboard.
+/// cut off, no text too faint to read, words for every picture and a table behind it, everything
+/// in reach of a keyboard.
 /// Returns the pages for checks of their own, theme by theme, the narrowest first.
 std::vector<OpenedPage> check_page(const std::filesystem::path& page,
                                    const std::filesystem::path& scratch,

@@ -6,7 +6,9 @@
 //   unreachable  what scrolls, or answers to a pointer, out of a keyboard's reach
 //   unseen       controls whose focus cannot be seen
 //   mute         controls without a name, and maps that say nothing when a key chooses a row
-//   cut          texts that their box cuts off
+//   cut          texts that their box cuts off, unless pointing at them shows all
+//   faint        texts with less contrast than WCAG 2 asks for, also while a row is chosen
+// What was drawn stands in the document's data attributes.
 addEventListener("load", () => setTimeout(async () => {
   const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
   const all = (selector, root) => [...(root || document).querySelectorAll(selector)];
@@ -15,6 +17,52 @@ addEventListener("load", () => setTimeout(async () => {
   const silent = (e) => e.closest("[aria-hidden=true]") !== null;
   const named = (e) => Boolean(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.getAttribute("alt") || e.querySelector("title") || (e.labels && e.labels.length));
   const found = {};
+  const html = document.documentElement;
+
+  const scratch = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  // Canvases with two colours at least.
+  const painted = all("canvas").filter((canvas) => {
+    const {width, height} = canvas;
+    if (!width || !height) return false;
+    Object.assign(scratch.canvas, {width, height});
+    scratch.drawImage(canvas, 0, 0);
+    return new Set(new Uint32Array(scratch.getImageData(0, 0, width, height).data.buffer)).size >= 2;
+  });
+  Object.assign(html.dataset, {
+    canvases: all("canvas").length, painted: painted.length,
+    charts: typeof charts === "undefined" ? 0 : charts.length, maps: typeof maps === "undefined" ? 0 : maps.length,
+    requests: performance.getEntriesByType("resource").length,
+    overflow: Math.max(0, html.scrollWidth - html.clientWidth),
+  });
+
+  /** [red, green, blue, opacity] of a colour as it was computed. */
+  const numbers_of = (colour) => {
+    const [red, green, blue, opacity = 1] = colour.match(/[\d.]+/g).map(Number);
+    return [red, green, blue, opacity];
+  };
+  const over = (front, back) => [0, 1, 2].map((i) => front[3] * front[i] + (1 - front[3]) * back[i]).concat(1);
+  /** What shows behind an element's text: backgrounds up to the first that is opaque. */
+  const ground_of = (e) => {
+    if (!e) return matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18, 1] : [255, 255, 255, 1];
+    const own = numbers_of(getComputedStyle(e).backgroundColor);
+    return own[3] === 1 ? own : over(own, ground_of(e.parentElement));
+  };
+  const luminance = (colour) => {
+    const [red, green, blue] = colour.map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const contrast = (e) => {
+    const ground = ground_of(e);
+    const [low, high] = [ground, over(numbers_of(getComputedStyle(e).color), ground)].map(luminance).sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const has_text = (e) => [...e.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+  const faint = (elements) => elements.filter((e) => {
+    if (!has_text(e) || !shown(e) || silent(e) || e.closest(":disabled")) return false;
+    const {fontSize, fontWeight} = getComputedStyle(e);
+    const large = parseFloat(fontSize) >= (Number(fontWeight) >= 700 ? 18.66 : 24);
+    return contrast(e) < (large ? 3 : 4.5);
+  }).map((e) => `${called(e)} ${contrast(e).toFixed(2)}`);
 
   all("details").forEach((fold) => { fold.open = true; });
   await wait(100);
@@ -36,20 +84,21 @@ addEventListener("load", () => setTimeout(async () => {
     return document.activeElement !== e || style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 1;
   }).map(called);
   found.mute = controls.filter((e) => !named(e) && !e.textContent.trim()).map(called);
+  found.faint = faint(all("body *"));
   for (const canvas of all(".maps canvas[tabindex='0']")) {
     canvas.focus();
     canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowDown", bubbles: true, cancelable: true}));
-    const status = canvas.closest(".maps").parentElement.querySelector("[role=status]");
-    if (!status || !status.textContent.includes("→")) found.mute.push(called(canvas));
+    if (!(canvas.getAttribute("aria-valuetext") ?? "").includes("→")) found.mute.push(called(canvas));
+    found.faint.push(...faint(all(".tokens *, .keys *, .maps *")));
   }
   document.activeElement.blur();
 
   found.cut = all("body *").filter((e) => {
     const style = getComputedStyle(e);
-    return shown(e) && /hidden|clip/.test(style.overflowX) && style.textOverflow !== "ellipsis" && style.clipPath === "none" && e.scrollWidth > e.clientWidth + 1;
+    const told = style.textOverflow === "ellipsis" && e.title !== "";
+    return shown(e) && /hidden|clip/.test(style.overflowX) && !told && style.clipPath === "none" && e.scrollWidth > e.clientWidth + 1;
   }).map(called);
 
-  const html = document.documentElement;
   const page = html.cloneNode(true);
   all("script", page).forEach((script) => script.remove());
   parent.postMessage({

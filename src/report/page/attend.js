@@ -8,15 +8,18 @@ const record = run.page_model;
 const model = record.left_out ? null : load_model(record);
 
 // What the address holds. focus: {layer, head} when one head fills the page, else null; off: keys of heads.
-const state = {input: run.input, output: run.output ?? null, kind: (present.find(({kind}) => kind === "cross") ?? present[0]).kind, focus: null, off: new Set()};
-let whole = {example: run.example, answer: run.answer};  // with all heads
-let now = whole;                                          // with those that are on
+const usual_kind = (present.find(({kind}) => kind === "cross") ?? present[0]).kind;
+const state = {input: run.input, output: run.output ?? null, kind: usual_kind, focus: null, off: new Set()};
+let now = {example: run.example, answer: run.answer};  // with the heads that are on
+let whole = now;                                       // with all heads
 const marks_of_keys = [];                                 // marks under a key: {head, element}, per key
 
 // ---------------------------------------------------------------- state and address
 
 /** Whether the question is the one that the page was written for. */
 const as_written = () => state.input === run.input && state.output === (run.output ?? null);
+
+const place_of = (head) => head ? {layer: head.layer, head: head.head} : null;
 
 /** "cross 0.3" as it stands in an address. */
 const dotted = (key) => key.replace(" ", ".");
@@ -53,19 +56,19 @@ function move(act) {
   if (moved) remember(true);
 }
 
-/** Takes the state from the address; what does not exist here is passed over. */
+/** Takes the state from the address alone; what does not exist here is passed over. Returns the row that it locks, or -1. */
 function recall() {
   const parts = new URLSearchParams(location.hash.slice(1));
-  const exists = (kind, layer, head) => run.heads.some((h) => key_of(h) === head_key(kind, layer, head) && !h.removed);
+  const living = (key) => run.heads.find((head) => key_of(head) === key && !head.removed);
   const asked = model && parts.has("input");
   state.input = asked ? parts.get("input") : run.input;
-  state.output = asked ? parts.get("output") : run.output ?? null;
-  if (present.some(({kind}) => kind === parts.get("kind"))) state.kind = parts.get("kind");
-  const [layer, head] = (parts.get("head") ?? "").split(".").map(Number);
-  state.focus = exists(state.kind, layer, head) ? {layer, head} : null;
-  const off = (parts.get("off") ?? "").split(",").map((text) => text.split(".")).filter(([kind, l, h]) => model && exists(kind, Number(l), Number(h)));
-  state.off = new Set(off.map(([kind, l, h]) => head_key(kind, Number(l), Number(h))));
-  return Number(parts.get("symbol")) - 1;
+  state.output = run.model.family === "classifier" ? null : asked ? parts.get("output") : run.output ?? null;
+  state.kind = present.some(({kind}) => kind === parts.get("kind")) ? parts.get("kind") : usual_kind;
+  state.focus = place_of(living(`${state.kind} ${parts.get("head")}`));
+  const off = (parts.get("off") ?? "").split(",").map((text) => text.replace(".", " "));
+  state.off = new Set(off.filter((key) => model && living(key)));
+  const symbol = Number(parts.get("symbol"));
+  return Number.isInteger(symbol) ? symbol - 1 : -1;
 }
 
 const unlock = () => { for (const rows of [locked, chosen]) rows.source = rows.target = null; };
@@ -73,18 +76,27 @@ const side_of = (kind) => kinds.find((k) => k.kind === kind).rows;
 
 // ---------------------------------------------------------------- the model's answer
 
-/** The example and answer with some heads off: from the program where it was asked the same, else from the model here. */
-function computed(off) {
-  if (as_written() && !off.size) return {example: run.example, answer: run.answer};
+/** The example and answer of the model in this page, with some heads off. */
+function computed_here(off) {
   const gates = Object.fromEntries([...off].map((key) => [key, 0]));
   return answer_to(model, {input: state.input, output: state.output, write: run.write}, gates);
+}
+
+const last_whole = {question: null, found: null};
+
+/** The same with all heads, computed once for a question. */
+function whole_here() {
+  const question = JSON.stringify([state.input, state.output]);
+  if (question !== last_whole.question) Object.assign(last_whole, {found: computed_here([]), question});
+  return last_whole.found;
 }
 
 /** Computes anew and draws; an input that the model cannot read leaves all as it is, with a sentence. Returns whether it could. */
 function update() {
   try {
-    const all = computed(new Set());
-    now = state.off.size ? computed(state.off) : all;
+    // Beside an answer with heads off stands one of the same rounded weights, so that only the heads differ.
+    const all = as_written() && !state.off.size ? {example: run.example, answer: run.answer} : whole_here();
+    now = state.off.size ? computed_here(state.off) : all;
     whole = all;
   } catch (error) {
     say(error.message + ".");
@@ -130,7 +142,7 @@ function show_answer() {
   document.querySelector("h1").textContent = document.title = title;
 }
 
-const all_on = h("button.plain", {type: "button", hidden: "", onclick: () => { state.off.clear(); move(update); }}, "Switch all heads on");
+const all_on = h("button.plain", {type: "button", hidden: "", onclick: switch_all_on}, "Switch all heads on");
 
 const long_text = run.model.family === "language_model";
 const field = h(long_text ? "textarea" : "input", {id: "input", spellcheck: "false", autocomplete: "off", rows: long_text ? 3 : null, disabled: model ? null : ""});
@@ -158,18 +170,16 @@ function about_model() {
   const {logits} = forward(model, run.ids.source, run.ids.target_in);
   const difference = Math.max(...logits.map((row, t) => Math.max(...Array.from(row, (v, i) => Math.abs(v - record.logits[t][i])))));
   document.documentElement.dataset.difference = difference;
-  return `What you change is computed in this page, with weights rounded to half precision, which moves a logit by at most ${number_text(record.rounding)}. `
-    + (difference <= 1e-4 ? `With the same weights the program's logits are the same within ${difference < 1e-6 ? "0.000001" : number_text(difference)}.`
-      : `With the same weights the program's logits differ by ${number_text(difference)}: do not trust what is computed here.`);
+  return "What you change is computed in this page, with weights rounded to half precision. On the text this page was written for, "
+    + `rounding moves a logit by at most ${number_text(record.rounding)}, and with the same weights the program's logits `
+    + (difference <= 1e-4 ? `are the same within ${difference < 1e-6 ? "0.000001" : number_text(difference)}.`
+      : `differ by ${number_text(difference)}: do not trust what is computed here.`);
 }
 
 // ---------------------------------------------------------------- maps
 
-const head_colour = (head) => `var(${head_variable(head.head)})`;
-const swatch = (head) => h("i.swatch", {"--colour": head_colour(head), "aria-hidden": "true"});
-
 const tabs = h("div.tabs", {role: "tablist", "aria-label": "kind of attention"});
-const view = h("div", {});
+const view = h("div", {id: "maps", role: "tabpanel"});
 const spoken = h("p.unseen", {"aria-live": "polite"});
 
 function choose_kind(kind) {
@@ -178,10 +188,13 @@ function choose_kind(kind) {
   move(show_maps);
 }
 
+/** Shows one head large, or all: then the focus goes back to the name of the one that was large. */
 function focus_on(head) {
-  state.focus = head && {layer: head.layer, head: head.head};
+  const left = state.focus && head_key(state.kind, state.focus.layer, state.focus.head);
+  state.focus = place_of(head);
   move(show_maps);
-  (head ? view.querySelector(".back") : view.querySelector(".name"))?.focus();
+  if (head) view.querySelector(".back").focus();
+  else [...view.querySelectorAll("button.name")].find((name) => name.value === left)?.focus();
 }
 
 function switch_head(head, on) {
@@ -189,6 +202,12 @@ function switch_head(head, on) {
   else state.off.add(key_of(head));
   move(update);
   [...view.querySelectorAll(".switch input")].find((box) => box.value === key_of(head))?.focus();
+}
+
+function switch_all_on() {
+  state.off.clear();
+  move(update);
+  view.querySelector(".switch input")?.focus();
 }
 
 function show_maps() {
@@ -199,13 +218,16 @@ function show_maps() {
   [...tabs.children].forEach((tab) => {
     tab.setAttribute("aria-selected", tab.value === state.kind);
     tab.tabIndex = tab.value === state.kind ? 0 : -1;
+    if (tab.value === state.kind) view.setAttribute("aria-labelledby", tab.id);
   });
   maps.length = 0;
   strips = {};
   for (const side of ["source", "target"]) if (locked[side] >= axis.queries.length) locked[side] = chosen[side] = null;
   const rows = group.kind === "encoder" ? "symbols that look" : "symbols being written";
   const parts = [h("p.look", {}, `${group.title} · ${group.text}`), strip(group.rows, rows, axis.queries), key_strip(axis.keys, focused ? [focused] : heads, !focused)];
+  const numbers_open = view.querySelector("details")?.open ?? false;
   view.replaceChildren(...parts, ...(focused ? detail(focused, heads, axis, group) : grid(heads, axis, group)));
+  view.querySelector("details").open = numbers_open;
   refresh();
 }
 
@@ -214,11 +236,19 @@ function key_strip(keys, heads, all) {
   const columns = all ? head_count : 1;
   marks_of_keys.length = 0;
   const cells = keys.map((token) => {
-    const marks = heads.map((head) => ({head, element: h("i", {"--colour": head_colour(head)})}));
+    const marks = heads.map((head) => ({head, element: h("i", {"--colour": head_colour(head.head)})}));
     marks_of_keys.push(marks);
     return h("span.key", {}, h("b", {}, shown(token)), h("span.marks", {"--columns": columns, "aria-hidden": "true"}, marks.map((mark) => mark.element)));
   });
   return h("div.sentence", {}, h("span", {}, all ? "symbols looked at; a mark for every head: layers from top to bottom, heads in their colours" : "symbols looked at"), h("div.keys", {}, cells));
+}
+
+/** Says the row that is kept; in the large view, which has one head to read, also the one that is only pointed at. (A map says its own row.) */
+function say_row() {
+  const side = side_of(state.kind), on_map = document.activeElement?.tagName === "CANVAS";
+  const row = locked[side] ?? (state.focus && !on_map ? chosen[side] : null);
+  const text = row === null ? "" : maps.filter((entry) => !entry.gone).map(({map, queries, keys}) => `${head_name(map)}: ${reading(map.rows[row], keys, queries[row])}`).join("; ");
+  if (spoken.textContent !== text) spoken.textContent = text;
 }
 
 /** Brings the marks to the chosen row, and says it. */
@@ -229,7 +259,7 @@ function follow_row() {
     const entry = entry_of.get(key_of(head));
     element.style.opacity = row === null || !entry || entry.gone ? 0 : entry.map.rows[row][k].toFixed(3);
   }));
-  spoken.textContent = row === null ? "" : maps.filter((entry) => !entry.gone).map((entry) => `${head_name(entry.map)}: ${entry.read.textContent}`).join("; ");
+  say_row();
   if (!moving) remember(false);
 }
 
@@ -243,14 +273,14 @@ function grid(heads, axis, group) {
 /** One head: its name, its switch and its map. */
 function head_card(head, axis, group, alone) {
   const off = state.off.has(key_of(head));
-  const name = alone ? h("b.name", {}, swatch(head), key_of(head))
-    : h("button.name", {type: "button", disabled: head.removed ? "" : null, "aria-label": `${key_of(head)}: ${head.removed ? "removed" : "show it large"}`, onclick: () => focus_on(head)}, swatch(head), `head ${head.head}`);
+  const name = alone ? h("b.name", {}, swatch(head.head), key_of(head))
+    : h("button.name", {type: "button", value: key_of(head), disabled: head.removed ? "" : null, "aria-label": `${key_of(head)}: ${head.removed ? "removed" : "show it large"}`, onclick: () => focus_on(head)}, swatch(head.head), `head ${head.head}`);
   if (head.removed) return h("div.map.removed", {}, h("p", {}, name), h("div.none", {}, "removed"));
   const on_off = model ? h("label.switch", {}, h("input", {type: "checkbox", value: key_of(head), checked: off ? null : "",
     "aria-label": `${key_of(head)} on`, onchange: (event) => switch_head(head, event.target.checked)}), off ? "off" : "on") : null;
   const map = now.example.maps.find((m) => key_of(m) === key_of(head));
   return h("div.map" + (off ? ".off" : ""), {}, h("p", {}, name, on_off),
-    map ? map_canvas({map, queries: axis.queries, keys: axis.keys, side: group.rows, gone: off, colour: () => css(head_variable(head.head))}) : h("div.none", {}, "no map"));
+    map ? map_canvas({map, queries: axis.queries, keys: axis.keys, side: group.rows, gone: off}) : h("div.none", {}, "no map"));
 }
 
 /** One head alone: its map, its numbers, the way back and to its neighbours. */
@@ -272,11 +302,11 @@ function attend_facts() {
 
 function start() {
   attend_facts();
-  for (const {kind, title} of present) tabs.append(h("button", {role: "tab", type: "button", value: kind, onclick: () => choose_kind(kind)}, title));
+  for (const {kind, title} of present) tabs.append(h("button", {role: "tab", type: "button", id: `kind-${kind}`, "aria-controls": "maps", value: kind, onclick: () => choose_kind(kind)}, title));
   arrows(tabs, (i) => choose_kind(present[i].kind));
   main.append(question_section(), h("section", {"aria-label": "Attention maps"}, h("h2", {}, "Where each head looks"),
     h("p.look", {}, "Point at a symbol, or move to it by keyboard, to see where every head looks from there; click or press Enter to keep it. A head's name shows it large."
-      + (model ? " Its switch takes its output out of the sum." : "")), tabs, view, spoken), run.environment ? folded("Environment", run.environment) : "");
+      + (model ? " Its switch removes what it adds to the layer's output." : "")), tabs, view, spoken), run.environment ? folded("Environment", run.environment) : "");
   followers.push(follow_row);
   restore();
 }

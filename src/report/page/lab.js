@@ -71,7 +71,7 @@ function block_figure(block, index) {
     const series = block.series.map((s, i) => ({name: s.name, colour: colours[i % colours.length], dashed: i >= colours.length / 2 && block.series.length > 2,
       points: s.points.map(([x, y]) => ({x, y}))}));
     const figure = curve_figure(block, series, {log: block.log, x: block.x, dots: true,
-      y: {title: {display: true, text: block.y, color: css("--soft"), font: {size: 12}}}});
+      y: {title: {display: true, text: block.y, color: () => css("--soft"), font: {size: 12}}}});
     figure.classList.add("wide");
     return figure;
   }
@@ -109,4 +109,4 @@ function build_index() {
 
 (run.kind === "lab-index" ? build_index : build_experiment)();
 draw_charts();
-draw_maps();
+refresh();

@@ -11,9 +11,22 @@ let strips = {};                                    // buttons of both token str
 
 const followers = [];                               // what else a page does when another row is chosen
 
-const shown = (token) => ({" ": "␣", "\n": "⏎", "\t": "⇥"})[token] ?? token;
+const blanks = new Map([[" ", {mark: "␣", name: "space"}], ["\n", {mark: "⏎", name: "line end"}], ["\t", {mark: "⇥", name: "tab"}]]);
+
+/** A symbol as it can be seen: a mark for a blank, U+200B for what has no shape of its own. */
+const shown = (token) => blanks.get(token)?.mark
+  ?? token.replace(/(?! )[\p{Cc}\p{Cf}\p{Z}]/gu, (symbol) => "U+" + symbol.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
+
+/** A symbol as it can be said. */
+const said = (token) => blanks.get(token)?.name ?? shown(token);
+
 const head_name = (head) => head.name ?? `${head.kind} ${head.layer}.${head.head}`;  // a map may have a name of its own
 const heads_by_name = new Map((run.heads || []).map((head) => [head_name(head), head]));
+
+/** The head that a map belongs to, or null: a map of the laboratory may show something else. */
+const head_of = (map) => map.kind ? map.head : Number(/^head (\d+)$/.exec(map.name ?? "")?.[1] ?? NaN);
+const head_colour = (head) => `var(${head_variable(head)})`;
+const swatch = (head) => h("i.swatch", {"--colour": head_colour(head), "aria-hidden": "true"});
 
 /** Tokens on the axes of a kind's maps. */
 function axes(example, kind) {
@@ -23,17 +36,17 @@ function axes(example, kind) {
 }
 
 function maps_section(finding) {
-  const body = h("div", {id: "example", role: "tabpanel"});
-  const examples = run.examples;
+  const examples = run.examples, several = examples.length > 1;
+  const body = h("div", several ? {id: "example", role: "tabpanel"} : {});
   const tabs = h("div.tabs", {role: "tablist", "aria-label": "examples"});
   const show = (index) => {
     [...tabs.children].forEach((tab, i) => {
       tab.setAttribute("aria-selected", i === index);
       tab.tabIndex = i === index ? 0 : -1;
     });
-    if (tabs.children[index]) body.setAttribute("aria-labelledby", tabs.children[index].id);
+    if (several) body.setAttribute("aria-labelledby", tabs.children[index].id);
     body.replaceChildren(...example_maps(examples[index]));
-    draw_maps();
+    refresh();
   };
   examples.forEach((example, i) => {
     const name = (example.source || []).join(long_tokens(example.source) ? " " : "") || `example ${i + 1}`;
@@ -41,16 +54,18 @@ function maps_section(finding) {
   });
   arrows(tabs, (i) => show(i));
   const section = h("section", {"aria-label": "Attention maps"}, h("h2", {}, finding.title), h("p.look", {}, finding.look),
-    examples.length > 1 ? tabs : null, body);
+    several ? tabs : null, body);
   return {section, start: () => show(0)};
 }
 
-const long_tokens = (tokens) => (tokens || []).some((t) => [...t].length > 1);
+const long_tokens = (tokens) => (tokens || []).some((t) => [...shown(t)].length > 1);
 
-/** Left and right move the focus in a row of buttons. */
+/** Left and right move the focus in a row of buttons, of which the last one in focus is a stop for the tab key; up and down too among radio buttons. */
 function arrows(row, act) {
+  const moves = {ArrowLeft: -1, ArrowRight: 1, ...(row.getAttribute("role") === "radiogroup" ? {ArrowUp: -1, ArrowDown: 1} : {})};
+  row.addEventListener("focusin", ({target}) => { for (const button of row.children) button.tabIndex = button === target ? 0 : -1; });
   row.addEventListener("keydown", (event) => {
-    const move = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    const move = moves[event.key];
     const at = [...row.children].indexOf(document.activeElement);
     if (!move || at < 0) return;
     event.preventDefault();
@@ -64,7 +79,7 @@ function arrows(row, act) {
 function strip(side, title, tokens) {
   const row = h("div.tokens", {role: "toolbar", "aria-label": title});
   tokens.forEach((token, i) => row.append(h("button", {
-    type: "button", tabindex: i === 0 ? 0 : -1, "aria-pressed": "false", "aria-label": `symbol ${i + 1}: ${token === " " ? "space" : token}`,
+    type: "button", tabindex: i === 0 ? 0 : -1, "aria-pressed": "false", "aria-label": `symbol ${i + 1}: ${said(token)}`,
     onmouseenter: () => choose(side, i), onmouseleave: () => choose(side, null),
     onfocus: () => choose(side, i), onblur: () => choose(side, null), onclick: () => lock(side, i),
   }, shown(token))));
@@ -74,7 +89,9 @@ function strip(side, title, tokens) {
 }
 
 function choose(side, index) {
-  chosen[side] = index ?? locked[side] ?? null;
+  const row = index ?? locked[side];
+  if (chosen[side] === row) return;
+  chosen[side] = row;
   refresh();
 }
 
@@ -93,7 +110,8 @@ function refresh() {
     });
   }
   const mean = mean_row("cross", chosen.target);
-  (strips.source || []).forEach((button, i) => button.style.setProperty("--weight", mean ? (0.75 * mean[i]).toFixed(3) : 0));
+  // Text stays readable on less than half of the shade.
+  (strips.source || []).forEach((button, i) => button.style.setProperty("--weight", mean ? (0.45 * mean[i]).toFixed(3) : 0));
   maps.forEach(draw_map);
   followers.forEach((follow) => follow());
 }
@@ -134,15 +152,18 @@ function example_maps(example) {
 function map_card(map, queries, keys, side) {
   const removed_at = heads_by_name.get(head_name(map))?.removed_at;
   const gone = is_number(removed_at);
-  const title = h("p", {}, h("b", {}, map.name ?? `head ${map.head}`), gone ? h("span", {title: `removed at step ${commas(removed_at)}`}, `removed at ${commas(removed_at)}`) : null);
-  if (!map.rows) return h("div.map", {}, title, h("div.none", {}, gone ? "gone" : "no map"));
-  return h("div.map", {}, title, map_canvas({map, queries, keys, side, gone}));
+  const head = head_of(map);
+  const title = h("p", {}, h("b.name", {}, is_number(head) ? swatch(head) : null, map.name ?? `head ${map.head}`),
+    gone ? h("span", {title: `removed at step ${commas(removed_at)}`}, `removed at ${commas(removed_at)}`) : null);
+  return h("div.map" + (gone ? ".removed" : ""), {}, title,
+    map.rows ? map_canvas({map, queries, keys, side, gone}) : h("div.none", {}, gone ? "gone" : "no map"));
 }
 
-/** The canvas of {map, queries, keys, side, gone, colour} with the line that reads its chosen row out. */
+/** The canvas of {map, queries, keys, side, gone} with the line that reads its chosen row out: a slider, whose value is the row. */
 function map_canvas(entry) {
   const {map, queries, keys, side} = entry;
-  const canvas = h("canvas", {role: "img", "aria-label": describe_map(map, queries, keys)});
+  const canvas = h("canvas", {role: "slider", "aria-orientation": "vertical", "aria-valuemin": 1, "aria-valuemax": queries.length,
+    "aria-label": map.name ?? `head ${head_name(map)}`, "aria-description": describe_map(map, queries, keys)});
   const read = h("span.read", {});
   Object.assign(entry, {canvas, read});
   const row_at = (event) => {
@@ -158,20 +179,16 @@ function map_canvas(entry) {
   return [canvas, read];
 }
 
-/** Up and down choose a row of the map that has the focus, Enter locks it; a status line says it. */
-function by_keyboard(entry) {
-  const {canvas, side, queries} = entry;
-  const to = (row) => {
-    choose(side, row);
-    const status = canvas.closest(".maps")?.parentElement.querySelector("[role=status]");
-    if (status) status.textContent = `${canvas.parentElement.querySelector("p b, p .name").textContent}: ${entry.read.textContent}`;
-  };
-  canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) to(chosen[side] ?? 0); });
-  canvas.addEventListener("blur", () => choose(side, null));
+/** Up and down choose a row of the map that has the focus, Enter locks it; the row stays when the focus goes to a map beside it. */
+function by_keyboard({canvas, side, queries}) {
+  canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) choose(side, chosen[side] ?? 0); });
+  canvas.addEventListener("blur", ({relatedTarget: next}) => {
+    if (next?.tagName !== "CANVAS" || next.closest(".maps") !== canvas.closest(".maps")) choose(side, null);
+  });
   canvas.addEventListener("keydown", (event) => {
     const last = queries.length - 1, row = chosen[side] ?? 0;
     const next = {ArrowUp: Math.max(0, row - 1), ArrowDown: Math.min(last, row + 1), Home: 0, End: last}[event.key];
-    if (next !== undefined) to(next);
+    if (next !== undefined) choose(side, next);
     else if (event.key === "Enter" || event.key === " ") lock(side, row);
     else return;
     event.preventDefault();
@@ -194,27 +211,27 @@ function map_row(title, cards) {
     event.preventDefault();
     next.focus();
   });
-  return h("div", {}, row, h("p.unseen", {role: "status"}));
+  return row;
 }
 
 const strongest = (row) => row.reduce((best, w, i) => w > row[best] ? i : best, 0);
 
 function describe_map(map, queries, keys) {
   const parts = map.rows.map((row, i) => `${shown(queries[i])} to ${shown(keys[strongest(row)])} ${row[strongest(row)].toFixed(2)}`);
-  return `${map.name ?? "head " + head_name(map)}: strongest weight of each row: ${parts.join(", ")}`;
+  return `strongest weight of each row: ${parts.join(", ")}`;
 }
 
 /** The table behind the maps: the chosen row in every head of the kind. */
 function rows_fold(group, queries, keys) {
-  const fold = h("details", {}, h("summary", {}, "The numbers"));
+  const details = h("details", {}, h("summary", {}, "The numbers"));
   const fill = () => {
     const row = chosen[group.rows] ?? 0;
     const entries = maps.filter((entry) => entry.map.kind === group.kind);
-    fold.replaceChildren(fold.firstChild, h("p.look", {}, `The row of symbol ${row + 1}, “${shown(queries[row])}”. Lock another symbol and open this again for its row.`),
+    details.replaceChildren(details.firstChild, h("p.look", {}, `The row of symbol ${row + 1}, “${shown(queries[row])}”. Lock another symbol and open this again for its row.`),
       table(["head", ...keys.map(shown)], entries.map((e) => [head_name(e.map), ...e.map.rows[row].map((w) => w.toFixed(2))]), group.title));
   };
-  fold.addEventListener("toggle", () => { if (fold.open) fill(); });
-  return fold;
+  details.addEventListener("toggle", () => { if (details.open) fill(); });
+  return details;
 }
 
 function draw_map(entry) {
@@ -244,7 +261,8 @@ function draw_map(entry) {
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, width, height);
   const row = chosen[entry.side] ?? null;
-  const colour = entry.gone ? "rgb(128, 132, 138)" : entry.colour ? entry.colour() : `rgb(${css("--heat")})`;
+  const head = head_of(map);
+  const colour = entry.gone ? "rgb(128, 132, 138)" : is_number(head) ? css(head_variable(head)) : `rgb(${css("--heat")})`;
   ctx.fillStyle = css("--grid");
   ctx.fillRect(left, top, cell * keys.length, high * queries.length);
   const gap = cell > 6 ? 1 : 0.5;
@@ -259,35 +277,43 @@ function draw_map(entry) {
   });
   ctx.globalAlpha = 1;
   if (row !== null) {
-    ctx.strokeStyle = css("--second");
+    ctx.strokeStyle = css("--ink");
     ctx.lineWidth = 1.5;
     ctx.strokeRect(left - 0.5, top + row * high - 1, cell * keys.length + 0.5, high + 1);
   }
   label_axes(ctx, entry, {left, top, cell, high, size, upright, font, row});
-  entry.read.textContent = row === null ? "" : reading(map.rows[row], keys, queries[row]);
+  const text = row === null ? "" : reading(map.rows[row], keys, queries[row]);
+  entry.read.textContent = entry.read.title = text;
+  canvas.setAttribute("aria-valuenow", (row ?? 0) + 1);
+  canvas.setAttribute("aria-valuetext", text || "no row is chosen");
+}
+
+/** Which of so many labels to draw: those that are wanted, and of the others every so-manieth that is not too close to one of them. */
+function labelled(count, every, wanted) {
+  const near = (at) => wanted.some((other) => Math.abs(at - other) < every);
+  return [...Array(count).keys()].filter((at) => wanted.includes(at) || (at % every === 0 && !near(at)));
 }
 
 function label_axes(ctx, {map, queries, keys}, {left, top, cell, high, size, upright, font, row}) {
   const soft = css("--soft"), strong = css("--ink");
   ctx.textBaseline = "middle";
   ctx.textAlign = "right";
-  const every = Math.max(1, Math.ceil(size * 0.9 / high));
-  queries.forEach((token, q) => {
-    if (row === null ? q % every : q !== row && q % every) return;
+  for (const q of labelled(queries.length, Math.ceil(size * 0.9 / high), row === null ? [] : [row])) {
     ctx.fillStyle = q === row ? strong : soft;
     ctx.font = font(q === row);
-    ctx.fillText(shown(token), left - 5, top + (q + 0.5) * high, left - 5);
-  });
-  keys.forEach((token, k) => {
-    const hit = row !== null && map.rows[row][k] >= 0.1;
-    ctx.fillStyle = hit ? strong : soft;
-    ctx.font = font(hit);
+    ctx.fillText(shown(queries[q]), left - 5, top + (q + 0.5) * high, left - 5);
+  }
+  const hits = row === null ? [] : [...keys.keys()].filter((k) => map.rows[row][k] >= 0.1);
+  for (const k of labelled(keys.length, Math.ceil(size * (upright ? 0.75 : 0.9) / cell), hits)) {
+    const text = shown(keys[k]);
+    ctx.fillStyle = hits.includes(k) ? strong : soft;
+    ctx.font = font(hits.includes(k));
     ctx.save();
     ctx.translate(left + (k + 0.5) * cell, top - 4);
-    if (upright) { ctx.textAlign = "center"; ctx.textBaseline = "alphabetic"; ctx.fillText(shown(token), 0, 0); }
-    else { ctx.rotate(-Math.PI / 2); ctx.textAlign = "left"; ctx.fillText(shown(token), 0, 0, 64); }
+    if (upright) { ctx.textAlign = "center"; ctx.textBaseline = "alphabetic"; ctx.fillText(text, 0, 0); }
+    else { ctx.rotate(-Math.PI / 2); ctx.textAlign = "left"; ctx.fillText(text, 0, 0, 64); }
     ctx.restore();
-  });
+  }
 }
 
 /** "2 → y 0.83, a 0.10": the three strongest keys of a row. */
@@ -295,5 +321,3 @@ function reading(weights, keys, query) {
   const order = weights.map((w, i) => i).sort((a, b) => weights[b] - weights[a]).slice(0, 3).filter((i) => weights[i] >= 0.05);
   return `${shown(query)} → ` + order.map((i) => `${shown(keys[i])} ${weights[i].toFixed(2)}`).join(", ");
 }
-
-function draw_maps() { refresh(); }

@@ -276,12 +276,14 @@ const symbol_of = (vocabulary, id) => [...special_symbols[vocabulary.specials], 
 /** The symbols of a text: code points, or words between spaces. */
 const symbols_in = (vocabulary, text) => vocabulary.kind === "characters" ? [...text] : text.split(/[ \t\n]+/).filter(Boolean);
 
+const names_of_blanks = new Map([[" ", "space"], ["\n", "line end"], ["\t", "tab"]]);
+
 /** Numbers of a text's symbols; throws an Error with a sentence when there is one that the model does not know. */
 function encoded(vocabulary, text) {
   return symbols_in(vocabulary, text).map((symbol) => {
     const id = vocabulary.symbols.indexOf(symbol);
     if (id >= 0) return id + special_symbols[vocabulary.specials].length;
-    const known = vocabulary.symbols.length > 100 ? "" : `: ${vocabulary.symbols.map((s) => ({" ": "space", "\n": "line end"})[s] ?? s).join(" ")}`;
+    const known = vocabulary.symbols.length > 100 ? "" : `: ${vocabulary.symbols.map((s) => names_of_blanks.get(s) ?? s).join(" ")}`;
     throw new Error(`“${symbol}” is not among the ${vocabulary.symbols.length} symbols that the model knows${known}`);
   });
 }

@@ -101,13 +101,31 @@ function heads_figure() {
   const scale = h("div.scale", {}, "0", h("i", {"aria-hidden": "true"}), `100: the most important head (${number_text(most)})`, h("i.key", {"aria-hidden": "true"}), "removed at the step below");
   const curves = alive_curves();
   if (curves.length) {
-    const figure = curve_figure(found.heads, curves, {y: {beginAtZero: true, ticks: {stepSize: 2, color: css("--soft"), padding: 8}}});
+    const figure = curve_figure(found.heads, curves, {y: {beginAtZero: true, ticks: {stepSize: 2, color: () => css("--soft"), padding: 8}}});
     figure.querySelector(".plot").classList.add("low");
     figure.insertBefore(grids, figure.querySelector("details"));
     figure.insertBefore(scale, figure.querySelector("details"));
     return figure;
   }
   return h("figure", {}, h("h3", {}, found.heads.title), h("p.look", {}, found.heads.look), grids, scale);
+}
+
+/** Black or white, whichever reads better on the heat of a share: one of them always has a contrast of 4.5. */
+function ink_on_heat(share) {
+  const heat = css("--heat").split(",").map(Number);
+  const card = css("--card").match(/\w\w/g).map((digits) => parseInt(digits, 16));
+  const linear = card.map((c, i) => (c + share * (heat[i] - c)) / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  return (luminance + 0.05) ** 2 > 0.05 * 1.05 ? "#000" : "#fff";  // as WCAG 2 defines contrast
+}
+
+/** The cell of a head, as warm as its share; what is written in it follows the theme. */
+function heat_cell(tag, name, share, ...content) {
+  const element = h(tag, {title: name, "aria-label": name, "--share": share.toFixed(3)}, content);
+  const ink = () => { element.style.color = ink_on_heat(share); };
+  repaints.push(ink);
+  ink();
+  return element;
 }
 
 function head_grid(kind, most) {
@@ -122,13 +140,8 @@ function head_grid(kind, most) {
     const share = is_number(value) && most > 0 ? Math.sqrt(Math.max(0, value) / most) : 0;
     const text = is_number(value) && most > 0 ? String(Math.round(100 * value / most)) : "";
     const name = `${head_name(head)}, importance ${number_text(value)}` + (is_number(head.removed_at) ? `, removed at step ${head.removed_at}` : ", alive");
-    if (is_number(head.removed_at)) {
-      return h("td.gone", {title: name, "aria-label": name, style: `background: rgba(var(--heat), ${(0.4 * share).toFixed(3)})`},
-               text ? h("s", {}, text) : null, h("small", {}, head.removed_at));
-    }
-    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-    const light_text = dark ? share < 0.62 : share > 0.55;
-    return h("td", {title: name, "aria-label": name, style: `background: rgba(var(--heat), ${Math.max(0.06, share).toFixed(3)}); color: ${light_text ? "#fff" : "#12161a"}`}, text);
+    return is_number(head.removed_at) ? heat_cell("td.gone", name, 0.4 * share, text ? h("s", {}, text) : null, h("small", {}, head.removed_at))
+      : heat_cell("td", name, Math.max(0.06, share), text);
   };
   return h("table.heads", {}, h("caption", {}, h("i", {"--colour": `var(--kind-${kind})`, "aria-hidden": "true"}), kinds.find((k) => k.kind === kind).title),
     h("thead", {}, h("tr", {}, h("th", {}), columns.map((c) => h("th.hue", {scope: "col", "--colour": `var(${head_variable(c)})`}, `head ${c}`)))),
