@@ -112,7 +112,7 @@ int list(const LabCommand& command) {
     Record all = Record::array();
     for (const Experiment& e : experiments()) {
       all.push_back({{"name", e.name},
-                     {"text", e.text},
+                     {"asked_in", e.asked_in},
                      {"group", e.group()},
                      {"title", e.title},
                      {"width", e.defaults.width},

@@ -15,6 +15,7 @@
 #include "lab/imitation.hpp"
 #include "lab/loud_head.hpp"
 #include "lab/numbers.hpp"
+#include "lab/twin_layouts.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -22,7 +23,6 @@ namespace {
 namespace clippings {
 
 constexpr int draws = 5;
-constexpr Layout both_layouts[] = {Layout::separate, Layout::fused};
 
 /// A way to clip; returns the norm before, the largest one where there are several.
 struct Clip {
@@ -334,8 +334,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment clipping_experiment() {
   return {.name = "clipping",
-          .text = "",
-          .asked_in = "",
           .title = "Does clipping treat both layouts, and all heads, alike?",
           .question =
               "Gradients are clipped by their norm: of all together, or of each tensor. The same "

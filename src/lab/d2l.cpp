@@ -226,7 +226,7 @@ void measure_heads(const LabOptions& options, const Attended& random, Notebook& 
     most_l2 = larger(most_l2, m.l2);
   }
   book.table("The L1 norm of a head's weights says nothing: it is the number of queries",
-             "Measures of a head that the text proposes. Rows of weights sum to one, so their L1 "
+             "Measures of a head that the solutions propose. Rows of weights sum to one, so their L1 "
              "norm is the same for every head; L2, entropy (in nats) and variance differ, and so "
              "does the variance of the heads' outputs over the queries. headroom train --task "
              "reverse --prune 4 ranks the heads of a trained model by E |dL/dgate|, shows the "
@@ -281,7 +281,6 @@ void run(const LabOptions& options, Notebook& book) {
 Experiment d2l_experiment() {
   return {
       .name = "d2l",
-      .text = "003",
       .asked_in = "solutions to the exercises of Dive into Deep Learning, section 11.5",
       .title = "What do the heads of d2l's exercise look at?",
       .question =
@@ -292,7 +291,7 @@ Experiment d2l_experiment() {
           "The layer of the exercise without biases and without dropout, first on ones as in "
           "the exercise, then on random inputs; beside it the book's code line by line, which "
           "sets masked scores to -1e6 instead of skipping them, with valid_lens for each example "
-          "and for each query. Then the measures of a head that the text lists.",
+          "and for each query. Then the measures of a head that the solutions list.",
       .formulas = {"weights_h = softmax over the first valid_lens keys of Q_h K_h^T / sqrt(D)",
                    "L1 = sum of weights = number of queries",
                    "entropy = -mean over queries of sum_j w_j log w_j",

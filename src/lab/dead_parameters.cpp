@@ -15,6 +15,7 @@
 #include "lab/head_blocks.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
+#include "lab/twin_layouts.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
 
@@ -24,7 +25,6 @@ namespace dead_parameters {
 constexpr int draws = 5;
 constexpr Index steps = 200;
 constexpr double adam_rate = 0.01;
-constexpr Layout both_layouts[] = {Layout::separate, Layout::fused};
 
 /// The largest number, or the root of the mean square, of one role's blocks over all heads.
 double largest_of(const HeadBlocks& blocks, HeadRole role) {
@@ -322,8 +322,6 @@ void run(const LabOptions& options, Notebook& book) {
 Experiment dead_parameters_experiment() {
   return {
       .name = "dead-parameters",
-      .text = "",
-      .asked_in = "",
       .title = "Which parameters of attention do nothing?",
       .question =
           "Has every bias of attention an effect? The key bias moves all scores of a query by "

@@ -377,8 +377,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment dropout_streams_experiment() {
   return {.name = "dropout-streams",
-          .text = "",
-          .asked_in = "",
           .title = "Whose dropout mask changes with the layout, or with a head?",
           .question =
               "Two layouts of the same layer are trained with dropout and the same seed. Do they "

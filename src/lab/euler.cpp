@@ -355,8 +355,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment euler_experiment() {
   return {.name = "euler",
-          .text = "",
-          .asked_in = "",
           .title = "Which gradients of a head must agree?",
           .question =
               "The gradients of W_Q, W_K, W_V, W_O and of a head's gate are computed in different "

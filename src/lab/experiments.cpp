@@ -31,7 +31,7 @@ Experiment speed_of_layouts_experiment();
 namespace {
 
 constexpr Experiment (*registry[])() = {
-    // asked in the texts
+    // asked on forums and in courses
     head_slices_experiment, layouts_experiment, shared_head_experiment, head_count_experiment,
     d2l_experiment, single_vs_multi_experiment,
     // the gradient laboratory
@@ -129,7 +129,6 @@ Record run_experiment(const Experiment& experiment, const LabOptions& given) {
   Record record = {
       {"kind", "lab"},
       {"name", experiment.name},
-      {"text", experiment.text},
       {"asked_in", experiment.asked_in},
       {"group", experiment.group()},
       {"title", experiment.title},

@@ -257,8 +257,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment groups_experiment() {
   return {.name = "groups",
-          .text = "",
-          .asked_in = "",
           .title = "What sees how the heads are stored?",
           .question =
               "Weight decay is given to groups of parameters, chosen by name, shape or size. Which "

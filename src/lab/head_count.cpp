@@ -65,7 +65,7 @@ double trace(const LabOptions& options, Notebook& book) {
   const Tensor y = layer.out_proj(side_by_side);
   const auto text = [](const Tensor& t) { return t.shape().text(); };
   book.shapes(fmt::format("The scores are {}, whatever the head's width", text(scores)),
-              "Each stage was computed on its own. The text gives the scores the shape of the "
+              "Each stage was computed on its own. The question gives the scores the shape of the "
               "queries; they "
               "have one row per query and one column per key, for every head.",
               {{"x", text(x), "batch, sequence, features"},
@@ -339,7 +339,6 @@ void run(const LabOptions& options, Notebook& book) {
 Experiment head_count_experiment() {
   return {
       .name = "head-count",
-      .text = "002",
       .asked_in = "a question on nn.MultiheadAttention(512, heads)",
       .title = "Does the number of heads change the parameters or the output?",
       .question =

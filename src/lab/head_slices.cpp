@@ -282,7 +282,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment head_slices_experiment() {
   return {.name = "head-slices",
-          .text = "000",
           .asked_in = "a forum thread on pruning the heads of BERT",
           .title = "Are the first 64 rows of BERT's query matrix head 0?",
           .question =

@@ -302,8 +302,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment init_experiment() {
   return {.name = "init",
-          .text = "",
-          .asked_in = "",
           .title = "Do the layouts start from weights of the same size?",
           .question =
               "Query, key and value projections can be stored as one packed matrix, as three, or "

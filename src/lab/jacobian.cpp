@@ -296,8 +296,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment jacobian_experiment() {
   return {.name = "jacobian",
-          .text = "",
-          .asked_in = "",
           .title = "What does the softmax let through, backward?",
           .question =
               "Which attention weights does a score change, and by how much? Do rows, heads or "

@@ -363,7 +363,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment layouts_experiment() {
   return {.name = "layouts",
-          .text = "000",
           .asked_in = "a forum thread on pruning the heads of BERT",
           .title = "One Linear per head, or one for all: which layout is which?",
           .question =

@@ -346,8 +346,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment optimizers_experiment() {
   return {.name = "optimizers",
-          .text = "",
-          .asked_in = "",
           .title = "Which optimizers notice how the heads are stored?",
           .question =
               "The same heads can be one matrix or many. Does training go the same way in both "

@@ -348,8 +348,6 @@ void run(const LabOptions& options, Notebook& book) {
 Experiment rounding_experiment() {
   return {
       .name = "rounding",
-      .text = "",
-      .asked_in = "",
       .title = "How long do equal layouts stay equal?",
       .question =
           "Two layouts with the same weights are one function, but they add up the gradient of "

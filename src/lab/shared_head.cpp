@@ -372,7 +372,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment shared_head_experiment() {
   return {.name = "shared-head",
-          .text = "001",
           .asked_in = "a question on why heads share the same K, Q, V matrix",
           .title = "Do the heads share one small matrix?",
           .question =

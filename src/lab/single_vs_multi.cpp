@@ -161,7 +161,7 @@ Rate rate(const LabOptions& options, Notebook& book) {
   book.table(fmt::format("single.eq(multi) is True in {} of {} draws with torch.rand weights",
                          found.equal, rate_draws),
              fmt::format("Uniform weights and inputs in [0, 1), batch {}, {} tokens. The "
-                         "text's True is a statement about float: the same draws in double are "
+                         "question's True is a statement about float: the same draws in double are "
                          "shown, but no rate is asserted of them. Outputs can be equal before "
                          "softmax saturates, when the other weights change no bit of the sum.",
                          batch, tokens),
@@ -192,7 +192,7 @@ std::string saturation_text(const LabOptions& options, const Rate& found) {
   }
   return fmt::format(
       "With weights of torch.rand and {} features softmax saturates in {} of {} draws and the "
-      "outputs are equal in {}; with the text's 512 it saturates often, and outputs are equal "
+      "outputs are equal in {}; with the question's 512 it saturates often, and outputs are equal "
       "where all heads pick the same keys.",
       options.width, found.saturated, rate_draws, found.equal);
 }
@@ -214,7 +214,6 @@ void run(const LabOptions& options, Notebook& book) {
 Experiment single_vs_multi_experiment() {
   return {
       .name = "single-vs-multi",
-      .text = "004",
       .asked_in = "a question on the gradients of single- and multi-head attention",
       .title = "Is multi-head attention the same as one wide head?",
       .question =

@@ -278,8 +278,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment speed_of_layouts_experiment() {
   return {.name = "speed-of-layouts",
-          .text = "",
-          .asked_in = "",
           .title = "What do separate heads cost in time?",
           .question =
               "One Linear per head or one for all: is the fused layout faster, and how much does "

@@ -280,8 +280,6 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment symmetry_experiment() {
   return {.name = "symmetry",
-          .text = "",
-          .asked_in = "",
           .title = "Do two equal heads stay equal while they train?",
           .question =
               "If two heads of a layer start from the same numbers, do they ever become different, "

@@ -273,8 +273,6 @@ void run(const LabOptions& options, Notebook& book) {
 Experiment transplant_experiment() {
   return {
       .name = "transplant",
-      .text = "",
-      .asked_in = "",
       .title = "What is the same in both layouts?",
       .question =
           "One Linear per head, or one for all heads: when both hold the same weights, what is "

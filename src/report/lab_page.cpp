@@ -32,7 +32,6 @@ std::string lab_index_page(const Record& records, const std::string& chart_js) {
     failed += failures.size();
     index["experiments"].push_back({{"name", record["name"]},
                                     {"title", record["title"]},
-                                    {"text", record["text"]},
                                     {"group", record["group"]},
                                     {"asked_in", record["asked_in"]},
                                     {"file", record["file"]},
@@ -74,9 +73,8 @@ void check_experiment(const Record& record) {
   const auto require = [](bool there, const std::string& what) {
     if (!there) throw DataError("records.json: not what the laboratory writes: no " + what);
   };
-  for (const char* key :
-       {"name", "title", "text", "asked_in", "group", "question", "computed", "formulas", "options",
-        "precisions", "seconds", "answer", "claims", "blocks"}) {
+  for (const char* key : {"name", "title", "asked_in", "group", "question", "computed", "formulas",
+                          "options", "precisions", "seconds", "answer", "claims", "blocks"}) {
     require(record.contains(key), fmt::format("\"{}\"", key));
   }
   require(!record["precisions"].empty(), "precision");

@@ -172,11 +172,10 @@ std::string claims_text(const Record& record, const TerminalStyle& style) {
   return text;
 }
 
-/// "asked in a forum thread (text 000)" or "of the gradient laboratory".
+/// "from a forum thread" or "of the gradient laboratory".
 std::string origin_text(const Record& record) {
-  const std::string text = record["text"];
-  if (text.empty()) return "of " + record["group"].get<std::string>();
-  return fmt::format("asked in {} (text {})", record["asked_in"].get<std::string>(), text);
+  const std::string asked_in = record["asked_in"];
+  return asked_in.empty() ? "of " + record["group"].get<std::string>() : "from " + asked_in;
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 int main(int argc, char** argv) {
   using namespace headroom;
   add_experiment({.name = "planted",
-                  .text = "",
-                  .asked_in = "",
                   .title = "Is one two?",
                   .question = "Is it?",
                   .computed = "One is compared with one, and with two.",

@@ -52,11 +52,9 @@ TEST_CASE("every experiment has a name of its own, a text, a question and admiss
     INFO(e.name);
     CHECK(std::find(names.begin(), names.end(), e.name) == names.end());
     names.push_back(e.name);
-    if (!e.text.empty()) CHECK(e.text.size() == 3);
-    CHECK(e.text.empty() == e.asked_in.empty());
-    const bool of_a_text = std::string(e.group()) == "asked in the texts";
-    CHECK(of_a_text != e.text.empty());
-    CHECK((of_a_text || names.size() > 6));  // those of the texts come first
+    const bool asked = std::string(e.group()) == "asked on forums and in courses";
+    CHECK(asked != e.asked_in.empty());
+    CHECK(asked == (names.size() <= 6));  // what is asked comes first
     CHECK_FALSE(e.question.empty());
     CHECK_FALSE(e.computed.empty());
     CHECK_FALSE(e.formulas.empty());
@@ -67,12 +65,12 @@ TEST_CASE("every experiment has a name of its own, a text, a question and admiss
   CHECK(names.size() >= 6);
 }
 
-TEST_CASE("the record of an experiment that no text asks for says which group it is of") {
-  CHECK(run_experiment(breaking(), {})["group"] == "asked in the texts");
+TEST_CASE("the record of an experiment that nobody asks for says which group it is of") {
+  CHECK(run_experiment(breaking(), {})["group"] == "asked on forums and in courses");
   Experiment own = breaking();
-  own.text = own.asked_in = "";
+  own.asked_in = "";
   const Record record = run_experiment(own, {});
-  CHECK(record["text"] == "");
+  CHECK(record["asked_in"] == "");
   CHECK(record["group"] == "the gradient laboratory");
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("optimizers holds for any seed and size") {
   check_holds("optimizers", {{8, 2, 1}, {6, 3, 2}}, 10);
 }
 
-TEST_CASE("optimizers reports losses and LAMB's updates as plain loops find them") {
+TEST_CASE("optimizers reports losses and LAMB's updates as plain loops find them", "[long]") {
   const std::uint64_t seed = 2;
   const Record record = run("optimizers", width, heads, seed);
   for (const bool per_head : {false, true}) {

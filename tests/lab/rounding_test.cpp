@@ -42,7 +42,7 @@ double after_first_step(Index width, Index heads, std::uint64_t seed, std::uint6
 
 }  // namespace
 
-TEST_CASE("rounding holds for any seed and size") {
+TEST_CASE("rounding holds for any seed and size", "[long]") {
   lab_test::check_holds("rounding", {{12, 3, 2}, {4, 1, 1}}, 6);
 }
 

@@ -245,7 +245,8 @@ see("refused", sentence.startsWith("“x” is not among") && state.input === "d
 )js");
 }
 
-TEST_CASE("what is malformed in an address is passed over, and the address alone tells the state") {
+TEST_CASE("what is malformed in an address is passed over, and the address alone tells the state",
+          "[long]") {
   if (!can_open_pages()) return;
   // An address, and the same as the page understands it.
   using Addresses = std::vector<std::pair<std::string, std::string>>;
@@ -290,7 +291,7 @@ for (const [address, understood] of addresses) {
   }
 }
 
-TEST_CASE("every kind of page keeps what every page must keep") {
+TEST_CASE("every kind of page keeps what every page must keep", "[long]") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
   const auto check = [&](const SavedModel& saved, const AttentionQuestion& question,
@@ -315,7 +316,8 @@ TEST_CASE("every kind of page keeps what every page must keep") {
         "#kind=encoder&head=1.1&symbol=2&off=cross.0.0,encoder.1.1", "1", {true});
 }
 
-TEST_CASE("labels do not run into each other, those that matter are drawn, and all can be seen") {
+TEST_CASE("labels do not run into each other, those that matter are drawn, and all can be seen",
+          "[long]") {
   if (!can_open_pages()) return;
   const SavedModel saved = with_twelve_heads();
   const TemporaryFolder folder;
@@ -358,7 +360,8 @@ see("said", symbols.slice(0, 4).map(said).join() === "space,line end,tab,U+000D"
 )js");
 }
 
-TEST_CASE("on paper maps keep their shape and colours, and a large one has the page's width") {
+TEST_CASE("on paper maps keep their shape and colours, and a large one has the page's width",
+          "[long]") {
   if (!can_open_pages()) return;
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::seq2seq, Layout::fused));

@@ -32,7 +32,8 @@ TEST_CASE("a browser draws the whole page, without an error and without a reques
   }
 }
 
-TEST_CASE("on paper, what carries a value keeps its colour, and texts follow the light theme") {
+TEST_CASE("on paper, what carries a value keeps its colour, and texts follow the light theme",
+          "[long]") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
   std::string page = report_page(small_run(),

@@ -17,9 +17,8 @@ namespace {
 Record small_experiment() {
   Record record = {{"kind", "lab"},
                    {"name", "small"},
-                   {"text", "000"},
                    {"asked_in", "a question"},
-                   {"group", "asked in the texts"},
+                   {"group", "asked on forums and in courses"},
                    {"title", "Is </script> \"safe\"?"},
                    {"question", "Is it?"},
                    {"computed", "Nothing much."},
@@ -90,7 +89,7 @@ Record small_experiment() {
 Record unasked_experiment() {
   Record record = small_experiment();
   record["name"] = "unasked";
-  record["text"] = record["asked_in"] = "";
+  record["asked_in"] = "";
   record["group"] = "the gradient laboratory";
   return record;
 }
@@ -99,9 +98,9 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
   TerminalStyle plain;
   plain.unicode = false;
   const std::string text = lab_text(small_experiment(), plain);
-  CHECK_THAT(text, Contains("asked in a question (text 000); width 8"));
+  CHECK_THAT(text, Contains("from a question; width 8"));
   CHECK_THAT(lab_text(unasked_experiment(), plain),
-             Contains("of the gradient laboratory; width 8") && !Contains("(text"));
+             Contains("of the gradient laboratory; width 8") && !Contains("from a question"));
   CHECK_THAT(text, Contains("Is it?") && Contains("y = x W^T + b"));
   CHECK_THAT(text, Contains("1,050,624") && Contains("[2, 12, 12]") && Contains("1.0e-7") &&
                        Contains("head 1") && Contains("dP = R V^T") && Contains("-2.0e-9"));
@@ -124,7 +123,8 @@ TEST_CASE("an experiment's text cannot end the page's script, and the page holds
   CHECK(Record::parse(page.substr(begin, page.find("</script>", begin) - begin)) == record);
 }
 
-TEST_CASE("a browser draws an experiment on a phone, a tablet and a desk, light and dark") {
+TEST_CASE("a browser draws an experiment on a phone, a tablet and a desk, light and dark",
+          "[long]") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
   write_lab_page(small_experiment(), folder / "small.html");
@@ -153,7 +153,7 @@ TEST_CASE("the page of an experiment that no text asks for names its group inste
   CHECK_THAT(page.dom, Contains("Of the gradient laboratory.") && !Contains("(text )"));
 }
 
-TEST_CASE("a browser draws the list of experiments, with links and what failed") {
+TEST_CASE("a browser draws the list of experiments, with links and what failed", "[long]") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
   Record record = small_experiment(), other = unasked_experiment();
@@ -161,9 +161,9 @@ TEST_CASE("a browser draws the list of experiments, with links and what failed")
   other["file"] = "unasked.html";
   write_lab_index(Record::array({record, other}), folder / "index.html");
   for (const OpenedPage& page : check_page(folder / "index.html", folder / "browser")) {
-    CHECK_THAT(page.dom, Contains("<h2>Asked in the texts</h2>") &&
+    CHECK_THAT(page.dom, Contains("<h2>Asked on forums and in courses</h2>") &&
                              Contains("<h2>The gradient laboratory</h2>") &&
-                             Contains("small, from a question (text 000)") &&
+                             Contains("small, from a question") &&
                              Contains("<p class=\"look\">unasked</p>"));
     CHECK_THAT(page.dom, Contains("<a href=\"small.html\">") &&
                              Contains("is 3.0e-6 in float, must be &lt;= 1.0e-6"));

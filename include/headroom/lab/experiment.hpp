@@ -28,26 +28,26 @@ struct LabLimits {
 
 /// One file of src/lab/, one line of its registry.
 struct Experiment {
-  std::string name;      // as it is called: "head-slices"
-  std::string text;      // the text that asks, by number: "000"; "" when none of them asks it
-  std::string asked_in;  // what that text is: "a forum thread on pruning the heads of BERT"; or ""
+  std::string name;  // as it is called: "head-slices"
+  /// Where it is asked: "a forum thread on pruning the heads of BERT"; "" when nowhere.
+  std::string asked_in = {};
   std::string title;     // one line, for lists
-  std::string question;  // as the text asks it, where one does
+  std::string question;  // as it is asked there, where it is
   std::string computed;  // what is done, in a few sentences
   std::vector<std::string> formulas;
-  LabOptions defaults;  // the sizes of the text where it names some
+  LabOptions defaults;  // the sizes of the one who asks, where some are named
   LabLimits limits;
   /// Writes blocks, claims and the answer. Options are complete and admissible. What it draws comes
   /// from Rng(options.seed, ...) alone, so that it can be repeated.
   void (*run)(const LabOptions& options, Notebook& book);
 
-  /// What lists show it under: "asked in the texts" or, without a text, "the gradient laboratory".
+  /// What lists show it under.
   const char* group() const {
-    return text.empty() ? "the gradient laboratory" : "asked in the texts";
+    return asked_in.empty() ? "the gradient laboratory" : "asked on forums and in courses";
   }
 };
 
-/// All experiments: those that a text asks for, in the order of the texts, then the others.
+/// All experiments: those that somebody has asked, then the others.
 std::span<const Experiment> experiments();
 /// Adds one of a program's own at the end, before anybody has asked for experiments(). Throws
 /// UsageError for a name that is taken.

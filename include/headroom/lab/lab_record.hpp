@@ -10,8 +10,8 @@ namespace headroom::inline HEADROOM_PRECISION {
 
 // ```
 // { "kind": "lab", "name": "head-slices", "title": "...",
-//   "text": "000", "asked_in": "...",               // both "" where no text asks
-//   "group": "asked in the texts",                  // or "the gradient laboratory"
+//   "asked_in": "...",                              // "" where nobody is known to ask
+//   "group": "asked on forums and in courses",      // or "the gradient laboratory"
 //   "question": "...", "computed": "...", "formulas": ["..."],
 //   "options": {"width": 768, "heads": 12, "seed": 1},
 //   "precisions": ["double"],                       // or ["float"], or both

@@ -37,7 +37,7 @@ function question_section() {
   return h("section", {"aria-label": "Question"},
     h("h2", {}, "The question"),
     h("p.prose", {}, run.question),
-    h("p.look", {}, run.text ? `From ${run.asked_in} (text ${run.text}).` : `Of ${run.group}.`),
+    h("p.look", {}, run.asked_in ? `From ${run.asked_in}.` : `Of ${run.group}.`),
     h("h2", {}, "What is computed"),
     h("p.prose", {}, run.computed),
     h("ul.formulas", {}, run.formulas.map((formula) => h("li", {}, h("code", {}, formula)))));
@@ -100,7 +100,7 @@ function build_experiment() {
 
 function build_index() {
   lab_facts([]);
-  const card = (e) => h("article.card", {}, h("h3", {}, h("a", {href: e.file}, e.title)), h("p.look", {}, e.text ? `${e.name}, from ${e.asked_in} (text ${e.text})` : e.name),
+  const card = (e) => h("article.card", {}, h("h3", {}, h("a", {href: e.file}, e.title)), h("p.look", {}, e.asked_in ? `${e.name}, from ${e.asked_in}` : e.name),
     h("p", {}, e.answer), h("p.verdict", {}, mark(!e.failed.length), e.failed.length ? ` ${e.failed.join("; ")}` : ` ${e.claims} claims hold`));
   const groups = [...new Set(run.experiments.map((e) => e.group))];
   main.append(...groups.map((group) => h("section", {"aria-label": group}, h("h2", {}, group[0].toUpperCase() + group.slice(1)),
