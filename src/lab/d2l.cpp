@@ -225,13 +225,14 @@ void measure_heads(const LabOptions& options, const Attended& random, Notebook& 
     least_l2 = smaller(least_l2, m.l2);
     most_l2 = larger(most_l2, m.l2);
   }
-  book.table("The L1 norm of a head's weights says nothing: it is the number of queries",
-             "Measures of a head that the solutions propose. Rows of weights sum to one, so their L1 "
-             "norm is the same for every head; L2, entropy (in nats) and variance differ, and so "
-             "does the variance of the heads' outputs over the queries. headroom train --task "
-             "reverse --prune 4 ranks the heads of a trained model by E |dL/dgate|, shows the "
-             "ranking on the page of its run and removes the four that come last.",
-             {"", "L1", "L2", "entropy", "variance", "output variance"}, rows);
+  book.table(
+      "The L1 norm of a head's weights says nothing: it is the number of queries",
+      "Measures of a head that the solutions propose. Rows of weights sum to one, so their "
+      "L1 norm is the same for every head; L2, entropy (in nats) and variance differ, and so "
+      "does the variance of the heads' outputs over the queries. headroom train --task "
+      "reverse --prune 4 ranks the heads of a trained model by E |dL/dgate|, shows the "
+      "ranking on the page of its run and removes the four that come last.",
+      {"", "L1", "L2", "entropy", "variance", "output variance"}, rows);
   book.at_most("largest |L1 norm of a head's weights - number of queries|", l1_spread,
                queries * same_values);
   if (options.heads > 1) {
