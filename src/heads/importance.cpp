@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {

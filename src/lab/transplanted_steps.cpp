@@ -96,13 +96,14 @@ std::map<std::string, NamedArrays> everything_of(Learner& learner) {
   all["parameters"] = parts_of(learner.model, [&](const std::string& name) -> const Array& {
     return values.at(name).value();
   });
-  for (const auto& [what, moment] : {std::pair("first moment", &OptimizerState::first),
-                                     {"second moment", &OptimizerState::second}}) {
-    if (!(state("before.weight").*moment).defined()) continue;
+  const auto add_moment = [&](const char* what, Array OptimizerState::*moment) {
+    if (!(state("before.weight").*moment).defined()) return;
     all[what] = parts_of(learner.model, [&](const std::string& name) -> const Array& {
       return state(name).*moment;
     });
-  }
+  };
+  add_moment("first moment", &OptimizerState::first);
+  add_moment("second moment", &OptimizerState::second);
   return all;
 }
 
