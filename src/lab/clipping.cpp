@@ -75,6 +75,7 @@ Twins twins(const LabOptions& options, std::uint64_t draw) {
 struct Agreement {
   double norms[std::size(both_layouts)];  // before
   double apart = 0;                       // the gradients after it, relative
+  double off_limit = 0;                   // |largest norm after it / limit - 1|
 };
 
 Agreement agreement(const Clip& clip, const LabOptions& options, std::uint64_t draw) {
@@ -85,6 +86,10 @@ Agreement agreement(const Clip& clip, const LabOptions& options, std::uint64_t d
     result.norms[i] = clip.apply(*pair.layers[i], limit);
   }
   result.apart = gradient_distance(pair.separate(), pair.fused()).largest;
+  for (const auto& layer : pair.layers) {
+    const double after = clip.apply(*layer, no_limit);
+    result.off_limit = larger(result.off_limit, std::abs(after / limit - 1));
+  }
   return result;
 }
 
@@ -183,7 +188,7 @@ std::vector<Way> ways() {
 
 void layouts_table(const LabOptions& options, Notebook& book) {
   Notebook::Rows rows;
-  double norms = 0, agreeing = 0, differing = std::numeric_limits<double>::max();
+  double norms = 0, agreeing = 0, differing = std::numeric_limits<double>::max(), off_limit = 0;
   for (const Clip& clip : clips) {
     std::vector<double> separate, fused, apart;
     for (std::uint64_t i = 0; i < draws; ++i) {
@@ -191,6 +196,7 @@ void layouts_table(const LabOptions& options, Notebook& book) {
       separate.push_back(seen.norms[0]);
       fused.push_back(seen.norms[1]);
       apart.push_back(seen.apart);
+      off_limit = larger(off_limit, seen.off_limit);
       if (&clip == &clips[per_tensor]) continue;
       norms = larger(norms, std::abs(seen.norms[0] / seen.norms[1] - 1));
     }
@@ -210,6 +216,8 @@ void layouts_table(const LabOptions& options, Notebook& book) {
                          "|difference| / max |value| of the gradients afterwards, largest draw.",
                          draws),
              {"norm", "separate: norm", "fused: norm", "apart"}, rows);
+  book.at_most("every way to clip: largest norm afterwards over the limit, away from 1", off_limit,
+               1e-3);
   book.at_most("global, per projection, per head: norms of the two layouts, relative difference",
                norms, same_gradients);
   book.at_most("global, per projection, per head: clipped gradients of the two layouts", agreeing,
