@@ -24,6 +24,11 @@ TEST_CASE("single-vs-multi reproduces the text at its own size", "[long]") {
     CHECK(measured(record, "seed 6, float: all heads pick the same keys") == 0);
     CHECK(measured(record, "share of draws that are True") > 0.35);
   }
+  // Rows: equal, on the same keys, saturated, one-hot, saturated and on the same keys.
+  const Record& rows = block_with(record, "draws")["rows"];
+  CHECK(rows[4][1] <= rows[1][1]);
+  CHECK(rows[4][1] <= rows[2][1]);
+  CHECK(rows[3][1] <= rows[2][1]);
   for (const char* length : {"10", "16", "128"}) {
     const std::string words =
         fmt::format("512 features, 8 heads, {} tokens: cosine of dW_", length);
