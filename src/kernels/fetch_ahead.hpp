@@ -16,22 +16,21 @@ inline constexpr std::uintptr_t fetch_distance = 4096;
 
 enum class Fetch { to_read = 0, to_write = 1 };
 
-/// Asks for the cache line `ahead` numbers behind x, which may lie beyond the end of the array.
-inline void fetch_line(const Real* x, Index ahead) {
+/// Asks for the cache line with the number `ahead` behind x. Nothing is touched, so that may lie
+/// beyond the end of the array.
+template <Fetch purpose = Fetch::to_read>
+void fetch_line(const Real* x, Index ahead) {
   const auto bytes = static_cast<std::uintptr_t>(ahead) * sizeof(Real);
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(x) + bytes));
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(x) + bytes),
+                     static_cast<int>(purpose));
 }
 
-/// Asks for what stands `fetch_distance` behind the n numbers at x. Nothing is touched, so that may
-/// lie beyond the end of the array.
+/// Asks for what stands `fetch_distance` behind the n numbers at x.
 template <Fetch purpose = Fetch::to_read>
 void fetch_ahead(const Real* x, Index n) {
-  constexpr std::uintptr_t cache_line = 64;
-  const auto first = reinterpret_cast<std::uintptr_t>(x) + fetch_distance;
-  const auto bytes = static_cast<std::uintptr_t>(n) * sizeof(Real);
-  for (std::uintptr_t at = 0; at < bytes; at += cache_line) {
-    __builtin_prefetch(reinterpret_cast<const void*>(first + at), static_cast<int>(purpose));
-  }
+  constexpr auto distance = static_cast<Index>(fetch_distance / sizeof(Real)),
+                 cache_line = static_cast<Index>(64 / sizeof(Real));
+  for (Index i = 0; i < n; i += cache_line) fetch_line<purpose>(x, distance + i);
 }
 
 }  // namespace kernels

@@ -345,10 +345,11 @@ double compare_signals(const Sizes& s, std::uint64_t seed, Notebook& book) {
   const double d = static_cast<double>(s.d), c = static_cast<double>(s.width);
   const double positions = static_cast<double>(batch * tokens);
   const std::size_t m = signals.shared[0].pairs.size();
+  constexpr double most = 0.6;  // narrow heads, for which chance alone would allow more
   book.at_most(fmt::format("shared: mean |cosine| between heads' blocks over {} draws", draws),
-               worst_shared, chance(d * d, m));
+               worst_shared, smaller(most, chance(d * d, m)));
   book.at_most(fmt::format("fused: mean |cosine| between heads' rows over {} draws", draws),
-               worst_free, chance(d / (1 / c + 1 / positions), m));
+               worst_free, smaller(most, chance(d / (1 / c + 1 / positions), m)));
   return mean_interval(signals.shared[0].absolutes).value;
 }
 

@@ -82,6 +82,31 @@ TEST_CASE("single-vs-multi prints the gradients that finite differences give") {
     }
     return sum;
   };
+  const auto slope = [&](double& number, Index h) {
+    const double before = number, step = 1e-5;
+    number = before + step;
+    const double up = loss(h);
+    number = before - step;
+    const double down = loss(h);
+    number = before;
+    return (up - down) / (2 * step);
+  };
+  // Head 1's columns of dW_Q, whole: their norms with one head and with two, and the angle.
+  double squares[2] = {0, 0}, product = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    for (std::size_t c = 4; c < 8; ++c) {
+      const double single = slope(w[0][i * 8 + c], 1), multi = slope(w[0][i * 8 + c], heads);
+      squares[0] += single * single;
+      squares[1] += multi * multi;
+      product += single * multi;
+    }
+  }
+  const Record& head = block_with(record, "Q: single")["rows"][1];
+  const double close = is_double ? 1e-6 : 1e-3;
+  CHECK(off(head[1].get<double>(), std::sqrt(squares[0])) < close);
+  CHECK(off(head[2].get<double>(), std::sqrt(squares[1])) < close);
+  CHECK(std::abs(head[3].get<double>() - product / std::sqrt(squares[0] * squares[1])) < close);
+
   const Record& steps = block_with(record, "dW_Q")["steps"];
   int compared = 0;
   for (const Record& step : steps) {
@@ -91,16 +116,10 @@ TEST_CASE("single-vs-multi prints the gradients that finite differences give") {
     for (std::size_t part = 0; part < 2; ++part) {
       for (std::size_t i = 0; i < 3; ++i) {
         for (std::size_t j = 0; j < 4; ++j) {
-          double& number = w[which][i * 8 + j];
-          const double before = number, h = 1e-5;
-          number = before + h;
-          const double up = loss(part == 0 ? 1 : heads);
-          number = before - h;
-          const double down = loss(part == 0 ? 1 : heads);
-          number = before;
+          const double expected = slope(w[which][i * 8 + j], part == 0 ? 1 : heads);
           const double printed = step["parts"][part]["corner"][i][j];
           INFO(name << ", part " << part << ", " << i << ", " << j);
-          CHECK(std::abs(printed - (up - down) / (2 * h)) < (is_double ? 1e-7 : 1e-3));
+          CHECK(std::abs(printed - expected) < (is_double ? 1e-7 : 1e-3));
           ++compared;
         }
       }
