@@ -54,14 +54,10 @@ void replace_value_bias(Attention& layer, const Array& addition) {
 std::span<const FoldingCase> folding_cases() { return all_cases; }
 
 Tensor output_bias(Attention& layer) {
-  Tensor bias;
   for (const HeadSlice& slice : layer.head_slices()) {
-    if (slice.role != HeadRole::output_bias) continue;
-    for (const auto& [name, tensor] : parameters(layer)) {
-      if (name == slice.name) bias = tensor;
-    }
+    if (slice.role == HeadRole::output_bias) return parameter_named(layer, slice.name);
   }
-  return bias;
+  return {};
 }
 
 Array folded_bias(Attention& layer, const Array& gates) {

@@ -216,27 +216,33 @@ void show_maps(const LabOptions& options, const Attended& uniform, const Attende
 
 void measure_heads(const LabOptions& options, const Attended& random, Notebook& book) {
   Notebook::Rows rows;
-  double l1_spread = 0, least_l2 = std::numeric_limits<double>::infinity(), most_l2 = 0;
+  double l1_spread = 0;
+  std::vector<double> varying[4];  // L2, entropy, variance, output variance
   for (Index h = 0; h < options.heads; ++h) {
     const Measures m = measures_of(random, h);
     rows.push_back(
         {fmt::format("head {}", h), m.l1, m.l2, m.entropy, m.variance, m.output_variance});
     l1_spread = larger(l1_spread, std::abs(m.l1 - queries));
-    least_l2 = smaller(least_l2, m.l2);
-    most_l2 = larger(most_l2, m.l2);
+    const double of_head[] = {m.l2, m.entropy, m.variance, m.output_variance};
+    for (std::size_t i = 0; i < std::size(varying); ++i) varying[i].push_back(of_head[i]);
+  }
+  double least_varied = std::numeric_limits<double>::infinity();
+  for (const auto& values : varying) {
+    least_varied = smaller(least_varied, largest(values) / smallest(values) - 1);
   }
   book.table(
       "The L1 norm of a head's weights says nothing: it is the number of queries",
-      "Measures of a head that the solutions propose. Rows of weights sum to one, so their "
-      "L1 norm is the same for every head; L2, entropy (in nats) and variance differ, and so "
-      "does the variance of the heads' outputs over the queries. headroom train --task "
+      "Measures of a head that the solutions propose: norms, entropy (in nats) and variance of its "
+      "weights, and the variance of its output over the queries. Rows of weights sum to one, so "
+      "their L1 norm is the same for every head. headroom train --task "
       "reverse --prune 4 ranks the heads of a trained model by E |dL/dgate|, shows the "
       "ranking on the page of its run and removes the four that come last.",
       {"", "L1", "L2", "entropy", "variance", "output variance"}, rows);
   book.at_most("largest |L1 norm of a head's weights - number of queries|", l1_spread,
                queries * same_values);
   if (options.heads > 1) {
-    book.at_least("L2 norm: largest over smallest head, minus 1", most_l2 / least_l2 - 1, 1e-6);
+    book.more_than("L2, entropy and both variances: largest head over smallest, minus 1, least",
+                   least_varied, same_values);
   }
 }
 

@@ -337,7 +337,7 @@ Experiment dead_parameters_experiment() {
                    "P (v + 1 b_V^T) = P v + b_V when rows of P sum to 1: b_O' = b_O + sum_h "
                    "W_O^h b_V^h"},
       .defaults = {.width = 64, .heads = 4},
-      .limits = {.least_heads = 1, .most_heads = 16, .most_width = 128},
+      .limits = {.most_heads = 16, .least_head_dim = 4, .most_width = 128},
       .run = dead_parameters::run};
 }
 

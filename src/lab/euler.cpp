@@ -71,13 +71,6 @@ struct Terms {
   std::vector<double> sensitivity;  // sum |dL/dg| over examples, of gates [B, H]
 };
 
-Tensor named(Attention& layer, const std::string& name) {
-  for (const NamedParameter& parameter : parameters(layer)) {
-    if (parameter.name == name) return parameter.tensor;
-  }
-  throw UsageError(fmt::format("euler: {} has no parameter {}", layer.title(), name));
-}
-
 /// <W, dW> of the slices with one of two roles: for each head, or one number when all share them.
 ByHead products(Attention& layer, HeadRole weight, HeadRole bias) {
   const Index heads = layer.config().heads;
@@ -86,7 +79,7 @@ ByHead products(Attention& layer, HeadRole weight, HeadRole bias) {
   for (const HeadSlice& slice : layer.head_slices()) {
     if (slice.role != weight && slice.role != bias) continue;
     of_all = of_all || slice.head == HeadSlice::of_all;
-    const Tensor parameter = named(layer, slice.name);
+    const Tensor parameter = parameter_named(layer, slice.name);
     add_all(part_of(parameter.value(), slice.axis, slice.begin, slice.end),
             part_of(parameter.grad(), slice.axis, slice.begin, slice.end),
             sums[static_cast<std::size_t>(std::max<Index>(slice.head, 0))]);
@@ -250,26 +243,36 @@ Found examine(Layout layout, const LabOptions& options, Rng& rng) {
 }
 
 /// The terms of head 0 of a fused layer, causal, with gates, each with the reason for its equality.
-Notebook::Rows derivation(const LabOptions& options, Rng& rng) {
+struct Derivation {
+  Notebook::Rows rows;
+  double worst = 0;  // residual of all equations
+};
+
+Derivation derivation(const LabOptions& options, Rng& rng) {
   const Problem problem = draw(Layout::fused, options, rng);
   const Array gates = normal({options.heads}, 1, rng);
   const Terms t = terms_of(problem, AttentionMask::causal(), gates);
-  return {{"g dL/dg", "y = sum_h g_h A_h W_O^h + b_O is linear in g_h", t.gate[0].value},
-          {"<W_O, dW_O>", "and in W_O^h: stretching either by 1 + e changes y alike",
-           t.output[0].value},
-          {"sum A . dA", "and in A_h", t.head_out[0].value},
-          {"<W_V, dW_V> + <b_V, db_V>", "A_h = P_h (x W_V^h + b_V^h) is linear in W_V^h and b_V^h",
-           t.value[0].value},
-          {"<S, dS>", "P_h depends on S_h alone", t.scores[0].value},
-          {"<W_Q, dW_Q> + <b_Q, db_Q>",
-           "S_h = Q_h K_h^T / sqrt(D) is linear in Q_h = x W_Q^h + b_Q^h", t.query[0].value},
-          {"<W_K, dW_K> + <b_K, db_K>", "and in K_h = x W_K^h + b_K^h", t.key[0].value}};
+  double worst = 0;
+  for (const Record& one : residuals(t)) worst = larger(worst, one.get<double>());
+  const Notebook::Rows rows{
+      {"g dL/dg", "y = sum_h g_h A_h W_O^h + b_O is linear in g_h", t.gate[0].value},
+      {"<W_O, dW_O>", "and in W_O^h: stretching either by 1 + e changes y alike",
+       t.output[0].value},
+      {"sum A . dA", "and in A_h", t.head_out[0].value},
+      {"<W_V, dW_V> + <b_V, db_V>", "A_h = P_h (x W_V^h + b_V^h) is linear in W_V^h and b_V^h",
+       t.value[0].value},
+      {"<S, dS>", "P_h depends on S_h alone", t.scores[0].value},
+      {"<W_Q, dW_Q> + <b_Q, db_Q>", "S_h = Q_h K_h^T / sqrt(D) is linear in Q_h = x W_Q^h + b_Q^h",
+       t.query[0].value},
+      {"<W_K, dW_K> + <b_K, db_K>", "and in K_h = x W_K^h + b_K^h", t.key[0].value}};
+  return {rows, worst};
 }
 
 /// Two published scores of the same heads, and where they part.
 struct Scores {
   Notebook::Rows rows;
   double difference = 0;  // of <W_O, dW_O> and the gate's gradient, over the size of their terms
+  double by_example = 0;  // of Michel's score and the slope of the whole batch, over the former
 };
 
 Scores importance_scores(const LabOptions& options, Rng& rng) {
@@ -280,6 +283,7 @@ Scores importance_scores(const LabOptions& options, Rng& rng) {
   for (std::size_t h = 0; h < t.gate.size(); ++h) {
     scores.rows.push_back({fmt::format("head {}", h), std::abs(t.output[h].value),
                            std::abs(t.gate[h].value), t.sensitivity[h]});
+    scores.by_example = larger(scores.by_example, 1 - std::abs(t.gate[h].value) / t.sensitivity[h]);
   }
   return scores;
 }
@@ -292,7 +296,7 @@ void run(const LabOptions& options, Notebook& book) {
     all.push_back(examine(layout, options, rng));
   }
   Rng rng(options.seed, "euler of one head");
-  const Notebook::Rows terms = derivation(options, rng);
+  const Derivation terms = derivation(options, rng);
   const Scores scores = importance_scores(options, rng);
 
   book.table("One head, term by term: two numbers, found in seven places",
@@ -300,7 +304,7 @@ void run(const LabOptions& options, Notebook& book) {
              "cotangent. Where a function is linear in w, <w, dL/dw> is the slope of L when w is "
              "stretched (Euler's theorem on homogeneous functions). The first four are one "
              "number, the last three another.",
-             {"term", "why", "value"}, terms);
+             {"term", "why", "value"}, terms.rows);
   std::vector<std::string> columns{"mask", "gates"};
   columns.insert(columns.end(), std::begin(equations), std::end(equations));
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -318,8 +322,8 @@ void run(const LabOptions& options, Notebook& book) {
   book.table("What it is good for: two scores of heads are one",
              "|<W_O, dL/dW_O>| is TextPruner's score of a head, |dL/dg| the slope of its gate, all "
              "gates 1: the same number from two places. Michel et al. take |dL/dg| of each example "
-             "before they sum, so that slopes of different signs do not cancel: another number. "
-             "The equations also test gradients, in one pass and without finite differences.",
+             "before they sum, so that slopes of different signs do not cancel. The equations also "
+             "test gradients, in one pass and without finite differences.",
              {"", "|<W_O, dW_O>|", "|dL/dg|, whole batch", "|dL/dg|, summed by example"},
              scores.rows);
 
@@ -335,8 +339,14 @@ void run(const LabOptions& options, Notebook& book) {
     empty_rows += all[i].empty_rows;
     bias_shares.insert(bias_shares.end(), all[i].bias_shares.begin(), all[i].bias_shares.end());
   }
+  book.at_most("one head, term by term: worst difference", terms.worst, same_gradients);
   book.at_most("TextPruner's score against the slope of the gate", scores.difference,
                same_gradients);
+  // Where all slopes of a head have one sign nothing cancels; of many heads some have both.
+  if (options.heads >= 8) {
+    book.more_than("slope of the whole batch, how far below the sum by example, largest of heads",
+                   scores.by_example, 0.01);
+  }
   book.at_least("rows that may attend to nothing among the cases", static_cast<double>(empty_rows),
                 3);
   book.at_least("share of <b_V, db_V> in the values' term, mean: leaving it out would show",

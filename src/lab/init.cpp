@@ -217,9 +217,13 @@ void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
   deviation.push_back(formula);
   maxima.push_back(even);
   const std::string about = fmt::format("Mean of {} draws with {} tokens.", draws, tokens);
-  book.chart(fmt::format("With more heads only the rule per head grows, from {:.2f} to {:.2f}",
-                         deviation[per_head].points.front().second,
-                         deviation[per_head].points.back().second),
+  const auto ends = [&](std::size_t p) {
+    return fmt::format("from {:.2f} to {:.2f}", deviation[p].points.front().second,
+                       deviation[p].points.back().second);
+  };
+  book.chart(fmt::format("With {:.0f} heads instead of one: {} per head, {} packed, {} per matrix",
+                         deviation[packed].points.back().first, ends(per_head), ends(packed),
+                         ends(per_matrix)),
              "Standard deviation of the logits by the number of heads. " + about, "heads",
              "standard deviation of the logits", false, deviation);
   book.chart(

@@ -94,7 +94,7 @@ std::array<double, tokens> eigenvalues(Block a) {
 
 /// What is found in one Jacobian.
 struct Found {
-  Index entries = 0, blocks = 0, nonzero = 0, rank = 0, expected_rank = 0;
+  Index entries = 0, blocks = 0, nonzero = 0, rank = 0;
   Index wrong_ranks = 0;  // blocks whose rank is not allowed - 1
   double outside = 0;     // largest entry that is in no block
   double masked = 0;      // largest entry in a masked key's row or column
@@ -153,7 +153,6 @@ void examine_ranks(const Taped& taped, const Bytes& allowed, Found& found) {
                                      [least](double v) { return std::abs(v) > least / 2; });
     const Index expected = std::max<Index>(count - 1, 0);
     found.rank += rank;
-    found.expected_rank += expected;
     found.wrong_ranks += rank == expected ? 0 : 1;
   }
 }

@@ -63,25 +63,29 @@ bool same_form(const Record& a, const Record& b) {
   return !a.contains("queries") || (a["queries"] == b["queries"] && a["keys"] == b["keys"]);
 }
 
-/// True when no number of one list of rows is further from its counterpart than can be seen.
-bool look_equal(const Record& a, const Record& b) {
+/// True when no number of one list of rows is further from its counterpart than can be seen. On a
+/// logarithmic axis small numbers are told apart as well as large ones.
+bool look_equal(const Record& a, const Record& b, bool log) {
+  const double smallest_seen = log ? 0 : 1e-3;
   if (a.size() != b.size()) return false;
   for (std::size_t r = 0; r < a.size(); ++r) {
     if (a[r].size() != b[r].size()) return false;
     for (std::size_t c = 0; c < a[r].size(); ++c) {
       if (!a[r][c].is_number() || !b[r][c].is_number()) return false;
       const double p = a[r][c], q = b[r][c];
-      if (std::abs(p - q) > 1e-3 * std::max({1e-3, std::abs(p), std::abs(q)})) return false;
+      const double size = std::max({smallest_seen, std::abs(p), std::abs(q)});
+      if (!(std::abs(p - q) <= 1e-3 * size)) return false;  // what is not a number differs
     }
   }
   return true;
 }
 
 /// Entries of a list, each once where it looks equal, else under both names.
-Record merged_list(const Record& a, const Record& b, const char* numbers, const Pair& names) {
+Record merged_list(const Record& a, const Record& b, const char* numbers, const Pair& names,
+                   bool log = false) {
   Record result = Record::array();
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i]["name"] == b[i]["name"] && look_equal(a[i][numbers], b[i][numbers])) {
+    if (a[i]["name"] == b[i]["name"] && look_equal(a[i][numbers], b[i][numbers], log)) {
       result.push_back(a[i]);
       continue;
     }
@@ -99,7 +103,7 @@ Record merged_block(const Record& a, const Record& b, const Pair& names) {
   for (const char* text : {"title", "look"})
     result[text] = joined_texts(a[text], names.second, b[text]);
   if (a.contains("series")) {
-    result["series"] = merged_list(a["series"], b["series"], "points", names);
+    result["series"] = merged_list(a["series"], b["series"], "points", names, a["log"]);
   } else if (a.contains("maps")) {
     result["maps"] = merged_list(a["maps"], b["maps"], "rows", names);
   } else if (a.contains("steps")) {

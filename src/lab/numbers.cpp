@@ -1,10 +1,13 @@
 // What several experiments compute with arrays.
 #include "lab/numbers.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <set>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/ops/matmul.hpp"
@@ -22,6 +25,13 @@ Array uniform_array(const Shape& shape, Rng& rng) {
   Array result(shape);
   for (Real& x : result.span()) x = rng.uniform();
   return result;
+}
+
+Tensor parameter_named(Module& module, const std::string& name) {
+  for (const NamedParameter& parameter : parameters(module)) {
+    if (parameter.name == name) return parameter.tensor;
+  }
+  throw UsageError(fmt::format("{} has no parameter {}", module.title(), name));
 }
 
 void randomise(Module& module, Rng& rng) {
@@ -69,10 +79,10 @@ double largest(const Array& a) {
   return most;
 }
 
-std::vector<Index> counts_of_heads(Index width, Index most, Index also) {
+std::vector<Index> counts_of_heads(Index width, Index most, Index also, Index least_head_dim) {
   std::set<Index> counts{also};
   for (Index h = 1; h <= most; ++h) {
-    if (width % h == 0) counts.insert(h);
+    if (width % h == 0 && width / h >= least_head_dim) counts.insert(h);
   }
   return {counts.begin(), counts.end()};
 }

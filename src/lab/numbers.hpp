@@ -17,7 +17,9 @@ constexpr double by_precision(double in_double, double in_float) {
 }
 
 /// How far two computations of the same numbers may be apart, max |difference| / max |value|: of
-/// one pass, and of gradients, where longer sums round more often.
+/// one pass of the two layouts, which differ in the order of one sum; of one pass by any other
+/// formula; and of its gradients, where longer sums round more often.
+inline constexpr double same_layouts = by_precision(1e-12, 2e-6);
 inline constexpr double same_values = by_precision(1e-12, 5e-6);
 inline constexpr double same_gradients = by_precision(1e-11, 2e-5);
 
@@ -26,6 +28,9 @@ std::uint64_t seed_of_draw(std::uint64_t seed, std::uint64_t draw);
 
 /// Uniform in [0, 1), as torch.rand draws.
 Array uniform_array(const Shape& shape, Rng& rng);
+
+/// The parameter of that name. Throws UsageError when there is none.
+Tensor parameter_named(Module& module, const std::string& name);
 
 /// Weights N(0, 1/fan_in) and biases N(0, 0.1^2) in every parameter: biases start at zero, and
 /// nothing may hide there.
@@ -47,8 +52,9 @@ double norm(const Array& a);
 double cosine(const Array& a, const Array& b);
 double largest(const Array& a);  // max |a_i|
 
-/// The numbers up to `most` that divide the width, and `also`; ascending.
-std::vector<Index> counts_of_heads(Index width, Index most, Index also);
+/// The numbers up to `most` that divide the width into heads of `least_head_dim` features or more,
+/// and `also`; ascending.
+std::vector<Index> counts_of_heads(Index width, Index most, Index also, Index least_head_dim = 1);
 
 /// "head 0", "head 1", ...
 std::vector<std::string> numbered(const std::string& word, Index count);

@@ -58,7 +58,7 @@ TrainingCurves train_both_layouts(const OptimizerRule& rule, Index width, Index 
   TrainingCurves curves;
   for (Index step = 0; step < TrainingCurves::steps; ++step) {
     const Imitation::Batch batch = task.batch(step);
-    curves.separate.push_back(imitation_gradients(*separate, batch));
+    imitation_gradients(*separate, batch);
     curves.fused.push_back(imitation_gradients(*fused, batch));
     first->step(rule.training.rate);
     second->step(rule.training.rate);

@@ -22,11 +22,11 @@ struct OptimizerRule {
 /// SGD, Adam, AdamW, and LAMB and Muon with each granularity. Rates are fixed, not tuned.
 std::vector<OptimizerRule> optimizer_rules(Index width);
 
-/// The loss of each step of Imitation without biases, from the same start in either layout.
+/// Imitation without biases, from the same start in both layouts.
 struct TrainingCurves {
   static constexpr Index steps = 150;
-  std::vector<double> separate, fused;  // mean squared error before each step
-  double apart = 0;                     // the layouts' weights in the end, relative to the largest
+  std::vector<double> fused;  // mean squared error of fused heads before each step
+  double apart = 0;           // the layouts' weights in the end, relative to the largest
 };
 TrainingCurves train_both_layouts(const OptimizerRule& rule, Index width, Index heads,
                                   std::uint64_t seed);

@@ -77,13 +77,14 @@ std::string keys_text(const Picks& picks, Index first_row) {
 
 const char* truth(bool value) { return value ? "True" : "False"; }
 
-/// Two named seeds: the keys that the heads pick, and the gradients.
-void named_seeds(const LabOptions& options, Notebook& book) {
+/// Two named seeds: the keys that the heads pick, and the gradients. True when one is one-hot.
+bool named_seeds(const LabOptions& options, Notebook& book) {
   Notebook::Rows keys, gradients;
   std::vector<std::string> columns{"seed, example", "equal", "single head"};
   const Index shown = std::min<Index>(options.heads, 8);
   for (Index h = 0; h < shown; ++h) columns.push_back(fmt::format("head {}", h));
   std::vector<Compared> compared;
+  bool one_hot = false;
   for (const std::uint64_t seed : {true_seed, false_seed}) {
     const AttentionInputs inputs = inputs_of(options, seed);
     const Compared c = compare(options, inputs);
@@ -108,6 +109,7 @@ void named_seeds(const LabOptions& options, Notebook& book) {
       book.equal(fmt::format("seed {}, all rows one-hot: largest gradient of W_Q and W_K", seed),
                  most, 0);
     }
+    one_hot = one_hot || c.one_hot;
     compared.push_back(c);
   }
   book.table("Where outputs are equal, all heads pick the same key",
@@ -116,7 +118,8 @@ void named_seeds(const LabOptions& options, Notebook& book) {
                          batch, tokens),
              columns, keys);
   book.table(
-      "One-hot weights give W_Q and W_K no gradient",
+      one_hot ? "One-hot weights give W_Q and W_K no gradient"
+              : "Gradients of two draws, neither of which has one-hot weights",
       "Norms of the gradients of <R, y> for a random cotangent R, and whether all rows of weights "
       "are a single 1 and zeros: such a softmax has a Jacobian of zeros, so nothing reaches the "
       "scores.",
@@ -129,6 +132,7 @@ void named_seeds(const LabOptions& options, Notebook& book) {
     book.equal(fmt::format("seed {}, float: all heads pick the same keys (0: no)", false_seed),
                compared[1].same_keys, 0);
   }
+  return one_hot;
 }
 
 /// How often the text's comparison is True, and how often softmax saturates.
@@ -181,31 +185,25 @@ Rate rate(const LabOptions& options, Notebook& book) {
   return found;
 }
 
-/// What weights of torch.rand do: at the text's size they saturate softmax, in small layers not.
-std::string saturation_text(const LabOptions& options, const Rate& found) {
-  if (found.saturated >= rate_draws / 10) {
-    return fmt::format(
-        "With weights of torch.rand softmax often saturates, in {} of {} draws wholly, so that the "
-        "outputs are equal in {} draws, only where all heads pick the same keys, and one-hot rows "
-        "pass no gradient to W_Q and W_K.",
-        found.saturated, rate_draws, found.equal);
-  }
+/// What weights of torch.rand do at this size: in wide layers they saturate softmax.
+std::string saturation_text(Index width, const Rate& found, bool one_hot) {
   return fmt::format(
-      "With weights of torch.rand and {} features softmax saturates in {} of {} draws and the "
-      "outputs are equal in {}; with the question's 512 it saturates often, and outputs are equal "
-      "where all heads pick the same keys.",
-      options.width, found.saturated, rate_draws, found.equal);
+      "With weights of torch.rand and {} features softmax saturates wholly in {} of {} draws and "
+      "the outputs are equal in {}{}{}.",
+      width, found.saturated, rate_draws, found.equal,
+      found.equal > 0 ? ", only where all heads pick the same keys" : "",
+      one_hot ? "; one-hot rows pass no gradient to W_Q and W_K" : "");
 }
 
 void run(const LabOptions& options, Notebook& book) {
   const Rate found = rate(options, book);
-  named_seeds(options, book);
+  const bool one_hot = named_seeds(options, book);
   compare_gradients(options, book);
   book.answer(fmt::format(
       "They are different functions: a single head applies one softmax to (1/sqrt h) times the sum "
       "of the heads' scores, {0} heads apply {0}, and with zero-mean weights outputs and gradients "
       "differ. {1}",
-      options.heads, saturation_text(options, found)));
+      options.heads, saturation_text(options.width, found, one_hot)));
 }
 
 }  // namespace

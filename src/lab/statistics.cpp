@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "headroom/base/error.hpp"
 
@@ -40,6 +41,13 @@ Interval mean_interval(std::span<const double> values) {
   if (values.size() == 1) return {mean, mean, mean};
   const double half = student_t(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
   return {mean, mean - half, mean + half};
+}
+
+Interval geometric_mean(std::span<const double> values) {
+  std::vector<double> logs(values.begin(), values.end());
+  for (double& value : logs) value = std::log(value);
+  const Interval mean = mean_interval(logs);
+  return {std::exp(mean.value), std::exp(mean.low), std::exp(mean.high)};
 }
 
 Interval rate_interval(Index successes, Index draws) {

@@ -244,10 +244,11 @@ void claims(const AllRuns& all, Notebook& book) {
                by_precision(1e-9, 2e-2));
 }
 
-/// What became of the nudge, in words.
-std::string fate_of_nudge(const Runs& runs) {
-  const Interval growth =
-      mean_interval(runs.all([](const Course& c) { return c.inputs.back() / c.inputs.front(); }));
+/// What became of the nudge in one layout, in words.
+std::string fate_of_nudge(const std::vector<Course>& courses) {
+  std::vector<double> factors;
+  for (const Course& c : courses) factors.push_back(c.inputs.back() / c.inputs.front());
+  const Interval growth = mean_interval(factors);
   const char* verb = growth.low > 1    ? "has grown"
                      : growth.high < 1 ? "has shrunk"
                                        : "has neither clearly grown nor shrunk";
@@ -264,6 +265,7 @@ void run(const LabOptions& options, Notebook& book) {
     drift =
         larger(drift, largest(all[start].all([](const Course& c) { return largest(c.inputs); })));
   }
+  constexpr std::size_t fused = 1;
   const std::string stayed =
       drift == 0 ? "to the bit" : fmt::format("up to rounding ({:.1g})", drift);
   book.answer(fmt::format(
@@ -271,8 +273,9 @@ void run(const LabOptions& options, Notebook& book) {
       "in every step, in both layouts, with SGD and with AdamW. With output blocks of their own "
       "they part at the first step (by {:.2g}, and by {:.2g} after {}), with dropout on the "
       "attention as well (by {:.2g} after {}), and a nudge of one weight by 1e-5 {}.",
-      stayed, all[own_output].after(1, 1).value, all[own_output].after(1, steps).value, steps,
-      all[dropped].after(1, steps).value, steps, fate_of_nudge(all[nudged])));
+      stayed, all[own_output].after(fused, 1).value, all[own_output].after(fused, steps).value,
+      steps, all[dropped].after(fused, steps).value, steps,
+      fate_of_nudge(all[nudged].layouts[fused])));
 }
 
 }  // namespace symmetric_heads

@@ -114,14 +114,6 @@ void raise(Worst& worst, const std::string& what, double difference) {
   worst[what] = larger(worst[what], difference);
 }
 
-void compare_parts(Worst& worst, const std::string& what, const NamedArrays& a,
-                   const NamedArrays& b) {
-  for (const auto& [name, array] : a) {
-    if (name == "self.key.bias") continue;
-    raise(worst, what, relative_difference(array, b.at(name)));
-  }
-}
-
 void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, Worst& worst) {
   using namespace transplanted_steps;
   const AttentionConfig& config = twins.separate->config();
@@ -148,8 +140,8 @@ void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, W
   const auto compare = [&](Learner& a, Learner& b, const std::string& how) {
     const auto of_a = everything_of(a), of_b = everything_of(b);
     for (const auto& [what, parts] : of_a) {
-      compare_parts(worst, fmt::format("{}{}: {}", optimizer_names[which], how, what), parts,
-                    of_b.at(what));
+      raise(worst, fmt::format("{}{}: {}", optimizer_names[which], how, what),
+            parts_apart(parts, of_b.at(what)));
     }
   };
   compare(separate, fused, "");

@@ -13,11 +13,6 @@ namespace headroom::inline HEADROOM_PRECISION {
 using Worst = std::map<std::string, double>;
 void raise(Worst& worst, const std::string& what, double difference);
 
-/// Compares two sets of arrays by part: `what` gets max |difference| / max |value| of the worst
-/// array. Key biases, which have no effect, are not compared.
-void compare_parts(Worst& worst, const std::string& what, const NamedArrays& a,
-                   const NamedArrays& b);
-
 /// SGD with momentum, Adam, AdamW.
 inline constexpr int elementwise_optimizers = 3;
 inline constexpr int compared_steps = 20, taken_over_at = 10;

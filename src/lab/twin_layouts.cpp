@@ -1,6 +1,7 @@
 // Drawing an attention in one layout, transplanting it into the other.
 #include "lab/twin_layouts.hpp"
 
+#include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 
 namespace headroom::inline HEADROOM_PRECISION {
@@ -21,6 +22,14 @@ NamedArrays by_part(Attention& attention,
                     const std::function<const Array&(const std::string&)>& find) {
   for (auto& [name, tensor] : parameters(attention)) tensor.set_grad(find(name).clone());
   return export_gradients(attention, ForeignLayout::bert);
+}
+
+double parts_apart(const NamedArrays& a, const NamedArrays& b) {
+  double most = 0;
+  for (const auto& [name, array] : a) {
+    if (name != "self.key.bias") most = larger(most, relative_difference(array, b.at(name)));
+  }
+  return most;
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

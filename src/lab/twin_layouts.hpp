@@ -30,4 +30,8 @@ TwinLayouts twin_layouts(const AttentionConfig& config, Rng& rng, Layout from = 
 NamedArrays by_part(Attention& attention,
                     const std::function<const Array&(const std::string&)>& find);
 
+/// The largest relative difference of two arrays of one name. A key bias of its own is left out: it
+/// has no effect, and what its gradient and its moments hold is rounding.
+double parts_apart(const NamedArrays& a, const NamedArrays& b);
+
 }  // namespace headroom::inline HEADROOM_PRECISION

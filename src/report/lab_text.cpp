@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -108,7 +109,13 @@ std::string maps_text(const Record& block, const TerminalStyle& style) {
   for (std::size_t k = 0; k < block["keys"].size(); ++k) keys.push_back(std::to_string(k % 10));
   std::string text;
   for (const Record& map : block["maps"]) {
-    const std::vector<std::vector<double>> rows = map["rows"];
+    std::vector<std::vector<double>> rows;
+    for (const Record& row : map["rows"]) {
+      rows.emplace_back();
+      for (const Record& weight : row) {  // what JSON makes of NaN is no number
+        rows.back().push_back(weight.is_number() ? weight.get<double>() : std::nan(""));
+      }
+    }
     text += fmt::format("{:{}}{}\n", "", 2 * indent, map["name"].get<std::string>());
     text += attention_map_text(keys, queries, rows, style, 3 * indent);
   }

@@ -128,6 +128,29 @@ TEST_CASE("both precisions become one record: what is equal once, what differs s
   CHECK_THROWS_AS(merged_records(own, other), UsageError);
 }
 
+TEST_CASE("small numbers are told apart on a logarithmic axis, and what is no number always") {
+  const auto merged_series = [](bool log, const Record& first, const Record& second) {
+    const auto record = [&](const Record& points) {
+      Record own = lab_test::run("d2l", 10, 5);
+      own["blocks"] = Record::array({{{"type", "chart"},
+                                      {"title", "A chart"},
+                                      {"look", "Look."},
+                                      {"log", log},
+                                      {"series", {{{"name", "line"}, {"points", points}}}}}});
+      return own;
+    };
+    return merged_records(record(first), as_other(record(second)))["blocks"][0]["series"];
+  };
+  const Record zero = {{1, 0}}, tiny = {{1, 1e-16}}, small = {{1, 5e-7}}, none = {{1, nullptr}};
+  CHECK(merged_series(true, tiny, tiny).size() == 1);
+  CHECK(merged_series(true, zero, zero).size() == 1);
+  CHECK(merged_series(true, tiny, small).size() == 2);
+  CHECK(merged_series(true, zero, tiny).size() == 2);
+  CHECK(merged_series(false, tiny, small).size() == 1);
+  CHECK(merged_series(false, none, small).size() == 2);
+  CHECK(merged_series(false, {{1, std::nan("")}}, small).size() == 2);
+}
+
 TEST_CASE("what a precision says otherwise stands behind the other's words") {
   CHECK(joined_texts("a b", "float", "a b") == "a b");
   CHECK(joined_texts("True in 55 of 100 draws", "float", "True in 57 of 100 draws") ==
@@ -156,6 +179,11 @@ TEST_CASE("intervals are those of the textbooks") {
   CHECK(near(rate.high, 0.714));
   CHECK(rate_interval(0, 10).low == 0);
   CHECK(near(rate_interval(0, 10).high, 0.2775));
+  const Interval geometric = geometric_mean(std::vector<double>{1, 10, 100});
+  CHECK(near(geometric.value, 10, 1e-9));  // of the logarithms s = ln 10, t(2) = 4.303
+  CHECK(near(std::log(geometric.high / 10), 4.303 * std::log(10) / std::sqrt(3), 1e-2));
+  CHECK(near(std::log(10 / geometric.low), 4.303 * std::log(10) / std::sqrt(3), 1e-2));
+  CHECK_THROWS_AS(geometric_mean({}), UsageError);
   CHECK_THROWS_AS(mean_interval({}), UsageError);
   CHECK_THROWS_AS(rate_interval(3, 2), UsageError);
 }

@@ -7,7 +7,7 @@ using namespace headroom;
 using namespace lab_test;
 
 TEST_CASE("layouts holds for any seed and size") {
-  check_holds("layouts", {{1, 1, 1}, {6, 1, 2}, {4, 4, 3}, {12, 3, 4}, {64, 8, 5}}, 7);
+  check_holds("layouts", {{1, 1, 1}, {6, 1, 2}, {4, 4, 3}, {12, 3, 4}, {64, 8, 5}}, 8);
 }
 
 TEST_CASE("layouts names the arrays of other implementations, and where a head stands in them") {
@@ -55,5 +55,18 @@ TEST_CASE("layouts names the arrays of other implementations, and where a head s
     for (Index i = 0; i < 12; ++i) {
       CHECK(there[i * 36 + o] == layer.in_proj_weight.value()[o * 12 + i]);
     }
+  }
+}
+
+TEST_CASE("layouts says that a misread order is another layer only where it is one") {
+  const auto look = [](Index width, Index heads) {
+    const Record record = run("layouts", width, heads);
+    const Record& block = block_with(record, "written as [D, heads], read as");
+    CHECK(block["rows"][0][2] == 0);
+    return block["look"].get<std::string>();
+  };
+  CHECK_THAT(look(12, 3), Catch::EndsWith("misread, another one."));
+  for (const Index heads : {1, 4}) {
+    CHECK_THAT(look(4, heads), Catch::EndsWith("both orders are one."));
   }
 }

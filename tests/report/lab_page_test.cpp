@@ -114,6 +114,14 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
   }
 }
 
+TEST_CASE("a map with what is no number is drawn, and says so by its claims alone") {
+  Record record = small_experiment();
+  record["blocks"][3]["maps"][0]["rows"][1][2] = nullptr;  // what JSON makes of NaN
+  TerminalStyle plain;
+  plain.unicode = false;
+  CHECK_THAT(lab_text(record, plain), Contains("head 0") && Contains("x gradient"));
+}
+
 TEST_CASE("an experiment's text cannot end the page's script, and the page holds the record") {
   const Record record = small_experiment();
   const std::string page = lab_page(record, "/* chart */");

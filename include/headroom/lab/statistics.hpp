@@ -20,6 +20,10 @@ struct Interval {
 /// an interval of no width. Throws UsageError without values.
 Interval mean_interval(std::span<const double> values);
 
+/// The mean of positive numbers on a logarithmic scale, exp(mean of log x), with the interval of
+/// the logarithms. Throws UsageError without values.
+Interval geometric_mean(std::span<const double> values);
+
 /// Share of successes with Wilson's score interval (Wilson 1927). Throws UsageError unless
 /// 0 <= successes <= draws and draws >= 1.
 Interval rate_interval(Index successes, Index draws);

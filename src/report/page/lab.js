@@ -62,7 +62,7 @@ const drawn = {
     map_row(`${block.title}: left and right change the map, up and down the row`,
       block.maps.map((map) => map_card(map, block.queries, block.keys, `block ${index}`))),
     ...block.maps.map((map) => fold(`The numbers: ${map.name}`, () => table(["", ...block.keys],
-      map.rows.map((row, q) => [block.queries[q], ...row.map((w) => w.toFixed(3))]), `${block.title}, ${map.name}`)))],
+      map.rows.map((row, q) => [block.queries[q], ...row.map((w) => w === null ? "not a number" : w.toFixed(3))]), `${block.title}, ${map.name}`)))],
 };
 drawn.shapes = drawn.table;
 
