@@ -44,12 +44,14 @@ const std::vector<BenchCase>& bench_cases() {
 }
 
 Times time_work(Index warm_up, Index repetitions, const std::function<void()>& work) {
-  for (Index i = 0; i < warm_up; ++i) work();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point warm = Clock::now() + std::chrono::milliseconds(warm_up > 0 ? 200 : 0);
+  for (Index i = 0; i < warm_up || Clock::now() < warm; ++i) work();
   std::vector<double> times;
   for (Index i = 0; i < repetitions; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Clock::time_point begin = Clock::now();
     work();
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+    const std::chrono::duration<double, std::milli> time = Clock::now() - begin;
     times.push_back(time.count());
   }
   std::sort(times.begin(), times.end());

@@ -40,7 +40,8 @@ struct BenchOptions {
 struct Times {
   double median = 0, least = 0, mean = 0;
 };
-/// Does the work `warm_up` times untimed, then `repetitions` times.
+/// Does the work untimed, at least `warm_up` times and for a fifth of a second, in which the system
+/// spreads the threads over the processors (0: not at all); then `repetitions` times.
 Times time_work(Index warm_up, Index repetitions, const std::function<void()>& work);
 
 /// Where the time of repeated work goes, by operation: a list of rows with the keys operation,

@@ -65,8 +65,10 @@ struct Block {
 
 Factor transposed(const Factor& f) { return headroom::transposed(f.data, f.stride); }
 
-/// Row stride of a block of weights: whole cache lines.
+/// Row stride of a block of weights: whole cache lines, so that a row may end with a whole
+/// register.
 Index weight_stride(const AttentionPlan& plan) { return (plan.keys + 15) / 16 * 16; }
+static_assert(16 % batch_size == 0);
 
 /// What a head costs, to cut the heads into chunks: its multiply-adds, and the calls for one that
 /// has a single query.
@@ -122,15 +124,18 @@ void scores(const Block& block, const HeadRows& query, const HeadRows& key, Real
        transposed(block.all_keys(key)), Real(0), s, stride);
 }
 
-/// Sets what row r may not attend to: 0 behind its limit, -infinity (whose e^ is 0) at denied
-/// bytes. False when nothing is left; then the whole row is 0.
-bool mask_row(const Block& block, Index r, Real* s) {
+/// Masks row r of the scores: -infinity, whose e^ is 0, at denied bytes and from the row's limit to
+/// the end of a register, 0 further on. Returns how many scores there are to weigh, in whole
+/// registers, since the last numbers of a row by themselves take as long as several registers; 0
+/// when the row may attend to nothing, and then it is all 0.
+Index mask_row(const Block& block, Index r, Real* s) {
   const Index limit = block.limit(r);
   const std::uint8_t* const allowed = block.allowed(r);
   const bool any = allowed == nullptr ? limit > 0 : row_mask(s, limit, allowed);
-  const Index begin = any ? limit : 0;
-  std::fill(s + begin, s + block.keys, Real(0));
-  return any;
+  const Index count = any ? (limit + batch_size - 1) / batch_size * batch_size : 0;
+  if (any) std::fill(s + limit, s + count, -infinity);
+  std::fill(s + count, s + std::max(count, block.keys), Real(0));
+  return count;
 }
 
 /// The factors that dropout multiplies row r of the weights with: 0 or 1 / (1 - p).
@@ -150,8 +155,8 @@ void row_multiply(const Real* factors, Index n, Real* y) {
 void weigh(const Block& block, Real* s, Index stride, Real* factors, Real* log_sum_exp) {
   for (Index r = 0; r < block.rows; ++r) {
     Real* const row = s + r * stride;
-    const bool any = mask_row(block, r, row);
-    log_sum_exp[block.statistics(r)] = any ? row_softmax(row, block.limit(r), row) : -infinity;
+    const Index count = mask_row(block, r, row);
+    log_sum_exp[block.statistics(r)] = count > 0 ? row_softmax(row, count, row) : -infinity;
     if (factors != nullptr) {
       dropout_row(block, r, factors);
       row_multiply(factors, block.keys, row);
@@ -176,11 +181,12 @@ void weigh_backward(const Block& block, const Real* y, const Real* log_sum_exp, 
   for (Index r = 0; r < block.rows; ++r) {
     Real* const weights = p + r * stride;
     Real* const d = dp + r * stride;
-    if (!mask_row(block, r, weights)) {
+    const Index count = mask_row(block, r, weights);
+    if (count == 0) {
       std::fill_n(d, block.keys, Real(0));
       continue;
     }
-    row_exp(weights, block.limit(r), log_sum_exp[block.statistics(r)], weights);
+    row_exp(weights, count, log_sum_exp[block.statistics(r)], weights);
     const Index at = block.output() + r * y_stride;
     const Real delta = row_dot(dy + at, y + at, block.plan.value_dim);
     if (factors != nullptr) {
@@ -235,8 +241,8 @@ void attention_rows(const AttentionPlan& plan, HeadRows query, HeadRows key,
           scores(block, query, key, s, stride);
           for (Index r = 0; r < block.rows; ++r) {
             Real* const row = s + r * stride;
-            const bool any = mask_row(block, r, row);
-            const RowShape shape = any ? row_shape(row, block.limit(r)) : RowShape{0, 0};
+            const Index count = mask_row(block, r, row);
+            const RowShape shape = count > 0 ? row_shape(row, count) : RowShape{0, 0};
             const Index at = block.statistics(r);
             rows.entropy[at] = shape.entropy;
             rows.maximum[at] = shape.maximum;

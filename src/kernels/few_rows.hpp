@@ -6,8 +6,9 @@
 namespace headroom::inline HEADROOM_PRECISION {
 namespace kernels {
 
-/// With at most this many rows of A few_rows is faster than the BLAS.
-inline constexpr Index few_rows_limit = 24;
+/// With at most this many rows of A few_rows is faster than the BLAS, unless the rows are shorter
+/// than this: then adding up the lanes of the sums takes longer than the products.
+inline constexpr Index few_rows_limit = 24, few_rows_shortest = 128;
 
 /// What is added to a product: beta times what C holds, or a bias for every column. With neither,
 /// C's old numbers are not read.

@@ -120,7 +120,8 @@ struct Slabs {
 
 void gemm(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, Real* c,
           Index c_stride) {
-  if (k > 0 && m <= kernels::few_rows_limit && !a.is_transposed && b.is_transposed) {
+  if (m <= kernels::few_rows_limit && k >= kernels::few_rows_shortest && !a.is_transposed &&
+      b.is_transposed) {
     return kernels::few_rows(m, n, k, alpha, a, b, {.beta = beta}, c, c_stride);
   }
   const Product product{m, n, k, alpha, a, b, beta, c, c_stride};

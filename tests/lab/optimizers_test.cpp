@@ -103,7 +103,7 @@ const Record& line_of(const Record& block, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("optimizers holds for any seed and size") {
+TEST_CASE("optimizers holds for any seed and size", "[long]") {
   check_holds("optimizers", {{8, 2, 9}, {16, 4, 2}}, 10);
 }
 

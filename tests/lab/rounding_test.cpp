@@ -46,7 +46,7 @@ TEST_CASE("rounding holds for any seed and size", "[long]") {
   lab_test::check_holds("rounding", {{12, 3, 2}, {4, 1, 1}}, 7);
 }
 
-TEST_CASE("rounding shows the first step's difference, and levels that fit its curves") {
+TEST_CASE("rounding shows the first step's difference, and levels that fit its curves", "[long]") {
   const Index width = 8, heads = 2;
   const std::uint64_t seed = 3;
   const Record record = lab_test::run("rounding", width, heads, seed);
