@@ -260,8 +260,8 @@ void run(const LabOptions& options, Notebook& book) {
   book.answer(fmt::format(
       "{} of {} common rules for weight decay decay other weights once the heads are stored "
       "differently ({}); those that look at the number of axes or for the word \"bias\" treat both "
-      "layouts alike. With {} heads the separate layout has {} parameter tensors instead of {}; its "
-      "tape has {} operations against {}, or {} when every head is written out.",
+      "layouts alike. With {} heads the separate layout has {} parameter tensors instead of {}, "
+      "and its tape has {} operations against {}, or {} when every head is written out.",
       apart.count, decay.size(), apart.names, last.heads, last.separate_tensors, last.fused_tensors,
       last.separate.operations, last.fused.operations, last.listed.operations));
 }
