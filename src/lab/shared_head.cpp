@@ -388,7 +388,7 @@ Experiment shared_head_experiment() {
               "Such a layer, with random weights, is compared with a fused one that holds the same "
               "small matrix in every diagonal block. Gradients of both come from the tape, for the "
               "same random cotangent. Then slices of the input are changed one by one, here and in "
-              "a fused layer without the constraint.",
+              "layers with fused and with separate heads.",
           .formulas = {"W_fused = I_h (x) W", "dL/dW = sum_h (dL/dW_fused)[hD:(h+1)D, hD:(h+1)D]",
                        "weights: 3 D^2 against 3 C^2 = h^2 3 D^2"},
           .defaults = {.width = 256, .heads = 8},
