@@ -166,8 +166,8 @@ MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& o
       muon.projection.value, 1);
   book.at_most("the same with Muon per tensor, fused, over that per projection",
                muon.tensor.value / muon.projection.value, 1);
-  if (options.width == 32 &&
-      options.heads == 4) {  // in small layers five draws are too few for intervals that part
+  // In small layers five draws are too few for intervals that part.
+  if (options.width == 32 && options.heads == 4) {
     book.at_most("LAMB per projection: upper end of that interval", lamb.high, 0.99);
     book.at_most("Muon per projection: upper end of that interval", muon.projection.high, 0.9);
     book.at_most("Muon per tensor, upper end, over per projection, lower end",

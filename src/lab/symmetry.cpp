@@ -21,6 +21,7 @@ namespace {
 namespace symmetric_heads {
 
 constexpr int draws = 5;
+constexpr std::size_t fused = 1;  // among both_layouts
 constexpr Index steps = 100;
 
 /// How head 1 begins, as a copy of head 0.
@@ -180,7 +181,6 @@ double disagreement(const AllRuns& all) {
 void show(const AllRuns& all, Notebook& book) {
   std::vector<Notebook::Series> lines;
   Notebook::Rows rows;
-  constexpr std::size_t fused = 1;
   for (std::size_t i = 0; i < all.size(); ++i) {
     lines.push_back({starts[i].name, {}});
     for (const Index step : {0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100}) {
@@ -265,7 +265,6 @@ void run(const LabOptions& options, Notebook& book) {
     drift =
         larger(drift, largest(all[start].all([](const Course& c) { return largest(c.inputs); })));
   }
-  constexpr std::size_t fused = 1;
   const std::string stayed =
       drift == 0 ? "to the bit" : fmt::format("up to rounding ({:.1g})", drift);
   book.answer(fmt::format(
