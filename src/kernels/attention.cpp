@@ -186,18 +186,17 @@ void weigh_backward(const Block& block, const Real* y, const Real* log_sum_exp, 
       std::fill_n(d, block.keys, Real(0));
       continue;
     }
-    row_exp(weights, count, log_sum_exp[block.statistics(r)], weights);
-    const Index at = block.output() + r * y_stride;
-    const Real delta = row_dot(dy + at, y + at, block.plan.value_dim);
     if (factors != nullptr) {
       dropout_row(block, r, factors);
       row_multiply(factors, block.keys, d);
     }
-    // Denied keys have weight 0 and perhaps a NaN in d, from their value: they stay out.
-#pragma omp simd
-    for (Index j = 0; j < block.keys; ++j) {
-      d[j] = weights[j] != 0 ? weights[j] * (d[j] - delta) : Real(0);
-    }
+    const Index at = block.output() + r * y_stride;
+    // The mean of d under the weights, which is <dy, y> but for rounding, and the rest of it.
+    // Denied keys have weight 0, and perhaps a NaN in d from their value.
+    const Real rough = row_dot(dy + at, y + at, block.plan.value_dim);
+    const Real rest =
+        row_exp_mean_above(weights, d, count, log_sum_exp[block.statistics(r)], rough, weights);
+    row_softmax_backward(weights, d, block.keys, rough, rest, false, d);
     if (factors != nullptr) row_multiply(factors, block.keys, weights);
   }
 }

@@ -159,6 +159,63 @@ inline Real row_softmax(const Real* x, Index n, Real* y) {
   return shift + std::log(sum);
 }
 
+/// weight x, and 0 where the weight is 0 though x may be NaN there. (Written as a condition in a
+/// loop it would not become SIMD without AVX-512.)
+inline Batch weighted(const Batch& weight, const Batch& x) {
+  const Batch zero(Real(0));
+  return xsimd::select(weight == zero, zero, weight * x);
+}
+
+/// sum_i y_i (d_i - base) over weights y. Where y_i is 0, d_i stays out and may be NaN.
+inline Real row_mean_above(const Real* y, const Real* d, Index n, Real base) {
+  const Batch bases(base);
+  Batch sum(Real(0));
+  Index i = 0;
+  for (; i + batch_size <= n; i += batch_size) {
+    sum += weighted(Batch::load_unaligned(y + i), Batch::load_unaligned(d + i) - bases);
+  }
+  if (i < n) {
+    sum += weighted(load_tail(y + i, n - i, Real(0)), load_tail(d + i, n - i, Real(0)) - bases);
+  }
+  return lanes_sum(sum);
+}
+
+/// y_i = e^(x_i - shift), and row_mean_above(y, d, n, base) in the same pass. n is a multiple of
+/// batch_size; x and y may be the same.
+inline Real row_exp_mean_above(const Real* x, const Real* d, Index n, Real shift, Real base,
+                               Real* y) {
+  const Batch shifts(shift), bases(base);
+  Batch sum(Real(0));
+  for (Index i = 0; i < n; i += batch_size) {
+    const Batch e = exponential(Batch::load_unaligned(x + i) - shifts);
+    e.store_unaligned(y + i);
+    sum += weighted(e, Batch::load_unaligned(d + i) - bases);
+  }
+  return lanes_sum(sum);
+}
+
+/// dx_i (+)= y_i (dy_i - m): the gradient of a softmax y, where m = sum_i y_i dy_i is handed over
+/// as rough + rest, rest = sum_i y_i (dy_i - rough). Where one weight is nearly 1, m is nearly its
+/// dy, and their difference would be mostly the rounding of m; what the rough one leaves of dy is
+/// small, and so is the rounding of its mean. Where y_i is 0, dy_i stays out and may be NaN. dy and
+/// dx may be the same.
+inline void row_softmax_backward(const Real* y, const Real* dy, Index n, Real rough, Real rest,
+                                 bool add, Real* dx) {
+  const Batch roughs(rough), rests(rest);
+  const auto slope = [&](const Batch& weight, const Batch& d) {
+    return weighted(weight, (d - roughs) - rests);
+  };
+  Index i = 0;
+  for (; i + batch_size <= n; i += batch_size) {
+    const Batch d = slope(Batch::load_unaligned(y + i), Batch::load_unaligned(dy + i));
+    (add ? Batch::load_unaligned(dx + i) + d : d).store_unaligned(dx + i);
+  }
+  if (i < n) {
+    const Batch d = slope(load_tail(y + i, n - i, Real(0)), load_tail(dy + i, n - i, Real(0)));
+    store_tail(add ? load_tail(dx + i, n - i, Real(0)) + d : d, dx + i, n - i);
+  }
+}
+
 /// How sharp a row of weights is.
 struct RowShape {
   Real entropy, maximum;

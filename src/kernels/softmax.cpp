@@ -30,9 +30,9 @@ void softmax(const Real* x, Index rows, Index columns, Real* y) {
 void softmax_backward(const Real* y, const Real* dy, Index rows, Index columns, bool add,
                       Real* dx) {
   for_rows(rows, columns, [=](Index at) {
-    const Real mean = row_dot(y + at, dy + at, columns);  // of dy, under the weights y
-#pragma omp simd
-    for (Index c = at; c < at + columns; ++c) put(y[c] * (dy[c] - mean), add, dx[c]);
+    const Real rough = row_mean_above(y + at, dy + at, columns, Real(0));
+    const Real rest = row_mean_above(y + at, dy + at, columns, rough);
+    row_softmax_backward(y + at, dy + at, columns, rough, rest, add, dx + at);
   });
 }
 
@@ -44,17 +44,6 @@ void masked_softmax(const Real* x, const std::uint8_t* allowed, Index rows, Inde
       row_softmax(y + at, columns, y + at);
     } else {
       std::fill_n(y + at, columns, Real(0));
-    }
-  });
-}
-
-void masked_softmax_backward(const Real* y, const Real* dy, const std::uint8_t* allowed, Index rows,
-                             Index columns, bool add, Real* dx) {
-  for_rows(rows, columns, [=](Index at) {
-    Real mean = 0;
-    for (Index c = at; c < at + columns; ++c) mean += allowed[c] != 0 ? y[c] * dy[c] : Real(0);
-    for (Index c = at; c < at + columns; ++c) {
-      put(allowed[c] != 0 ? y[c] * (dy[c] - mean) : Real(0), add, dx[c]);
     }
   });
 }

@@ -10,14 +10,12 @@ namespace kernels {
 
 /// y_rc = e^(x_rc - max_r) / sum_c e^(x_rc - max_r)
 void softmax(const Real* x, Index rows, Index columns, Real* y);
-/// dx_rc (+)= y_rc (dy_rc - sum_c y_rc dy_rc); `add` tells whether dx has a sum already.
+/// dx_rc (+)= y_rc (dy_rc - sum_c y_rc dy_rc); `add` tells whether dx has a sum already. Where y is
+/// 0, as masked_softmax makes it, dx is 0 and dy is not touched.
 void softmax_backward(const Real* y, const Real* dy, Index rows, Index columns, bool add, Real* dx);
 
 /// Softmax over the entries where `allowed` is 1; 0 elsewhere, and in a row with nothing allowed.
 void masked_softmax(const Real* x, const std::uint8_t* allowed, Index rows, Index columns, Real* y);
-/// The same, touching dy at allowed entries only.
-void masked_softmax_backward(const Real* y, const Real* dy, const std::uint8_t* allowed, Index rows,
-                             Index columns, bool add, Real* dx);
 
 /// y_rc = x_rc - log sum_c e^x_rc
 void log_softmax(const Real* x, Index rows, Index columns, Real* y);

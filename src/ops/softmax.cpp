@@ -57,19 +57,18 @@ Bytes spread(const Bytes& allowed, const Shape& shape) {
 
 }  // namespace
 
+// As softmax; y is 0 where it is not allowed, and so is dx.
 Tensor masked_softmax(const Tensor& x, const Bytes& allowed) {
   OpScope op("masked_softmax");
   const auto [rows, columns] = rows_of(op, x.value());
   const Bytes mask = spread(allowed, x.shape());
   Array y(x.shape());
   kernels::masked_softmax(x.value().data(), mask.data(), rows, columns, y.data());
-  return record(op, y, {x},
-                [y, mask, rows = rows, columns = columns](const Array& dy, Gradients& into) {
-                  bool fresh = false;
-                  Array& dx = into[0].sum(fresh);
-                  kernels::masked_softmax_backward(y.data(), dy.data(), mask.data(), rows, columns,
-                                                   !fresh, dx.data());
-                });
+  return record(op, y, {x}, [y, rows = rows, columns = columns](const Array& dy, Gradients& into) {
+    bool fresh = false;
+    Array& dx = into[0].sum(fresh);
+    kernels::softmax_backward(y.data(), dy.data(), rows, columns, !fresh, dx.data());
+  });
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

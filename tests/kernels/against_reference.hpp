@@ -62,6 +62,17 @@ void require_close(const Array& got, const Wanted& wanted, double tolerance) {
   REQUIRE(worst <= tolerance);
 }
 
+/// Fails unless every number is right to this share of itself, however small it is.
+template <class Wanted>
+void require_digits(const Array& got, const Wanted& wanted, double share) {
+  REQUIRE(static_cast<std::size_t>(got.size()) == wanted.size());
+  auto at = wanted.begin();
+  for (Index i = 0; i < got.size(); ++i, ++at) {
+    INFO("element " << i << ": got " << got[i] << ", wanted " << *at);
+    REQUIRE(std::abs(static_cast<double>(got[i]) - *at) <= share * std::abs(*at));
+  }
+}
+
 inline constexpr double value_tolerance = is_double ? 1e-13 : 2e-6;
 inline constexpr double gradient_tolerance = is_double ? 1e-12 : 1e-5;
 

@@ -8,6 +8,28 @@
 
 namespace headroom::inline HEADROOM_PRECISION {
 
+namespace {
+
+/// One head of one example, without a mask.
+kernels::AttentionPlan one_head(Index queries, Index keys, Index head_dim, Index value_dim,
+                                Real scale) {
+  return {.batch = 1,
+          .heads = 1,
+          .queries = queries,
+          .keys = keys,
+          .head_dim = head_dim,
+          .value_dim = value_dim,
+          .scale = scale,
+          .limits = Ids(Shape{1, queries}, static_cast<std::int32_t>(keys)),
+          .limits_differ = false,
+          .allowed = {},
+          .allowed_at = {},
+          .dropout = 0,
+          .streams = {}};
+}
+
+}  // namespace
+
 TEST_CASE("one head of attention agrees with its reference in values and gradients") {
   Rng rng(1);
   constexpr Index queries = 6, keys = 5, head_dim = 3, value_dim = 2;
@@ -22,19 +44,9 @@ TEST_CASE("one head of attention agrees with its reference in values and gradien
     a = at >= keys && rng.uniform() < Real(0.6);  // query 0 sees nothing
     bytes[at++] = a ? 1 : 0;
   }
-  const kernels::AttentionPlan plan{.batch = 1,
-                                    .heads = 1,
-                                    .queries = queries,
-                                    .keys = keys,
-                                    .head_dim = head_dim,
-                                    .value_dim = value_dim,
-                                    .scale = Real(scale),
-                                    .limits = Ids(Shape{1, queries}, std::int32_t{keys}),
-                                    .limits_differ = false,
-                                    .allowed = bytes,
-                                    .allowed_at = {0},
-                                    .dropout = 0,
-                                    .streams = {}};
+  kernels::AttentionPlan plan = one_head(queries, keys, head_dim, value_dim, Real(scale));
+  plan.allowed = bytes;
+  plan.allowed_at = {0};
   const kernels::HeadRows query{q.data(), head_dim}, key{k.data(), head_dim},
       value{v.data(), value_dim};
   Array y(dy.shape()), log_sum_exp(Shape{queries});
@@ -64,6 +76,26 @@ TEST_CASE("one head of attention agrees with its reference in values and gradien
       complex_step_gradient(
           v, dy, [&](const auto& z) { return reference::attention(qc, kc, z, allowed, scale); }),
       gradient_tolerance);
+}
+
+TEST_CASE("a query that sees hardly more than one key has gradients with all their digits") {
+  const Array q(Shape{1, 1}, {Real(2.9)}), dy(Shape{1, 1}, {Real(3.1)});
+  const Array k(Shape{4, 1}, {Real(3.8), Real(0.1), Real(-0.4), Real(-3)});
+  const Array v(Shape{4, 1}, {Real(1.9), Real(-0.7), Real(0.4), Real(1.1)});
+  const kernels::AttentionPlan plan = one_head(1, 4, 1, 1, 1);
+  const kernels::HeadRows query{q.data(), 1}, key{k.data(), 1}, value{v.data(), 1};
+  Array y(dy.shape()), log_sum_exp(Shape{1}), dq(q.shape()), dk(k.shape()), dv(v.shape());
+  kernels::attention(plan, query, key, value, y.data(), log_sum_exp.data());
+  kernels::attention_backward(plan, query, key, value, y.data(), log_sum_exp.data(), dy.data(),
+                              {dq.data(), 1, true}, {dk.data(), 1, true}, {dv.data(), 1, true});
+  const auto qc = matrix_of<Complex>(q), kc = matrix_of<Complex>(k), vc = matrix_of<Complex>(v);
+  const auto all = reference::all_allowed(1, 4);
+  // Scores of up to 11 are rounded at 1e-6, and the small weights with them.
+  constexpr double share = is_double ? 1e-10 : 5e-6;
+  const auto of_query = [&](const auto& z) { return reference::attention(z, kc, vc, all, 1); };
+  const auto of_key = [&](const auto& z) { return reference::attention(qc, z, vc, all, 1); };
+  require_digits(dq, complex_step_gradient(q, dy, of_query), share);
+  require_digits(dk, complex_step_gradient(k, dy, of_key), share);
 }
 
 namespace {

@@ -86,9 +86,28 @@ Case::Case(const std::filesystem::path& path) : file_(TensorFile::read(path)) {
   config_ = parse_json(file_.metadata["config"], path.string());
 }
 
+void Case::begin_run() {
+  used_.clear();
+  compared_.clear();
+  nudge_.reset();
+}
+
+void Case::begin_nudged_run(std::uint64_t seed) {
+  used_.clear();
+  nudge_ = Rng(seed);
+}
+
 Array Case::array(const std::string& name) {
+  constexpr Real highest = std::numeric_limits<Real>::max(), lowest = -highest;
   use(name);
-  return file_.array(name);
+  Array numbers = file_.array(name);
+  if (nudge_ && !name.starts_with("cot.")) {
+    for (Real& x : numbers.span()) {
+      const double u = nudge_->uniform();  // a third each: down, up, as it is
+      if (u < 2.0 / 3) x = std::nextafter(x, u < 1.0 / 3 ? lowest : highest);
+    }
+  }
+  return numbers;
 }
 
 Tensor Case::input(const std::string& name) { return parameter(array("in." + name)); }
@@ -169,24 +188,47 @@ void Case::compare_exactly(const std::string& name, const Array& actual) {
 void Case::compare_within(const std::string& name, const Array& actual, double allowed,
                           double key_bias_allowed) {
   use(name);
-  const std::vector<double> expected = file_.doubles(name);
   const Shape& shape = file_.tensor(name).shape;
   if (!(actual.shape() == shape)) {
     throw ShapeError(name + ": expected " + shape.text() + ", got " + actual.shape().text());
   }
-  const Range key_bias = key_bias_of(name, actual.size());
-  for (Index i = 0; i < actual.size(); ++i) {
-    const bool in_key_bias = key_bias.holds(i);
-    if (in_key_bias && name.starts_with("after.")) continue;
-    const double is = static_cast<double>(actual[i]),
-                 should = expected[static_cast<std::size_t>(i)];
-    const double difference = std::abs(is - should);
-    double used = 0;  // where nothing differs, nothing need be allowed
-    if (difference != 0) used = difference / (in_key_bias ? key_bias_allowed : allowed);
-    if (std::isnan(used)) used = std::numeric_limits<double>::infinity();
-    largest_difference_ = std::max(largest_difference_, difference);
-    if (used > worst_.used) worst_ = {name, used, difference, should, is, position(i, shape)};
+  if (!nudge_) {
+    compared_[name] = {actual.clone(), allowed, key_bias_allowed};
+    return;
   }
+  Comparison& before = compared_.at(name);
+  if (before.allowed == 0) return;  // exactly is exactly
+  for (Index i = 0; i < actual.size(); ++i) {
+    const double moved = std::abs(static_cast<double>(actual[i] - before.actual[i]));
+    if (std::isfinite(moved)) before.moved = std::max(before.moved, moved);
+  }
+}
+
+Worst Case::worst() const {
+  Worst worst;
+  for (const auto& [name, comparison] : compared_) {
+    const Array& actual = comparison.actual;
+    const std::vector<double> expected = file_.doubles(name);
+    const double allowed = std::max(comparison.allowed, 2 * comparison.moved);
+    const Range key_bias = key_bias_of(name, actual.size());
+    for (Index i = 0; i < actual.size(); ++i) {
+      const bool in_key_bias = key_bias.holds(i);
+      if (in_key_bias && name.starts_with("after.")) continue;
+      const double is = static_cast<double>(actual[i]),
+                   should = expected[static_cast<std::size_t>(i)];
+      const double difference = std::abs(is - should);
+      double used = 0;  // where nothing differs, nothing need be allowed
+      if (difference != 0)
+        used = difference / (in_key_bias ? comparison.key_bias_allowed : allowed);
+      if (std::isnan(used)) used = std::numeric_limits<double>::infinity();
+      const double largest = std::max(worst.largest_difference, difference);
+      if (used > worst.used) {
+        worst = {name, used, difference, should, is, comparison.moved, position(i, actual.shape())};
+      }
+      worst.largest_difference = largest;
+    }
+  }
+  return worst;
 }
 
 std::vector<std::string> Case::left_over() const {

@@ -3,12 +3,14 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "headroom/base/record.hpp"
+#include "headroom/base/rng.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/nn/module.hpp"
 
@@ -28,12 +30,15 @@ struct Output {
   Tensor tensor;
 };
 
-/// The worst comparison of a case: the one that used up most of what is allowed.
+/// The worst number of a run, the one that used up most of what is allowed, and how far any number
+/// of the run is off.
 struct Worst {
   std::string name;
   double used = -1;  // |actual - expected| / allowed; above 1 fails
   double difference = 0, expected = 0, actual = 0;
+  double moved = 0;  // as nudged runs moved it; 0 without any
   std::vector<Index> at;
+  double largest_difference = 0;
 };
 
 /// A file with its metadata, tensors, and a memory of what was read and compared. Asking for what
@@ -73,15 +78,27 @@ class Case {
   void compare_exactly(const std::string& name, const Array& actual);
 
   /// Starts over: another layout is to compare everything again.
-  void begin_run() { used_.clear(); }
-  /// Tensors of the file that were neither read nor compared since then.
+  void begin_run();
+  /// Starts a run in which inputs and parameters are off by at most one unit in the last place,
+  /// each at random. Its numbers are not held to the expected ones: how far they are from those of
+  /// the run before says how far rounding alone can move each tensor (for instance where a ReLU's
+  /// input is 0 but for rounding, or a gradient of which Adam makes a step of full length), and
+  /// twice that is allowed too.
+  void begin_nudged_run(std::uint64_t seed);
+  /// Tensors of the file that were neither read nor compared since the last start.
   std::vector<std::string> left_over() const;
-  const Worst& worst() const { return worst_; }
-  double largest_difference() const { return largest_difference_; }
+  /// Of the last run that was not nudged.
+  Worst worst() const;
 
  private:
+  /// What was computed, and how far it may be from the file's.
+  struct Comparison {
+    Array actual;
+    double allowed, key_bias_allowed;  // the latter for gradients of key biases
+    double moved = 0;                  // largest distance from `actual` in nudged runs
+  };
+
   Array array(const std::string& name);
-  /// `allowed` difference; `key_bias_allowed` that of gradients of key biases.
   void compare_within(const std::string& name, const Array& actual, double allowed,
                       double key_bias_allowed);
   void use(const std::string& name) { used_.insert(name); }
@@ -90,8 +107,8 @@ class Case {
   std::string kind_;
   Record config_;
   std::set<std::string> used_;
-  Worst worst_;
-  double largest_difference_ = 0;
+  std::map<std::string, Comparison> compared_;
+  std::optional<Rng> nudge_;
 };
 
 /// The shape of rows [begin, begin + count) of an array, and those rows themselves.
