@@ -8,6 +8,7 @@ More than a tenth more instructions is a failure; a tenth less says that the fil
 (--update writes it). Causal attention must do half the work of full attention, in at most 0.55 of
 its instructions. The counts belong to g++ 12 and -march=x86-64-v3.
 """
+import argparse
 import json
 import os
 import pathlib
@@ -43,12 +44,15 @@ def count(program):
 
 
 def main():
-    program, update = sys.argv[1], "--update" in sys.argv[2:]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", help="kernel_work of a build")
+    parser.add_argument("--update", action="store_true", help="write the counts as the expected ones")
+    options = parser.parse_args()
     if shutil.which("valgrind") is None:
         print("skipped: no valgrind (apt-get install valgrind)")
         return
-    found = count(program)
-    if update:
+    found = count(options.program)
+    if options.update:
         EXPECTED.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n")
         return
     expected = json.loads(EXPECTED.read_text())
