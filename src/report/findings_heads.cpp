@@ -17,7 +17,7 @@ namespace {
 constexpr double kept_share_apart = 0.25;  // kinds of attention whose kept shares differ by this
 constexpr double notable_change = 0.05;    // of a step's time
 constexpr double points_at_one = 0.6;      // mean of row maxima of a head that points
-constexpr double strong_correlation = 0.7;
+constexpr double strong_correlation = 0.7, rough_correlation = 0.4;
 
 /// Spearman's rank correlation; ties share their mean rank.
 double rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
@@ -170,6 +170,26 @@ Record maps_finding(const Record& run) {
                  look + " Pointing means a mean largest weight of at least 0.6.");
 }
 
+namespace {
+
+/// A sentence for each strength of a rank correlation r.
+struct ByStrength {
+  const char *strong, *rough, *weak;
+};
+
+Record correlation_finding(double r, const ByStrength& words, const std::string& look) {
+  const char* words_of_r = r >= strong_correlation  ? words.strong
+                           : r >= rough_correlation ? words.rough
+                                                    : words.weak;
+  return finding(fmt::format("{} (rank correlation {:.2f})", words_of_r, r),
+                 r >= strong_correlation
+                     ? look
+                     : fmt::format("{} A rank correlation from {} on would be a clear one.", look,
+                                   strong_correlation));
+}
+
+}  // namespace
+
 Record importance_finding(const Record& run, const std::vector<std::string>& models) {
   std::vector<double> importance, cost, first, second;
   std::vector<std::pair<double, bool>> went;
@@ -202,27 +222,19 @@ Record importance_finding(const Record& run, const std::vector<std::string>& mod
       look += fmt::format(" The layouts rank their heads with a correlation of {:.2f}.",
                           rank_correlation(first, second));
     }
-    return r >= strong_correlation
-               ? finding(fmt::format("Importance predicts what removing costs (rank correlation "
-                                     "{:.2f})",
-                                     r),
-                         look)
-               : finding(fmt::format("No clear pattern: importance hardly predicts cost (rank "
-                                     "correlation {:.2f})",
-                                     r),
-                         look + " A rank correlation of 0.7 would count.");
+    return correlation_finding(r,
+                               {"Importance predicts what removing costs",
+                                "Importance predicts only roughly what removing costs",
+                                "No clear pattern: importance hardly predicts cost"},
+                               look);
   }
   if (first.size() > 2) {
     const double r = rank_correlation(first, second);
-    return r >= strong_correlation
-               ? finding(fmt::format("Both layouts agree on which heads matter (rank correlation "
-                                     "{:.2f})",
-                                     r),
-                         look)
-               : finding(fmt::format("No clear pattern: the layouts rank their heads differently "
-                                     "(rank correlation {:.2f})",
-                                     r),
-                         look + " A rank correlation of 0.7 would count as agreement.");
+    return correlation_finding(r,
+                               {"Both layouts agree on which heads matter",
+                                "The layouts agree only roughly on which heads matter",
+                                "No clear pattern: the layouts rank their heads differently"},
+                               look);
   }
   std::sort(went.begin(), went.end());
   const auto gone = std::count_if(went.begin(), went.end(), [](const auto& h) { return h.second; });

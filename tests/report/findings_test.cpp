@@ -8,6 +8,7 @@
 
 using namespace headroom;
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -70,6 +71,24 @@ TEST_CASE("numbers that support no finding give no clear pattern") {
   }
   CHECK(title(run, "importance") ==
         "No clear pattern: the layouts rank their heads differently (rank correlation -1.00)");
+}
+
+TEST_CASE("a middling correlation is called rough, and what would be a clear one is said") {
+  Record run = small_run();
+  REQUIRE(run["heads"].size() == 12);
+  for (int rank = 0; rank < 12; ++rank) {
+    Record& head = run["heads"][static_cast<std::size_t>(rank)];
+    head["importance"] = rank;
+    head["cost"] = (rank + 1) % 12;  // 1 - 6 / 13 = 0.54
+  }
+  const Record found = findings(run)["importance"];
+  CHECK(found["title"] ==
+        "Importance predicts only roughly what removing costs (rank correlation 0.54)");
+  CHECK_THAT(found["look"].get<std::string>(),
+             EndsWith("A rank correlation from 0.7 on would be a clear one."));
+  for (Record& head : run["heads"]) head["cost"] = head["importance"];
+  CHECK(title(run, "importance") ==
+        "Importance predicts what removing costs (rank correlation 1.00)");
 }
 
 TEST_CASE("findings follow the numbers to the other side of their thresholds") {

@@ -98,7 +98,8 @@ function alive_curves() {
 function heads_figure() {
   const most = Math.max(...run.heads.map((head) => mean_of(head.importance)).filter(is_number), 0);
   const grids = h("div.grids", {}, kinds.map(({kind}) => head_grid(kind, most)));
-  const scale = h("div.scale", {}, "0", h("i", {"aria-hidden": "true"}), `100: the most important head (${number_text(most)})`, h("i.key", {"aria-hidden": "true"}), "removed at the step below");
+  const scale = h("div.scale", {}, h("span", {}, "0", h("i", {"aria-hidden": "true"}), `100: the most important head (${number_text(most)})`),
+                  h("span", {}, h("i.key", {"aria-hidden": "true"}), "removed at the step below"));
   const curves = alive_curves();
   if (curves.length) {
     const figure = curve_figure(found.heads, curves, {y: {beginAtZero: true, ticks: {stepSize: 2, color: () => css("--soft"), padding: 8}}});
