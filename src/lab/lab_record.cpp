@@ -196,14 +196,14 @@ std::string joined_texts(const std::string& text, const std::string& precision,
 
 std::vector<std::string> failed_claims(const Record& record) {
   std::vector<std::string> failed;
-  for (const Record& claim : record["claims"]) {
-    for (const Record& precision : record["precisions"]) {
+  for (const Record& claim : record.at("claims")) {
+    for (const Record& precision : record.at("precisions")) {
       const auto run = claim.find(precision.get<std::string>());
-      if (run == claim.end() || (*run)["holds"].get<bool>()) continue;
+      if (run == claim.end() || run->at("holds").get<bool>()) continue;
       failed.push_back(
-          fmt::format("\"{}\" is {} in {}, must be {} {}", claim["text"].get<std::string>(),
-                      figure_text((*run)["measured"]), precision.get<std::string>(),
-                      claim["relation"].get<std::string>(), figure_text((*run)["bound"])));
+          fmt::format("\"{}\" is {} in {}, must be {} {}", claim.at("text").get<std::string>(),
+                      figure_text(run->at("measured")), precision.get<std::string>(),
+                      claim.at("relation").get<std::string>(), figure_text(run->at("bound"))));
     }
   }
   return failed;

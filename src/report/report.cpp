@@ -54,7 +54,7 @@ Record thinned(const Record& metrics, const Record& measures) {
 Record thinned_telemetry(const Record& lines) {
   const std::function<void(Record&)> round_all = [&round_all](Record& value) {
     if (value.is_number_float()) {
-      value = std::stod(fmt::format("{:.4g}", value.get<double>()));
+      value = rounded_number(value.get<double>(), 4);
     } else if (value.is_structured()) {
       for (Record& part : value) round_all(part);
     }
@@ -83,6 +83,7 @@ void round_maps(Record& examples) {
 }
 
 Record for_page(const Record& run) {
+  check_run(run);
   Record result = run;
   result["models"] = models_of(run);
   result["measures"] = measures_of(run);
@@ -96,7 +97,7 @@ Record for_page(const Record& run) {
 }  // namespace
 
 std::string report_page(const Record& run, const std::string& chart_js) {
-  const Record contents = for_page(run);  // checks the records
+  const Record contents = for_page(run);
   std::string script(page::telemetry_js);
   script += page::page_js;
   return compose_page(contents["title"], contents["findings"]["summary"], contents, chart_js,

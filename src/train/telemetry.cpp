@@ -70,11 +70,8 @@ struct Mean {
   double value() const { return sum / static_cast<double>(count); }
 };
 
-/// Six significant digits: more would fill the disk with noise.
-Record rounded(double value) {
-  if (!std::isfinite(value)) return nullptr;
-  return std::stod(fmt::format("{:.6g}", value));
-}
+/// More digits would fill the disk with noise.
+Record rounded(double value) { return rounded_number(value, 6); }
 
 }  // namespace
 

@@ -11,4 +11,8 @@ namespace headroom::inline HEADROOM_PRECISION {
 /// thing the report floor sees: it knows records, not models.
 using Record = nlohmann::ordered_json;
 
+/// A number as records keep it where more digits would be noise: with so many significant ones.
+/// null when it is not finite.
+Record rounded_number(double value, int digits);
+
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -1,0 +1,22 @@
+// Numbers of records.
+#include "headroom/base/record.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+using namespace headroom;
+
+TEST_CASE("a rounded number keeps its first digits, however large or small it is") {
+  CHECK(rounded_number(1234567.0, 4) == 1235000.0);
+  CHECK(rounded_number(-0.00123449, 4) == -0.001234);
+  CHECK(rounded_number(0, 6) == 0.0);
+  CHECK(rounded_number(1.7e308, 6) == 1.7e308);
+  CHECK(rounded_number(1.23456e-310, 3) == 1.23e-310);
+  CHECK(rounded_number(std::numeric_limits<double>::denorm_min(), 4) ==
+        std::numeric_limits<double>::denorm_min());
+}
+
+TEST_CASE("what is not finite is null in a record") {
+  CHECK(rounded_number(std::numeric_limits<double>::infinity(), 4).is_null());
+  CHECK(rounded_number(std::numeric_limits<double>::quiet_NaN(), 4).is_null());
+}

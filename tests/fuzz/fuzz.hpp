@@ -1,0 +1,37 @@
+// What the fuzz targets share. Each reads something from outside, which may be broken or hostile:
+// the worst that may happen is one of our errors. Whatever else happens (another exception, a
+// sanitizer's finding, more than 2 GB, more than 20 seconds) libFuzzer reports with the input.
+//
+//   cmake --preset fuzz && cmake --build --preset fuzz && ctest --preset fuzz     a minute for each
+#pragma once
+
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "headroom/base/error.hpp"
+#include "support/temporary_folder.hpp"
+
+/// Calls `read`, which may refuse its input with an Error; true when it did not.
+template <class F>
+bool reads(const F& read) {
+  try {
+    read();
+    return true;
+  } catch (const headroom::Error&) {
+    return false;
+  }
+}
+
+/// The fuzzer's word for a check: stops at once, so that the input is kept.
+inline void must(bool condition) {
+  if (!condition) std::abort();
+}
+
+/// The bytes as a file. The same one for each input: the last is gone by then.
+inline std::filesystem::path file_of(const std::string& bytes) {
+  static const TemporaryFolder folder;
+  return folder.file("input", bytes);
+}
