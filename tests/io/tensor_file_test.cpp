@@ -111,10 +111,10 @@ TEST_CASE("the header is padded to the next multiple of eight and no further") {
 TEST_CASE("numbers convert between precisions only without loss, unless rounding is allowed") {
   const TemporaryFolder folder;
   TensorFile file;
-  file.put("exact", stored<double>(StoredType::f64, {3}, {0.5, -0.0, 1e30F}));
+  file.put("exact", stored<double>(StoredType::f64, {3}, {0.5, -0.0, static_cast<double>(1e30F)}));
   file.put("tenth", stored<double>(StoredType::f64, {2}, {1.0, 0.1}));
   file.put("huge", stored<double>(StoredType::f64, {1}, {1e300}));
-  file.put("special", stored<double>(StoredType::f64, {2}, {NAN, -INFINITY}));
+  file.put("special", stored<double>(StoredType::f64, {2}, {std::nan(""), -HUGE_VAL}));
   file.put("single", stored<float>(StoredType::f32, {1}, {0.1F}));
   file.write(folder / "mixed");
   const TensorFile read = TensorFile::read(folder / "mixed");
