@@ -11,7 +11,8 @@ namespace headroom::inline HEADROOM_PRECISION {
 Record rounded_number(double value, int digits) {
   if (!std::isfinite(value)) return nullptr;
   // std::stod would throw where the result is subnormal, as a dying head's gradient may be.
-  return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
+  const double rounded = std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
+  return std::isfinite(rounded) ? rounded : value;  // the largest numbers would round to infinity
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

@@ -228,18 +228,18 @@ struct RowShape {
 inline RowShape row_shape(const Real* x, Index n) {
   const Real shift = row_max(x, n);
   const Batch shifts(shift), lowest(Real(-1000));  // e^-1000 is 0, and 0 times it too
-  Batch total(Real(0)), weighted(Real(0));
+  Batch total(Real(0)), moment(Real(0));
   const auto add = [&](const Batch& scores) {
     const Batch d = xsimd::max(scores - shifts, lowest);
     const Batch e = exponential(d);
     total += e;
-    weighted += d * e;
+    moment += d * e;
   };
   Index i = 0;
   for (; i + batch_size <= n; i += batch_size) add(Batch::load_unaligned(x + i));
   if (i < n) add(load_tail(x + i, n - i, -infinity));
   const Real sum = lanes_sum(total);
-  return {std::log(sum) - lanes_sum(weighted) / sum, 1 / sum};
+  return {std::log(sum) - lanes_sum(moment) / sum, 1 / sum};
 }
 
 }  // namespace kernels

@@ -15,6 +15,7 @@ void softmax(const Real* x, Index rows, Index columns, Real* y);
 void softmax_backward(const Real* y, const Real* dy, Index rows, Index columns, bool add, Real* dx);
 
 /// Softmax over the entries where `allowed` is 1; 0 elsewhere, and in a row with nothing allowed.
+/// A NaN among the allowed ones makes the whole row NaN.
 void masked_softmax(const Real* x, const std::uint8_t* allowed, Index rows, Index columns, Real* y);
 
 /// y_rc = x_rc - log sum_c e^x_rc

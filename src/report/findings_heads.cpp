@@ -17,7 +17,7 @@ namespace {
 constexpr double kept_share_apart = 0.25;  // kinds of attention whose kept shares differ by this
 constexpr double notable_change = 0.05;    // of a step's time
 constexpr double points_at_one = 0.6;      // mean of row maxima of a head that points
-constexpr double strong_correlation = 0.7, rough_correlation = 0.4;
+constexpr double strong_correlation = 0.7, rough_correlation = 0.4;  // see correlation_finding
 
 /// Spearman's rank correlation; ties share their mean rank.
 double rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
@@ -172,20 +172,24 @@ Record maps_finding(const Record& run) {
 
 namespace {
 
-/// A sentence for each strength of a rank correlation r.
+/// A sentence for each strength of a rank correlation.
 struct ByStrength {
   const char *strong, *rough, *weak;
 };
 
-Record correlation_finding(double r, const ByStrength& words, const std::string& look) {
-  const char* words_of_r = r >= strong_correlation  ? words.strong
-                           : r >= rough_correlation ? words.rough
-                                                    : words.weak;
-  return finding(fmt::format("{} (rank correlation {:.2f})", words_of_r, r),
-                 r >= strong_correlation
-                     ? look
-                     : fmt::format("{} A rank correlation from {} on would be a clear one.", look,
-                                   strong_correlation));
+/// The rank correlation of x and y in words. It is rough from 0.4 on, and beyond 2 / sqrt(n), which
+/// n pairs without any relation reach in one of twenty cases.
+Record correlation_finding(const std::vector<double>& x, const std::vector<double>& y,
+                           const ByStrength& words, const std::string& look) {
+  const double r = std::round(100 * rank_correlation(x, y)) / 100;  // as it is shown
+  const double rough = std::max(rough_correlation, 2 / std::sqrt(static_cast<double>(x.size())));
+  const char* sentence = r >= strong_correlation ? words.strong
+                         : r >= rough            ? words.rough
+                                                 : words.weak;
+  const std::string clear =
+      fmt::format(" A rank correlation from {} on would be a clear one.", strong_correlation);
+  return finding(fmt::format("{} (rank correlation {:.2f})", sentence, r),
+                 r >= strong_correlation ? look : look + clear);
 }
 
 }  // namespace
@@ -215,22 +219,20 @@ Record importance_finding(const Record& run, const std::vector<std::string>& mod
       fmt::format("Importance is {}. Look for struck-out heads near the bottom.",
                   run.value("importance_name", "how much the loss depends on a head"));
   if (cost.size() > 2) {
-    const double r = rank_correlation(importance, cost);
     look += fmt::format(" The cost of removing a head is {}.",
                         run.value("cost_name", "the rise of the loss without this head alone"));
     if (first.size() > 2) {
       look += fmt::format(" The layouts rank their heads with a correlation of {:.2f}.",
                           rank_correlation(first, second));
     }
-    return correlation_finding(r,
+    return correlation_finding(importance, cost,
                                {"Importance predicts what removing costs",
                                 "Importance predicts only roughly what removing costs",
                                 "No clear pattern: importance hardly predicts cost"},
                                look);
   }
   if (first.size() > 2) {
-    const double r = rank_correlation(first, second);
-    return correlation_finding(r,
+    return correlation_finding(first, second,
                                {"Both layouts agree on which heads matter",
                                 "The layouts agree only roughly on which heads matter",
                                 "No clear pattern: the layouts rank their heads differently"},

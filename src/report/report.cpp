@@ -1,8 +1,6 @@
 // The page: records, findings, styles and scripts put together into one file.
 #include "headroom/report/report.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -11,6 +11,8 @@ TEST_CASE("a rounded number keeps its first digits, however large or small it is
   CHECK(rounded_number(-0.00123449, 4) == -0.001234);
   CHECK(rounded_number(0, 6) == 0.0);
   CHECK(rounded_number(1.7e308, 6) == 1.7e308);
+  CHECK(rounded_number(std::numeric_limits<double>::max(), 4) ==
+        std::numeric_limits<double>::max());
   CHECK(rounded_number(1.23456e-310, 3) == 1.23e-310);
   CHECK(rounded_number(std::numeric_limits<double>::denorm_min(), 4) ==
         std::numeric_limits<double>::denorm_min());

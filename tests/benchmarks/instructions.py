@@ -46,7 +46,7 @@ def count(program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", help="kernel_work of a build")
-    parser.add_argument("--update", action="store_true", help="write the counts as the expected ones")
+    parser.add_argument("--update", action="store_true", help="expect these counts from now on")
     options = parser.parse_args()
     if shutil.which("valgrind") is None:
         print("skipped: no valgrind (apt-get install valgrind)")

@@ -7,6 +7,8 @@
 
 #include <fuzzer/FuzzedDataProvider.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -25,7 +27,7 @@ bool reads(const F& read) {
   }
 }
 
-/// The fuzzer's word for a check: stops at once, so that the input is kept.
+/// A check: what does not hold stops the fuzzer at once, which keeps the input.
 inline void must(bool condition) {
   if (!condition) std::abort();
 }

@@ -2,6 +2,8 @@
 // numbers that nobody expects.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 

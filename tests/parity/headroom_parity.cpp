@@ -5,14 +5,16 @@
 //
 // A line per case, `ok NAME largest-difference` or `FAIL NAME what`, the worse of its layouts; then
 // `N passed, M failed`. Exits 1 if any failed, 2 for a wrong call. Where a number is off by more
-// than is allowed, the case runs again with the last bits of its inputs changed, in
-// float: see Case::begin_nudged_run.
+// than is allowed, in float, the case runs again with the last bits of its inputs changed: see
+// Case::begin_nudged_run.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "headroom/base/error.hpp"
@@ -67,21 +69,23 @@ std::string verdict(parity::Case& c, std::string& summary) {
       return fmt::format("not compared, {}: {}", name_of(layout), fmt::join(left_over, ", "));
     }
     parity::Worst worst = c.worst();
-    if (worst.used > 1) {
-      const std::string off = worst.name;
+    if (worst.used > 1 && nudged_runs > 0) {
       for (std::uint64_t seed = 1; seed <= nudged_runs; ++seed) {
         c.begin_nudged_run(seed);
         kind->second.check(c, layout);
       }
       worst = c.worst();
-      excused = fmt::format(" ({}: the last bits of the inputs decide)", off);
+      excused += fmt::format("; {}, {}: the last bits of the inputs decide", name_of(layout),
+                             fmt::join(c.off(), ", "));
     }
     if (worst.used > 1) {
-      return fmt::format(
-          "{} {:.1e} at [{}]: expected {:.17g}, got {:.17g} ({}; the last bits of the inputs move "
-          "it by {:.1e})",
-          worst.name, worst.difference, fmt::join(worst.at, ", "), worst.expected, worst.actual,
-          name_of(layout), worst.moved);
+      return fmt::format("{} {:.1e} at [{}]: expected {:.17g}, got {:.17g} ({}{})", worst.name,
+                         worst.difference, fmt::join(worst.at, ", "), worst.expected, worst.actual,
+                         name_of(layout),
+                         nudged_runs == 0 ? ""
+                                          : fmt::format("; the last bits of the inputs move it by "
+                                                        "{:.1e}",
+                                                        worst.moved));
     }
     largest = std::max(largest, worst.largest_difference);
   }

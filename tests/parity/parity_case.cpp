@@ -101,7 +101,7 @@ Array Case::array(const std::string& name) {
   constexpr Real highest = std::numeric_limits<Real>::max(), lowest = -highest;
   use(name);
   Array numbers = file_.array(name);
-  if (nudge_ && !name.starts_with("cot.")) {
+  if (nudge_ && !name.starts_with("cot.")) {  // a cotangent belongs to the question, not to f(x)
     for (Real& x : numbers.span()) {
       const double u = nudge_->uniform();  // a third each: down, up, as it is
       if (u < 2.0 / 3) x = std::nextafter(x, u < 1.0 / 3 ? lowest : highest);
@@ -198,37 +198,60 @@ void Case::compare_within(const std::string& name, const Array& actual, double a
   }
   Comparison& before = compared_.at(name);
   if (before.allowed == 0) return;  // exactly is exactly
+  const Range key_bias = key_bias_of(name, actual.size());
   for (Index i = 0; i < actual.size(); ++i) {
+    if (key_bias.holds(i)) continue;  // noise, which is no measure for the others
     const double moved = std::abs(static_cast<double>(actual[i] - before.actual[i]));
     if (std::isfinite(moved)) before.moved = std::max(before.moved, moved);
   }
 }
 
-Worst Case::worst() const {
+Worst Case::worst_of(const std::string& name, const Comparison& comparison, double allowed) const {
   Worst worst;
-  for (const auto& [name, comparison] : compared_) {
-    const Array& actual = comparison.actual;
-    const std::vector<double> expected = file_.doubles(name);
-    const double allowed = std::max(comparison.allowed, 2 * comparison.moved);
-    const Range key_bias = key_bias_of(name, actual.size());
-    for (Index i = 0; i < actual.size(); ++i) {
-      const bool in_key_bias = key_bias.holds(i);
-      if (in_key_bias && name.starts_with("after.")) continue;
-      const double is = static_cast<double>(actual[i]),
-                   should = expected[static_cast<std::size_t>(i)];
-      const double difference = std::abs(is - should);
-      double used = 0;  // where nothing differs, nothing need be allowed
-      if (difference != 0)
-        used = difference / (in_key_bias ? comparison.key_bias_allowed : allowed);
-      if (std::isnan(used)) used = std::numeric_limits<double>::infinity();
-      const double largest = std::max(worst.largest_difference, difference);
-      if (used > worst.used) {
-        worst = {name, used, difference, should, is, comparison.moved, position(i, actual.shape())};
-      }
-      worst.largest_difference = largest;
+  const Array& actual = comparison.actual;
+  const std::vector<double> expected = file_.doubles(name);
+  const Range key_bias = key_bias_of(name, actual.size());
+  for (Index i = 0; i < actual.size(); ++i) {
+    const bool in_key_bias = key_bias.holds(i);
+    if (in_key_bias && name.starts_with("after.")) continue;
+    const double is = static_cast<double>(actual[i]),
+                 should = expected[static_cast<std::size_t>(i)];
+    const double difference = std::abs(is - should);
+    double used = 0;  // where nothing differs, nothing need be allowed
+    if (difference != 0) used = difference / (in_key_bias ? comparison.key_bias_allowed : allowed);
+    if (std::isnan(used)) used = std::numeric_limits<double>::infinity();
+    worst.largest_difference = std::max(worst.largest_difference, difference);
+    if (used > worst.used) {
+      worst = {name,
+               used,
+               difference,
+               should,
+               is,
+               comparison.moved,
+               position(i, actual.shape()),
+               worst.largest_difference};
     }
   }
   return worst;
+}
+
+Worst Case::worst() const {
+  Worst worst;
+  for (const auto& [name, comparison] : compared_) {
+    Worst here = worst_of(name, comparison, std::max(comparison.allowed, 2 * comparison.moved));
+    const double largest = std::max(worst.largest_difference, here.largest_difference);
+    if (here.used > worst.used) worst = std::move(here);
+    worst.largest_difference = largest;
+  }
+  return worst;
+}
+
+std::vector<std::string> Case::off() const {
+  std::vector<std::string> names;
+  for (const auto& [name, comparison] : compared_) {
+    if (worst_of(name, comparison, comparison.allowed).used > 1) names.push_back(name);
+  }
+  return names;
 }
 
 std::vector<std::string> Case::left_over() const {

@@ -1,6 +1,7 @@
 // One parity case: what PyTorch computed, read from a file, and the comparison with ours.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -89,6 +90,8 @@ class Case {
   std::vector<std::string> left_over() const;
   /// Of the last run that was not nudged.
   Worst worst() const;
+  /// Its tensors that are off by more than is allowed without regard to nudged runs.
+  std::vector<std::string> off() const;
 
  private:
   /// What was computed, and how far it may be from the file's.
@@ -99,6 +102,7 @@ class Case {
   };
 
   Array array(const std::string& name);
+  Worst worst_of(const std::string& name, const Comparison& comparison, double allowed) const;
   void compare_within(const std::string& name, const Array& actual, double allowed,
                       double key_bias_allowed);
   void use(const std::string& name) { used_.insert(name); }

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "headroom/report/report.hpp"
-#include "report/small_run.hpp"
 #include "support/browser.hpp"
+#include "support/small_run.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

@@ -4,7 +4,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/train/measures.hpp"
-#include "report/small_run.hpp"
+#include "support/small_run.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;
@@ -76,19 +76,32 @@ TEST_CASE("numbers that support no finding give no clear pattern") {
 TEST_CASE("a middling correlation is called rough, and what would be a clear one is said") {
   Record run = small_run();
   REQUIRE(run["heads"].size() == 12);
-  for (int rank = 0; rank < 12; ++rank) {
-    Record& head = run["heads"][static_cast<std::size_t>(rank)];
-    head["importance"] = rank;
-    head["cost"] = (rank + 1) % 12;  // 1 - 6 / 13 = 0.54
-  }
-  const Record found = findings(run)["importance"];
-  CHECK(found["title"] ==
-        "Importance predicts only roughly what removing costs (rank correlation 0.54)");
-  CHECK_THAT(found["look"].get<std::string>(),
+  // Importance rises with the head's place, `other` falls over the first `turned` and rises then.
+  const auto titled = [&](const char* other, int turned) {
+    for (int i = 0; i < 12; ++i) {
+      Record& head = run["heads"][static_cast<std::size_t>(i)];
+      const int value = i < turned ? turned - 1 - i : i;
+      if (std::string(other) == "cost") {
+        head["importance"] = i;
+        head["cost"] = value;
+      } else {
+        head["importance"] = {{"separate", i}, {"fused", value}};
+      }
+    }
+    return title(run, "importance");
+  };
+  // 1 - 6 (sum of squared differences) / (12 * 143); by chance 2 / sqrt(12) = 0.58 is reached.
+  CHECK(titled("cost", 1) == "Importance predicts what removing costs (rank correlation 1.00)");
+  CHECK(titled("cost", 6) == "Importance predicts what removing costs (rank correlation 0.76)");
+  CHECK(titled("cost", 7) ==
+        "Importance predicts only roughly what removing costs (rank correlation 0.61)");
+  CHECK_THAT(findings(run)["importance"]["look"].get<std::string>(),
              EndsWith("A rank correlation from 0.7 on would be a clear one."));
-  for (Record& head : run["heads"]) head["cost"] = head["importance"];
-  CHECK(title(run, "importance") ==
-        "Importance predicts what removing costs (rank correlation 1.00)");
+  CHECK(titled("cost", 8) ==
+        "No clear pattern: importance hardly predicts cost (rank correlation 0.41)");
+  for (Record& head : run["heads"]) head.erase("cost");
+  CHECK(titled("fused", 7) ==
+        "The layouts agree only roughly on which heads matter (rank correlation 0.61)");
 }
 
 TEST_CASE("findings follow the numbers to the other side of their thresholds") {

@@ -5,8 +5,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/report/lab.hpp"
 #include "headroom/report/report.hpp"
-#include "report/small_experiment.hpp"
 #include "support/browser.hpp"
+#include "support/small_experiment.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

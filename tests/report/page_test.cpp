@@ -6,7 +6,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/report/report.hpp"
-#include "report/small_run.hpp"
+#include "support/small_run.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;
