@@ -37,16 +37,20 @@ int attend(const AttendOptions& options) {
   check_selection(record, options.selection);  // refuses before a folder is made
   record["model"]["file"] = saved.origin;
   record["title"] = attend_title(record);
-  if (options.json) {
-    fmt::print("{}\n", record.dump());
-  } else {
-    fmt::print("{}", attend_text(record, options.selection, TerminalStyle::of(stdout)));
+  const auto print = [&] {
+    if (options.json) {
+      fmt::print("{}\n", record.dump());
+    } else {
+      fmt::print("{}", attend_text(record, options.selection, TerminalStyle::of(stdout)));
+    }
+  };
+  if (options.json && options.out.empty()) {
+    print();
+    return 0;
   }
-  if (options.json && options.out.empty()) return 0;
-  const RunFolder folder =
-      options.out.empty()
-          ? RunFolder::fresh("runs", "attend")
-          : RunFolder(options.out, options.force ? IfExists::force : IfExists::refuse);
+  const RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", "attend")
+                                               : RunFolder::for_page(options.out, options.force);
+  print();
   record["environment"] = environment();
   record["page_model"] = page_model_record(saved, record);
   write_attend_page(record, folder.report());
@@ -77,7 +81,7 @@ Command add_attend(CLI::App& program) {
   app->add_option("--head", options->selection.head, "show only this head, from 0")
       ->check(at_least(0));
   app->add_option("--out", options->out, "DIR for the page (default: a new one under runs/)");
-  app->add_flag("--force", options->force, "replace the run in DIR");
+  app->add_flag("--force", options->force, "replace the page in DIR");
   app->add_flag("--json", options->json, "print the record; writes a page only with --out");
   add_threads(*app);
   app->footer(

@@ -89,7 +89,7 @@ RunFolder folder_for(const LabCommand& command) {
         "libjs-chart.js)");
   }
   if (command.out.empty()) return RunFolder::fresh("runs", "lab-" + command.name);
-  return RunFolder(command.out, command.force ? IfExists::force : IfExists::refuse);
+  return RunFolder::for_page(command.out, command.force);
 }
 
 /// The number of what is written: with --json alone nothing is.
@@ -265,7 +265,7 @@ Command add_lab(CLI::App& program) {
                   "double, float or both (default: both, where both programs are built)")
       ->check(one_of({"double", "float", "both"}));
   app->add_option("--out", options->out, "DIR for the page (default: a new one under runs/)");
-  app->add_flag("--force", options->force, "replace the run in DIR");
+  app->add_flag("--force", options->force, "replace the pages in DIR");
   app->add_flag("--json", options->json, "print the record; writes a page only with --out");
   add_threads(*app);
   app->footer(fmt::format("Example: {} lab head-slices", invocation()));

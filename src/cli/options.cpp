@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
+
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/parallel.hpp"
@@ -16,7 +18,10 @@ namespace fs = std::filesystem;
 CLI::Validator at_least(Index least) {
   const auto check = [least](const std::string& text) -> std::string {
     Index number = 0;
-    if (!CLI::detail::lexical_cast(text, number)) {
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc::result_out_of_range) return text + " is too large a number";
+    if (error != std::errc() || rest != end) {
       return fmt::format("\"{}\" is not a whole number", text);
     }
     return number < least ? fmt::format("{} is less than {}", text, least) : std::string();

@@ -208,14 +208,16 @@ void layouts_table(const LabOptions& options, Notebook& book) {
     rows.push_back(
         {clip.name, mean_interval(separate).text(), mean_interval(fused).text(), largest(apart)});
   }
-  book.table(fmt::format("A norm per tensor clips the layouts {:.2g} apart, the other norms {:.1g}",
-                         differing, agreeing),
-             fmt::format("The same heads with the same gradients in both layouts. Norm: the "
-                         "largest that was found, before clipping at half of the largest norm of a "
-                         "head's block; mean of {} draws with 95 % intervals. Apart: max "
-                         "|difference| / max |value| of the gradients afterwards, largest draw.",
-                         draws),
-             {"norm", "separate: norm", "fused: norm", "apart"}, rows);
+  book.table(
+      fmt::format("A norm per tensor clips the layouts apart, by {:.2g} or more in every draw, the "
+                  "other norms by {:.1g} at most",
+                  differing, agreeing),
+      fmt::format("The same heads with the same gradients in both layouts. Norm: the "
+                  "largest that was found, before clipping at half of the largest norm of a "
+                  "head's block; mean of {} draws with 95 % intervals. Apart: max "
+                  "|difference| / max |value| of the gradients afterwards, largest draw.",
+                  draws),
+      {"norm", "separate: norm", "fused: norm", "apart"}, rows);
   book.at_most("every way to clip: largest norm afterwards over the limit, away from 1", off_limit,
                1e-3);
   book.at_most("global, per projection, per head: norms of the two layouts, relative difference",

@@ -251,8 +251,8 @@ void run(const LabOptions& options, Notebook& book) {
 
   book.maps(fmt::format("Blocks of {0} x {0}, and nothing beside them", tokens),
             fmt::format("4 |J| of the second example, {} and {} queries: rows are weights, columns "
-                        "scores. A masked key takes its row and column away; a row that sees one "
-                        "key, or none, has no block.",
+                        "scores. A masked key takes its row and column away; the block of a row "
+                        "that sees one key, or none, is 0.",
                         shown == 1 ? "one head" : "two heads", tokens),
             entry_names(shown), entry_names(shown), pictures);
   book.table(

@@ -23,9 +23,22 @@ std::string with(const std::string& name, const std::string& precision) {
   return fmt::format("{} ({})", name, precision);
 }
 
+/// An interval is one word with the number before it: "1.8 [1.55, 2.05]".
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
+  std::vector<std::string> words;
+  bool inside = false;
+  for (std::string word; stream >> word;) {
+    const bool begins = word.front() == '[' && !words.empty();
+    if (inside || begins) {
+      words.back() += " " + word;
+    } else {
+      words.push_back(word);
+    }
+    if (begins) inside = true;
+    if (word.find(']') != std::string::npos) inside = false;
+  }
+  return words;
 }
 
 /// A table whose columns stand once where they are equal, else side by side.

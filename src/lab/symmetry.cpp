@@ -203,10 +203,11 @@ void show(const AllRuns& all, Notebook& book) {
                  " Fused heads. Heads that stay equal to the bit have distance 0, which has no "
                  "place on this axis.",
              "step", "distance of the two heads", true, lines);
-  book.table(fmt::format("After one step the layouts disagree about it by {:.1g} of it",
-                         disagreement(all)),
-             about + " With 95 % intervals.",
-             {"head 1 starts", "layout", "after 1 step", "after 10", "after 100"}, rows);
+  book.table(
+      fmt::format("After one step the two layouts' heads are equally far apart, but for {:.1g}",
+                  disagreement(all)),
+      about + " With 95 % intervals.",
+      {"head 1 starts", "layout", "after 1 step", "after 10", "after 100"}, rows);
 }
 
 void claims(const AllRuns& all, Notebook& book) {
@@ -252,7 +253,7 @@ std::string fate_of_nudge(const std::vector<Course>& courses) {
   const char* verb = growth.low > 1    ? "has grown"
                      : growth.high < 1 ? "has shrunk"
                                        : "has neither clearly grown nor shrunk";
-  return fmt::format("{} (factor {})", verb, growth.text());
+  return fmt::format("{}, by a factor of {}", verb, growth.text());
 }
 
 void run(const LabOptions& options, Notebook& book) {

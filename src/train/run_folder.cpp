@@ -50,6 +50,21 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
   }
 }
 
+RunFolder RunFolder::for_page(const fs::path& path, bool force) {
+  for (const char* model : {"checkpoint.safetensors", "best.safetensors"}) {
+    if (!fs::exists(path / model)) continue;
+    throw UsageError(
+        fmt::format("{}: holds a trained model ({}), which a page does not replace; "
+                    "name another folder",
+                    path.string(), model));
+  }
+  if (!force && fs::is_directory(path) && !fs::is_empty(path)) {
+    throw UsageError(fmt::format(
+        "{}: the folder is not empty (name another, or --force replaces its page)", path.string()));
+  }
+  return RunFolder(path, force ? IfExists::force : IfExists::refuse);
+}
+
 RunFolder RunFolder::fresh(const fs::path& root, const std::string& name) {
   make_folder(root);
   for (Index number = 1;; ++number) {  // making it is the test: two runs never share one

@@ -106,6 +106,7 @@ const std::vector<Bad> bad_invocations = {
     {{"bench", "step", "--heads", "3"}, usage, "--heads 3 must divide --width 128 (try 2 or 4)"},
     {{"bench", "step", "--width", "0"}, usage, "--width: 0 is less than 1"},
     {{"bench", "--threds", "2"}, usage, "bench has no option --threds (did you mean --threads?)"},
+    {{"bench", "--steps", "99999999999999999999"}, usage, "is too large a number"},
     // graph
     {{"graph", "all"}, usage, "graph takes no argument \"all\""},
     {{"graph", "--layout", "fussed"}, usage, "(did you mean fused?)"},

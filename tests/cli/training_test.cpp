@@ -143,7 +143,9 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
     refused({"--input", "abc", "--output", "c#"}, "--output \"c#\"");
     refused({"--input", "abc", "--layer", "7"}, "--layer 7: there are layers 0 to 1");
     refused({"--input", "abc", "--kind", "cross", "--head", "4"}, "there are heads 0 to 3");
-    refused({"--input", "abc", "--out", "run"}, "run: the folder is not empty");
+    refused({"--input", "abc", "--out", "run"}, "run: holds a trained model");
+    refused({"--input", "abc", "--out", "run", "--force"}, "run: holds a trained model");
+    CHECK(std::filesystem::exists(folder / "run/checkpoint.safetensors"));
     CHECK(!std::filesystem::exists(folder / "runs/attend-2"));
   }
   SECTION("a second run does not touch it without --force") {

@@ -158,6 +158,10 @@ TEST_CASE("what a precision says otherwise stands behind the other's words") {
   CHECK(joined_texts("ends in 1.", "float", "ends in 2.") == "ends in 1 (float: 2).");
   CHECK(joined_texts("up to 1, or 3,", "float", "up to 2, or 4;") ==
         "up to 1 (float: 2), or 3, (float: 4;)");
+  CHECK(joined_texts("by 1.8 [1.55, 2.05].", "float", "by 1.8 [1.54, 2.05].") ==
+        "by 1.8 [1.55, 2.05] (float: 1.8 [1.54, 2.05]).");
+  CHECK(joined_texts("from 1 [0, 2] on", "float", "from 1 [0, 2] on") == "from 1 [0, 2] on");
+  CHECK(joined_texts("[1, 2] to 3", "float", "[1, 2] to 4") == "[1, 2] to 3 (float: 4)");
   CHECK(joined_texts("Yes.", "float", "Not quite.") == "Yes. (In float: Not quite.)");
 }
 

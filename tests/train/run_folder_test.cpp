@@ -33,6 +33,26 @@ TEST_CASE("a folder that is not empty is refused with the remedy, and left as it
   CHECK(read_file(folder / "notes.txt") == "mine");
 }
 
+TEST_CASE("a page takes the place of an old page, never of a trained model") {
+  for (const char* model : {"checkpoint.safetensors", "best.safetensors"}) {
+    const TemporaryFolder trained;
+    trained.file(model, "weights");
+    for (const bool force : {false, true}) {
+      CHECK_THROWS_WITH(RunFolder::for_page(trained.path(), force),
+                        Contains("holds a trained model") && Contains(model));
+    }
+    CHECK(trained.content(model) == "weights");
+  }
+  const TemporaryFolder page;
+  page.file("report.html", "old");
+  page.file("notes", "mine");
+  CHECK_THROWS_WITH(RunFolder::for_page(page.path(), false),
+                    Contains("--force replaces its page") && !Contains("--resume"));
+  RunFolder::for_page(page.path(), true);
+  CHECK(page.content("report.html").empty());
+  CHECK(page.content("notes") == "mine");
+}
+
 TEST_CASE("force removes the old run's files and no others") {
   const TemporaryFolder folder;
   folder.file("notes.txt", "mine");

@@ -21,6 +21,9 @@ class RunFolder {
   /// Makes the folder. Throws UsageError when it is not empty and neither resume nor force was
   /// said, or when there is nothing to resume; FileError when it cannot be made.
   RunFolder(std::filesystem::path path, IfExists if_exists = IfExists::refuse);
+  /// The folder of a command that writes a page and trains nothing; `force` replaces an old page.
+  /// Throws as above, and UsageError when the folder holds a trained model, whatever `force` says.
+  static RunFolder for_page(const std::filesystem::path& path, bool force);
   /// A new folder under `root`: NAME-1, or the next number that is free.
   static RunFolder fresh(const std::filesystem::path& root, const std::string& name);
 
