@@ -312,8 +312,8 @@ void training(const std::vector<OptimizerRule>& rules, const LabOptions& options
       lines.back().points.emplace_back(static_cast<double>(step), mean_curve[step]);
     }
   }
-  book.chart(fmt::format("Every rule learns: after {} steps the loss is {:.2g} times smaller or "
-                         "more",
+  book.chart(fmt::format("Every rule learns: in {} steps the loss falls by a factor of {:.2g} or "
+                         "more, in every draw",
                          TrainingCurves::steps, least_gain),
              fmt::format("A layer imitates another one; mean squared error, mean of {} draws, "
                          "fused heads. The rates are fixed and not tuned, so this says nothing on "
