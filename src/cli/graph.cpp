@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <memory>
 
@@ -204,9 +205,10 @@ std::string beside_each_other(const std::vector<std::string>& pictures, const Wo
 /// Everything that is to be written: the name of a file and its content.
 using Files = std::vector<std::pair<fs::path, std::string>>;
 
+/// True of "a.svg" and "a.png" (refused later), not of folders such as "a" and "a-1.2".
 bool names_a_file(const std::string& out) {
   const std::string ending = fs::path(out).extension().string();
-  return ending == ".svg" || ending == ".dot";
+  return ending.size() > 1 && std::isalpha(static_cast<unsigned char>(ending[1])) != 0;
 }
 
 Files draw(const GraphCommand& command, const std::vector<Picture>& pictures) {

@@ -2,9 +2,11 @@
 #include "cli/program.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <new>
 
@@ -25,6 +27,11 @@ constexpr Command (*all_commands[])(CLI::App&) = {
     add_report, add_graph, add_inspect, add_doctor,    add_bench};
 
 enum ExitCode { done = 0, fault = 1, usage = 2, numeric = 3, data = 4, file = 5 };
+
+constexpr const char* exit_codes_text =
+    "Exit codes: 0 done, 1 a fault of the program itself, 2 a wrong call, 3 numbers that are not\n"
+    "what they must be (not finite; a claim that does not hold), 4 data that cannot be used, 5 a\n"
+    "file that cannot be read or written.\n";
 
 /// One line on stderr, whatever the text holds.
 int fail(std::string text, int code) {
@@ -101,7 +108,8 @@ std::string readable(const CLI::ParseError& error) {
   const std::string text = error.what();
   const std::string option = text.substr(0, text.find(':'));
   if (error.get_name() == "ArgumentMismatch" && text.find("required") != std::string::npos) {
-    return option + " needs a value";
+    const bool too_many = text.find("At Most") != std::string::npos;
+    return option + (too_many ? " can be given once" : " needs a value");
   }
   constexpr std::string_view unread = "Could not convert: ";  // "--threads = abc" follows
   if (text.starts_with(unread)) {
@@ -113,7 +121,16 @@ std::string readable(const CLI::ParseError& error) {
   return printable(text, 300);
 }
 
-int run(CLI::App& program, int argc, const char* const* argv) {
+/// Threads that wait spin for microseconds only: as fast on an idle machine, and several times as
+/// fast where others use the processor too. libgomp reads how long before main() begins, so the
+/// program starts once more with the answer, unless the user gave one.
+void limit_spinning(char* const* argv) {
+  if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("GOMP_SPINCOUNT", "3000", 0);
+  execv("/proc/self/exe", argv);  // comes back only where that is not possible: then as it is
+}
+
+int run(CLI::App& program, int argc, char* const* argv) {
   std::vector<Command> commands;
   for (const auto add : all_commands) {
     commands.push_back(add(program));
@@ -129,7 +146,9 @@ int run(CLI::App& program, int argc, const char* const* argv) {
     throw UsageError(readable(error));
   }
   for (const Command& command : commands) {
-    if (command.app->parsed()) return command.run();
+    if (!command.app->parsed()) continue;
+    limit_spinning(argv);
+    return command.run();
   }
   print_overview(program, commands);
   return done;
@@ -144,17 +163,20 @@ void require_written() {
 
 }  // namespace
 
-int run_program(int argc, const char* const* argv) {
+int run_program(int argc, char* const* argv) {
   CLI::App program("Transformers whose attention heads can be studied and removed", invocation());
   program.set_version_flag("--version", fmt::format("headroom {} ({})", HEADROOM_VERSION,
                                                     is_double ? "double" : "float"));
+  std::string more;
   if (launched()) {
-    std::string more = "Commands of the launcher:\n";
+    more += "Commands of the launcher:\n";
     for (const auto& [command, does] : launcher_commands) {
       more += fmt::format("  {:<29} {}\n", command, does);
     }
-    program.footer(more);
+    more += "\n";
   }
+  more += exit_codes_text;
+  program.footer(more);
   program.require_subcommand(0, 1);
   program.get_formatter()->column_width(32);
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");

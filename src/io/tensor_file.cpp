@@ -88,8 +88,9 @@ TensorFile TensorFile::read(const std::filesystem::path& path) {
   input.read(std::as_writable_bytes(std::span(&header_length, 1)));
   const std::uint64_t rest = size - sizeof header_length;
   if (header_length > longest_header) {
-    throw FileError(fmt::format("{}: header: its length {} is above the limit of {} bytes", file,
-                                header_length, longest_header));
+    throw FileError(fmt::format(
+        "{}: header: its length {} is above the limit of {} bytes; is it a safetensors file?", file,
+        header_length, longest_header));
   }
   if (header_length > rest) {
     throw FileError(

@@ -170,8 +170,9 @@ std::string attend_text(const Record& record, const HeadSelection& selection,
   using namespace attend_terminal;
   check_selection(record, selection);
   std::string text =
-      fmt::format("  input   {}\n  output  {}\n", shown(record["input"].get<std::string>(), style),
-                  answer_text(record, style));
+      fmt::format("  input   {}\n  output  {}\n  weights {}\n",
+                  shown(record["input"].get<std::string>(), style), answer_text(record, style),
+                  emphasised(shades_text(style), Emphasis::faint, style));
   for (const auto& [kind, title] : kinds) {
     std::map<Index, std::vector<Record>> layers;
     for (const Record& head : record["heads"]) {

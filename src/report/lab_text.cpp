@@ -63,7 +63,8 @@ std::string fitted_table(std::vector<std::string> titles,
     for (const auto& row : rows) turned.back().push_back(row[c]);
   }
   const std::string other = table_text(top, turned, style, 2 * indent);
-  return widest(other) < widest(plain) ? other : plain;
+  if (widest(other) >= widest(plain)) return plain;
+  return fmt::format("{:{}}(turned to fit here: each row was a column)\n", "", 2 * indent) + other;
 }
 
 /// The points of all curves by their common axis.
@@ -107,7 +108,7 @@ std::string maps_text(const Record& block, const TerminalStyle& style) {
   // Keys are numbered below 10 columns of names: one letter each keeps the picture square.
   std::vector<std::string> keys;
   for (std::size_t k = 0; k < block["keys"].size(); ++k) keys.push_back(std::to_string(k % 10));
-  std::string text;
+  std::string text = fmt::format("{:{}}weights: {}\n", "", 2 * indent, shades_text(style));
   for (const Record& map : block["maps"]) {
     std::vector<std::vector<double>> rows;
     for (const Record& row : map["rows"]) {

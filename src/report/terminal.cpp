@@ -76,11 +76,20 @@ bool in_any(const std::array<Range, N>& ranges, char32_t code) {
                      [code](Range r) { return r.first <= code && code <= r.last; });
 }
 
-const char* shade(double weight, bool unicode) {
-  if (weight >= 0.6) return unicode ? "█" : "#";
-  if (weight >= 0.3) return unicode ? "▒" : "+";
-  if (weight >= 0.1) return unicode ? "░" : "-";
-  return ".";
+/// The marks of an attention map, from the strongest.
+struct Shade {
+  double from;  // the least weight
+  const char *unicode, *ascii;
+  const char* in(const TerminalStyle& style) const { return style.unicode ? unicode : ascii; }
+};
+constexpr Shade shades[] = {{0.6, "█", "#"}, {0.3, "▒", "+"}, {0.1, "░", "-"}};
+constexpr const char* faintest = ".";
+
+const char* shade(double weight, const TerminalStyle& style) {
+  for (const Shade& shade : shades) {
+    if (weight >= shade.from) return shade.in(style);
+  }
+  return faintest;
 }
 
 std::string repeated(const char* text, Index times) {
@@ -176,13 +185,20 @@ std::string attention_map_text(std::span<const std::string> keys,
     for (std::size_t i = 0; i < queries.size(); ++i) {
       text += margin + padded(queries[i], side, true) + " ";
       for (std::size_t j = begin; j < end; ++j) {
-        text += gap + repeated(shade(weights[i][j], style.unicode), widths[j]);
+        text += gap + repeated(shade(weights[i][j], style), widths[j]);
       }
       text += "\n";
     }
     if (end < keys.size()) text += "\n";
   }
   return text;
+}
+
+std::string shades_text(const TerminalStyle& style) {
+  std::string text;
+  for (const Shade& shade : shades)
+    text += fmt::format("{} from {}, ", shade.in(style), shade.from);
+  return text + faintest + " less";
 }
 
 std::string head_grid_text(const std::vector<std::vector<bool>>& alive,

@@ -24,6 +24,14 @@ void make_folder(const fs::path& path) {
   }
 }
 
+/// The checkpoint that answers for a folder: its best, else its latest one.
+std::optional<fs::path> checkpoint_in(const fs::path& folder) {
+  for (const char* name : {RunFolder::best_name, RunFolder::checkpoint_name}) {
+    if (fs::exists(folder / name)) return folder / name;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path)) {
@@ -51,12 +59,11 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
 }
 
 RunFolder RunFolder::for_page(const fs::path& path, bool force) {
-  for (const char* model : {"checkpoint.safetensors", "best.safetensors"}) {
-    if (!fs::exists(path / model)) continue;
+  if (const std::optional<fs::path> model = checkpoint_in(path)) {
     throw UsageError(
         fmt::format("{}: holds a trained model ({}), which a page does not replace; "
                     "name another folder",
-                    path.string(), model));
+                    path.string(), model->filename().string()));
   }
   if (!force && fs::is_directory(path) && !fs::is_empty(path)) {
     throw UsageError(fmt::format(
@@ -89,7 +96,7 @@ fs::path newest_run(const fs::path& root) {
   fs::file_time_type newest_time;
   if (fs::is_directory(root)) {
     for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
-      const fs::path checkpoint = entry.path() / "checkpoint.safetensors";
+      const fs::path checkpoint = entry.path() / RunFolder::checkpoint_name;
       if (!fs::exists(checkpoint)) continue;
       const fs::file_time_type time = fs::last_write_time(checkpoint);
       if (newest && time <= newest_time) continue;
@@ -108,11 +115,9 @@ fs::path newest_run(const fs::path& root) {
 fs::path checkpoint_of(const fs::path& path) {
   if (!fs::exists(path)) throw FileError(fmt::format("{}: does not exist", path.string()));
   if (!fs::is_directory(path)) return path;
-  for (const char* name : {"best.safetensors", "checkpoint.safetensors"}) {
-    if (fs::exists(path / name)) return path / name;
-  }
-  throw FileError(fmt::format("{}: holds no checkpoint (best.safetensors, checkpoint.safetensors)",
-                              path.string()));
+  if (const std::optional<fs::path> found = checkpoint_in(path)) return *found;
+  throw FileError(fmt::format("{}: holds no checkpoint ({}, {})", path.string(),
+                              RunFolder::best_name, RunFolder::checkpoint_name));
 }
 
 }  // namespace headroom::inline HEADROOM_PRECISION

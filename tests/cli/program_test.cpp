@@ -47,6 +47,7 @@ TEST_CASE("help and version end well, for the program and for every command it l
   CHECK_THAT(headroom_program({"--version"}).out, Contains("headroom"));
   const Finished help = headroom_program({"--help"});
   CHECK(help.code == 0);
+  CHECK_THAT(help.out, Contains("Exit codes: 0 done"));
   for (const char* command :
        {"demo", "train", "translate", "sample", "attend", "report", "inspect", "doctor", "bench"}) {
     CHECK_THAT(help.out, Contains(command));
@@ -179,6 +180,19 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
   CHECK(encoded.code == 0);
   CHECK_THAT(encoded.out, Contains("nano"));
 }
+
+#ifndef __clang__  // whose OpenMP has a setting of another name
+TEST_CASE("threads spin for a short time only, unless the user says for how long") {
+  const std::string call = " OMP_DISPLAY_ENV=verbose " + std::string(HEADROOM_PROGRAM) + " doctor";
+  const auto settings = [&](const std::string& environment) {
+    return run_process({"sh", "-c", "env -u OMP_WAIT_POLICY " + environment + call}).err;
+  };
+  CHECK_THAT(settings("-u GOMP_SPINCOUNT"), Contains("GOMP_SPINCOUNT = '3000'"));
+  const std::string own = settings("GOMP_SPINCOUNT=70");
+  CHECK_THAT(own, Contains("GOMP_SPINCOUNT = '70'"));
+  CHECK_THAT(own, !Contains("'3000'"));
+}
+#endif
 
 TEST_CASE("output that cannot be written is an error") {
   const Finished finished =

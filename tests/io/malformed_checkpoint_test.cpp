@@ -73,7 +73,8 @@ std::vector<Malformed> malformed_files() {
       // length of the header
       {"", "header: 0 bytes are too short"},
       {"1234567", "header: 7 bytes are too short"},
-      {length_bytes(100'000'001) + "{}", "100000001 is above the limit of 100000000 bytes"},
+      {length_bytes(100'000'001) + "{}",
+       "100000001 is above the limit of 100000000 bytes; is it a safetensors file?"},
       {length_bytes(~std::uint64_t{0}) + "{}", "18446744073709551615 is above the limit"},
       {length_bytes(3) + "{}", "header: its length 3 is beyond the end of the file of 10 bytes"},
       {length_bytes(100'000'000) + "{}", "its length 100000000 is beyond the end"},

@@ -206,52 +206,64 @@ void Case::compare_within(const std::string& name, const Array& actual, double a
   }
 }
 
-Worst Case::worst_of(const std::string& name, const Comparison& comparison, double allowed) const {
-  Worst worst;
+template <class Visit>
+void Case::each(const std::string& name, const Comparison& comparison, const Visit& visit) const {
   const Array& actual = comparison.actual;
   const std::vector<double> expected = file_.doubles(name);
   const Range key_bias = key_bias_of(name, actual.size());
   for (Index i = 0; i < actual.size(); ++i) {
-    const bool in_key_bias = key_bias.holds(i);
-    if (in_key_bias && name.starts_with("after.")) continue;
-    const double is = static_cast<double>(actual[i]),
-                 should = expected[static_cast<std::size_t>(i)];
-    const double difference = std::abs(is - should);
+    if (key_bias.holds(i) && name.starts_with("after.")) continue;
+    visit(i, static_cast<double>(actual[i]), expected[static_cast<std::size_t>(i)],
+          key_bias.holds(i));
+  }
+}
+
+Worst Case::worst_of(const std::string& name, const Comparison& comparison, double allowed) const {
+  Worst worst;
+  worst.name = name;
+  worst.moved = comparison.moved;
+  each(name, comparison, [&](Index i, double actual, double expected, bool in_key_bias) {
+    const double difference = std::abs(actual - expected);
     double used = 0;  // where nothing differs, nothing need be allowed
     if (difference != 0) used = difference / (in_key_bias ? comparison.key_bias_allowed : allowed);
     if (std::isnan(used)) used = std::numeric_limits<double>::infinity();
-    worst.largest_difference = std::max(worst.largest_difference, difference);
-    if (used > worst.used) {
-      worst = {name,
-               used,
-               difference,
-               should,
-               is,
-               comparison.moved,
-               position(i, actual.shape()),
-               worst.largest_difference};
-    }
-  }
+    if (used <= worst.used) return;
+    worst.used = used;
+    worst.difference = difference;
+    worst.expected = expected;
+    worst.actual = actual;
+    worst.at = position(i, comparison.actual.shape());
+  });
   return worst;
 }
 
-Worst Case::worst() const {
-  Worst worst;
+double Case::largest_difference() const {
+  double largest = 0;
   for (const auto& [name, comparison] : compared_) {
-    Worst here = worst_of(name, comparison, std::max(comparison.allowed, 2 * comparison.moved));
-    const double largest = std::max(worst.largest_difference, here.largest_difference);
-    if (here.used > worst.used) worst = std::move(here);
-    worst.largest_difference = largest;
+    each(name, comparison, [&](Index, double actual, double expected, bool) {
+      largest = std::max(largest, std::abs(actual - expected));
+    });
   }
-  return worst;
+  return largest;
 }
 
-std::vector<std::string> Case::off() const {
-  std::vector<std::string> names;
+std::vector<Worst> Case::off() const {
+  std::vector<Worst> off;
   for (const auto& [name, comparison] : compared_) {
-    if (worst_of(name, comparison, comparison.allowed).used > 1) names.push_back(name);
+    Worst worst = worst_of(name, comparison, comparison.allowed);
+    if (worst.used > 1) off.push_back(std::move(worst));
   }
-  return names;
+  std::sort(off.begin(), off.end(), [](const Worst& a, const Worst& b) { return a.used > b.used; });
+  return off;
+}
+
+bool Case::undecided() const {
+  const std::vector<Worst> off = this->off();
+  return !off.empty() && std::all_of(off.begin(), off.end(), [&](const Worst& worst) {
+    const Comparison& comparison = compared_.at(worst.name);
+    const double movable = std::max(comparison.allowed, 2 * comparison.moved);
+    return worst_of(worst.name, comparison, movable).used <= 1;
+  });
 }
 
 std::vector<std::string> Case::left_over() const {

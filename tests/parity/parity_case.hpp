@@ -31,15 +31,13 @@ struct Output {
   Tensor tensor;
 };
 
-/// The worst number of a run, the one that used up most of what is allowed, and how far any number
-/// of the run is off.
+/// The worst number of a tensor: the one that used up most of what is allowed.
 struct Worst {
-  std::string name;
-  double used = -1;  // |actual - expected| / allowed; above 1 fails
+  std::string name;  // of the tensor
+  double used = 0;   // |actual - expected| / allowed; above 1 is off
   double difference = 0, expected = 0, actual = 0;
-  double moved = 0;  // as nudged runs moved it; 0 without any
   std::vector<Index> at;
-  double largest_difference = 0;
+  double moved = 0;  // how far nudged runs moved the tensor; 0 without any
 };
 
 /// A file with its metadata, tensors, and a memory of what was read and compared. Asking for what
@@ -83,15 +81,17 @@ class Case {
   /// Starts a run in which inputs and parameters are off by at most one unit in the last place,
   /// each at random. Its numbers are not held to the expected ones: how far they are from those of
   /// the run before says how far rounding alone can move each tensor (for instance where a ReLU's
-  /// input is 0 but for rounding, or a gradient of which Adam makes a step of full length), and
-  /// twice that is allowed too.
+  /// input is 0 but for rounding, or a gradient of which Adam makes a step of full length).
   void begin_nudged_run(std::uint64_t seed);
   /// Tensors of the file that were neither read nor compared since the last start.
   std::vector<std::string> left_over() const;
-  /// Of the last run that was not nudged.
-  Worst worst() const;
-  /// Its tensors that are off by more than is allowed without regard to nudged runs.
-  std::vector<std::string> off() const;
+  /// How far any number of the last run that was not nudged is from the expected one.
+  double largest_difference() const;
+  /// The worst number of each of its tensors that is off, the worst of all first.
+  std::vector<Worst> off() const;
+  /// True when something is off, and every tensor that is, is off by at most twice what nudged runs
+  /// moved it: then this precision cannot tell whether it is right.
+  bool undecided() const;
 
  private:
   /// What was computed, and how far it may be from the file's.
@@ -102,6 +102,10 @@ class Case {
   };
 
   Array array(const std::string& name);
+  /// Calls visit(element, actual, expected, in_key_bias) for every number that is held to
+  /// something.
+  template <class Visit>
+  void each(const std::string& name, const Comparison& comparison, const Visit& visit) const;
   Worst worst_of(const std::string& name, const Comparison& comparison, double allowed) const;
   void compare_within(const std::string& name, const Array& actual, double allowed,
                       double key_bias_allowed);

@@ -46,7 +46,8 @@ TerminalStyle unstyled() {
 
 TEST_CASE("all maps stand in lines of a layer's heads, removed ones by name only") {
   const std::string text = attend_text(small_record(), {}, unstyled());
-  CHECK_THAT(text, Contains("  input   a\\nb\n  output  xy   (probability 0.25)\n"));
+  CHECK_THAT(text, Contains("  input   a\\nb\n  output  xy   (probability 0.25)\n"
+                            "  weights # from 0.6, + from 0.3, - from 0.1, . less\n"));
   CHECK_THAT(text, Contains("  layer 0\n"
                             "  head 0             head 1 (removed)\n"
                             "     a \\n b\n"

@@ -36,6 +36,8 @@ TEST_CASE("an attention map has the keys on top and a shade per weight") {
         "   M a y\n"
         "0  . - #\n"
         "5  # + -\n");
+  CHECK(shades_text(plain) == "█ from 0.6, ▒ from 0.3, ░ from 0.1, . less");
+  CHECK(shades_text(ascii) == "# from 0.6, + from 0.3, - from 0.1, . less");
 }
 
 TEST_CASE("a map that is too wide closes its gaps, longer tokens keep their columns") {

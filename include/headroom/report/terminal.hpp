@@ -31,15 +31,17 @@ Index display_width(std::string_view text);
 /// The text with spaces after it (before it when `right`) up to a width; longer texts stay whole.
 std::string padded(std::string_view text, Index width, bool right = false);
 
-/// An attention map: keys on top, one line per query, a shade per weight: `.` below 0.1, then ░
-/// from 0.1, ▒ from 0.3, █ from 0.6 (ASCII: - + #). `weights` has a row per query. Every line
-/// starts with `indent` spaces and ends with a newline. A map that is too wide for a line goes on
-/// below itself, with an empty line between the parts. Throws ShapeError when rows and tokens do
-/// not fit.
+/// An attention map: keys on top, one line per query, a shade per weight (see shades_text).
+/// `weights` has a row per query. Every line starts with `indent` spaces and ends with a newline. A
+/// map that is too wide for a line goes on below itself, with an empty line between the parts.
+/// Throws ShapeError when rows and tokens do not fit.
 std::string attention_map_text(std::span<const std::string> keys,
                                std::span<const std::string> queries,
                                const std::vector<std::vector<double>>& weights,
                                const TerminalStyle& style, int indent = 0);
+
+/// What the shades of a map mean: "█ from 0.6, ▒ from 0.3, ░ from 0.1, . less" (ASCII: # + -).
+std::string shades_text(const TerminalStyle& style);
 
 /// Which heads of one kind live, by layer: "o x x o | x o x x".
 std::string head_grid_text(const std::vector<std::vector<bool>>& alive, const TerminalStyle& style);

@@ -18,6 +18,9 @@ enum class IfExists {
 /// The files of one run.
 class RunFolder {
  public:
+  static constexpr const char* checkpoint_name = "checkpoint.safetensors";  // the latest
+  static constexpr const char* best_name = "best.safetensors";
+
   /// Makes the folder. Throws UsageError when it is not empty and neither resume nor force was
   /// said, or when there is nothing to resume; FileError when it cannot be made.
   RunFolder(std::filesystem::path path, IfExists if_exists = IfExists::refuse);
@@ -30,8 +33,8 @@ class RunFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config() const { return path_ / "config.json"; }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
-  std::filesystem::path checkpoint() const { return path_ / "checkpoint.safetensors"; }
-  std::filesystem::path best() const { return path_ / "best.safetensors"; }
+  std::filesystem::path checkpoint() const { return path_ / checkpoint_name; }
+  std::filesystem::path best() const { return path_ / best_name; }
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path report() const { return path_ / "report.html"; }
 

@@ -164,6 +164,7 @@ function line_chart(canvas, series, options) {
     ...(options.y || {}),
   };
   if (options.log) y.afterBuildTicks = (axis) => { axis.ticks = decade_ticks(axis.min, axis.max, small ? 3 : 7); };
+  const whole = series.every((s) => s.points.every((p) => Number.isInteger(p.x)));  // heads, steps: no half ones
   return new Chart(canvas, {
     type: "line", data: {datasets}, plugins: [marks],
     options: {
@@ -171,7 +172,7 @@ function line_chart(canvas, series, options) {
       interaction: {mode: "nearest", axis: "x", intersect: false}, layout: {padding: {top: 6, right: small ? 4 : 8}},
       scales: {
         x: {type: "linear", min: options.from ?? undefined, max: options.to ?? undefined, grid: {display: false, drawBorder: false},
-            ticks: {...tick, maxTicksLimit: small ? 3 : 7, maxRotation: 0, callback: (v) => commas(v)},
+            ticks: {...tick, maxTicksLimit: small ? 3 : 7, maxRotation: 0, precision: whole ? 0 : undefined, callback: (v) => commas(v)},
             title: {display: !small, text: options.x || "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
         y,
       },
