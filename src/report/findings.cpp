@@ -111,6 +111,18 @@ Record overfitting_finding(const Record& run, const Curve& training, const std::
                  "its training data by heart.");
 }
 
+/// A training loss with label smoothing is held to another target than the validation loss.
+std::string smoothing_note(const Record& run) {
+  const Record config = run.value("config", Record::object());
+  const Record training = config.value("training", Record());
+  const double smoothing =
+      training.is_object() ? number_in(training, "label_smoothing").value_or(0) : 0;
+  if (smoothing == 0) return "";
+  return fmt::format(
+      " The training loss has label smoothing of {:.2g} in it, the validation loss has not.",
+      smoothing);
+}
+
 Record loss_finding(const Record& run, const std::vector<std::string>& models) {
   std::vector<Curve> curves;
   for (const std::string& model : models) {
@@ -119,9 +131,10 @@ Record loss_finding(const Record& run, const std::vector<std::string>& models) {
   }
   if (curves.empty()) return {};
   const std::string look =
-      models.size() > 1
-          ? "Look for a steady fall on the log scale, and for how closely the curves lie together."
-          : "Look for a steady fall on the log scale, and for the gap between the curves.";
+      (models.size() > 1
+           ? "Look for a steady fall on the log scale, and for how closely the curves lie together."
+           : "Look for a steady fall on the log scale, and for the gap between the curves.") +
+      smoothing_note(run);
   const auto whose = [&](const Curve& curve) {
     return curves.size() > 1 ? fmt::format(" of the {} model", curve.model) : std::string();
   };
@@ -221,6 +234,15 @@ Record differences_finding(const Record& run) {
   return finding("How far the layouts are apart: no clear pattern", look);
 }
 
+/// The step at which the first head was removed.
+Index first_removal(const Record& run) {
+  double first = infinity;
+  for (const Record& head : list_of(run, "heads")) {
+    first = std::min(first, number_in(head, "removed_at").value_or(infinity));
+  }
+  return static_cast<Index>(first);
+}
+
 std::string summary(const Record& run, const std::vector<std::string>& models) {
   std::string text;
   const Record start = run.value("separate_vs_fused", Record::object());
@@ -256,12 +278,17 @@ std::string summary(const Record& run, const std::vector<std::string>& models) {
                q1 = range_in(rows.back(), "exact_match");
     if (q0 && q1) {
       const bool equal = q0->first == q0->second && q1->first == q1->second;
+      const Index trained = last_step - first_removal(run);
+      const std::string since =
+          trained > 0
+              ? fmt::format(", the first of them {} steps before the end", with_commas(trained))
+              : std::string();
       text += fmt::format(
-          "Of unseen examples {} wrote {} exactly; with {} of {} heads removed, {} {}. ",
+          "Of unseen examples {} wrote {} exactly; with {} of {} heads removed{}, {} {}. ",
           models.size() < 2 ? "it"
           : equal           ? "both"
                             : "the weaker one",
-          percent(q0->first), all - kept, all,
+          percent(q0->first), all - kept, all, since,
           q0->first - q1->first <= notable_loss ? "still" : "only", percent(q1->first));
     }
     const auto t0 = number_in(rows.front(), "step_ms", "fused");

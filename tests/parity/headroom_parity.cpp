@@ -163,8 +163,9 @@ int main(int count, char** arguments) {
   }
   if (cases.empty()) return usage(fmt::format("no cases in {}", folder));
   if (const int undecided = cases[Outcome::undecided]; undecided > 0) {
-    fmt::print("{} undecided in float: by the bound they are off; see what double says of them\n",
-               undecided);
+    fmt::print(
+        "{} undecided: off by the bound, where float cannot tell right from wrong; double can\n",
+        undecided);
   }
   fmt::print("{} passed, {} failed\n", cases[Outcome::passed], cases[Outcome::failed]);
   return cases[Outcome::failed] == 0 ? 0 : 1;

@@ -36,11 +36,12 @@ TEST_CASE("a run that learned, parted and lost heads says so in every section") 
   CHECK(title(run, "maps") == "Head cross 0.0 points: its largest weight is 0.85 on average");
   CHECK(title(run, "importance") ==
         "Both layouts agree on which heads matter (rank correlation 1.00)");
-  CHECK(findings(run)["summary"] ==
-        "Two models with different layouts started as the same function (outputs within 3.6e-7) "
-        "and trained in lockstep for 200 steps. Of unseen examples the weaker one wrote 99.4 % "
-        "exactly; with 6 of 12 heads removed, still 98.9 %. A training step of the fused one went "
-        "from 38.0 to 30.4 ms.");
+  CHECK(
+      findings(run)["summary"] ==
+      "Two models with different layouts started as the same function (outputs within 3.6e-7) "
+      "and trained in lockstep for 200 steps. Of unseen examples the weaker one wrote 99.4 % "
+      "exactly; with 6 of 12 heads removed, the first of them 95 steps before the end, still 98.9 "
+      "%. A training step of the fused one went from 38.0 to 30.4 ms.");
 }
 
 TEST_CASE("numbers that support no finding give no clear pattern") {
@@ -155,11 +156,22 @@ TEST_CASE("findings follow the numbers to the other side of their thresholds") {
   run = small_run();
   run["before_after"][1]["exact_match"]["separate"] = 0.12;
   CHECK_THAT(findings(run)["summary"].get<std::string>(),
-             Contains("with 6 of 12 heads removed, only 12.0 %."));
+             Contains("the first of them 95 steps before the end, only 12.0 %."));
   run["before_after"][0]["exact_match"] = 1.0;
   run["before_after"][1]["exact_match"] = {{"separate", 0.96}, {"fused", 0.96}};
   CHECK_THAT(findings(run)["summary"].get<std::string>(),
-             Contains("both wrote 100.0 % exactly; with 6 of 12 heads removed, still 96.0 %."));
+             Contains("both wrote 100.0 % exactly; with 6 of 12 heads removed, the first of them "
+                      "95 steps before the end, still 96.0 %."));
+}
+
+TEST_CASE("where the training loss has label smoothing in it, the page says so") {
+  Record run = small_run();
+  const auto look = [&] { return findings(run)["loss"]["look"].get<std::string>(); };
+  CHECK_THAT(look(), !Contains("smoothing"));
+  run["config"]["training"] = {{"label_smoothing", 0.1}};
+  CHECK_THAT(look(), Contains("The training loss has label smoothing of 0.1 in it"));
+  run["config"]["training"] = "unknown";
+  CHECK_THAT(look(), !Contains("smoothing"));
 }
 
 TEST_CASE("a loss that did not fall is called what it is, whichever model's it is") {
