@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "cli/child_program.hpp"
 #include "cli/command.hpp"
@@ -205,10 +205,10 @@ std::string beside_each_other(const std::vector<std::string>& pictures, const Wo
 /// Everything that is to be written: the name of a file and its content.
 using Files = std::vector<std::pair<fs::path, std::string>>;
 
-/// True of "a.svg" and "a.png" (refused later), not of folders such as "a" and "a-1.2".
+/// True of what ends like a picture, whether or not it can be drawn, and is no folder.
 bool names_a_file(const std::string& out) {
-  const std::string ending = fs::path(out).extension().string();
-  return ending.size() > 1 && std::isalpha(static_cast<unsigned char>(ending[1])) != 0;
+  static const std::set<std::string> pictures{".svg", ".dot", ".png", ".jpg", ".jpeg", ".pdf"};
+  return pictures.contains(fs::path(out).extension().string()) && !fs::is_directory(out);
 }
 
 Files draw(const GraphCommand& command, const std::vector<Picture>& pictures) {

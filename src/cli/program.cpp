@@ -123,11 +123,14 @@ std::string readable(const CLI::ParseError& error) {
 
 /// Threads that wait spin for microseconds only: as fast on an idle machine, and several times as
 /// fast where others use the processor too. libgomp reads how long before main() begins, so the
-/// program starts once more with the answer, unless the user gave one.
-void limit_spinning(char* const* argv) {
+/// program starts once more with the answer, unless the user gave one. clang's OpenMP has a rule of
+/// its own.
+void limit_spinning([[maybe_unused]] char* const* argv) {
+#ifndef __clang__
   if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "3000", 0);
   execv("/proc/self/exe", argv);  // comes back only where that is not possible: then as it is
+#endif
 }
 
 int run(CLI::App& program, int argc, char* const* argv) {

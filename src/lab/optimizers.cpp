@@ -336,8 +336,8 @@ void run(const LabOptions& options, Notebook& book) {
   const MuonShares muon = loud_table(rules, options, book);
   training(rules, options, book);
   book.answer(fmt::format(
-      "LAMB and Muon do: rules that treat every element alike (SGD, Adam, AdamW) give the same "
-      "updates in both layouts, to the bit for the same gradients, but a trust ratio or an "
+      "LAMB and Muon notice it: rules that treat every element alike (SGD, Adam, AdamW) give the "
+      "same updates in both layouts, to the bit for the same gradients, but a trust ratio or an "
       "orthogonalisation acts on whole tensors, and per tensor the layouts part by {:.1g} or more "
       "of a weight's way within {} steps. A head that is always {:.0f} times as loud leaves the "
       "others {:.2g} of their way with Muon per tensor (fused) and {:.2g} per projection; per "

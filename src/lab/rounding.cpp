@@ -342,7 +342,7 @@ void run(const LabOptions& options, Notebook& book) {
   book.answer(fmt::format(
       "Both layouts round dX differently, by {:.1e} of its largest value at most, and neither is "
       "the exact one. In training at this high rate the difference grows tenfold in {} steps until "
-      "the parameters are a hundredth apart, step: {}; at a tenth of the rate they are {:.1e} "
+      "the parameters are a hundredth apart (step {}); at a tenth of the rate they are {:.1e} "
       "apart after {} steps, and the losses at the end, separate minus fused, differ by {}.",
       errors.between, tenfold_text(summary.growth), parted.text,
       geometric_mean(differences_at(slow, slow.front().differences.size() - 1)).value, steps,

@@ -35,11 +35,14 @@ Picks picks_of(const Array& weights) {
 
 /// One draw of the text's experiment.
 struct Compared {
-  bool equal;             // torch.all(single.eq(multi))
-  bool saturated;         // every row of weights of both has a 1
-  bool one_hot;           // and zeros
-  bool same_keys = true;  // every head picks the single head's key in every row
+  bool saturated;  // every row of weights of both has a 1
+  bool one_hot;    // and zeros
   Picks single, multi;
+  // For each example: single.eq(multi) in all elements; every head picks the single head's keys.
+  std::vector<bool> equal_in, same_keys_in;
+
+  bool equal() const { return std::ranges::count(equal_in, false) == 0; }
+  bool same_keys() const { return std::ranges::count(same_keys_in, false) == 0; }
 };
 
 AttentionInputs inputs_of(const LabOptions& options, std::uint64_t seed) {
@@ -50,19 +53,21 @@ AttentionInputs inputs_of(const LabOptions& options, std::uint64_t seed) {
 Compared compare(const LabOptions& options, const AttentionInputs& inputs) {
   const AttentionForward one = attended(inputs, 1), many = attended(inputs, options.heads);
   const Saturation of_one = saturation_of(one.weights), of_many = saturation_of(many.weights);
-  Compared c{.equal = std::equal(one.y.span().begin(), one.y.span().end(), many.y.span().begin()),
-             .saturated = of_one.complete && of_many.complete,
+  Compared c{.saturated = of_one.complete && of_many.complete,
              .one_hot = of_one.one_hot && of_many.one_hot,
              .single = picks_of(one.weights),
              .multi = picks_of(many.weights)};
+  const Index size = one.y.size() / batch;
   for (Index b = 0; b < batch; ++b) {
+    const Real* const y = one.y.data() + b * size;
+    c.equal_in.push_back(std::equal(y, y + size, many.y.data() + b * size));
+    const auto keys = c.single.begin() + b * tokens;
+    bool same = true;
     for (Index h = 0; h < options.heads; ++h) {
-      for (Index i = 0; i < tokens; ++i) {
-        const auto row = static_cast<std::size_t>((b * options.heads + h) * tokens + i);
-        const auto row_of_single = static_cast<std::size_t>(b * tokens + i);
-        c.same_keys = c.same_keys && c.multi[row] == c.single[row_of_single];
-      }
+      same = same &&
+             std::equal(keys, keys + tokens, c.multi.begin() + (b * options.heads + h) * tokens);
     }
+    c.same_keys_in.push_back(same);
   }
   return c;
 }
@@ -80,7 +85,7 @@ const char* truth(bool value) { return value ? "True" : "False"; }
 /// Two named seeds: the keys that the heads pick, and the gradients. True when one is one-hot.
 bool named_seeds(const LabOptions& options, Notebook& book) {
   Notebook::Rows keys, gradients;
-  std::vector<std::string> columns{"seed, example", "equal", "single head"};
+  std::vector<std::string> columns{"seed, example", "equal output", "single head"};
   const Index shown = std::min<Index>(options.heads, 8);
   for (Index h = 0; h < shown; ++h) columns.push_back(fmt::format("head {}", h));
   std::vector<Compared> compared;
@@ -89,7 +94,8 @@ bool named_seeds(const LabOptions& options, Notebook& book) {
     const AttentionInputs inputs = inputs_of(options, seed);
     const Compared c = compare(options, inputs);
     for (Index b = 0; b < batch; ++b) {
-      std::vector<Record> row{fmt::format("{}, {}", seed, b), truth(c.equal),
+      std::vector<Record> row{fmt::format("{}, {}", seed, b),
+                              truth(c.equal_in[static_cast<std::size_t>(b)]),
                               keys_text(c.single, b * tokens)};
       for (Index h = 0; h < shown; ++h) {
         row.emplace_back(keys_text(c.multi, (b * options.heads + h) * tokens));
@@ -126,11 +132,11 @@ bool named_seeds(const LabOptions& options, Notebook& book) {
       {"seed, attention", "one-hot", "norm of dW_Q", "norm of dW_K", "norm of dW_V"}, gradients);
   if (!is_double && text_sizes(options)) {
     book.equal(fmt::format("seed {}, float: single.eq(multi) is True (1)", true_seed),
-               compared[0].equal, 1);
+               compared[0].equal(), 1);
     book.equal(fmt::format("seed {}, float: single.eq(multi) is False (0)", false_seed),
-               compared[1].equal, 0);
+               compared[1].equal(), 0);
     book.equal(fmt::format("seed {}, float: all heads pick the same keys (0: no)", false_seed),
-               compared[1].same_keys, 0);
+               compared[1].same_keys(), 0);
   }
   return one_hot;
 }
@@ -145,13 +151,13 @@ Rate rate(const LabOptions& options, Notebook& book) {
   Index one_hot = 0, same_keys = 0, both = 0, broken_true = 0, broken_false = 0;
   for (std::uint64_t i = 0; i < rate_draws; ++i) {
     const Compared c = compare(options, inputs_of(options, seed_of_draw(options.seed, i)));
-    found.equal += c.equal;
+    found.equal += c.equal();
     found.saturated += c.saturated;
     one_hot += c.one_hot;
-    same_keys += c.same_keys;
-    both += c.saturated && c.same_keys;
-    broken_true += c.one_hot && c.same_keys && !c.equal;
-    broken_false += !c.same_keys && c.equal;
+    same_keys += c.same_keys();
+    both += c.saturated && c.same_keys();
+    broken_true += c.one_hot && c.same_keys() && !c.equal();
+    broken_false += !c.same_keys() && c.equal();
   }
   Notebook::Rows rows;
   const auto row = [&](const char* what, Index count) {

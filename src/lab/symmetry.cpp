@@ -269,8 +269,9 @@ void run(const LabOptions& options, Notebook& book) {
   const std::string stayed =
       drift == 0 ? "to the bit" : fmt::format("up to rounding ({:.1g})", drift);
   book.answer(fmt::format(
-      "Yes, {}, when the output blocks are equal too: the two heads then receive equal gradients "
-      "in every step, in both layouts, with SGD and with AdamW. With output blocks of their own "
+      "They stay equal, {}, when their output blocks are equal too: they then receive equal "
+      "gradients in every step, in both layouts, with SGD and with AdamW. With output blocks of "
+      "their own "
       "they part at the first step (by {:.2g}, and by {:.2g} after {}), with dropout on the "
       "attention as well (by {:.2g} after {}), and a nudge of one weight by 1e-5 {}.",
       stayed, all[own_output].after(fused, 1).value, all[own_output].after(fused, steps).value,

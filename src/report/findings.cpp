@@ -234,13 +234,20 @@ Record differences_finding(const Record& run) {
   return finding("How far the layouts are apart: no clear pattern", look);
 }
 
-/// The step at which the first head was removed.
-Index first_removal(const Record& run) {
-  double first = infinity;
+/// How long before the end heads were removed: ", 450 to 250 steps before the end".
+std::string when_removed(const Record& run, Index last_step) {
+  double first = infinity, last = -infinity;
   for (const Record& head : list_of(run, "heads")) {
-    first = std::min(first, number_in(head, "removed_at").value_or(infinity));
+    const auto step = number_in(head, "removed_at");
+    if (!step) continue;
+    first = std::min(first, *step);
+    last = std::max(last, *step);
   }
-  return static_cast<Index>(first);
+  if (first > last || last > static_cast<double>(last_step)) return "";
+  const Index from = last_step - static_cast<Index>(first),
+              to = last_step - static_cast<Index>(last);
+  if (from == to) return fmt::format(", {} steps before the end", with_commas(from));
+  return fmt::format(", {} to {} steps before the end", with_commas(from), with_commas(to));
 }
 
 std::string summary(const Record& run, const std::vector<std::string>& models) {
@@ -278,18 +285,16 @@ std::string summary(const Record& run, const std::vector<std::string>& models) {
                q1 = range_in(rows.back(), "exact_match");
     if (q0 && q1) {
       const bool equal = q0->first == q0->second && q1->first == q1->second;
-      const Index trained = last_step - first_removal(run);
-      const std::string since =
-          trained > 0
-              ? fmt::format(", the first of them {} steps before the end", with_commas(trained))
-              : std::string();
       text += fmt::format(
           "Of unseen examples {} wrote {} exactly; with {} of {} heads removed{}, {} {}. ",
           models.size() < 2 ? "it"
           : equal           ? "both"
                             : "the weaker one",
-          percent(q0->first), all - kept, all, since,
-          q0->first - q1->first <= notable_loss ? "still" : "only", percent(q1->first));
+          percent(q0->first), all - kept, all, when_removed(run, last_step),
+          q1->first > q0->first                   ? "then"
+          : q0->first - q1->first <= notable_loss ? "still"
+                                                  : "only",
+          percent(q1->first));
     }
     const auto t0 = number_in(rows.front(), "step_ms", "fused");
     const auto t1 = number_in(rows.back(), "step_ms", "fused");

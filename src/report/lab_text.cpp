@@ -64,7 +64,8 @@ std::string fitted_table(std::vector<std::string> titles,
   }
   const std::string other = table_text(top, turned, style, 2 * indent);
   if (widest(other) >= widest(plain)) return plain;
-  return fmt::format("{:{}}(turned to fit here: each row was a column)\n", "", 2 * indent) + other;
+  return fmt::format("{:{}}(turned to be narrower: each row was a column)\n", "", 2 * indent) +
+         other;
 }
 
 /// The points of all curves by their common axis.
@@ -108,7 +109,7 @@ std::string maps_text(const Record& block, const TerminalStyle& style) {
   // Keys are numbered below 10 columns of names: one letter each keeps the picture square.
   std::vector<std::string> keys;
   for (std::size_t k = 0; k < block["keys"].size(); ++k) keys.push_back(std::to_string(k % 10));
-  std::string text = fmt::format("{:{}}weights: {}\n", "", 2 * indent, shades_text(style));
+  std::string text = fmt::format("{:{}}shades: {}\n", "", 2 * indent, shades_text(style));
   for (const Record& map : block["maps"]) {
     std::vector<std::vector<double>> rows;
     for (const Record& row : map["rows"]) {

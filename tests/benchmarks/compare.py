@@ -69,7 +69,7 @@ class Bench:
                 for name, lines in found.items()}
 
     def ours(self, what, case, *more):
-        setting = "GOMP_SPINCOUNT=3000"  # as ./headroom does
+        setting = "GOMP_SPINCOUNT=3000"  # as the program does by itself
         return ["env", setting, *self.blas(), self.options.program, "bench", what, "--case", case,
                 "--json", *more]
 

@@ -63,7 +63,7 @@ struct Verdict {
 };
 
 /// What one layout makes of a case.
-Verdict verdict(parity::Case& c, const Kind& kind, Layout layout) {
+Verdict verdict_of(Layout layout, const Kind& kind, parity::Case& c) {
   c.begin_run();
   kind.check(c, layout);
   if (const std::vector<std::string> left_over = c.left_over(); !left_over.empty()) {
@@ -91,9 +91,9 @@ Verdict verdict(parity::Case& c, const Kind& kind, Layout layout) {
 Verdict verdict(parity::Case& c) {
   const auto kind = kinds.find(c.kind());
   if (kind == kinds.end()) return {Outcome::failed, fmt::format("unknown kind '{}'", c.kind())};
-  const Verdict fused = verdict(c, kind->second, Layout::fused);
+  const Verdict fused = verdict_of(Layout::fused, kind->second, c);
   if (!kind->second.both_layouts) return fused;
-  const Verdict separate = verdict(c, kind->second, Layout::separate);
+  const Verdict separate = verdict_of(Layout::separate, kind->second, c);
   const auto badness = [](const Verdict& v) { return std::pair(v.outcome, v.difference); };
   return badness(separate) > badness(fused) ? separate : fused;
 }
@@ -164,7 +164,7 @@ int main(int count, char** arguments) {
   if (cases.empty()) return usage(fmt::format("no cases in {}", folder));
   if (const int undecided = cases[Outcome::undecided]; undecided > 0) {
     fmt::print(
-        "{} undecided: off by the bound, where float cannot tell right from wrong; double can\n",
+        "{} undecided: beyond the bound, where float cannot tell right from wrong; double can\n",
         undecided);
   }
   fmt::print("{} passed, {} failed\n", cases[Outcome::passed], cases[Outcome::failed]);

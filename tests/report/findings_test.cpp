@@ -36,12 +36,11 @@ TEST_CASE("a run that learned, parted and lost heads says so in every section") 
   CHECK(title(run, "maps") == "Head cross 0.0 points: its largest weight is 0.85 on average");
   CHECK(title(run, "importance") ==
         "Both layouts agree on which heads matter (rank correlation 1.00)");
-  CHECK(
-      findings(run)["summary"] ==
-      "Two models with different layouts started as the same function (outputs within 3.6e-7) "
-      "and trained in lockstep for 200 steps. Of unseen examples the weaker one wrote 99.4 % "
-      "exactly; with 6 of 12 heads removed, the first of them 95 steps before the end, still 98.9 "
-      "%. A training step of the fused one went from 38.0 to 30.4 ms.");
+  CHECK(findings(run)["summary"] ==
+        "Two models with different layouts started as the same function (outputs within 3.6e-7) "
+        "and trained in lockstep for 200 steps. Of unseen examples the weaker one wrote 99.4 % "
+        "exactly; with 6 of 12 heads removed, 95 to 45 steps before the end, still 98.9 %. A "
+        "training step of the fused one went from 38.0 to 30.4 ms.");
 }
 
 TEST_CASE("numbers that support no finding give no clear pattern") {
@@ -156,12 +155,25 @@ TEST_CASE("findings follow the numbers to the other side of their thresholds") {
   run = small_run();
   run["before_after"][1]["exact_match"]["separate"] = 0.12;
   CHECK_THAT(findings(run)["summary"].get<std::string>(),
-             Contains("the first of them 95 steps before the end, only 12.0 %."));
+             Contains("95 to 45 steps before the end, only 12.0 %."));
   run["before_after"][0]["exact_match"] = 1.0;
   run["before_after"][1]["exact_match"] = {{"separate", 0.96}, {"fused", 0.96}};
   CHECK_THAT(findings(run)["summary"].get<std::string>(),
-             Contains("both wrote 100.0 % exactly; with 6 of 12 heads removed, the first of them "
-                      "95 steps before the end, still 96.0 %."));
+             Contains("both wrote 100.0 % exactly; with 6 of 12 heads removed, "
+                      "95 to 45 steps before the end, still 96.0 %."));
+}
+
+TEST_CASE("heads that were removed at once, or when nobody knows, are spoken of as such") {
+  Record run = small_run();
+  const auto summary = [&] { return findings(run)["summary"].get<std::string>(); };
+  for (Record& head : run["heads"]) {
+    if (!head["removed_at"].is_null()) head["removed_at"] = 150;
+  }
+  CHECK_THAT(summary(), Contains("with 6 of 12 heads removed, 50 steps before the end, still"));
+  run["before_after"][1]["exact_match"] = 1.0;
+  CHECK_THAT(summary(), Contains("50 steps before the end, then 100.0 %."));
+  run["heads"][0]["removed_at"] = 1000;  // after the run
+  CHECK_THAT(summary(), Contains("with 6 of 12 heads removed, then"));
 }
 
 TEST_CASE("where the training loss has label smoothing in it, the page says so") {

@@ -35,7 +35,7 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
   CHECK_THAT(text, Contains("Is it?") && Contains("y = x W^T + b"));
   CHECK_THAT(text, Contains("1,050,624") && Contains("[2, 12, 12]") && Contains("1.0e-7") &&
                        Contains("head 1") && Contains("dP = R V^T") && Contains("-2.0e-9"));
-  CHECK_THAT(text, Contains("weights: # from 0.6, + from 0.3"));
+  CHECK_THAT(text, Contains("shades: # from 0.6, + from 0.3"));
   CHECK_THAT(text, Contains("+ difference") && Contains("x gradient"));
   CHECK_THAT(text, Contains("double 1.0e-15 <= 1.0e-6,  float 3.0e-6 <= 1.0e-6"));
   CHECK_THAT(text, Contains("Yes, it is. (In float: Nearly.)"));
@@ -56,7 +56,7 @@ TEST_CASE("a table that is wider than the terminal is turned, and says so") {
   TerminalStyle plain;
   plain.unicode = false;
   const std::string text = lab_text(record, plain);
-  CHECK_THAT(text, Contains("    (turned to fit here: each row was a column)\n"));
+  CHECK_THAT(text, Contains("    (turned to be narrower: each row was a column)\n"));
   CHECK_THAT(text, Contains("\n    a long title 7           7        7\n"));
   plain.columns = 300;
   CHECK_THAT(lab_text(record, plain), !Contains("turned"));
