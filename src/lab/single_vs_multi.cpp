@@ -39,7 +39,7 @@ struct Compared {
   bool one_hot;    // and zeros
   Picks single, multi;
   // For each example: single.eq(multi) in all elements; every head picks the single head's keys.
-  std::vector<bool> equal_in, same_keys_in;
+  std::vector<bool> equal_in{}, same_keys_in{};
 
   bool equal() const { return std::ranges::count(equal_in, false) == 0; }
   bool same_keys() const { return std::ranges::count(same_keys_in, false) == 0; }

@@ -40,10 +40,10 @@ std::string capital(std::string text) {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double close_curves = 0.05;  // losses this near, by the first loss, fall as one
-constexpr double visible_rise = 0.01;  // of a validation loss, by the first loss
-constexpr double hardly_moved = 0.10;  // a loss that changed by less shows no pattern
-constexpr double notable_loss = 0.05;  // of exact match: a share that fell by more is not kept
+constexpr double close_curves = 0.05;   // losses this near, by the first loss, fall as one
+constexpr double visible_rise = 0.01;   // of a validation loss, by the first loss
+constexpr double little_change = 0.10;  // a loss that changed by less shows no pattern
+constexpr double notable_loss = 0.05;   // of exact match: a share that fell by more is not kept
 
 std::string value_text(const Record& measure, double value) {
   return measure.value("unit", "") == "%" ? percent(value) : fmt::format("{:.3g}", value);
@@ -75,9 +75,9 @@ enum class Course { fell, measured_once, hardly_moved, rose };
 Course course_of(const Curve& curve) {
   if (curve.points.size() < 2) return Course::measured_once;
   const double change = (curve.last() - curve.first()) / std::max(1e-300, std::abs(curve.first()));
-  return change >= hardly_moved   ? Course::rose
-         : change > -hardly_moved ? Course::hardly_moved
-                                  : Course::fell;
+  return change >= little_change   ? Course::rose
+         : change > -little_change ? Course::hardly_moved
+                                   : Course::fell;
 }
 
 /// Of a loss that did not fall; `whose` is "" or the model's, " of the fused model".

@@ -1,4 +1,6 @@
 // Pages and texts of the laboratory, from a record with every kind of block.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <string>
 
