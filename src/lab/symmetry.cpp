@@ -271,9 +271,8 @@ void run(const LabOptions& options, Notebook& book) {
   book.answer(fmt::format(
       "They stay equal, {}, when their output blocks are equal too: they then receive equal "
       "gradients in every step, in both layouts, with SGD and with AdamW. With output blocks of "
-      "their own "
-      "they part at the first step (by {:.2g}, and by {:.2g} after {}), with dropout on the "
-      "attention as well (by {:.2g} after {}), and a nudge of one weight by 1e-5 {}.",
+      "their own they part at the first step (by {:.2g}, and by {:.2g} after {}), with dropout on "
+      "the attention as well (by {:.2g} after {}), and a nudge of one weight by 1e-5 {}.",
       stayed, all[own_output].after(fused, 1).value, all[own_output].after(fused, steps).value,
       steps, all[dropped].after(fused, steps).value, steps,
       fate_of_nudge(all[nudged].layouts[fused])));

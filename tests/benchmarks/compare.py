@@ -69,9 +69,8 @@ class Bench:
                 for name, lines in found.items()}
 
     def ours(self, what, case, *more):
-        setting = "GOMP_SPINCOUNT=3000"  # as the program does by itself
-        return ["env", setting, *self.blas(), self.options.program, "bench", what, "--case", case,
-                "--json", *more]
+        return ["env", *self.blas(), self.options.program, "bench", what, "--case", case, "--json",
+                *more]
 
     def blas(self):
         return [f"LD_PRELOAD={self.options.blas}"] if self.options.blas else []

@@ -11,7 +11,8 @@ inline headroom::Record page_record(const headroom::SavedModel& saved,
                                     const headroom::AttentionQuestion& question) {
   headroom::Record record = attention_record(saved, question);
   record["title"] = "Where heads look";
-  record["model"]["file"] = "test";
+  record["model"]["file"] =
+      "/home/somebody/a_folder_whose_name_is_wider_than_a_phone/checkpoint.safetensors";
   record["page_model"] = page_model_record(saved, record);
   return record;
 }
