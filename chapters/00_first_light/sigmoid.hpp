@@ -3,12 +3,14 @@
 
 #include "headroom/autograd/tape.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// s = 1 / (1 + e^-x) for each element of x, on the tape, with ds/dx = s (1 - s).
 Tensor sigmoid(const Tensor& x);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
 
 namespace chapter {
 

@@ -3,7 +3,8 @@
 
 #include "sigmoid.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Tensor sigmoid(const Tensor& x) {
   OpScope op("sigmoid");
@@ -20,4 +21,5 @@ Tensor sigmoid(const Tensor& x) {
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

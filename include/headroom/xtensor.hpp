@@ -18,7 +18,8 @@
 #include "headroom/array/array.hpp"
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace detail {
 /// The sizes as the vector or array that xtensor takes for a dynamic or a fixed rank.
@@ -85,4 +86,5 @@ Array to_array(const xt::xexpression<E>& expression) {
   return result;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

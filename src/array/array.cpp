@@ -7,7 +7,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace detail {
 void throw_wrong_count(const char* what, const Shape& shape, Index count) {
@@ -25,4 +26,5 @@ Ids arange(Index n) {
   return ids;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 
 #include "array/poison.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace detail {
 
 /// Memory from the system: this header, pieces side by side, and an empty piece that ends it.
@@ -162,4 +163,5 @@ void LargeBlocks::stop_waiting(Block* block) {
 }
 
 }  // namespace detail
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

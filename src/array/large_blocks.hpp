@@ -5,7 +5,8 @@
 
 #include "headroom/array/pool.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace detail {
 
 /// Serves requests of any size from segments of the system's memory, so that the memory which
@@ -35,4 +36,5 @@ class LargeBlocks {
 };
 
 }  // namespace detail
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

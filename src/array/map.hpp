@@ -8,7 +8,8 @@
 #include "headroom/array/array.hpp"
 #include "headroom/base/parallel.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A pending elementwise computation, f(a, b, ...) over arrays of equal shape. It becomes an Array
 /// by conversion, or is added to one in a single pass by add_to().
@@ -54,4 +55,5 @@ Mapped<F, T...> map(F f, const ArrayOf<T>&... arrays) {
   return Mapped<F, T...>(std::move(f), arrays...);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace detail {
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -31,4 +32,5 @@ inline void allow_access([[maybe_unused]] void* memory, [[maybe_unused]] std::si
 }
 
 }  // namespace detail
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

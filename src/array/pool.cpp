@@ -11,7 +11,8 @@
 #include "array/large_blocks.hpp"
 #include "array/poison.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -129,4 +130,5 @@ void trim_pool() {
   p.statistics.held -= p.large.trim();
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

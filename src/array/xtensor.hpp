@@ -17,7 +17,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// n numbers in a row as a one-axis xtensor; borrows the memory.
 template <class T>
@@ -26,4 +27,5 @@ auto flat(T* data, Index n) {
   return xt::adapt(data, count, xt::no_ownership(), std::array<std::size_t, 1>{count});
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -10,7 +10,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -157,4 +158,5 @@ std::string GradcheckResult::text() const {
       passed ? "passed" : "failed", compared, place, analytic, numeric, worst);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 
 #include "autograd/node.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 using detail::Node;
 
@@ -126,4 +127,5 @@ Index graph_size(const Tensor& root) {
   return operations;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace detail {
 
 /// One operation's output, or a leaf that wants a gradient.
@@ -58,4 +59,5 @@ void run_backward(const std::shared_ptr<detail::Node>& root, Array cotangent, bo
 /// Throws NumericError naming the operation when AnomalyMode is on and `array` is not finite.
 void check_anomaly(const char* operation, const char* what, const Array& array);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

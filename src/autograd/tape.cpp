@@ -11,7 +11,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/parallel.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 using detail::Node;
 
@@ -283,4 +284,5 @@ void check_anomaly(const char* operation, const char* what, const Array& array) 
                                  array.shape().text(), *bad, bad - array.data()));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

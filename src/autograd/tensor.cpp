@@ -6,7 +6,8 @@
 #include "autograd/node.hpp"
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Tensor::Tensor(Array value, bool requires_grad) : body_(std::make_shared<detail::TensorBody>()) {
   body_->value = std::move(value);
@@ -123,4 +124,5 @@ const std::shared_ptr<detail::Node>& TapeAccess::node(const Tensor& tensor) {
   return tensor.defined() ? tensor.body_->node : none;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

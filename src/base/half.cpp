@@ -5,7 +5,8 @@
 #include <cmath>
 #include <limits>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 constexpr std::uint16_t sign_bit = 0x8000, infinity_bits = 0x7C00, nan_bits = 0x7E00;
@@ -40,4 +41,5 @@ double half_number(std::uint16_t bits) {
   return (bits & sign_bit) == 0 ? size : -size;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

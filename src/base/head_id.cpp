@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 const char* name_of(AttentionKind kind) {
   switch (kind) {
@@ -16,4 +17,5 @@ const char* name_of(AttentionKind kind) {
 
 std::string HeadId::text() const { return fmt::format("{} {}.{}", name_of(kind), layer, head); }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

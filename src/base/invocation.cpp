@@ -3,7 +3,8 @@
 
 #include <cstdlib>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 std::string launcher() {
@@ -19,4 +20,5 @@ std::string invocation() {
   return is_double ? "headroom-f64" : "headroom";
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 std::string nearest(std::string_view word, std::span<const std::string> known) {
   std::string best;
@@ -24,4 +25,5 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
   return best.empty() ? "" : fmt::format(" (did you mean {}?)", best);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include <tuple>
 #include <utility>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 thread_local OpScope* innermost = nullptr;
@@ -57,4 +58,5 @@ std::vector<ProfileRow> profile() {
   return rows;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 int threads_in_use = omp_get_max_threads();
@@ -55,4 +56,5 @@ void parallel_for(Index n, Index grain, RangeBody body) {
   if (first_error) std::rethrow_exception(first_error);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

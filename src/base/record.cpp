@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Record rounded_number(double value, int digits) {
   if (!std::isfinite(value)) return nullptr;
@@ -15,4 +16,5 @@ Record rounded_number(double value, int digits) {
   return std::isfinite(rounded) ? rounded : value;  // the largest numbers would round to infinity
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
@@ -95,4 +96,5 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
   return true;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

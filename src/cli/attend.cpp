@@ -14,7 +14,8 @@
 #include "headroom/report/attend.hpp"
 #include "headroom/train/run_folder.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -89,4 +90,5 @@ Command add_attend(CLI::App& program) {
   return {app, [options] { return attend(*options); }};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -19,7 +19,8 @@
 #include "headroom/ops/blas.hpp"
 #include "headroom/report/terminal.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 BlockConfig BenchCase::block(Layout layout) const {
   return {.width = width, .heads = heads, .activation = Activation::gelu, .layout = layout};
@@ -264,4 +265,5 @@ Command add_bench(CLI::App& program) {
   return {app, [command] { return run_bench(*command); }};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

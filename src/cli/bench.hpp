@@ -10,7 +10,8 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/train/telemetry.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A decoder-only language model and the batch it is trained with: pre-norm, GELU (erf), learned
 /// positions, output tied to the embedding, no dropout.
@@ -82,4 +83,5 @@ Record bench_generate(const BenchCase& bench_case, const BenchOptions& options);
 /// The forward pass of a post-norm encoder of the case's sizes, without gradients: ms.
 Record bench_encode(const BenchCase& bench_case, const BenchOptions& options);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/nn/decoding.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -71,4 +72,5 @@ Record bench_encode(const BenchCase& bench_case, const BenchOptions& options) {
   return result;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/array/pool.hpp"
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -44,4 +45,5 @@ Record bench_memory(const BenchCase& bench_case, const BenchOptions& options) {
           {"parameter_bytes", 4 * parameters}};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "headroom/ops/losses.hpp"
 #include "headroom/optim/adam.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -61,4 +62,5 @@ Record bench_step(const BenchCase& bench_case, const BenchOptions& options) {
   return result;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What a program left behind.
 struct ChildResult {
@@ -20,4 +21,5 @@ struct ChildResult {
 /// standard input. Throws FileError when it cannot be run.
 ChildResult run_child(const std::vector<std::string>& words, std::string_view input = "");
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A command: adding it binds its options; `run` is called once the command line has been read, and
 /// returns the exit code. Errors are exceptions of base/error.hpp, which the program reports.
@@ -27,4 +28,5 @@ Command add_sample(CLI::App& program);
 Command add_train(CLI::App& program);
 Command add_translate(CLI::App& program);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

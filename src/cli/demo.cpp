@@ -19,7 +19,8 @@
 #include "headroom/train/run_folder.hpp"
 #include "headroom/train/stop_signals.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -275,4 +276,5 @@ Command add_demo(CLI::App& program) {
   return {app, [options] { return demo(*options); }};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

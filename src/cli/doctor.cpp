@@ -10,7 +10,8 @@
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -45,4 +46,5 @@ Command add_doctor(CLI::App& program) {
   return {app, [json] { return examine(*json); }};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

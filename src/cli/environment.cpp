@@ -15,7 +15,8 @@
 #include "headroom/ops/blas.hpp"
 #include "headroom/report/terminal.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -58,4 +59,5 @@ Record environment() {
           {"built with", HEADROOM_BUILT_WITH}};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

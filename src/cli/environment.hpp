@@ -3,10 +3,12 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// {"headroom", "precision", "processor", "cores", "threads", "memory", "blas", "compiler",
 /// "built with"}
 Record environment();
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -18,7 +18,8 @@
 #include "headroom/report/terminal.hpp"
 #include "headroom/train/run_folder.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -308,4 +309,5 @@ Command add_graph(CLI::App& program) {
   return {app, [options] { return graph(*options); }};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

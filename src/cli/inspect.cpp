@@ -14,7 +14,8 @@
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/run_folder.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -128,4 +129,5 @@ Command add_inspect(CLI::App& program) {
           }};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/matmul.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -41,4 +42,5 @@ double memory_speed() {
   return 3 * static_cast<double>(bytes) / least_seconds([&] { a + b; }) / 1e9;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// GFLOP/s of the best of some products of two [n, n] matrices, by our own gemm, all threads.
 double product_speed(Index n);
@@ -12,4 +13,5 @@ double product_speed(Index n);
 /// written count. Operations on smaller arrays can be faster, since theirs stay in the caches.
 double memory_speed();
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -11,7 +11,8 @@
 #include "headroom/base/parallel.hpp"
 #include "headroom/train/run_folder.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace fs = std::filesystem;
 
@@ -73,4 +74,5 @@ void require_free_file(const fs::path& file) {
       fmt::format("--out {}: exists (name another, or --force replaces it)", file.string()));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

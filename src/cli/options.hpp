@@ -8,7 +8,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A whole number of at least `least`.
 CLI::Validator at_least(Index least);
@@ -31,4 +32,5 @@ void require_heads_divide(Index heads, Index width);
 /// Throws FileError when the file exists: nothing is overwritten.
 void require_free_file(const std::filesystem::path& file);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -17,7 +17,8 @@
 #include "headroom/base/utf8.hpp"
 #include "headroom/report/terminal.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -204,4 +205,5 @@ int run_program(int argc, char* const* argv) {
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

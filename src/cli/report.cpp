@@ -10,7 +10,8 @@
 #include "headroom/base/invocation.hpp"
 #include "headroom/report/lab.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -49,4 +50,5 @@ Command add_report(CLI::App& program) {
   return {app, [options] { return rewrite(*options); }};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

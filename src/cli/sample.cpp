@@ -13,7 +13,8 @@
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/run_folder.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -82,4 +83,5 @@ Command add_sample(CLI::App& program) {
   return {app, [options] { return sample_text(*options); }};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/io/json.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -52,4 +53,5 @@ Record sibling_record(const std::vector<std::string>& arguments) {
   return parse_json(child.out, program.filename().string());
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The name of this build's precision and of the other one.
 inline constexpr const char* own_precision = is_double ? "double" : "float";
@@ -21,4 +22,5 @@ std::filesystem::path sibling_program();
 /// UsageError when it is not there.
 Record sibling_record(const std::vector<std::string>& arguments);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

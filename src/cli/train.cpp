@@ -22,7 +22,8 @@
 #include "headroom/train/run_folder.hpp"
 #include "headroom/train/training_loop.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -333,4 +334,5 @@ Command add_train(CLI::App& program) {
   return {app, [options] { return train(*options); }};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

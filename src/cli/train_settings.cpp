@@ -9,7 +9,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/io/json.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -273,4 +274,5 @@ TrainSettings TrainOptions::settings() const {
   return s;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

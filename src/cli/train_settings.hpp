@@ -11,7 +11,8 @@
 #include "headroom/optim/rate.hpp"
 #include "headroom/train/learner.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Everything that determines a training run.
 struct TrainSettings {
@@ -62,4 +63,5 @@ class TrainOptions {
   std::vector<CLI::Option*> added_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -14,7 +14,8 @@
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/run_folder.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -121,4 +122,5 @@ Command add_translate(CLI::App& program) {
   return {app, [options] { return translate(*options); }};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -10,7 +10,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -145,4 +146,5 @@ std::vector<std::vector<Index>> batches_by_length(const std::vector<Index>& leng
   return cut(order, batch_size);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -157,4 +158,5 @@ ClassificationLoader::ClassificationLoader(const ClassificationTask& task, Index
     : plan(lengths_of(std::span<const LabelledExample>(task.train), only_side), batch_size, seed),
       task_(&task) {}
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

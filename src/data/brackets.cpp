@@ -5,7 +5,8 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -94,4 +95,5 @@ ClassificationTask make_brackets_task(const TaskOptions& options) {
   return task;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

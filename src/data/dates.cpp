@@ -11,7 +11,8 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -145,4 +146,5 @@ Seq2SeqTask make_dates_task(const TaskOptions& options) {
   return task;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

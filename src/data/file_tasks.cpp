@@ -11,7 +11,8 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/base/utf8.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -211,4 +212,5 @@ NameList read_names(const TaskOptions& options) {
   return list;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 double share(Index part, Index whole) {
@@ -35,4 +36,5 @@ double SequenceScore::exact_match() const { return share(exact, answers); }
 double SequenceScore::symbol_error_rate() const { return share(edits, reference_length); }
 double SequenceScore::word_error_rate() const { return share(answers - exact, answers); }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -139,4 +140,5 @@ Seq2SeqTask make_spelling_task(const TaskOptions& options) {
                         });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

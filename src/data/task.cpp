@@ -11,7 +11,8 @@
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/data/file_tasks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -103,4 +104,5 @@ Task make_task(const std::string& name, const TaskOptions& options) {
                                fmt::join(names, ", ")));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

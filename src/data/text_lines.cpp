@@ -9,7 +9,8 @@
 #include "headroom/base/utf8.hpp"
 #include "headroom/io/atomic_file.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -97,4 +98,5 @@ SkippedLines LineAudit::finish(Index lines) const {
   return skipped_;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -11,7 +11,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/data/task.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Numbers of examples that the options ask for, with the task's own for zeros.
 struct SetSizes {
@@ -49,4 +50,5 @@ auto unique_draws(const char* task, Index count, Draw draw) {
   return draws;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

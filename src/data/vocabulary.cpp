@@ -9,7 +9,8 @@
 #include "headroom/base/utf8.hpp"
 #include "headroom/io/json.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -149,4 +150,5 @@ Vocabulary Vocabulary::from_record(const Record& record, const std::string& orig
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

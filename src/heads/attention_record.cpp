@@ -13,7 +13,8 @@
 #include "heads/forward_once.hpp"
 #include "heads/head_records.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace attention_looking {
 namespace {
@@ -239,4 +240,5 @@ Record attention_record(const SavedModel& saved, const AttentionQuestion& questi
   return record;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

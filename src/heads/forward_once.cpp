@@ -5,7 +5,8 @@
 #include "headroom/data/batches.hpp"
 #include "headroom/train/evaluation.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Array forward_once(Module& model, const OneSequence& sequence, HeadProbe* probe) {
   const Evaluating quiet(model);
@@ -26,4 +27,5 @@ Array forward_once(Module& model, const OneSequence& sequence, HeadProbe* probe)
   return value.reshaped({value.size() / value.dim(value.rank() - 1), value.dim(value.rank() - 1)});
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include <cmath>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -42,4 +43,5 @@ Record map_records(Module& model, const HeadProbe& probe) {
   return maps;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 #include "headroom/base/record.hpp"
 #include "headroom/nn/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// {"kind": "cross", "layer": 0, "head": 3}
 Record head_record(const HeadId& head);
@@ -14,4 +15,5 @@ Record head_record(const HeadId& head);
 /// probe saw, a row per query, with four decimals.
 Record map_records(Module& model, const HeadProbe& probe);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

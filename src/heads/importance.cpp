@@ -7,7 +7,8 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -92,4 +93,5 @@ std::vector<HeadId> least_important_first(std::vector<HeadScore> scores) {
   return heads;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

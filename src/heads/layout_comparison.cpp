@@ -17,7 +17,8 @@
 #include "heads/head_records.hpp"
 #include "heads/step_cost.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -386,4 +387,5 @@ Record LayoutComparison::summary() const {
           {"before_after", rows}};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -13,7 +13,8 @@
 #include "headroom/base/names.hpp"
 #include "headroom/base/nearest.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -266,4 +267,5 @@ void import_attention(const NamedArrays& arrays, Attention& attention, ForeignLa
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -12,7 +12,8 @@
 #include "headroom/io/base64.hpp"
 #include "heads/forward_once.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace model_recording {
 namespace {
@@ -144,4 +145,5 @@ Record page_model_record(const SavedModel& saved, const Record& seen, Index most
   return record;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

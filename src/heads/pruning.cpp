@@ -9,7 +9,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 void GradualSchedule::check() const {
   if (begin < 0 || end <= begin || every < 1 || total < 0) {
@@ -58,4 +59,5 @@ std::vector<HeadId> choose(std::span<const HeadId> order, Index total, Index kee
   return chosen;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/train/objectives.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 std::vector<double> median_step_ms(const std::vector<Seq2Seq*>& models, const Seq2SeqBatch& batch,
                                    int rounds) {
@@ -57,4 +58,5 @@ double step_bytes(Seq2Seq& model, const Seq2SeqBatch& batch) {
   return static_cast<double>(peak) + 3 * gradients;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

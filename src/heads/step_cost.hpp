@@ -6,7 +6,8 @@
 #include "headroom/data/batches.hpp"
 #include "headroom/nn/models.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Median wall time in ms of training steps (forward, backward, AdamW), the models taking turns.
 /// The models are not changed.
@@ -20,4 +21,5 @@ double operation_ms(Seq2Seq& model, const Seq2SeqBatch& batch, const char* opera
 /// (weight, gradient, two moments).
 double step_bytes(Seq2Seq& model, const Seq2SeqBatch& batch);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -11,7 +11,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/extremes.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -235,4 +236,5 @@ double largest_difference(const Array& a, const Array& b) {
   return most;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

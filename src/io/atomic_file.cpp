@@ -13,7 +13,8 @@
 #include "headroom/base/error.hpp"
 #include "io/input_file.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -114,4 +115,5 @@ void write_file(const std::filesystem::path& path, std::string_view content) {
   file.commit();
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -12,7 +12,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -55,4 +56,5 @@ std::string read_file(const std::filesystem::path& path, Index limit) {
   return content;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Throws FileError, naming the path, when it is a folder, a pipe or a device, or cannot be read.
 class InputFile {
@@ -31,4 +32,5 @@ class InputFile {
 /// What the system says about its error number `error`: "No space left on device".
 std::string reason(int error);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

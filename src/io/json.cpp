@@ -10,7 +10,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/utf8.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -92,4 +93,5 @@ std::string json_text(const Record& record, const char* key, const std::string& 
   return value.get<std::string>();
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

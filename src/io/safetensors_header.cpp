@@ -13,7 +13,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/utf8.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -270,4 +271,5 @@ Header parse_header(std::string_view text, std::uint64_t data_size, const std::s
   return header;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 
 #include "headroom/io/tensor_file.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 inline constexpr std::uint64_t longest_header = 100'000'000;  // bytes
 inline constexpr std::size_t most_tensors = 65'536;
@@ -35,4 +36,5 @@ Header parse_header(std::string_view text, std::uint64_t data_size, const std::s
 /// product: a shape that overflows without them would overflow after a reduction.
 bool count_elements(const Shape& shape, std::uint64_t& count);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -13,7 +13,8 @@
 #include "headroom/base/utf8.hpp"
 #include "headroom/io/json.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -131,4 +132,5 @@ std::vector<std::string> StateReader::tensor_names() const {
   return result;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

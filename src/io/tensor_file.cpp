@@ -17,7 +17,8 @@
 #include "io/input_file.hpp"
 #include "io/safetensors_header.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
@@ -267,4 +268,5 @@ Bytes TensorFile::bytes(const std::string& name) const {
   return Bytes(from.shape, std::span<const std::uint8_t>(elements_of<std::uint8_t>(from)));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/base/parallel.hpp"
 #include "kernels/fetch_ahead.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 AdamStep adam_step(double rate, double beta1, double beta2, double epsilon, double weight_decay,
                    bool decoupled, std::int64_t t) {
@@ -52,4 +53,5 @@ void adam(const AdamStep& step, Index n, Real* p, const Real* g, Real* m, Real* 
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The numbers of one step, the same for all elements; computed in double, used in Real.
 struct AdamStep {
@@ -28,4 +29,5 @@ AdamStep adam_step(double rate, double beta1, double beta2, double epsilon, doub
 /// with the roundings of torch.optim.Adam on a processor.
 void adam(const AdamStep& step, Index n, Real* p, const Real* g, Real* m, Real* v);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

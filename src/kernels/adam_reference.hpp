@@ -4,7 +4,8 @@
 #include "array/xtensor.hpp"
 #include "kernels/adam.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The same step for one-axis xtensors of any scalar.
 template <class X, class Gradient>
@@ -18,4 +19,5 @@ void adam_reference(const AdamStep& s, X& p, const Gradient& g, X& m, X& v) {
   p -= of(s.step_size) * m / (xt::sqrt(v) / of(s.root_correction) + of(s.epsilon));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -11,7 +11,8 @@
 #include "kernels/one_query.hpp"
 #include "kernels/simd.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 namespace {
@@ -317,4 +318,5 @@ void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key,
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "headroom/array/array.hpp"
 #include "headroom/base/rng.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// Sizes, mask and dropout of an attention: all but its numbers.
@@ -60,4 +61,5 @@ void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key,
                         HeadGradient dkey, HeadGradient dvalue);
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

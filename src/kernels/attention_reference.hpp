@@ -3,7 +3,8 @@
 
 #include "kernels/softmax_reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 /// A B, entry by entry, so that it takes any scalar.
@@ -28,4 +29,5 @@ Matrix<S> attention(const Matrix<S>& query, const Matrix<S>& key, const Matrix<S
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,7 +1,8 @@
 // Broadcasting: which loops are needed, and walking them.
 #include "kernels/broadcast.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 std::size_t index(int axis) { return static_cast<std::size_t>(axis); }
@@ -79,4 +80,5 @@ Array broadcast_to(const Array& x, const Shape& shape) {
       shape, [](Real v) { return v; }, x);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

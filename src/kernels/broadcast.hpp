@@ -10,7 +10,8 @@
 #include "headroom/array/array.hpp"
 #include "headroom/base/parallel.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The loops behind a broadcast: axes of size 1 are dropped, neighbouring axes merged where every
 /// input runs through both in one go. [B, T, C] + [C] has two axes, B T and C; equal shapes have
@@ -96,4 +97,5 @@ Array broadcast_map(const Shape& shape, F f, const ArrayOf<T>&... inputs) {
 /// The array repeated to a larger shape.
 Array broadcast_to(const Array& x, const Shape& shape);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/base/parallel.hpp"
 #include "kernels/simd.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 void cross_entropy(const Real* logits, const Targets& targets, Index rows, Index classes,
@@ -51,4 +52,5 @@ void cross_entropy_backward(const Real* logits, const Targets& targets, const Re
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// The targets of a batch of rows. Row r with target[r] == ignore counts for nothing.
@@ -26,4 +27,5 @@ void cross_entropy_backward(const Real* logits, const Targets& targets, const Re
                             const Real* dloss, Index rows, Index classes, bool add, Real* dx);
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "kernels/softmax_reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 /// -sum_c q_rc log softmax(x)_rc per row, with q = (1 - smoothing) one-hot + smoothing / classes;
@@ -23,4 +24,5 @@ Vector<S> cross_entropy(const Matrix<S>& logits, const xt::xtensor<std::int32_t,
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/base/parallel.hpp"
 #include "kernels/simd.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 namespace {
@@ -44,4 +45,5 @@ void dropout(const Real* x, Index n, Real p, const MaskStream& stream, bool add,
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

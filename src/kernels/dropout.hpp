@@ -3,7 +3,8 @@
 
 #include "headroom/base/rng.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// What a kept number is multiplied by, so that the expectation stays.
@@ -17,4 +18,5 @@ void dropout_factors(const MaskStream& stream, Index first, Index n, Real p, Rea
 void dropout(const Real* x, Index n, Real p, const MaskStream& stream, bool add, Real* y);
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

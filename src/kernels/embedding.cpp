@@ -6,7 +6,8 @@
 
 #include "headroom/base/parallel.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 void embedding(const Real* table, const std::int32_t* ids, Index count, Index columns, Real* y) {
@@ -32,4 +33,5 @@ void embedding_backward(const Real* dy, const std::int32_t* ids, Index count, In
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// y_n = table_id(n), rows of `columns` numbers.
@@ -16,4 +17,5 @@ void embedding_backward(const Real* dy, const std::int32_t* ids, Index count, In
                         Real* dtable);
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "kernels/reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 /// Rows of the table by number: the product of one-hot rows and the table.
@@ -19,4 +20,5 @@ Matrix<S> embedding(const Matrix<S>& table, const xt::xtensor<std::int32_t, 1>& 
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

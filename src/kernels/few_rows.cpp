@@ -9,7 +9,8 @@
 #include "kernels/fetch_ahead.hpp"
 #include "kernels/lane_sums.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 namespace {
@@ -127,4 +128,5 @@ void few_rows(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Addend 
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

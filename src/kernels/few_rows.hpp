@@ -3,7 +3,8 @@
 
 #include "kernels/gemm.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// With at most this many rows of A few_rows is faster than the BLAS, unless the rows are shorter
@@ -23,4 +24,5 @@ void few_rows(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Addend 
               Index c_stride);
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Copies (or adds) `rows` rows of `width` numbers between matrices of different row strides: what
 /// slice and concat do.
@@ -22,4 +23,5 @@ void gather_rows(const Real* x, Index outer, Index n, Index inner, const std::in
 void scatter_add_rows(const Real* dy, Index outer, Index n, Index inner,
                       const std::int32_t* positions, Index count, Real* dx);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "kernels/fetch_ahead.hpp"
 #include "kernels/simd.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 namespace {
@@ -84,4 +85,5 @@ void gelu_backward(const Real* x, const Real* dy, Index n, bool add, Real* dx) {
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// y_i = x_i Phi(x_i)
@@ -13,4 +14,5 @@ void gelu(const Real* x, Index n, Real* y);
 void gelu_backward(const Real* x, const Real* dy, Index n, bool add, Real* dx);
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "kernels/reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 /// x/2 erfc(-x / sqrt 2): no cancellation where the result is tiny.
@@ -20,4 +21,5 @@ inline Matrix<double> gelu_slope(const Matrix<double>& x) {
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

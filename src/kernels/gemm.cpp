@@ -17,7 +17,8 @@ extern "C" {
 [[gnu::weak]] char* openblas_get_config(void);
 }
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -164,4 +165,5 @@ std::string describe_blas() {
                                         : "a cblas library other than OpenBLAS";
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A factor of a product: a row-major matrix whose rows start `stride` numbers apart, read as it
 /// stands or transposed.
@@ -45,4 +46,5 @@ void gemm(std::span<const Product> products);
 /// What the linked BLAS says about itself, for example "OpenBLAS 0.3.21 ... SkylakeX".
 std::string describe_blas();
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

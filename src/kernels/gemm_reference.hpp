@@ -6,7 +6,8 @@
 #include "array/xtensor.hpp"
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 /// A row-major matrix over borrowed memory.
@@ -34,4 +35,5 @@ void gemm(Index m, Index n, Index k, const Scalar* a, bool transpose_a, const Sc
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "kernels/simd.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// Dot products of a tile: as many as fill whole batches with their sums.
@@ -42,4 +43,5 @@ inline void sum_lanes(const Batch* sums, Real* dots) {
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "kernels/fetch_ahead.hpp"
 #include "kernels/norm_rows.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 void layer_norm(const Real* x, const Real* weight, const Real* bias, Real epsilon, Index rows,
@@ -77,4 +78,5 @@ void layer_norm_backward(const Real* x, const Real* weight, const Real* mean, co
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// y_rc = (x_rc - mean_r) rstd_r weight_c + bias_c with rstd = 1 / sqrt(variance + epsilon); the
@@ -28,4 +29,5 @@ void layer_norm_backward(const Real* x, const Real* weight, const Real* mean, co
                          const Real* dy, Index rows, Index columns, const NormGradients& into);
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

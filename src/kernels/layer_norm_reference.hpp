@@ -3,7 +3,8 @@
 
 #include "kernels/reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 /// (x - mean) / sqrt(variance + epsilon) * weight + bias along rows.
@@ -19,4 +20,5 @@ Matrix<S> layer_norm(const Matrix<S>& x, const Vector<S>& weight, const Vector<S
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "kernels/layer_norm.hpp"
 #include "kernels/simd.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// `weight`, or ones where a norm has none: a choice inside a loop would keep it from using SIMD.
@@ -55,4 +56,5 @@ void for_rows_summing(Index rows, Index columns, const NormGradients& into, cons
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

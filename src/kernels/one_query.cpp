@@ -7,7 +7,8 @@
 #include "headroom/base/parallel.hpp"
 #include "kernels/lane_sums.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 namespace {
@@ -150,4 +151,5 @@ void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

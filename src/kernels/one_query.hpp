@@ -3,7 +3,8 @@
 
 #include "kernels/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// True when one_query_attention() serves this: one query, a mask by lengths alone, no dropout,
@@ -17,4 +18,5 @@ void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key
                          Real* y, Real* log_sum_exp);
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

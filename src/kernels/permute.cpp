@@ -6,7 +6,8 @@
 
 #include "headroom/base/parallel.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -132,4 +133,5 @@ void permute_axes(const Real* x, const Shape& shape, std::span<const int> order,
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

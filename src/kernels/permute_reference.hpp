@@ -15,7 +15,8 @@
 #include <xtensor/xview.hpp>
 #endif
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 /// Axis i of the result is axis order[i] of x.
@@ -31,4 +32,5 @@ xt::xtensor<S, 3> gather(const xt::xtensor<S, 3>& x, const std::vector<std::int3
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "headroom/base/parallel.hpp"
 #include "kernels/fetch_ahead.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -137,4 +138,5 @@ Array sum_to(const Array& x, const Shape& shape) {
 
 Array column_sums(const Array& x) { return sum_to(x, Shape{x.dim(-1)}); }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "headroom/array/array.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What a reduction makes of two numbers. max and min hand a NaN on.
 enum class Fold { sum, max, min };
@@ -27,4 +28,5 @@ Array sum_to(const Array& x, const Shape& shape);
 /// Sum over all axes but the last: [..., C] -> [C], the gradient of a bias.
 Array column_sums(const Array& x);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 #include "kernels/reduce.hpp"
 #include "kernels/reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 /// The fold of the middle axis of x [outer, n, inner].
@@ -26,4 +27,5 @@ Matrix<S> fold_middle(Fold fold, const xt::xtensor<S, 3>& x) {
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

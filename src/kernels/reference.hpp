@@ -13,7 +13,8 @@
 #include <xtensor/xtensor.hpp>
 #endif
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 template <class S>
@@ -64,4 +65,5 @@ inline Allowed all_allowed(std::size_t rows, std::size_t columns) {
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

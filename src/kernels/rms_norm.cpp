@@ -5,7 +5,8 @@
 
 #include "kernels/norm_rows.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 void rms_norm(const Real* x, const Real* weight, Real epsilon, Index rows, Index columns, Real* y,
@@ -54,4 +55,5 @@ void rms_norm_backward(const Real* x, const Real* weight, const Real* rrms, cons
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

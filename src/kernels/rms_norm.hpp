@@ -3,7 +3,8 @@
 
 #include "kernels/layer_norm.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// y_rc = x_rc rrms_r weight_c with rrms = 1 / sqrt(mean_c(x^2) + epsilon), kept for the backward
@@ -17,4 +18,5 @@ void rms_norm_backward(const Real* x, const Real* weight, const Real* rrms, cons
                        Index rows, Index columns, const NormGradients& into);
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

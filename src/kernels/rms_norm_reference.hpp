@@ -3,7 +3,8 @@
 
 #include "kernels/reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 /// x / sqrt(mean(x^2) + epsilon) * weight along rows.
@@ -16,4 +17,5 @@ Matrix<S> rms_norm(const Matrix<S>& x, const Vector<S>& weight, double epsilon) 
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

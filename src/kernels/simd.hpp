@@ -11,7 +11,8 @@
 #include "headroom/base/real.hpp"
 #include "kernels/exponential.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 inline constexpr Index batch_size = static_cast<Index>(Batch::size);
@@ -243,4 +244,5 @@ inline RowShape row_shape(const Real* x, Index n) {
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/base/parallel.hpp"
 #include "kernels/simd.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 namespace {
@@ -67,4 +68,5 @@ void log_softmax_backward(const Real* y, const Real* dy, Index rows, Index colum
 }
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 /// y_rc = e^(x_rc - max_r) / sum_c e^(x_rc - max_r)
@@ -25,4 +26,5 @@ void log_softmax_backward(const Real* y, const Real* dy, Index rows, Index colum
                           Real* dx);
 
 }  // namespace kernels
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "kernels/reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace reference {
 
 /// e^x / sum e^x along rows over the allowed entries; a row with none is 0.
@@ -30,4 +31,5 @@ Matrix<S> log_softmax(const Matrix<S>& x) {
 }
 
 }  // namespace reference
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "headroom/ops/ops.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -117,4 +118,5 @@ TapedAttention taped(const AttentionInputs& inputs, Index heads) {
   return {seen.y.value(), seen.maps.value(), wq.grad(), wk.grad(), wv.grad(), x.grad()};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "headroom/array/array.hpp"
 #include "headroom/base/rng.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Attention as the Annotated Transformer writes it, without an output Linear: y = heads of
 /// softmax(Q_h K_h^T / sqrt(D)) V_h side by side with Q = x W_Q, K = x W_K, V = x W_V.
@@ -48,4 +49,5 @@ struct TapedAttention {
 };
 TapedAttention taped(const AttentionInputs& inputs, Index heads);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -11,7 +11,8 @@
 #include "lab/head_blocks.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -116,4 +117,5 @@ Folding fold(const FoldingCase& which, const LabOptions& options, std::uint64_t 
   return result;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

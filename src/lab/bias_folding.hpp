@@ -6,7 +6,8 @@
 #include "headroom/lab/experiment.hpp"
 #include "headroom/nn/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The output bias of a layer of any layout.
 Tensor output_bias(Attention& layer);
@@ -34,4 +35,5 @@ struct Folding {
 };
 Folding fold(const FoldingCase& which, const LabOptions& options, std::uint64_t draw);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -17,7 +17,8 @@
 #include "lab/numbers.hpp"
 #include "lab/twin_layouts.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace clippings {
@@ -361,4 +362,5 @@ Experiment clipping_experiment() {
           .run = clippings::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

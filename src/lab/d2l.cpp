@@ -14,7 +14,8 @@
 #include "headroom/ops/ops.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace d2l {
@@ -308,4 +309,5 @@ Experiment d2l_experiment() {
       .run = d2l::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

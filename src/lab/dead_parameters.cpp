@@ -17,7 +17,8 @@
 #include "lab/numbers.hpp"
 #include "lab/twin_layouts.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace dead_parameters {
@@ -341,4 +342,5 @@ Experiment dead_parameters_experiment() {
       .run = dead_parameters::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

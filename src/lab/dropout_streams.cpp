@@ -12,7 +12,8 @@
 #include "lab/numbers.hpp"
 #include "lab/twin_layouts.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace dropout_masks {
@@ -394,4 +395,5 @@ Experiment dropout_streams_experiment() {
           .run = dropout_masks::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -14,7 +14,8 @@
 #include "lab/mask_kinds.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace euler {
@@ -385,4 +386,5 @@ Experiment euler_experiment() {
           .run = euler::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

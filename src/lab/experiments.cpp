@@ -7,7 +7,8 @@
 #include "headroom/base/nearest.hpp"
 #include "headroom/lab/experiment.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Experiment head_slices_experiment();
 Experiment layouts_experiment();
@@ -142,4 +143,5 @@ Record run_experiment(const Experiment& experiment, const LabOptions& given) {
   return record;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

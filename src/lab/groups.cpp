@@ -16,7 +16,8 @@
 #include "lab/numbers.hpp"
 #include "lab/twin_layouts.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace parameter_groups {
@@ -289,4 +290,5 @@ Experiment groups_experiment() {
           .run = parameter_groups::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

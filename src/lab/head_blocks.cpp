@@ -10,7 +10,8 @@
 #include "headroom/optim/parameter_blocks.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -99,4 +100,5 @@ double largest_difference(const HeadBlocks& a, const HeadBlocks& b, Index head) 
   return most;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

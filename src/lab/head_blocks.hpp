@@ -6,7 +6,8 @@
 
 #include "headroom/nn/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What belongs to a head, by role and head. The output bias belongs to none and is not among them.
 using HeadBlocks = std::map<std::pair<HeadRole, Index>, Array>;
@@ -27,4 +28,5 @@ double norm_of_head(const HeadBlocks& blocks, Index head);
 /// max |a - b| over all blocks of one head.
 double largest_difference(const HeadBlocks& a, const HeadBlocks& b, Index head);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

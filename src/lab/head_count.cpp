@@ -16,7 +16,8 @@
 #include "lab/numbers.hpp"
 #include "lab/saturation.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace head_counts {
@@ -357,4 +358,5 @@ Experiment head_count_experiment() {
       .run = head_counts::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -14,7 +14,8 @@
 #include "headroom/ops/ops.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace head_slices {
@@ -303,4 +304,5 @@ Experiment head_slices_experiment() {
           .run = head_slices::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

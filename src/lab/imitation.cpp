@@ -5,7 +5,8 @@
 #include "headroom/ops/losses.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Imitation::Imitation(Index width, Index heads, std::uint64_t seed, bool bias)
     : width_(width), seed_(seed) {
@@ -28,4 +29,5 @@ double imitation_gradients(Attention& student, const Imitation::Batch& batch) {
   return static_cast<double>(loss.item());
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "headroom/nn/attention.hpp"
 #include "headroom/optim/optimizer.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A teacher, one attention with weights N(0, 1/C) and biases N(0, 0.1^2), and batches of inputs
 /// N(0, 1) with its outputs. All follow from the seed.
@@ -32,4 +33,5 @@ class Imitation {
 /// error.
 double imitation_gradients(Attention& student, const Imitation::Batch& batch);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -14,7 +14,8 @@
 #include "headroom/ops/ops.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace initialisation {
@@ -324,4 +325,5 @@ Experiment init_experiment() {
           .run = initialisation::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -14,7 +14,8 @@
 #include "lab/mask_kinds.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace jacobian {
@@ -311,4 +312,5 @@ Experiment jacobian_experiment() {
           .run = jacobian::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -10,7 +10,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -248,4 +249,5 @@ std::string figure_text(const Record& value) {
   return text.substr(0, e + 1) + std::to_string(std::stoi(text.substr(e + 1)));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

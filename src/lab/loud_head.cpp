@@ -5,7 +5,8 @@
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 double LoudHead::ratio(Index head) const {
   return norm_of_head(loud, head) / norm_of_head(ordinary, head);
@@ -65,4 +66,5 @@ LoudHead with_loud_head(Layout layout, Index width, Index heads, std::uint64_t s
   return {changes[0], changes[1]};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

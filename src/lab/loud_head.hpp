@@ -10,7 +10,8 @@
 #include "headroom/optim/optimizer.hpp"
 #include "lab/head_blocks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// How much larger the gradient of the loud head, head 0, is.
 inline constexpr double loudness = 100;
@@ -47,4 +48,5 @@ struct LoudHead {
 LoudHead with_loud_head(Layout layout, Index width, Index heads, std::uint64_t seed,
                         const TrainingRule& rule, Loud when);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

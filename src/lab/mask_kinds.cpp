@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace mask_kinds {
@@ -62,4 +63,5 @@ std::vector<Index> allowed_keys(const AttentionMask& mask, Index batch, Index he
   return counts;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/ops/attention_mask.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 struct NamedMask {
   std::string name;
@@ -24,4 +25,5 @@ std::vector<NamedMask> every_mask_kind(Index batch, Index heads, Index queries, 
 std::vector<Index> allowed_keys(const AttentionMask& mask, Index batch, Index heads, Index queries,
                                 Index keys);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

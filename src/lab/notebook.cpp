@@ -9,7 +9,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/lab/lab_record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -149,4 +150,5 @@ Record Notebook::record() const {
   return result;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -13,7 +13,8 @@
 #include "headroom/ops/matmul.hpp"
 #include "headroom/ops/shaping.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 std::uint64_t seed_of_draw(std::uint64_t seed, std::uint64_t draw) {
   Rng rng(seed, "draw", draw);
@@ -93,4 +94,5 @@ std::vector<std::string> numbered(const std::string& word, Index count) {
   return names;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

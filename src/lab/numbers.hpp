@@ -9,7 +9,8 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/nn/module.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The double number in the double build, the float one in the float build: tolerances.
 constexpr double by_precision(double in_double, double in_float) {
@@ -59,4 +60,5 @@ std::vector<Index> counts_of_heads(Index width, Index most, Index also, Index le
 /// "head 0", "head 1", ...
 std::vector<std::string> numbered(const std::string& word, Index count);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

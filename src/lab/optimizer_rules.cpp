@@ -8,7 +8,8 @@
 #include "headroom/optim/sgd.hpp"
 #include "lab/imitation.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -67,4 +68,5 @@ TrainingCurves train_both_layouts(const OptimizerRule& rule, Index width, Index 
   return curves;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

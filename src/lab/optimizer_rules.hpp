@@ -8,7 +8,8 @@
 #include "headroom/optim/parameter_blocks.hpp"
 #include "lab/loud_head.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// An optimizer; one that acts on whole tensors has the granularity that says which.
 struct OptimizerRule {
@@ -31,4 +32,5 @@ struct TrainingCurves {
 TrainingCurves train_both_layouts(const OptimizerRule& rule, Index width, Index heads,
                                   std::uint64_t seed);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

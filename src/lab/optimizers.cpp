@@ -12,7 +12,8 @@
 #include "lab/numbers.hpp"
 #include "lab/optimizer_rules.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace optimizer_rows {
@@ -369,4 +370,5 @@ Experiment optimizers_experiment() {
           .run = optimizer_rows::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -17,7 +17,8 @@
 #include "headroom/train/objectives.hpp"
 #include "lab/numbers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace roundings {
@@ -376,4 +377,5 @@ Experiment rounding_experiment() {
       .run = roundings::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

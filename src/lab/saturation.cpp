@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <span>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Saturation saturation_of(const Array& weights) {
   Saturation result;
@@ -20,4 +21,5 @@ Saturation saturation_of(const Array& weights) {
   return result;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "headroom/array/array.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Of all rows of attention weights [..., keys].
 struct Saturation {
@@ -16,4 +17,5 @@ struct Saturation {
 
 Saturation saturation_of(const Array& weights);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

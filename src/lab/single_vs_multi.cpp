@@ -11,7 +11,8 @@
 #include "lab/saturation.hpp"
 #include "lab/single_vs_multi.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace single_vs_multi {
 namespace {
@@ -240,4 +241,5 @@ Experiment single_vs_multi_experiment() {
       .run = single_vs_multi::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "headroom/lab/experiment.hpp"
 #include "lab/attention_derivation.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace single_vs_multi {
 
 inline constexpr Index batch = 2, tokens = 10;  // x = torch.rand(2, 10, 512)
@@ -19,4 +20,5 @@ inline bool text_sizes(const LabOptions& options) {
 void compare_gradients(const LabOptions& options, Notebook& book);
 
 }  // namespace single_vs_multi
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -11,7 +11,8 @@
 #include "lab/numbers.hpp"
 #include "lab/single_vs_multi.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace single_vs_multi {
 
 namespace {
@@ -214,4 +215,5 @@ void compare_gradients(const LabOptions& options, Notebook& book) {
 }
 
 }  // namespace single_vs_multi
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -13,7 +13,8 @@
 #include "headroom/lab/lab_record.hpp"
 #include "lab/twin_layouts.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace layout_speed {
@@ -296,4 +297,5 @@ Experiment speed_of_layouts_experiment() {
           .run = layout_speed::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

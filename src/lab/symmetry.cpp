@@ -15,7 +15,8 @@
 #include "lab/numbers.hpp"
 #include "lab/twin_layouts.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace symmetric_heads {
@@ -301,4 +302,5 @@ Experiment symmetry_experiment() {
           .run = symmetric_heads::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -15,7 +15,8 @@
 #include "lab/transplanted_steps.hpp"
 #include "lab/twin_layouts.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace transplants {
@@ -298,4 +299,5 @@ Experiment transplant_experiment() {
       .run = transplants::run};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -13,7 +13,8 @@
 #include "headroom/nn/linear.hpp"
 #include "headroom/optim/optim.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 namespace transplanted_steps {
@@ -148,4 +149,5 @@ void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, W
   compare(source, taking_over, ", taken over");
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

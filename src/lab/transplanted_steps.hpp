@@ -7,7 +7,8 @@
 
 #include "lab/twin_layouts.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The worst relative difference of each quantity, by its name.
 using Worst = std::map<std::string, double>;
@@ -23,4 +24,5 @@ inline constexpr int compared_steps = 20, taken_over_at = 10;
 /// goes on beside them. Compares parameters and moments after `compared_steps` steps.
 void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, Worst& worst);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

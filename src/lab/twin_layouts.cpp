@@ -4,7 +4,8 @@
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 TwinLayouts twin_layouts(const AttentionConfig& config, Rng& rng, Layout from) {
   TwinLayouts twins{make_attention(Layout::separate, config, rng),
@@ -32,4 +33,5 @@ double parts_apart(const NamedArrays& a, const NamedArrays& b) {
   return most;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/nn/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Where separate and fused heads are gone through one after the other.
 inline constexpr Layout both_layouts[] = {Layout::separate, Layout::fused};
@@ -34,4 +35,5 @@ NamedArrays by_part(Attention& attention,
 /// has no effect, and what its gradient and its moments hold is rounding.
 double parts_apart(const NamedArrays& a, const NamedArrays& b);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -16,7 +16,8 @@
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/shaping.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -246,4 +247,5 @@ void KeyValueCache::reserve(Index positions) {
   reorder(all);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "headroom/nn/decoding.hpp"
 #include "nn/log_probabilities.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -156,4 +157,5 @@ std::vector<std::vector<Written>> beam_search(Writer& writer, Index width,
   return results;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

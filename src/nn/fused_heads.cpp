@@ -7,7 +7,8 @@
 #include "headroom/ops/matmul.hpp"
 #include "headroom/ops/shaping.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 FusedHeads::FusedHeads(const AttentionConfig& wanted, Rng& rng)
     : Attention(wanted),
@@ -109,4 +110,5 @@ void FusedHeads::members(Members& visit) {
   visit("out_proj", out_proj);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "headroom/nn/separate_heads.hpp"
 #include "headroom/nn/shared_head.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 std::unique_ptr<Attention> make_attention(Layout layout, const AttentionConfig& config, Rng& rng) {
   switch (layout) {
@@ -77,4 +78,5 @@ std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads) {
   return edits;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include <cmath>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Array xavier_uniform(const Shape& shape, Index fan_in, Index fan_out, Rng& rng) {
   const Real bound = std::sqrt(Real(6) / static_cast<Real>(fan_in + fan_out));
@@ -20,4 +21,5 @@ Array normal(const Shape& shape, Real deviation, Rng& rng) {
   return weight;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -14,7 +14,8 @@
 #include "headroom/ops/normalisation.hpp"
 #include "headroom/ops/shaping.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 // ---------------------------------------------------------------- embedding
 
@@ -150,4 +151,5 @@ std::string Positions::title() const {
   return fmt::format("Positions({}, {})", name_of(kind), longest);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "headroom/nn/init.hpp"
 #include "headroom/ops/matmul.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Linear::Linear(Index in, Index out, Rng& rng, bool with_bias)
     : Linear(xavier_uniform({out, in}, in, out, rng), with_bias ? zeros({out}) : Array()) {}
@@ -27,4 +28,5 @@ std::string Linear::title() const {
                      bias.defined() ? "" : ", no bias");
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 std::span<const Real> row_of(const Array& logits, Index b) {
   return logits.span().subspan(static_cast<std::size_t>(b * logits.dim(1)),
@@ -40,4 +41,5 @@ void check_room(const Writer& writer, Index symbols, const DecodingLimits& limit
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

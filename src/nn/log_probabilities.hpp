@@ -5,7 +5,8 @@
 
 #include "headroom/nn/decoding.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Row b of logits [B, V].
 std::span<const Real> row_of(const Array& logits, Index b);
@@ -14,4 +15,5 @@ double log_sum_exp(std::span<const Real> logits);
 /// Throws UsageError unless the limits make sense and the first `symbols` fit into the writer.
 void check_room(const Writer& writer, Index symbols, const DecodingLimits& limits);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 #include "headroom/base/names.hpp"
 #include "headroom/nn/models.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -106,4 +107,5 @@ ModelConfig ModelConfig::from_record(const Record& record) {
   return config;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

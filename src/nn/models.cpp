@@ -11,7 +11,8 @@
 #include "headroom/ops/reductions.hpp"
 #include "headroom/ops/shaping.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -205,4 +206,5 @@ std::unique_ptr<Module> make_model(const ModelConfig& config, Rng& rng,
   return model;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "headroom/nn/decoding.hpp"
 #include "nn/log_probabilities.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -159,4 +160,5 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
   return sample(writer, limits, {.temperature = 0}, unused);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "headroom/ops/matmul.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -106,4 +107,5 @@ void SeparateHeads::members(Members& visit) {
   visit("out", out);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/ops/shaping.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 SharedHead::SharedHead(const AttentionConfig& wanted, Rng& rng)
     : Attention(wanted),
@@ -79,4 +80,5 @@ void SharedHead::members(Members& visit) {
   visit("fc_out", fc_out);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "headroom/ops/arithmetic.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -175,4 +176,5 @@ void Decoder::members(Members& visit) {
 
 std::string Decoder::title() const { return fmt::format("Decoder({} layers)", layers.size()); }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

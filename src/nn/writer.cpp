@@ -7,7 +7,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/nn/decoding.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -205,4 +206,5 @@ std::unique_ptr<Writer> make_writer(const LanguageModel& model, Index batch, boo
   return std::make_unique<LanguageModelWriter>(model, batch, cache);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

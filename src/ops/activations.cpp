@@ -9,7 +9,8 @@
 #include "kernels/broadcast.hpp"
 #include "kernels/gelu.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 // Numbers of the tanh GELU. xtensor expressions hold them by reference, so they outlive functions.
@@ -110,4 +111,5 @@ Activation activation_from(const std::string& name) {
   return activation_names.find("activation", name);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

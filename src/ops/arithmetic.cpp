@@ -8,7 +8,8 @@
 #include "kernels/broadcast.hpp"
 #include "kernels/reduce.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 // ---------------------------------------------------------------- two tensors
 // The gradient of an input that was repeated is summed back to the input's shape.
@@ -230,4 +231,5 @@ Tensor abs(const Tensor& x) {
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "kernels/attention.hpp"
 #include "ops/attention_check.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -187,4 +188,5 @@ AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
   return {std::move(result), rows};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

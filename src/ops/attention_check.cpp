@@ -8,7 +8,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -72,4 +73,5 @@ AttentionSizes check_attention(const HeadColumns& query, const HeadColumns& key,
           head_dim, value_dim, scale, original_heads(heads, original_count, options)};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

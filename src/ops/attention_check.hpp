@@ -5,7 +5,8 @@
 
 #include "headroom/ops/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The sizes of an attention, with the defaults of its options filled in.
 struct AttentionSizes {
@@ -20,4 +21,5 @@ AttentionSizes check_attention(const HeadColumns& query, const HeadColumns& key,
                                const HeadColumns& value, Index heads, Index head_dim,
                                Index value_dim, const AttentionOptions& options);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

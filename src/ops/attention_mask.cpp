@@ -7,7 +7,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 AttentionMask AttentionMask::causal(Index offset) {
   AttentionMask mask;
@@ -159,4 +160,5 @@ Bytes AttentionMask::bytes(Index batch, std::span<const Index> heads, Index quer
   return result;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

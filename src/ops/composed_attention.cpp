@@ -3,7 +3,8 @@
 #include "headroom/ops/ops.hpp"
 #include "ops/attention_check.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace composed {
 
 namespace {
@@ -50,4 +51,5 @@ Attention attention(const HeadColumns& query, const HeadColumns& key, const Head
 }
 
 }  // namespace composed
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/reductions.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace composed {
 
 Tensor relu(const Tensor& x) {
@@ -35,4 +36,5 @@ Tensor mean(const Tensor& x, const std::vector<int>& axes, bool keep) {
 }
 
 }  // namespace composed
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

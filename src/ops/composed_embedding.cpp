@@ -2,7 +2,8 @@
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/ops.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace composed {
 
 Tensor embedding(const Tensor& table, const Ids& ids) {
@@ -22,4 +23,5 @@ Tensor dropout(const Tensor& x, Real p, const MaskStream& stream) {
 }
 
 }  // namespace composed
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

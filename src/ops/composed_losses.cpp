@@ -2,7 +2,8 @@
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/ops.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace composed {
 
 namespace {
@@ -37,4 +38,5 @@ Tensor squared_error(const Tensor& x, const Tensor& y, Reduction reduction) {
 }
 
 }  // namespace composed
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "kernels/broadcast.hpp"
 #include "kernels/gemm_reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace composed {
 
 namespace {
@@ -80,4 +81,5 @@ Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
 }
 
 }  // namespace composed
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

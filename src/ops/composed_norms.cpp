@@ -2,7 +2,8 @@
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/ops.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace composed {
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Real epsilon) {
@@ -22,4 +23,5 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, Real epsilon) {
 }
 
 }  // namespace composed
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

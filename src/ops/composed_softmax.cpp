@@ -4,7 +4,8 @@
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/ops.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace composed {
 
 namespace {
@@ -36,4 +37,5 @@ Tensor masked_softmax(const Tensor& x, const Bytes& allowed) {
 }
 
 }  // namespace composed
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/base/error.hpp"
 #include "kernels/dropout.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 thread_local std::uint64_t current_seed = 0, current_step = 0;
@@ -53,4 +54,5 @@ Tensor dropout(const Tensor& x, Real p, const MaskStream& stream) {
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

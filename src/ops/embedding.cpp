@@ -7,7 +7,8 @@
 #include "headroom/base/error.hpp"
 #include "kernels/embedding.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Tensor embedding(const Tensor& table, const Ids& ids) {
   OpScope op("embedding");
@@ -31,4 +32,5 @@ Tensor embedding(const Tensor& table, const Ids& ids) {
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

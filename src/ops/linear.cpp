@@ -12,7 +12,8 @@
 #include "kernels/gemm.hpp"
 #include "kernels/reduce.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -166,4 +167,5 @@ Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
                 });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "kernels/simd.hpp"
 #include "ops/rows.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -94,4 +95,5 @@ Tensor squared_error(const Tensor& x, const Tensor& y, Reduction reduction) {
       });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -11,7 +11,8 @@
 #include "kernels/broadcast.hpp"
 #include "kernels/gemm.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -117,4 +118,5 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 #include "kernels/rms_norm.hpp"
 #include "ops/rows.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -100,4 +101,5 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, Real epsilon) {
       [again] { return again().y; });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -12,7 +12,8 @@
 #include "kernels/broadcast.hpp"
 #include "kernels/reduce.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -120,4 +121,5 @@ Ids argmax(const Array& x) {
   return best;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

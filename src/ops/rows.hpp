@@ -7,7 +7,8 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 struct Rows {
   Index rows, columns;
@@ -21,4 +22,5 @@ inline Rows rows_of(const OpScope& op, const Array& x) {
   return {x.shape().without(-1).size(), x.dim(-1)};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -14,7 +14,8 @@
 #include "kernels/gather.hpp"
 #include "kernels/permute.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -229,4 +230,5 @@ Tensor gather(const Tensor& x, int axis, const Ids& positions) {
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/ops/activations.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Tensor sigmoid(const Tensor& x) {
   OpScope op("sigmoid");
@@ -14,4 +15,5 @@ Tensor sigmoid(const Tensor& x) {
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

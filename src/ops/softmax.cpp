@@ -4,7 +4,8 @@
 #include "kernels/softmax.hpp"
 #include "ops/rows.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 // y_j = e^x_j / sum: dy_j/dx_i = y_j ([i = j] - y_i), so dx_i = y_i (dy_i - sum_j y_j dy_j).
 Tensor softmax(const Tensor& x) {
@@ -71,4 +72,5 @@ Tensor masked_softmax(const Tensor& x, const Bytes& allowed) {
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "kernels/adam.hpp"
 #include "optim/option_checks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Adam::Adam(Module& model, AdamOptions options) : Adam(model, std::move(options), false) {}
 
@@ -37,4 +38,5 @@ void Adam::update_run(const Run& run, Real* parameter, const Real* gradient, Rea
        parameter, gradient, first, second);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

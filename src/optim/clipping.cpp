@@ -11,7 +11,8 @@
 #include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -106,4 +107,5 @@ double clip_block_norms(Module& module, double limit, Granularity granularity) {
   return largest;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -10,7 +10,8 @@
 #include "headroom/base/parallel.hpp"
 #include "optim/option_checks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -106,4 +107,5 @@ void Lamb::update(std::span<const Moving> parameters) const {
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -14,7 +14,8 @@
 #include "kernels/adam.hpp"
 #include "optim/option_checks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -151,4 +152,5 @@ void Muon::update_block(const ParameterBlock& block,
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

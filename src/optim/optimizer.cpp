@@ -13,7 +13,8 @@
 #include "headroom/io/json.hpp"
 #include "headroom/ops/shaping.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -319,4 +320,5 @@ void ElementwiseOptimizer::update(std::span<const Moving> parameters) const {
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

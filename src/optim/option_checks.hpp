@@ -5,7 +5,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Throws UsageError unless 0 <= value < 1.
 inline void check_fraction(const char* optimizer, const char* option, double value) {
@@ -21,4 +22,5 @@ inline void check_not_negative(const char* optimizer, const char* option, double
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

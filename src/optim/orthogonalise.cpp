@@ -10,7 +10,8 @@
 #include "headroom/ops/matmul.hpp"
 #include "headroom/ops/shaping.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -44,4 +45,5 @@ Array orthogonalised(const Array& matrix, int iterations) {
   return tall ? transpose_of(x) : x;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

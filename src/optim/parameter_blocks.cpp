@@ -7,7 +7,8 @@
 
 #include "headroom/base/names.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -61,4 +62,5 @@ std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granular
   return blocks;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

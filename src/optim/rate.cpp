@@ -9,7 +9,8 @@
 
 #include "headroom/base/names.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 constexpr Names<RateShape, 4> shape_names{{{RateShape::constant, "constant"},
@@ -75,4 +76,5 @@ Record RateSchedule::to_record() const {
           {"floor", options_.floor}};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "headroom/base/parallel.hpp"
 #include "optim/option_checks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Sgd::Sgd(Module& model, SgdOptions options)
     : ElementwiseOptimizer(model, {.first = options.momentum != 0, .second = false},
@@ -34,4 +35,5 @@ void Sgd::update_run(const Run& run, Real* parameter, const Real* gradient, Real
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "report/compose_page.hpp"
 #include "report/page.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -36,4 +37,5 @@ void write_attend_page(const Record& record, const std::filesystem::path& file) 
   write_file(file, attend_page(record));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

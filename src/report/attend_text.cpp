@@ -10,7 +10,8 @@
 #include "headroom/base/utf8.hpp"
 #include "headroom/report/attend.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace attend_terminal {
 namespace {
@@ -191,4 +192,5 @@ std::string attend_text(const Record& record, const HeadSelection& selection,
   return text;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

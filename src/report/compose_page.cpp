@@ -5,7 +5,8 @@
 
 #include "report/page.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -69,4 +70,5 @@ std::string compose_page(const std::string& title, const std::string& summary,
                                     {"start_js", page::start_js}});
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

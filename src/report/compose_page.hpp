@@ -6,7 +6,8 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The page: `contents` is what its scripts read, `script` draws the sections. No text of the
 /// record can end the page's scripts or open a tag.
@@ -17,4 +18,5 @@ std::string compose_page(const std::string& title, const std::string& summary,
 /// The text of Chart.js on this machine. Throws FileError with the remedy when there is none.
 std::string chart_js();
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

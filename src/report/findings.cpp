@@ -13,7 +13,8 @@
 #include "report/findings.hpp"
 #include "report/records.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 
@@ -340,4 +341,5 @@ Record findings(const Record& run) {
   return result;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

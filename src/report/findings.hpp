@@ -6,7 +6,8 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// "99.6 %"
 std::string percent(double fraction);
@@ -32,4 +33,5 @@ Record telemetry_finding(const Record& run);
 Record maps_finding(const Record& run);
 Record importance_finding(const Record& run, const std::vector<std::string>& models);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -10,7 +10,8 @@
 #include "report/findings.hpp"
 #include "report/records.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -248,4 +249,5 @@ Record importance_finding(const Record& run, const std::vector<std::string>& mod
                  look);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "report/findings.hpp"
 #include "report/records.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -66,4 +67,5 @@ Record telemetry_finding(const Record& run) {
                  look);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "report/compose_page.hpp"
 #include "report/page.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 std::string lab_answer(const Record& record) {
   const std::vector<std::string> precisions = record["precisions"];
@@ -120,4 +121,5 @@ void write_lab_run(const Record& records, const std::filesystem::path& file) {
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "headroom/lab/lab_record.hpp"
 #include "headroom/report/lab.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -215,4 +216,5 @@ std::string lab_text(const Record& record, const TerminalStyle& style) {
   return text + heading("Answer") + wrapped(lab_answer(record), width, 2 * indent);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "headroom/io/json.hpp"
 #include "headroom/report/report.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace fs = std::filesystem;
 
@@ -87,4 +88,5 @@ Record read_run(const fs::path& folder) {
   return run;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/train/measures.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -331,4 +332,5 @@ std::string head_text(const Record& head) {
                      head["head"].get<Index>());
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The names of everything a run's record may hold are checked: right kinds, rows of one length,
 /// no map without tokens. Throws DataError, "report: heads[3].layer: ...".
@@ -38,4 +39,5 @@ std::vector<Point> series_of(const Record& run, const std::string& model, const 
 /// "cross 0.3": the same text as HeadId's.
 std::string head_text(const Record& head);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

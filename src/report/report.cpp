@@ -14,7 +14,8 @@
 #include "report/page.hpp"
 #include "report/records.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace fs = std::filesystem;
 
@@ -129,4 +130,5 @@ void write_report(const Record& run, const fs::path& file) {
   write_file(file, report_page(run, chart));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

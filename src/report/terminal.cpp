@@ -12,7 +12,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -277,4 +278,5 @@ std::string bar_text(double fraction, int cells) {
   return fmt::format("[{:#<{}}{:-<{}}]", "", full, "", cells - full);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 constexpr const char* format_name = "headroom checkpoint 1";
@@ -72,4 +73,5 @@ void BestSoFar::load_state(const StateReader& from) {
   step_ = step;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

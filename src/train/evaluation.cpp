@@ -5,7 +5,8 @@
 
 #include "headroom/ops/reductions.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -86,4 +87,5 @@ SequenceScore score_greedily(Seq2Seq& model, std::span<const Seq2SeqQuestion> qu
   return score;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -10,7 +10,8 @@
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/objectives.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -242,4 +243,5 @@ std::unique_ptr<Learner> make_learner(Task task, const ModelConfig& config,
                     task);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -53,4 +54,5 @@ Record MetricsLog::line(const StepReport& report) {
   return line;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

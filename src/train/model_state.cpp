@@ -10,7 +10,8 @@
 #include "headroom/io/json.hpp"
 #include "headroom/train/checkpoint.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -128,4 +129,5 @@ void ModelState::load_state(const StateReader& from) {
   for (std::size_t i = 0; i < all.size(); ++i) all[i].tensor.set_value(std::move(values[i]));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

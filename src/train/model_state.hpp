@@ -6,7 +6,8 @@
 #include "headroom/io/stateful.hpp"
 #include "headroom/nn/models.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The heads a saved model had lost. Throws FileError.
 std::vector<HeadId> read_removed(const StateReader& from);
@@ -14,4 +15,5 @@ std::vector<HeadId> read_removed(const StateReader& from);
 /// The configuration of one of the models of nn/models.hpp, nullptr for any other module.
 const ModelConfig* config_of(const Module& model);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

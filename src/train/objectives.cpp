@@ -5,7 +5,8 @@
 
 #include "headroom/ops/losses.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -48,4 +49,5 @@ Index label_count(const TextBatch& batch) {
 
 Index label_count(const ClassificationBatch& batch) { return batch.labels.size(); }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -13,7 +13,8 @@
 
 #include "headroom/train/measures.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -162,4 +163,5 @@ void ProgressLine::finish() {
   drawn_ = false;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

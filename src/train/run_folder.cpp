@@ -10,7 +10,8 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace fs = std::filesystem;
 
@@ -120,4 +121,5 @@ fs::path checkpoint_of(const fs::path& path) {
                               RunFolder::best_name, RunFolder::checkpoint_name));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

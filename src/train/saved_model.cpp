@@ -5,7 +5,8 @@
 #include "headroom/train/checkpoint.hpp"
 #include "train/model_state.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -109,4 +110,5 @@ Record task_record(const TextCorpus& corpus) {
           {"tokens", corpus.vocabulary.record()}};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -44,4 +45,5 @@ bool StopSignals::requested() const { return caught != 0; }
 
 int StopSignals::exit_code() const { return caught == 0 ? 0 : 128 + caught; }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

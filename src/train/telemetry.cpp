@@ -13,7 +13,8 @@
 #include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -225,4 +226,5 @@ Record HeadTelemetry::line(Index step, const std::vector<HeadReading>& readings)
           {"update_ratio", columns([](const HeadReading& r) { return r.update_ratio; })}};
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

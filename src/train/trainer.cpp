@@ -11,7 +11,8 @@
 #include "headroom/ops/dropout.hpp"
 #include "headroom/optim/clipping.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 Trainer::Trainer(Optimizer& optimizer, RateSchedule rate, TrainerOptions options)
     : optimizer_(&optimizer),
@@ -97,4 +98,5 @@ void Trainer::load_state(const StateReader& from) {
   steps_ = steps;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 void TrainingLoop::every(Index n, Observer observer) {
   if (n < 1) {
@@ -29,4 +30,5 @@ bool TrainingLoop::run(Index done, const StopSignals* stop) {
   return done >= steps_;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "headroom/autograd/tape.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 template <class F>
@@ -61,4 +62,5 @@ inline Tensor root(const Tensor& x) {
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

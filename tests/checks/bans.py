@@ -25,6 +25,8 @@ BANS = [
     (CODE, None, r"\b(Catch::Detail::)?Approx\(", "Approx accepts 1.2e-5: use the array matchers"),
     (CODE + BUILD, None, r"CATCH_CONFIG_MAIN", "link Catch2::Catch2WithMain instead"),
     (CODE, None, r"\busing namespace std\b", "write std::"),
+    (CODE, None, r"\bnamespace [\w:]+::inline\b",
+     "ctags and clang-format do not parse it: open the namespaces on two lines"),
     (CODE, r"^chapters/", r"\b(TODO|FIXME|XXX)\b", "finish it or leave it out"),
     (CODE, r"^chapters/", r"(?i)\bnot implemented\b", "only skeletons of exercises say this"),
     (BUILD, None, r"^[^#]*-(ffast-math|Ofast)", "fast math turns std::isnan into false"),

@@ -48,6 +48,7 @@ PLANTED = [
     ("bans", "src/ops/linear.cpp", "xt::linalg::dot(a, b);\n", "xt::blas::gemm"),
     ("bans", "src/ops/linear.cpp", "map([](auto v) { return v; }, x);\n", "dangles"),
     ("bans", "src/ops/linear.cpp", "using namespace std;\n", "std::"),
+    ("bans", "src/ops/linear.cpp", "namespace headroom::inline f32 {}\n", "ctags"),
     ("bans", "src/ops/linear.cpp", "// TODO: later\n", "finish it"),
     ("bans", "src/ops/linear.cpp", 'throw Error("not implemented");\n', "skeletons"),
     ("bans", "src/ops/linear.cpp", "int a;" + " " * 3 + "\n", "blanks"),

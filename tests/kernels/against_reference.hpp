@@ -14,7 +14,8 @@
 #include "headroom/base/rng.hpp"
 #include "kernels/reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 using Complex = std::complex<double>;
 
@@ -95,4 +96,5 @@ std::vector<double> complex_step_gradient(const Array& x, const Array& cotangent
   return gradient;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

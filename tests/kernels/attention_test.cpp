@@ -6,7 +6,8 @@
 #include "kernels/attention_reference.hpp"
 #include "kernels/one_query.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -191,4 +192,5 @@ TEST_CASE("a single query agrees with the reference in every head, whatever the 
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "kernels/against_reference.hpp"
 #include "kernels/cross_entropy_reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 TEST_CASE("cross-entropy agrees with its reference in values and gradients") {
   Rng rng(1);
@@ -46,4 +47,5 @@ TEST_CASE("cross-entropy of huge logits is finite") {
   CHECK(loss[0] == Real(6e4));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

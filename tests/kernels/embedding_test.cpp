@@ -5,7 +5,8 @@
 #include "kernels/against_reference.hpp"
 #include "kernels/embedding_reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 TEST_CASE("embedding agrees with its reference, and equal ids add up in their gradient") {
   Rng rng(1);
@@ -23,4 +24,5 @@ TEST_CASE("embedding agrees with its reference, and equal ids add up in their gr
                 gradient_tolerance);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 
 #include "headroom/base/extremes.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 Real exponential_of(Real x) {
@@ -37,4 +38,5 @@ TEST_CASE("the exponential ends in 0 and 1, and hands a NaN on") {
   CHECK(std::isnan(exponential_of(std::numeric_limits<Real>::quiet_NaN())));
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "kernels/against_reference.hpp"
 #include "kernels/gelu_reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 TEST_CASE("gelu agrees with its reference, tails of a batch included, and adds when told to") {
   Rng rng(1);
@@ -46,4 +47,5 @@ TEST_CASE("gelu keeps its relative accuracy where it is tiny, and ends in 0 and 
   CHECK(odd[1] == std::numeric_limits<Real>::infinity());
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 #include "kernels/rms_norm.hpp"
 #include "kernels/rms_norm_reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 struct Case {
@@ -113,4 +114,5 @@ TEST_CASE("norm gradients are added to sums that are there") {
   CHECK(dbias[1] == 14);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "kernels/against_reference.hpp"
 #include "kernels/softmax_reference.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 struct SoftmaxCase {
@@ -109,4 +110,5 @@ TEST_CASE("softmax gradients are added to a sum that is there") {
   });
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -14,7 +14,8 @@
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/dropout.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace {
 
@@ -350,4 +351,5 @@ TEST_CASE("attention says what does not fit") {
   CHECK_THROWS_AS(attention({q, 0}, {k, 0}, {k, 0}, 2, 4, 4, options), UsageError);
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

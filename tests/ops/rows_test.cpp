@@ -7,7 +7,8 @@
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/ops.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 TEST_CASE("softmax and its relatives say what they cannot take") {
   const Tensor number(Real(1)), x(zeros({2, 3}));
@@ -122,4 +123,5 @@ TEST_CASE("losses say what does not fit") {
                     "squared_error: x [2, 3] and y [3] must have the same shape");
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 #include "parity/kinds.hpp"
 #include "parity/twin.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace parity {
 
 namespace {
@@ -131,4 +132,5 @@ void d2l(Case& c, Layout layout) {
 }
 
 }  // namespace parity
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "parity/kinds.hpp"
 #include "parity/twin.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace parity {
 
 namespace {
@@ -205,4 +206,5 @@ void gpt2_model(Case& c, Layout layout) {
 }
 
 }  // namespace parity
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

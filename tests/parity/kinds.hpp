@@ -5,7 +5,8 @@
 #include "headroom/nn/attention.hpp"
 #include "parity/parity_case.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace parity {
 
 void linear(Case& c, Layout);
@@ -30,4 +31,5 @@ void bert_attention(Case& c, Layout layout);
 void gpt2_model(Case& c, Layout layout);
 
 }  // namespace parity
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

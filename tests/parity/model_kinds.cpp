@@ -8,7 +8,8 @@
 #include "parity/kinds.hpp"
 #include "parity/twin.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace parity {
 
 namespace {
@@ -184,4 +185,5 @@ void train(Case& c, Layout layout) {
 }
 
 }  // namespace parity
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

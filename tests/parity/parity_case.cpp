@@ -8,7 +8,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/io/json.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace parity {
 
 namespace {
@@ -275,4 +276,5 @@ std::vector<std::string> Case::left_over() const {
 }
 
 }  // namespace parity
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

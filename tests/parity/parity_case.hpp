@@ -15,7 +15,8 @@
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/nn/module.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace parity {
 
 /// A parameter of the file that is, in our model, `count` rows of `ours` from `begin` on; count -1:
@@ -123,4 +124,5 @@ class Case {
 Array rows_of(const Array& array, Index begin, Index count);
 
 }  // namespace parity
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

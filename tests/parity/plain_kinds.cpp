@@ -3,7 +3,8 @@
 #include "headroom/ops/losses.hpp"
 #include "parity/kinds.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace parity {
 
 void linear(Case& c, Layout) {
@@ -54,4 +55,5 @@ void embedding(Case& c, Layout) {
 }
 
 }  // namespace parity
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 
 #include "headroom/heads/transplant.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace parity {
 
 /// Parameters enter through `home`, are transplanted to `model`, which runs; its gradients (or its
@@ -36,4 +37,5 @@ class Twin {
 };
 
 }  // namespace parity
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

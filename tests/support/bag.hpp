@@ -6,7 +6,8 @@
 
 #include "headroom/nn/module.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 class Bag : public Module {
  public:
@@ -20,4 +21,5 @@ class Bag : public Module {
   std::map<std::string, Tensor> tensors;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include <limits>
 #include <vector>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 namespace {
@@ -88,7 +89,8 @@ bool SameBits::match(const Array& actual) const {
 std::string SameBits::describe() const { return verdict_; }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
 
 std::string Catch::StringMaker<headroom::Array>::convert(const headroom::Array& array) {
   const auto shown = static_cast<std::size_t>(std::min<headroom::Index>(array.size(), 8));

@@ -6,7 +6,8 @@
 
 #include "headroom/array/array.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 /// |actual - expected| <= atol + rtol |expected| for every element, and equal shapes. Infinities
@@ -47,7 +48,8 @@ class SameBits : public Catch::MatcherBase<Array> {
 };
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
 
 namespace Catch {
 /// Arrays are printed as shape and first numbers.

@@ -5,7 +5,8 @@
 
 #include "headroom/ops/losses.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 CloseTo same_numbers(const Array& expected, Real tolerance) {
@@ -212,4 +213,5 @@ Tensor loss_of(Module& model, const TinyBatch& batch, HeadProbe* probe) {
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

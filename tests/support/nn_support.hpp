@@ -8,7 +8,8 @@
 #include "support/close.hpp"
 #include "support/random.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 /// Contract: the same function computed in two ways. Values and gradients.
@@ -60,4 +61,5 @@ TinyBatch tiny_batch(const ModelConfig& config, Rng& rng);
 Tensor loss_of(Module& model, const TinyBatch& batch, HeadProbe* probe = nullptr);
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

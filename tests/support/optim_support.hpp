@@ -4,7 +4,8 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/nn/module.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 /// Element i of the gradient of step t: ((7 t + 3 i) mod 11 - 5) / 4, exact in every precision.
@@ -29,4 +30,5 @@ inline void random_gradients(Module& module, std::uint64_t seed) {
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 Array normal(const Shape& shape, Rng& rng) {
@@ -60,4 +61,5 @@ Bytes random_bytes(const Shape& shape, Rng& rng, Real probability) {
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 #include "headroom/array/array.hpp"
 #include "headroom/base/rng.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 /// Standard normal numbers.
@@ -27,4 +28,5 @@ Ids random_ids(const Shape& shape, Rng& rng, Index n);
 Bytes random_bytes(const Shape& shape, Rng& rng, Real probability);
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

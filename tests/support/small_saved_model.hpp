@@ -8,7 +8,8 @@
 #include "headroom/train/checkpoint.hpp"
 #include "support/nn_support.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 /// Reads a, b, c, d; an encoder-decoder writes x, y, z, a language model what it reads.
@@ -39,4 +40,5 @@ inline SavedModel small_saved_model(ModelConfig config, std::span<const HeadId> 
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/train/train.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 inline ModelConfig small_config(const Seq2SeqTask& task, Layout layout) {
   ModelConfig config;
@@ -64,4 +65,5 @@ struct SmallRun {
   Checkpoint checkpoint;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -11,7 +11,8 @@
 #include "headroom/array/pool.hpp"
 #include "headroom/base/shape.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace detail {
 [[noreturn]] void throw_wrong_count(const char* what, const Shape& shape, Index count);
@@ -117,4 +118,5 @@ Array ones(const Shape& shape);
 /// 0, 1, ..., n - 1
 Ids arange(Index n);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

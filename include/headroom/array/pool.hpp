@@ -8,7 +8,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Counters of the pool, in bytes of payload and in numbers of requests.
 struct PoolStatistics {
@@ -49,4 +50,5 @@ void return_block(Block* block);
 
 }  // namespace detail
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// How gradcheck() works. The defaults are what every operation of the library is held to.
 struct GradcheckOptions {
@@ -48,4 +49,5 @@ struct GradcheckResult {
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& function,
                           const std::vector<Array>& inputs, const GradcheckOptions& options = {});
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// How a leaf is shown. An input of the computation is an ellipse, a parameter a box; a leaf that
 /// nobody named is a box called "leaf".
@@ -35,4 +36,5 @@ std::string to_graphviz(std::span<const TapeView> tapes);
 /// The same for a single tape without a title.
 std::string to_graphviz(const Tensor& root, const std::vector<GraphLeaf>& leaves = {});
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -10,7 +10,8 @@
 #include "headroom/autograd/tensor.hpp"
 #include "headroom/base/op_scope.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Where a backward closure puts the gradient of one input. It is a no-op for an input that wants
 /// no gradient; ask wanted() first when computing it is expensive.
@@ -136,4 +137,5 @@ bool all_finite(const Array& array);
 /// Number of operations on the tape behind a tensor.
 Index graph_size(const Tensor& root);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

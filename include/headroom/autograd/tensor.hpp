@@ -7,7 +7,8 @@
 
 #include "headroom/array/array.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 namespace detail {
 struct Node;
@@ -85,4 +86,5 @@ Tensor parameter(Array value);
 /// A leaf that does not.
 Tensor constant(Array value);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Base of every exception that the library throws on purpose.
 class Error : public std::runtime_error {
@@ -46,4 +47,5 @@ class FileError : public Error {
   using Error::Error;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

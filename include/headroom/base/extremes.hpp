@@ -6,7 +6,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The larger of two numbers, and NaN when one is: std::max passes over it, and a difference that
 /// is not a number would look like none.
@@ -26,4 +27,5 @@ inline double smallest(std::span<const double> values) {
   return least;
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,7 +5,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The bits of the half-precision number (IEEE 754 binary16: sign, 5 bits of exponent, 10 of
 /// fraction) that is nearest to x, the even one of two equally near. From 65,520 on that is
@@ -15,4 +16,5 @@ std::uint16_t half_bits(double x);
 /// The number that sixteen bits stand for; exact in float.
 double half_number(std::uint16_t bits);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

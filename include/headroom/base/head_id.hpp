@@ -7,7 +7,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Which of a transformer's three attentions a head belongs to.
 enum class AttentionKind { encoder_self, decoder_self, cross };
@@ -26,4 +27,5 @@ struct HeadId {
   std::string text() const;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

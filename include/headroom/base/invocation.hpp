@@ -5,7 +5,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What stands before a command in hints and examples, so that they can be typed as they are
 /// printed: the launcher's name ("./headroom", from the environment variable HEADROOM_LAUNCHER)
@@ -15,4 +16,5 @@ std::string invocation();
 /// True when the launcher started the program; then there are commands that only the launcher has.
 bool launched();
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 
 #include "headroom/base/error.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// `constexpr Names<Layout, 2> names{{{Layout::fused, "fused"}, ...}};`
 template <class Enum, std::size_t N>
@@ -33,4 +34,5 @@ struct Names {
   }
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

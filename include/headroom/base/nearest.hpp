@@ -10,7 +10,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Levenshtein's distance: the smallest number of insertions, deletions and replacements of single
 /// elements that turns `a` into `b`.
@@ -36,4 +37,5 @@ std::string nearest(std::string_view word, std::span<const std::string> known);
 /// " (did you mean train?)", or "" when no known word is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Which pass over the tape an operation runs in.
 enum class Pass { forward, backward };
@@ -60,4 +61,5 @@ bool profiling();
 /// The table since profiling was turned on, longest time first.
 std::vector<ProfileRow> profile();
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

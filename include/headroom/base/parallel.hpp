@@ -7,7 +7,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A borrowed callable `void(Index begin, Index end)`; costs two pointers, never allocates.
 class RangeBody {
@@ -42,4 +43,5 @@ int thread_index();
 void set_num_threads(int threads);
 int num_threads();
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

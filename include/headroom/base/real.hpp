@@ -10,7 +10,8 @@
 #endif
 
 /// Everything of the library. Inside it, an inline namespace f32 or f64 marks the precision.
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The number type of every Array of this build: float in f32, double in f64.
 #if defined(HEADROOM_DOUBLE)
@@ -25,4 +26,5 @@ using Index = std::int64_t;
 /// True where Real is double.
 inline constexpr bool is_double = sizeof(Real) == 8;
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

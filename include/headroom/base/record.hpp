@@ -5,7 +5,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A JSON value that keeps the order in which its keys were written. A run's records are the only
 /// thing the report floor sees: it knows records, not models.
@@ -15,4 +16,5 @@ using Record = nlohmann::ordered_json;
 /// null when it is not finite.
 Record rounded_number(double value, int digits);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Philox 4x32 with 10 rounds: four random words from a counter and a key.
 /// Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3", section 3.3.
@@ -64,4 +65,5 @@ class MaskStream {
   std::uint32_t module_, step_, head_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

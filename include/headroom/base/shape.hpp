@@ -8,7 +8,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The sizes of the axes of an array, outermost first. Rank 0 is a scalar (one element).
 class Shape {
@@ -56,4 +57,5 @@ Shape broadcast(const char* operation, const Shape& a, const Shape& b);
 /// True when `from` broadcasts to exactly `to`.
 bool broadcasts_to(const Shape& from, const Shape& to);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Position of the first byte that does not belong to well-formed UTF-8, nothing when all do.
 /// Overlong forms, surrogates and numbers above U+10FFFF are not well-formed (RFC 3629).
@@ -22,4 +23,5 @@ std::vector<std::string> code_points(std::string_view text);
 /// what goes beyond `limit` bytes becomes "...".
 std::string printable(std::string_view text, std::size_t limit = 60);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 
 #include "headroom/io/stateful.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Deals examples out in batches: every example once per epoch, in an order that depends on seed
 /// and epoch only, examples of similar length together. The last batch of an epoch may be smaller.
@@ -43,4 +44,5 @@ class BatchPlan : public Stateful {
 std::vector<std::vector<Index>> batches_by_length(const std::vector<Index>& lengths,
                                                   Index batch_size);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/data/batch_plan.hpp"
 #include "headroom/data/task.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The label that cross_entropy ignores.
 inline constexpr std::int32_t ignored_label = -100;
@@ -85,4 +86,5 @@ class ClassificationLoader {
   const ClassificationTask* task_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

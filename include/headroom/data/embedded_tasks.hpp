@@ -3,7 +3,8 @@
 
 #include "headroom/data/task.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Letters backwards: "headroom" -> "moordaeh". 4 to 12 letters.
 Seq2SeqTask make_reverse_task(const TaskOptions& options);
@@ -46,4 +47,5 @@ int weekday(const Date& date);
 /// "four hundred and twelve". Throws UsageError outside [0, 999,999].
 std::string number_words(Index number);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

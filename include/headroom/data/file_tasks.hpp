@@ -3,7 +3,8 @@
 
 #include "headroom/data/task.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Which set a word belongs to: decided by a hash of its letters alone, 90 : 5 : 5.
 enum class Split { train, validation, test };
@@ -28,4 +29,5 @@ struct NameList {
 };
 NameList read_names(const TaskOptions& options);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 
 #include "headroom/data/vocabulary.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Sums over answers; from them the rates. For phonemes, symbol_error_rate() is the PER and
 /// word_error_rate() the WER.
@@ -25,4 +26,5 @@ struct SequenceScore {
   double word_error_rate() const;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

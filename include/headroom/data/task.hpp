@@ -9,7 +9,8 @@
 #include "headroom/data/text_lines.hpp"
 #include "headroom/data/vocabulary.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A source and what it becomes. Neither holds <bos> or <eos>.
 struct Seq2SeqExample {
@@ -87,4 +88,5 @@ const std::vector<TaskInfo>& task_list();
 /// FileError for bad data.
 Task make_task(const std::string& name, const TaskOptions& options = {});
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

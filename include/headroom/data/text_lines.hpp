@@ -9,7 +9,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The content of a text file without a byte order mark, line endings \r\n and \r turned into \n.
 /// Throws FileError when it cannot be read, DataError `file:line: ...` for malformed UTF-8 and NUL
@@ -49,4 +50,5 @@ class LineAudit {
   SkippedLines skipped_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -10,7 +10,8 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A sequence of symbol numbers.
 using Tokens = std::vector<std::int32_t>;
@@ -70,4 +71,5 @@ class Vocabulary {
   std::unordered_map<std::string, std::int32_t> numbers_;  // without the specials
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

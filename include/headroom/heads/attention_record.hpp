@@ -7,7 +7,8 @@
 #include "headroom/base/record.hpp"
 #include "headroom/train/checkpoint.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What to look at: a text, and what the model is to have made of it.
 struct AttentionQuestion {
@@ -39,4 +40,5 @@ struct AttentionQuestion {
 /// know, and for an output where the model writes none; DataError for malformed UTF-8.
 Record attention_record(const SavedModel& saved, const AttentionQuestion& question);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 
 #include "headroom/nn/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A head with a number. Larger means more important, whatever the metric.
 struct HeadScore {
@@ -61,4 +62,5 @@ std::vector<HeadScore> added(const std::vector<HeadScore>& a, const std::vector<
 /// Heads by rising score; equal scores in the order of HeadId.
 std::vector<HeadId> least_important_first(std::vector<HeadScore> scores);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

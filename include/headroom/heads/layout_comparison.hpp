@@ -12,7 +12,8 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/train/trainer.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 struct LayoutComparisonOptions {
   std::uint64_t seed = 1;
@@ -99,4 +100,5 @@ class LayoutComparison {
   Record records_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 
 #include "headroom/nn/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// How other implementations store the four projections of multi-head attention. With n live heads
 /// of width D, input width C and biases unless said otherwise:
@@ -59,4 +60,5 @@ NamedArrays export_gradients(Attention& attention, ForeignLayout layout,
 void import_attention(const NamedArrays& arrays, Attention& attention, ForeignLayout layout,
                       HeadOrder order = HeadOrder::blocked);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "headroom/base/record.hpp"
 #include "headroom/train/checkpoint.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Rounds every parameter to the nearest number that half precision has (base/half.hpp). Throws
 /// NumericError naming the parameter that holds a number beyond 65,504.
@@ -34,4 +35,5 @@ Record model_record(const SavedModel& saved);
 Record page_model_record(const SavedModel& saved, const Record& seen,
                          Index most_bytes = Index{4} << 20);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

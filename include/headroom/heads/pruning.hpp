@@ -6,7 +6,8 @@
 
 #include "headroom/nn/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// How many heads are to be gone at a training step: from none at `begin` to `total` at `end`, many
 /// at first and few at last, s_t = s_f + (s_i - s_f) (1 - (t - t_0) / (n dt))^3 with s_i = 0. Zhu
@@ -33,4 +34,5 @@ struct PruningPlan {
 /// Throws UsageError when that leaves too few.
 std::vector<HeadId> choose(std::span<const HeadId> order, Index total, Index keep);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/nn/attention.hpp"
 #include "headroom/optim/optimizer.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A block of a parameter of one model and the block of the other's that plays the same part:
 /// `count` indices of `axis`, from `from_begin` and `to_begin` on.
@@ -55,4 +56,5 @@ double relative_difference(const Array& a, const Array& b);
 /// max |a - b|. Throws ShapeError where the shapes differ.
 double largest_difference(const Array& a, const Array& b);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Writes to a temporary sibling (`.NAME.<process>-<number>.tmp`) and puts it in the place of
 /// `path` on commit(): fsync, rename, fsync of the folder. Until then the old file is untouched: a
@@ -41,4 +42,5 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 /// or holds more than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, Index limit = Index{1} << 32);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

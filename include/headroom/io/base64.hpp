@@ -7,9 +7,11 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Four characters of A-Z a-z 0-9 + / for three bytes, padded with =. RFC 4648, section 4.
 std::string base64(std::span<const std::byte> bytes);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

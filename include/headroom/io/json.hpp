@@ -6,7 +6,8 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Reads a JSON text. `origin` names it in errors: a file, or a file and an entry of it. Throws
 /// FileError for malformed JSON, a key that occurs twice in an object, more than 10,000 keys in an
@@ -21,4 +22,5 @@ double json_number(const Record& record, const char* key, const std::string& ori
 bool json_boolean(const Record& record, const char* key, const std::string& origin);
 std::string json_text(const Record& record, const char* key, const std::string& origin);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/io/tensor_file.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A place in a TensorFile under which one part writes: every name gets the place's prefix
 /// ("optimizer." for the part called optimizer). Throws UsageError for a name used twice.
@@ -83,4 +84,5 @@ class Stateful {
   virtual void load_state(const StateReader& from) = 0;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -11,7 +11,8 @@
 
 #include "headroom/array/array.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The element types that headroom stores. Files with others are refused by name.
 enum class StoredType { f64, f32, i64, i32, u8 };
@@ -81,4 +82,5 @@ class TensorFile {
   std::string origin_ = "new file";
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

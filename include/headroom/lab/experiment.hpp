@@ -9,7 +9,8 @@
 #include "headroom/base/record.hpp"
 #include "headroom/lab/notebook.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What an experiment is run with. A size of 0 stands for the experiment's own.
 struct LabOptions {
@@ -64,4 +65,5 @@ LabOptions completed(const Experiment& experiment, LabOptions options);
 /// describes. Throws UsageError as completed() does.
 Record run_experiment(const Experiment& experiment, const LabOptions& options);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 // ```
 // { "kind": "lab", "name": "head-slices", "title": "...",
@@ -49,4 +50,5 @@ std::string joined_texts(const std::string& text, const std::string& precision,
 /// "0.25", "3.6e-7", "1,050,624", "[0.1, 0.4]": a number or a bound as people read it.
 std::string figure_text(const Record& value);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

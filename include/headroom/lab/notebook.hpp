@@ -9,7 +9,8 @@
 #include "headroom/base/record.hpp"
 #include "headroom/lab/statistics.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Collects the blocks, claims and the answer of one run. Titles say what was found, so they come
 /// last: compute first, then write. Both precisions must write the same blocks in the same order.
@@ -77,4 +78,5 @@ class Notebook {
   std::string answer_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

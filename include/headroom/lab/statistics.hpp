@@ -7,7 +7,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// An estimate and the borders of its 95 % interval.
 struct Interval {
@@ -32,4 +33,5 @@ Interval rate_interval(Index successes, Index draws);
 /// Throws UsageError without two different x.
 double least_squares_slope(std::span<const std::pair<double, double>> points);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -12,7 +12,8 @@
 #include "headroom/nn/module.hpp"
 #include "headroom/ops/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// How the heads' projections are stored: one Linear per head, one for all heads, or one small one
 /// that every head reuses.
@@ -182,4 +183,5 @@ std::vector<HeadId> live_heads(Module& model);
 /// Removes heads from a model; the edits carry full parameter names.
 std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

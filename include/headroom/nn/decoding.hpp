@@ -7,7 +7,8 @@
 
 #include "headroom/nn/models.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A model in the middle of writing B sequences: give it the newest symbols, get the logits of the
 /// next. Writers run under NoGrad and need a model in eval mode, whose parameters must stay as they
@@ -86,4 +87,5 @@ std::vector<Written> sample(Writer& writer, const DecodingLimits& limits,
                             const SamplingOptions& options, Rng& rng, const Ids& prompt = {},
                             const StepListener& each = {});
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "headroom/nn/attention.hpp"
 #include "headroom/nn/linear.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Query, key and value of all heads are rows of one matrix: head h owns rows [hD, (h + 1)D) of
 /// each third. The same function as SeparateHeads with those rows. Parameters are called
@@ -30,4 +31,5 @@ class FusedHeads : public Attention {
   std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "headroom/array/array.hpp"
 #include "headroom/base/rng.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Uniform in +-sqrt(6 / (fan_in + fan_out)): variance 2 / (fan_in + fan_out).
 /// Glorot and Bengio 2010, equation 16. Drawn row by row.
@@ -18,4 +19,5 @@ Array normal(const Shape& shape, Real deviation, Rng& rng);
 /// lets all layouts start equal.
 enum class FanPolicy { packed, per_matrix, per_head };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "headroom/nn/linear.hpp"
 #include "headroom/ops/activations.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A table of vectors, ids [...] -> [..., C]. Starts normal with the given deviation.
 class Embedding : public Module {
@@ -81,4 +82,5 @@ class Positions : public Module {
   Tensor weight;  // [longest, C]; not a parameter when sinusoidal
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

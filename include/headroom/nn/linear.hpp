@@ -4,7 +4,8 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/nn/module.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A linear map of the last axis, [..., in] -> [..., out]. Starts Xavier-uniform with bias 0.
 class Linear : public Module {
@@ -21,4 +22,5 @@ class Linear : public Module {
   Tensor bias;    // [out], undefined without bias
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "headroom/base/record.hpp"
 #include "headroom/nn/transformer.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 enum class ModelKind { seq2seq, language_model, classifier };
 const char* name_of(ModelKind kind);
@@ -101,4 +102,5 @@ class Classifier : public Module {
 std::unique_ptr<Module> make_model(const ModelConfig& config, Rng& rng,
                                    std::span<const HeadId> removed = {});
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

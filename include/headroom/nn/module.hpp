@@ -8,7 +8,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 class Module;
 
@@ -87,4 +88,5 @@ void copy_parameters(Module& from, Module& to);
 /// The tree of modules with titles, shapes and numbers of parameters, one line each.
 std::string describe(Module& module);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "headroom/nn/attention.hpp"
 #include "headroom/nn/linear.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Head h has its own W_Q^h, W_K^h, W_V^h of shape [D, C]; their outputs, side by side, go through
 /// one output Linear. Vaswani et al. 2017, section 3.2.2 and figure 2. Parameters are called
@@ -25,4 +26,5 @@ class SeparateHeads : public Attention {
   std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

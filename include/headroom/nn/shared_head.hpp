@@ -4,7 +4,8 @@
 #include "headroom/nn/attention.hpp"
 #include "headroom/nn/linear.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The input is cut into H slices of D channels and every head applies the same D x D projections
 /// to its own slice: a fused matrix constrained to I_H (x) W, with H^2 times fewer parameters,
@@ -26,4 +27,5 @@ class SharedHead : public Attention {
   std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "headroom/nn/attention.hpp"
 #include "headroom/nn/layers.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What all layers of a stack have in common.
 struct BlockConfig {
@@ -91,4 +92,5 @@ class Decoder : public Module {
   std::unique_ptr<Norm> norm;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

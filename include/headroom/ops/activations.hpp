@@ -5,7 +5,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// max(x, 0); gradient 0 at 0.
 Tensor relu(const Tensor& x);
@@ -26,4 +27,5 @@ Tensor activate(Activation kind, const Tensor& x);
 const char* name_of(Activation kind);
 Activation activation_from(const std::string& name);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

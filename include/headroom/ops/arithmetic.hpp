@@ -3,7 +3,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// a + b, a - b, a * b, a / b, elementwise; shapes broadcast as in NumPy, and the gradient of a
 /// broadcast input is summed back to its shape. Throw ShapeError when the shapes do not broadcast.
@@ -41,4 +42,5 @@ Tensor minimum(const Tensor& a, const Tensor& b);
 /// a where the condition is 1, b where it is 0; all three broadcast. The condition has no gradient.
 Tensor where(const Bytes& condition, const Tensor& a, const Tensor& b);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/ops/attention_mask.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Where the heads stand in a tensor [B, T, width]: head number h owns `head_width` columns
 /// starting at first + h * head_width. One source may serve query, key and value at once (a fused
@@ -53,4 +54,5 @@ AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
                           const HeadColumns& value, Index heads, Index head_dim, Index value_dim,
                           const AttentionOptions& options);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

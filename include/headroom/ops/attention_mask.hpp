@@ -5,7 +5,8 @@
 
 #include "headroom/array/array.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A condition on (batch, head, query, key). Conditions combine with `&`. Nothing is materialised
 /// but the bytes that allow() was given.
@@ -49,4 +50,5 @@ class AttentionMask {
   Bytes allowed_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -5,9 +5,11 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What the linked BLAS says about itself: "OpenBLAS 0.3.21 ... SkylakeX MAX_THREADS=64".
 std::string blas_description();
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

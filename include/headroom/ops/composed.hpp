@@ -6,7 +6,8 @@
 #include "headroom/ops/attention.hpp"
 #include "headroom/ops/losses.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace composed {
 
 Tensor relu(const Tensor& x);
@@ -41,4 +42,5 @@ Attention attention(const HeadColumns& query, const HeadColumns& key, const Head
                     Index heads, Index head_dim, Index value_dim, const AttentionOptions& options);
 
 }  // namespace composed
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

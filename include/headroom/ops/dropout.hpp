@@ -6,7 +6,8 @@
 #include "headroom/autograd/tensor.hpp"
 #include "headroom/base/rng.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// While one lives on this thread, dropout draws the masks of training step `step` of run `seed`.
 /// Training loops open one around each forward pass.
@@ -31,4 +32,5 @@ MaskStream mask_stream(std::uint64_t module, Index head = 0);
 /// 1]. Srivastava et al. 2014, in the inverted form.
 Tensor dropout(const Tensor& x, Real p, const MaskStream& stream);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

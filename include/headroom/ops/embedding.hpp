@@ -3,10 +3,12 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Rows of table [V, C] by number: ids [...] -> [..., C]. The gradient adds up over equal ids.
 /// Throws ShapeError, or UsageError for an id outside [0, V).
 Tensor embedding(const Tensor& table, const Ids& ids);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 enum class Reduction { none, sum, mean };
 
@@ -25,4 +26,5 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets,
 /// Mean, sum or all of (x - y)^2.
 Tensor squared_error(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::mean);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

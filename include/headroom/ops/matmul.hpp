@@ -5,7 +5,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// a b for [..., M, K] and [..., K, N]; the leading axes broadcast. Both need at least two axes.
 /// da = dy b^T, db = a^T dy, summed over broadcast axes. Throws ShapeError.
@@ -21,4 +22,5 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
                            const std::vector<Tensor>& biases);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axis; the variance is biased
 /// and computed in two passes. weight and bias are [C] or undefined (1 and 0). A constant row gives
@@ -15,4 +16,5 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
 /// Zhang and Sennrich 2019, equation 4. Throws ShapeError.
 Tensor rms_norm(const Tensor& x, const Tensor& weight, Real epsilon = Real(1e-5));
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

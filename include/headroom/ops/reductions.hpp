@@ -5,7 +5,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Which axes a reduction runs over; empty means all. Negative axes count from the end.
 using Axes = std::vector<int>;
@@ -23,4 +24,5 @@ Tensor min(const Tensor& x, const Axes& axes = {}, bool keep = false);
 /// Position of the largest element along the last axis, the first of equals. No gradient.
 Ids argmax(const Array& x);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

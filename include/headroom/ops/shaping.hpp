@@ -6,7 +6,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The same elements in row-major order under another shape; one size may be -1 and is worked out.
 /// Shares the buffer. Throws ShapeError when the sizes differ.
@@ -29,4 +30,5 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& sizes, int 
 /// range.
 Tensor gather(const Tensor& x, int axis, const Ids& positions);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

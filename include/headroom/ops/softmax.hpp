@@ -3,7 +3,8 @@
 
 #include "headroom/autograd/tensor.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// y_i = e^(x_i - max) / sum_j e^(x_j - max) over the last axis; dx_i = y_i (dy_i - sum_j y_j
 /// dy_j).
@@ -14,4 +15,5 @@ Tensor log_softmax(const Tensor& x);
 /// allowed is 0 with gradient 0. `allowed` broadcasts to x. Throws ShapeError.
 Tensor masked_softmax(const Tensor& x, const Bytes& allowed);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

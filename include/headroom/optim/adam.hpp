@@ -3,7 +3,8 @@
 
 #include "headroom/optim/optimizer.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 struct AdamOptions {
   double beta1 = 0.9;
@@ -39,4 +40,5 @@ class AdamW : public Adam {
   explicit AdamW(Module& model, AdamOptions options = {.weight_decay = 0.01});
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "headroom/optim/parameter_blocks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// The Euclidean norm of all gradients of a module together, in double.
 double grad_norm(Module& module);
@@ -22,4 +23,5 @@ double clip_grad_norm(Module& module, double limit);
 /// norm per tensor: torch.nn.utils.clip_grad_norm_ of each parameter alone.
 double clip_block_norms(Module& module, double limit, Granularity granularity);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

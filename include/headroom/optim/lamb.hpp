@@ -6,7 +6,8 @@
 #include "headroom/optim/optimizer.hpp"
 #include "headroom/optim/parameter_blocks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 struct LambOptions {
   double beta1 = 0.9;
@@ -36,4 +37,5 @@ class Lamb : public Optimizer {
   LambOptions options_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -4,7 +4,8 @@
 #include "headroom/optim/optimizer.hpp"
 #include "headroom/optim/parameter_blocks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 struct MuonOptions {
   double momentum = 0.95;
@@ -51,4 +52,5 @@ class Muon : public Optimizer {
 /// the last layer of a model (called output).
 std::function<bool(const NamedParameter&)> hidden_matrices(Module& model);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -12,7 +12,8 @@
 #include "headroom/io/stateful.hpp"
 #include "headroom/nn/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What an optimizer remembers about one parameter.
 struct OptimizerState {
@@ -126,4 +127,5 @@ class ElementwiseOptimizer : public Optimizer {
   void update(std::span<const Moving> parameters) const final;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

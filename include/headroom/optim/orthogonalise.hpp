@@ -3,7 +3,8 @@
 
 #include "headroom/array/array.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Of G = U S V^T [m, n] roughly U V^T, the nearest matrix with orthonormal rows (or columns, when
 /// there are more rows than columns), by Newton and Schulz's iteration with a quintic polynomial:
@@ -16,4 +17,5 @@ namespace headroom::inline HEADROOM_PRECISION {
 /// optimizer for hidden layers in neural networks"; Bernstein and Newhouse 2024.
 Array orthogonalised(const Array& matrix, int iterations = 5);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

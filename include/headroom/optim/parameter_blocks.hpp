@@ -6,7 +6,8 @@
 
 #include "headroom/nn/attention.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What a rule about whole tensors (a trust ratio, a norm that is clipped, an orthogonalisation)
 /// takes for one of them:
@@ -50,4 +51,5 @@ void for_each_stretch(const BlockPart& part, const Shape& shape, Visit visit) {
   }
 }
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

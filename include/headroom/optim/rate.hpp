@@ -6,7 +6,8 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What the rate does after the warm-up.
 enum class RateShape { constant, cosine, linear, inverse_root };
@@ -44,4 +45,5 @@ class RateSchedule {
   RateOptions options_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

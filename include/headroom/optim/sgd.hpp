@@ -3,7 +3,8 @@
 
 #include "headroom/optim/optimizer.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 struct SgdOptions {
   double momentum = 0;
@@ -23,4 +24,5 @@ class Sgd : public ElementwiseOptimizer {
   double momentum_, weight_decay_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

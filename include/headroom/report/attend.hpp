@@ -9,7 +9,8 @@
 #include "headroom/base/record.hpp"
 #include "headroom/report/terminal.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Which maps to show: of one kind ("encoder", "decoder", "cross"), layer, head; left out: all.
 struct HeadSelection {
@@ -31,4 +32,5 @@ void write_attend_page(const Record& record, const std::filesystem::path& file);
 /// The same page as text.
 std::string attend_page(const Record& record);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

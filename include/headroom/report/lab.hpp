@@ -7,7 +7,8 @@
 #include "headroom/base/record.hpp"
 #include "headroom/report/terminal.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Writes the page of an experiment: the answer, the question, what is computed, what must hold and
 /// every block. Besides what lab/lab_record.hpp lists, the record may have "command", "environment"
@@ -40,4 +41,5 @@ std::string lab_text(const Record& record, const TerminalStyle& style);
 /// The answer in one text, with what the other precision says otherwise.
 std::string lab_answer(const Record& record);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -6,7 +6,8 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Writes the page of a run: curves, layouts apart, heads over time, before and after, telemetry of
 /// every head, attention maps, importance, configuration. It needs no network; Chart.js is read
@@ -85,4 +86,5 @@ Record read_run(const std::filesystem::path& folder);
 /// its usual places. Empty when there is none.
 std::filesystem::path find_chart_js();
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

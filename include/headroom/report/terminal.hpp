@@ -9,7 +9,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What the other end of a stream can show.
 struct TerminalStyle {
@@ -61,4 +62,5 @@ std::string clock_text(double seconds);
 /// "[########------------]"
 std::string bar_text(double fraction, int cells = 20);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -10,7 +10,8 @@
 #include "headroom/io/stateful.hpp"
 #include "headroom/nn/models.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A model as a part of a checkpoint: its parameters, the heads that were removed and, for the
 /// models of nn/models.hpp, the configuration.
@@ -100,4 +101,5 @@ Record task_record(const Seq2SeqTask& task);
 Record task_record(const ClassificationTask& task);
 Record task_record(const TextCorpus& corpus);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "headroom/nn/decoding.hpp"
 #include "headroom/train/objectives.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// While one lives, a model is in evaluation (no dropout) and nothing is put on the tape.
 class Evaluating {
@@ -45,4 +46,5 @@ SequenceScore score_greedily(Seq2Seq& model, std::span<const Seq2SeqQuestion> qu
                              const Vocabulary& source, const Vocabulary& target,
                              Index batch_size = 128);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -10,7 +10,8 @@
 #include "headroom/nn/models.hpp"
 #include "headroom/train/checkpoint.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// How batches are drawn and how much is evaluated.
 struct LearnerOptions {
@@ -60,4 +61,5 @@ ModelConfig fitted_to(const Task& task, ModelConfig config, const LearnerOptions
 std::unique_ptr<Learner> make_learner(Task task, const ModelConfig& config,
                                       const LearnerOptions& options);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

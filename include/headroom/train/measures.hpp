@@ -5,7 +5,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// A share of the answers, 0 to 1: its key in metrics, its name in texts and on the progress line.
 struct Measure {
@@ -20,4 +21,5 @@ inline constexpr std::array quality_measures = {
     Measure{"per", "phoneme error rate", "PER", false},
     Measure{"wer", "word error rate", "WER", false}};
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

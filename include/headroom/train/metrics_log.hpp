@@ -6,7 +6,8 @@
 
 #include "headroom/train/trainer.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Appends lines to a file; each is complete on the disk's side of the process once write()
 /// returns. A line with a "record" is of that kind: "heads", a line of HeadTelemetry. All others
@@ -30,4 +31,5 @@ class MetricsLog {
   std::ofstream out_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

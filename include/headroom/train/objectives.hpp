@@ -4,7 +4,8 @@
 #include "headroom/data/batches.hpp"
 #include "headroom/nn/models.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Mean cross-entropy of the next symbols (or of the class), padding left out; on the tape.
 /// `probe` asks every attention of the forward pass for what it wants, and learns which queries are
@@ -21,4 +22,5 @@ Index label_count(const Seq2SeqBatch& batch);
 Index label_count(const TextBatch& batch);
 Index label_count(const ClassificationBatch& batch);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 
 #include "headroom/train/trainer.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 struct ProgressOptions {
   Index steps = 0;         // of the whole run
@@ -56,4 +57,5 @@ class ProgressLine {
   Record latest_ = Record::object();
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

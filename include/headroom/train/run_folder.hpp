@@ -6,7 +6,8 @@
 
 #include "headroom/base/record.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What to do with a folder that is not empty.
 enum class IfExists {
@@ -56,4 +57,5 @@ std::filesystem::path newest_run(const std::filesystem::path& root = "runs");
 /// Throws FileError when there is none.
 std::filesystem::path checkpoint_of(const std::filesystem::path& path);
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include "headroom/base/real.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// While one lives, the first SIGINT or SIGTERM is remembered and the second ends the process at
 /// once; files are safe then because they are only ever replaced whole. One at a time: throws
@@ -21,4 +22,5 @@ class StopSignals {
   int exit_code() const;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

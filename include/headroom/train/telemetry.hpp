@@ -8,7 +8,8 @@
 #include "headroom/nn/attention.hpp"
 #include "headroom/optim/parameter_blocks.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What is measured of one head at one step. The four blocks are its rows of W_Q, W_K, W_V and its
 /// columns of W_O, in this order; SharedHead's one W_Q, W_K, W_V counts for each of its heads.
@@ -87,4 +88,5 @@ class HeadTelemetry {
   Index numbers_ = 0;  // in all blocks together
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -8,7 +8,8 @@
 #include "headroom/optim/rate.hpp"
 #include "headroom/train/telemetry.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// What one training step did. Observers add their own numbers to `metrics`; the log writes all.
 struct StepReport {
@@ -65,4 +66,5 @@ class Trainer : public Stateful {
   Index steps_ = 0;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "headroom/train/stop_signals.hpp"
 #include "headroom/train/trainer.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 
 /// Sees each step when it is done; may add to report.metrics and change the model.
 using Observer = std::function<void(StepReport& report)>;
@@ -53,4 +54,5 @@ class TrainingLoop {
   std::vector<Observer> at_end_;
 };
 
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

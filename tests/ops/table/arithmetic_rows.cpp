@@ -6,7 +6,8 @@
 #include "ops/table/operation.hpp"
 #include "support/random.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 namespace {
@@ -298,4 +299,5 @@ std::vector<Row> arithmetic_rows() {
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -9,7 +9,8 @@
 #include "ops/table/plain_attention.hpp"
 #include "support/random.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 namespace {
@@ -198,4 +199,5 @@ Case draw_attention(Draw& draw) {
 std::vector<Row> attention_rows() { return {{"attention", "attention", draw_attention}}; }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

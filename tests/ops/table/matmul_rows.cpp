@@ -5,7 +5,8 @@
 #include "ops/table/operation.hpp"
 #include "support/random.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 namespace {
@@ -187,4 +188,5 @@ std::vector<Row> matmul_rows() {
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

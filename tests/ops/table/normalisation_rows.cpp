@@ -8,7 +8,8 @@
 #include "ops/table/operation.hpp"
 #include "support/random.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 namespace {
@@ -240,4 +241,5 @@ std::vector<Row> normalisation_rows() {
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 Shape Draw::shape(int min_rank, int max_rank) {
@@ -135,4 +136,5 @@ Array plain_transpose(const Array& x) {
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -12,7 +12,8 @@
 #include "headroom/autograd/tensor.hpp"
 #include "headroom/base/rng.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 using Arrays = std::vector<Array>;
@@ -132,4 +133,5 @@ Fault wrong_slope(std::string name, F slope) {
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

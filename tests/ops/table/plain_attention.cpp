@@ -5,7 +5,8 @@
 #include <cmath>
 #include <vector>
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 namespace {
@@ -97,4 +98,5 @@ PlainAttention::Gradients PlainAttention::backward(const Array& query, const Arr
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

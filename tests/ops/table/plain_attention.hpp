@@ -6,7 +6,8 @@
 
 #include "headroom/array/array.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 /// One attention of `heads` heads over compact arrays: query [B, Tq, heads * head_dim], key
@@ -33,4 +34,5 @@ struct PlainAttention {
 };
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -7,7 +7,8 @@
 #include "ops/table/operation.hpp"
 #include "support/random.hpp"
 
-namespace headroom::inline HEADROOM_PRECISION {
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
 namespace test {
 
 namespace {
@@ -304,4 +305,5 @@ std::vector<Row> shaping_rows() {
 }
 
 }  // namespace test
-}  // namespace headroom::inline HEADROOM_PRECISION
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
