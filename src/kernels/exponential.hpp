@@ -2,6 +2,7 @@
 // need.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include <xsimd/xsimd.hpp>
@@ -42,7 +43,7 @@ inline Batch exponential(const Batch& x) {
                           Real(0.0013814584)};
     Batch sum(c[6]);
     for (int power = 5; power >= 0; --power) sum = xsimd::fma(sum, r, Batch(c[power]));
-    const Batch power_of_two = xsimd::bitwise_cast<Batch>(xsimd::bitwise_cast<Bits>(shifted) << 23);
+    const Batch power_of_two = std::bit_cast<Batch>(std::bit_cast<Bits>(shifted) << 23);
     return xsimd::select(x < Batch(Real(-87.33)), Batch(Real(0)), sum * power_of_two);
   }
 }
