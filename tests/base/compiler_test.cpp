@@ -1,9 +1,9 @@
 // The compiler itself, where it was caught at being wrong with the flags of this build.
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <vector>
 
 #include "headroom/base/shape.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -1,7 +1,7 @@
 // Extremes that do not lose a number which is none.
 #include "headroom/base/extremes.hpp"
+#include "support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <limits>
 #include <vector>
 

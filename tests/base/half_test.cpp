@@ -1,12 +1,12 @@
 // Half precision against a table of all its numbers.
 #include "headroom/base/half.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "headroom/base/rng.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -1,7 +1,6 @@
 // HeadId: its text and its order.
 #include "headroom/base/head_id.hpp"
-
-#include <catch2/catch.hpp>
+#include "support/catch.hpp"
 
 using namespace headroom;
 

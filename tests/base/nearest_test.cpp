@@ -1,7 +1,6 @@
 // Edit distance and "did you mean".
 #include "headroom/base/nearest.hpp"
-
-#include <catch2/catch.hpp>
+#include "support/catch.hpp"
 
 using namespace headroom;
 

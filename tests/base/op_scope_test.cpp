@@ -1,7 +1,7 @@
 // OpScope: which operation runs, and where the time went.
 #include "headroom/base/op_scope.hpp"
+#include "support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <thread>
 
 using namespace headroom;

@@ -2,13 +2,13 @@
 #include "headroom/base/parallel.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <vector>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -1,7 +1,7 @@
 // Numbers of records.
 #include "headroom/base/record.hpp"
+#include "support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <limits>
 
 using namespace headroom;

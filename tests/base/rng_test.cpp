@@ -1,11 +1,11 @@
 // Random numbers: Philox against its authors' vectors, streams, states and mask addressing.
 #include "headroom/base/rng.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -1,9 +1,8 @@
 // Shape and broadcasting.
 #include "headroom/base/shape.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

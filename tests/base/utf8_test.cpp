@@ -1,9 +1,8 @@
 // Well-formed UTF-8, and text made fit for messages.
 #include "headroom/base/utf8.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

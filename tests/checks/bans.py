@@ -23,6 +23,8 @@ BANS = [
     (CODE, None, r"\bxt::(random|pad)\b", "wrong or drawn anew in xtensor 0.24"),
     (CODE, None, r"\bxt::linalg::dot\b", "wrong for shared or sliced operands: xt::blas::gemm"),
     (CODE, None, r"\b(Catch::Detail::)?Approx\(", "Approx accepts 1.2e-5: use the array matchers"),
+    (CODE, r"^tests/support/catch\.hpp", r"#include <catch2/",
+     'include "support/catch.hpp", which fits both versions of Catch2'),
     (CODE + BUILD, None, r"CATCH_CONFIG_MAIN", "link Catch2::Catch2WithMain instead"),
     (CODE, None, r"\busing namespace std\b", "write std::"),
     (CODE, None, r"\bnamespace [\w:]+::inline\b",

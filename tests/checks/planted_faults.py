@@ -59,6 +59,7 @@ PLANTED = [
     ("bans", "src/ops/planted.cpp", "int a;\n", "opens with a sentence"),
     ("bans", "src/ops/planted.hpp", "// A header.\n", "pragma once"),
     ("bans", "tests/ops/planted.cpp", "REQUIRE(a == Approx(1));\n", "matchers"),
+    ("bans", "tests/ops/planted.cpp", "#include <catch2/catch.hpp>\n", "both versions"),
     ("bans", "tests/ops/planted.cpp", "#define CATCH_CONFIG_MAIN\n", "Catch2WithMain"),
     ("bans", "src/CMakeLists.txt", "add_compile_options(-ffast-math)\n", "std::isnan"),
     ("headers", "include/headroom/base/planted.hpp", HEADER + "inline std::string a;\n",

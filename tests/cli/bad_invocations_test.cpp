@@ -1,7 +1,7 @@
 // What a user can type wrong gets one line that helps, and the exit code of its kind.
 #include <algorithm>
-#include <catch2/catch.hpp>
 
+#include "support/catch.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,11 +1,11 @@
 // The main job as a user runs it, whole: its figures, and its page in a browser. Takes about a
 // minute.
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "support/browser.hpp"
+#include "support/catch.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 

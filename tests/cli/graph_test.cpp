@@ -1,12 +1,12 @@
 // `headroom graph`: a picture for each layout that holds its whole tape, and all beside each other.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "support/browser.hpp"
+#include "support/catch.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 

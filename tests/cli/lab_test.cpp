@@ -1,11 +1,11 @@
 // `headroom lab` as a user runs it: the list, one experiment, all of them, both precisions.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "headroom/base/real.hpp"
 #include "support/browser.hpp"
+#include "support/catch.hpp"
 #include "support/process.hpp"
 #include "support/sanitized.hpp"
 #include "support/temporary_folder.hpp"

@@ -1,8 +1,8 @@
 // A claim that does not hold: the number on stderr, exit code 3, and a page that says so.
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "headroom/report/report.hpp"
+#include "support/catch.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,9 +1,9 @@
 // What the program does when it is asked rightly.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "headroom/train/checkpoint.hpp"
+#include "support/catch.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 

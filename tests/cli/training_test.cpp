@@ -1,12 +1,12 @@
 // demo, train, translate and sample as a user runs them: what they leave behind, what they refuse,
 // how they stop and go on.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "support/browser.hpp"
+#include "support/catch.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -2,7 +2,6 @@
 #include "headroom/data/batches.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <map>
 #include <numeric>
@@ -11,6 +10,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/data/embedded_tasks.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

@@ -2,12 +2,12 @@
 #include "headroom/data/embedded_tasks.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <functional>
 #include <map>
 #include <set>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 using Catch::Contains;

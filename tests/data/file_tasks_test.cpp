@@ -1,12 +1,12 @@
 // Data from outside: every kind of file, and what is said about bad ones.
 #include "headroom/data/file_tasks.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <numeric>
 #include <set>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

@@ -1,9 +1,8 @@
 // Exact match, symbol and word error rates against cases done by hand.
 #include "headroom/data/metrics.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -1,10 +1,9 @@
 // Symbols and their numbers.
 #include "headroom/data/vocabulary.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
 #include "headroom/io/json.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 using Catch::Contains;

@@ -1,12 +1,12 @@
 // What the heads look at: the maps are those of the model, the answer is what it writes.
 #include "headroom/heads/attention_record.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/ops/softmax.hpp"
+#include "support/catch.hpp"
 #include "support/small_saved_model.hpp"
 
 using namespace headroom;

@@ -1,7 +1,6 @@
 // Sensitivity: against gate gradients taken one example at a time, and by finite differences.
 #include "headroom/heads/importance.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <memory>
 
@@ -9,6 +8,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/losses.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

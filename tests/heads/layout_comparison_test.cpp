@@ -1,7 +1,6 @@
 // The main job on a small scale: every part does what the story says.
 #include "headroom/heads/layout_comparison.hpp"
-
-#include <catch2/catch.hpp>
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -2,11 +2,11 @@
 // reads it, computing there as it does gives the same output, and the way back loses nothing.
 #include "headroom/heads/layout_conversion.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
 #include "headroom/heads/transplant.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
 using namespace headroom;

@@ -1,5 +1,4 @@
 // A masked and a compact model stay the same function while they train.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/nn/transformer.hpp"
@@ -7,6 +6,7 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/clipping.hpp"
 #include "headroom/optim/sgd.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
 using namespace headroom;

@@ -1,13 +1,13 @@
 // A model as a record: every parameter is there to the bit of its half, and too large ones are not.
 #include "headroom/heads/model_record.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/half.hpp"
 #include "headroom/heads/attention_record.hpp"
+#include "support/catch.hpp"
 #include "support/small_saved_model.hpp"
 
 using namespace headroom;

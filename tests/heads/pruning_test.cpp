@@ -1,10 +1,10 @@
 // The gradual schedule and the choice of heads.
 #include "headroom/heads/pruning.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -1,7 +1,6 @@
 // Transplant: the same function in another layout, to the last number and back.
 #include "headroom/heads/transplant.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
@@ -11,6 +10,7 @@
 #include "headroom/ops/losses.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
 using namespace headroom;

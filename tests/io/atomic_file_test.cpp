@@ -9,13 +9,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <utility>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

@@ -1,7 +1,7 @@
 // Bytes as text: the examples of RFC 4648, section 10, and the letters of its table.
 #include "headroom/io/base64.hpp"
+#include "support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <string_view>
 #include <vector>
 

@@ -1,9 +1,8 @@
 // JSON from outside, read strictly.
 #include "headroom/io/json.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 using Catch::Contains;

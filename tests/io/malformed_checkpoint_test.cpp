@@ -1,11 +1,11 @@
 // Checkpoint files that are broken or hostile: each is refused in one line that names the file, the
 // tensor and the rule.
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/tensor_file.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

@@ -1,10 +1,10 @@
 // Parts of a run go into a checkpoint and come back.
 #include "headroom/io/stateful.hpp"
 
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

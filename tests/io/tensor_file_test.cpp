@@ -1,7 +1,6 @@
 // TensorFile: what goes in comes out, in both precisions, and nothing is rounded in silence.
 #include "headroom/io/tensor_file.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,6 +8,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

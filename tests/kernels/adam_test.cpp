@@ -1,12 +1,12 @@
 // The Adam kernel against its xtensor reference.
 #include "kernels/adam.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 
 #include "headroom/base/rng.hpp"
 #include "kernels/adam_reference.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -13,6 +12,7 @@
 #include "headroom/array/array.hpp"
 #include "headroom/base/rng.hpp"
 #include "kernels/reference.hpp"
+#include "support/catch.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -1,11 +1,11 @@
 // The exponential of exponents that are not positive, against the standard library's.
 #include "kernels/exponential.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "headroom/base/extremes.hpp"
+#include "support/catch.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -1,7 +1,6 @@
 // The matrix product against plain loops and against its xtensor reference.
 #include "kernels/gemm.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "headroom/base/extremes.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/rng.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -2,12 +2,12 @@
 #include "kernels/permute.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <numeric>
 #include <vector>
 
 #include "headroom/array/array.hpp"
 #include "kernels/gather.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

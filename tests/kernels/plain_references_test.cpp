@@ -1,6 +1,5 @@
 // The kernels of products, folds and moves against their xtensor references; the references also
 // run in complex numbers.
-#include <catch2/catch.hpp>
 #include <complex>
 
 #include "headroom/base/rng.hpp"
@@ -11,6 +10,7 @@
 #include "kernels/permute_reference.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/reduce_reference.hpp"
+#include "support/catch.hpp"
 #include "support/close.hpp"
 #include "support/random.hpp"
 

@@ -1,7 +1,6 @@
 // Folds over axes and broadcasting loops against plain loops.
 #include "kernels/reduce.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/rng.hpp"
 #include "kernels/broadcast.hpp"
+#include "support/catch.hpp"
 #include "support/random.hpp"
 
 using namespace headroom;

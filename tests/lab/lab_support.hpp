@@ -1,7 +1,6 @@
 // Reading an experiment's record in tests: its claims and blocks by a part of their text.
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -11,6 +10,7 @@
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/lab/lab.hpp"
 #include "headroom/nn/init.hpp"
+#include "support/catch.hpp"
 #include "support/sanitized.hpp"
 
 namespace lab_test {

@@ -1,13 +1,13 @@
 // What every layout of attention owes: gates, maps, head outputs, masks, empty layers.
 #include "headroom/nn/attention.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/autograd/gradcheck.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/ops/ops.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
 using namespace headroom;

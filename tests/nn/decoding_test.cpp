@@ -2,13 +2,13 @@
 // known.
 #include "headroom/nn/decoding.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 #include "support/close.hpp"
 
 using namespace headroom;

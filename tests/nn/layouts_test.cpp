@@ -1,9 +1,8 @@
 // The layouts against each other: the same function from the same heads.
-#include <catch2/catch.hpp>
-
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/separate_heads.hpp"
 #include "headroom/nn/shared_head.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
 using namespace headroom;

@@ -1,7 +1,6 @@
 // A training step in its steady state: it takes nothing from the system, and the heap only for what
 // does not grow with the data.
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <new>
 
@@ -10,6 +9,7 @@
 #include "headroom/ops/dropout.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/optim/adam.hpp"
+#include "support/catch.hpp"
 #include "support/random.hpp"
 
 namespace {

@@ -1,11 +1,10 @@
 // Whole models: who may see what, shapes, dropout, and that every parameter learns.
 #include "headroom/nn/models.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/ops/dropout.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
 using namespace headroom;

@@ -1,9 +1,9 @@
 // Names, counts and printing: what follows from Module::members().
-#include <catch2/catch.hpp>
 #include <map>
 #include <set>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
 using namespace headroom;

@@ -1,8 +1,7 @@
 // Removing heads: a compact layer is the same function as a masked one.
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
 #include "headroom/ops/ops.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
 using namespace headroom;

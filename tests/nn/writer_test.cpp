@@ -1,8 +1,7 @@
 // Writers: decoding with a cache gives what decoding without one gives.
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
 #include "headroom/nn/decoding.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
 using namespace headroom;

@@ -1,7 +1,6 @@
 // Activations: values and slopes against the standard library, far into both tails.
 #include "headroom/ops/activations.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -9,6 +8,7 @@
 
 #include "headroom/base/error.hpp"
 #include "ops/values.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

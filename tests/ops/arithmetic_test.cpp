@@ -2,12 +2,12 @@
 // gradient checks over random shapes.
 #include "headroom/ops/arithmetic.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "headroom/base/error.hpp"
 #include "ops/values.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -3,7 +3,6 @@
 #include "headroom/ops/attention.hpp"
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
@@ -13,6 +12,7 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/dropout.hpp"
+#include "support/catch.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -2,11 +2,11 @@
 // harness repeats this over random ones.
 #include "headroom/ops/composed.hpp"
 
-#include <catch2/catch.hpp>
 #include <functional>
 
 #include "headroom/base/rng.hpp"
 #include "headroom/ops/ops.hpp"
+#include "support/catch.hpp"
 #include "support/close.hpp"
 #include "support/random.hpp"
 

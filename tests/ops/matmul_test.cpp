@@ -1,12 +1,12 @@
 // Matrix products and linear maps: against plain loops, and the texts of errors.
 #include "headroom/ops/matmul.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 #include "ops/values.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -1,10 +1,9 @@
 // Reductions: values, shapes, ties and errors.
 #include "headroom/ops/reductions.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
 #include "ops/values.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -1,11 +1,11 @@
 // Softmax, norms, embedding, dropout and losses: what they promise at the edges, and the texts of
 // their errors.
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/ops.hpp"
+#include "support/catch.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

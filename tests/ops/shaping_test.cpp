@@ -1,10 +1,9 @@
 // Operations that move elements: where they land, where gradients go, and errors.
 #include "headroom/ops/shaping.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
 #include "ops/values.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -1,7 +1,6 @@
 // Clipping by the global norm.
 #include "headroom/optim/clipping.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +8,7 @@
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/rng.hpp"
 #include "support/bag.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

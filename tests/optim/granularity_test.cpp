@@ -1,6 +1,5 @@
 // Rules about whole tensors on models with heads: the layout matters with the granularity `tensor`
 // and with no other; surgery and saved states work as for every optimizer.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
@@ -8,6 +7,7 @@
 #include "headroom/optim/clipping.hpp"
 #include "headroom/optim/lamb.hpp"
 #include "headroom/optim/muon.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 #include "support/optim_support.hpp"
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
 #include "support/bag.hpp"
+#include "support/catch.hpp"
 #include "support/close.hpp"
 #include "support/optim_support.hpp"
 #include "support/random.hpp"

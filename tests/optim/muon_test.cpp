@@ -2,7 +2,6 @@
 #include "headroom/optim/muon.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 
@@ -11,6 +10,7 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/orthogonalise.hpp"
 #include "support/bag.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 #include "support/optim_support.hpp"
 

@@ -1,7 +1,6 @@
 // Optimizers: their arithmetic against PyTorch's numbers and an independent loop, groups, errors.
 #include "headroom/optim/optimizer.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
 #include "support/bag.hpp"
+#include "support/catch.hpp"
 #include "support/optim_support.hpp"
 #include "support/random.hpp"
 

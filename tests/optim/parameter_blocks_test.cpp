@@ -1,9 +1,8 @@
 // Parameter blocks: each element in one of them, cut where the heads are.
 #include "headroom/optim/parameter_blocks.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
 using namespace headroom;

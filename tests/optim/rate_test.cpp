@@ -1,10 +1,10 @@
 // Schedules of the rate: values computed by hand.
 #include "headroom/optim/rate.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

@@ -1,6 +1,5 @@
 // Optimizers under surgery: after a prune the moments of the heads that stay are those of before,
 // in every layout, and forgetting to say so is an error.
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -9,6 +8,7 @@
 #include "headroom/nn/attention.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
+#include "support/catch.hpp"
 #include "support/optim_support.hpp"
 
 using namespace headroom;

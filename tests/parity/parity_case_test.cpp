@@ -1,8 +1,7 @@
 // What a parity case allows: the bounds, and what nudged runs add to them.
 #include "parity/parity_case.hpp"
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

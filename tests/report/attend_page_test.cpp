@@ -1,12 +1,12 @@
 // The page of attention maps shows, switches and says what it should.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
 #include "report/attend_support.hpp"
 #include "support/browser.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

@@ -1,9 +1,9 @@
 // Attention maps in text: which are shown, removed heads, and what cannot be selected.
-#include <catch2/catch.hpp>
 #include <sstream>
 
 #include "headroom/base/error.hpp"
 #include "headroom/report/attend.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;

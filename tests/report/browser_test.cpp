@@ -1,11 +1,11 @@
 // The page in a real browser: it draws everything, complains about nothing and asks for nothing.
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "headroom/report/report.hpp"
 #include "support/browser.hpp"
+#include "support/catch.hpp"
 #include "support/small_run.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,9 +1,8 @@
 // What the report says about a run follows from its numbers.
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/train/measures.hpp"
+#include "support/catch.hpp"
 #include "support/small_run.hpp"
 
 using namespace headroom;

@@ -1,13 +1,13 @@
 // Pages and texts of the laboratory, from a record with every kind of block.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <string>
 
 #include "headroom/base/error.hpp"
 #include "headroom/report/lab.hpp"
 #include "headroom/report/report.hpp"
 #include "support/browser.hpp"
+#include "support/catch.hpp"
 #include "support/small_experiment.hpp"
 #include "support/temporary_folder.hpp"
 

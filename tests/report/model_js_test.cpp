@@ -1,11 +1,10 @@
 // The forward pass inside a page computes what C++ computes with the same weights.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
-
 #include "headroom/autograd/tape.hpp"
 #include "report/attend_support.hpp"
 #include "support/browser.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

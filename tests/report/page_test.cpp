@@ -1,11 +1,11 @@
 // The page as a text and as a file; a run's folder read back.
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "headroom/base/error.hpp"
 #include "headroom/report/report.hpp"
+#include "support/catch.hpp"
 #include "support/small_run.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,10 +1,10 @@
 // Pictures in text.
 #include "headroom/report/terminal.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

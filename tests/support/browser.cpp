@@ -2,11 +2,11 @@
 #include "support/browser.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
 
 #include "headroom/report/report.hpp"
+#include "support/catch.hpp"
 #include "support/process.hpp"
 
 namespace {

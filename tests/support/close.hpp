@@ -2,9 +2,8 @@
 // prints the worst element's place, the expected and the actual number.
 #pragma once
 
-#include <catch2/catch.hpp>
-
 #include "headroom/array/array.hpp"
+#include "support/catch.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

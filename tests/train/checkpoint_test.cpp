@@ -1,13 +1,13 @@
 // Checkpoints: everything comes back from the one file, and what does not fit is named.
 #include "headroom/train/checkpoint.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/small_run.hpp"
 

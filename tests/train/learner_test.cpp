@@ -1,13 +1,12 @@
 // Learners: what each kind of task is trained and measured on, and by what it is judged.
 #include "headroom/train/learner.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
 #include "headroom/data/batches.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/train/evaluation.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 

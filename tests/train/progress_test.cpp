@@ -1,7 +1,7 @@
 // The progress line: what it says, how wide it gets, and when it is drawn.
 #include "headroom/train/progress.hpp"
+#include "support/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <sstream>
 

@@ -1,11 +1,11 @@
 // Resume: a run that is killed again and again ends with the very bytes of one that is left alone.
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
 
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/child_process.hpp"
 #include "train/small_run.hpp"

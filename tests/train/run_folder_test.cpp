@@ -1,12 +1,12 @@
 // Run folders and their metrics: nothing is overwritten that was not asked for, nothing lost.
 #include "headroom/train/run_folder.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/train/metrics_log.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

@@ -1,13 +1,13 @@
 // Ctrl-C and SIGTERM: the step is finished, the run saved; the second one ends at once.
 #include "headroom/train/stop_signals.hpp"
 
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/child_process.hpp"
 #include "train/small_run.hpp"

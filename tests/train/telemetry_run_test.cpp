@@ -1,6 +1,4 @@
 // What telemetry must leave alone in a training run: its bits and its time.
-#include <catch2/catch.hpp>
-
 #include "headroom/base/error.hpp"
 #include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
@@ -8,6 +6,7 @@
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/sgd.hpp"
 #include "support/bag.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/small_run.hpp"
 

@@ -1,7 +1,6 @@
 // Telemetry against plain loops, in every layout.
 #include "headroom/train/telemetry.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
 
@@ -11,6 +10,7 @@
 #include "headroom/optim/lamb.hpp"
 #include "headroom/optim/muon.hpp"
 #include "headroom/optim/sgd.hpp"
+#include "support/catch.hpp"
 #include "support/close.hpp"
 #include "train/small_run.hpp"
 

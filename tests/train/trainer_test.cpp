@@ -1,7 +1,6 @@
 // The trainer and its loop: models learn, every parameter moves, failures are explained.
 #include "headroom/train/trainer.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 
@@ -10,6 +9,7 @@
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/sgd.hpp"
 #include "support/bag.hpp"
+#include "support/catch.hpp"
 #include "train/small_run.hpp"
 
 using namespace headroom;
