@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "support/browser.hpp"
@@ -62,16 +64,23 @@ std::vector<std::string> small_run(const std::string& out, std::vector<std::stri
   return arguments;
 }
 
-/// Starts a run in the folder "parts" and sends it a signal as soon as it has saved a checkpoint.
-Finished stop_at_checkpoint(const std::vector<std::string>& arguments, const std::string& signal,
-                            const TemporaryFolder& folder) {
-  std::string command = "touch begin; " HEADROOM_PROGRAM;
+/// Starts a run in the folder "parts" and sends it a signal as soon as a line of its metrics
+/// matches `pattern` (a regular expression of grep).
+Finished stop_when_measured(const std::string& pattern, const std::vector<std::string>& arguments,
+                            const std::string& signal, const TemporaryFolder& folder) {
+  std::string command = HEADROOM_PROGRAM;
   for (const std::string& argument : arguments) command += " " + argument;
-  command +=
-      " & run=$!; until [ parts/checkpoint.safetensors -nt begin ] || ! kill -0 $run; "
-      "do sleep 0.02; done; kill -" +
-      signal + " $run; wait $run";
+  command += " & run=$!; until grep -qs '" + pattern +
+             "' parts/metrics.jsonl || ! kill -0 $run; do sleep 0.02; done; kill -" + signal +
+             " $run; wait $run";
   return run_process({"sh", "-c", command}, {}, folder.path());
+}
+
+/// The number behind the first "step " of a text; 0 when there is none.
+int step_in(const std::string& text) {
+  std::smatch found;
+  const bool some = std::regex_search(text, found, std::regex("step +([0-9]+)"));
+  return some ? std::stoi(found[1]) : 0;
 }
 
 void require_refused(const Finished& finished, int code, const std::string& words) {
@@ -160,36 +169,64 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
   }
 }
 
-TEST_CASE("an interrupted run goes on to the bit, heads being removed meanwhile") {
+TEST_CASE("a run stopped between two removals and after the last one continues to the bit") {
   const TemporaryFolder folder;
-  const std::vector<std::string> more{
-      "--steps",      "300", "--prune",      "6",  "--dropout",   "0.1", "--prune-from", "50",
-      "--prune-over", "100", "--save-every", "25", "--telemetry", "7"};
+  const std::vector<std::string> more{"--prune",      "6",   "--dropout",    "0.1",
+                                      "--prune-from", "50",  "--prune-over", "200",
+                                      "--save-every", "100", "--telemetry",  "7"};
   auto whole = small_run("whole", more), parts = small_run("parts", more);
-  for (auto* run : {&whole, &parts}) run->erase(run->begin() + 3, run->begin() + 5);  // one --steps
-  REQUIRE(headroom_program(whole, folder).code == 0);
-  for (const char* signal : {"INT", "TERM"}) {
-    const Finished stopped = stop_at_checkpoint(parts, signal, folder);
-    if (stopped.code == 0) break;  // it was done before the signal came
-    CHECK(stopped.code == (std::string(signal) == "INT" ? 130 : 143));
-    CHECK_THAT(stopped.out, Contains(" train --out parts --resume"));
-    parts = {"train", "--out", "parts", "--resume", "--threads", "2"};
+  for (auto* run : {&whole, &parts}) {
+    (*run)[4] = "400";  // steps
+    (*run)[12] = "30";  // from one evaluation to the next
   }
-  const Finished resumed = headroom_program({"train", "--out", "parts", "--resume"}, folder);
-  INFO(resumed.err);
-  CHECK(resumed.code == 0);
-  CHECK(content(folder / "parts/checkpoint.safetensors") ==
-        content(folder / "whole/checkpoint.safetensors"));
-  CHECK(measurements(folder / "parts/metrics.jsonl") ==
-        measurements(folder / "whole/metrics.jsonl"));
-  CHECK(steps_with_heads(folder / "parts/metrics.jsonl").size() == 42);
-  const json summary = json::parse(content(folder / "parts/summary.json"));
+  REQUIRE(headroom_program(whole, folder).code == 0);
+  const json summary = json::parse(content(folder / "whole/summary.json"));
+  std::set<int> removals;
+  for (const json& head : summary["heads"]) {
+    if (!head["removed_at"].is_null()) removals.insert(head["removed_at"].get<int>());
+  }
+  REQUIRE(removals.size() >= 3);
+  const int first = *removals.begin(), last = *removals.rbegin();
+  CHECK(last == 250);
   CHECK(summary["heads_alive"] == 18);
   CHECK(summary["heads"].size() == 24);
   CHECK(summary["heads"][0]["cost"].is_number());
+  // So untrained a model answers nothing right: the first evaluation without the removed heads
+  // stays the best, and a run that forgets it at a stop finds another.
+  CHECK(summary["best_step"] == 270);
+
+  const Finished between = stop_when_measured("\"heads_alive\":23", parts, "INT", folder);
+  CHECK(between.code == 130);
+  CHECK_THAT(between.out, Contains(" train --out parts --resume"));
+  const int stopped_between = step_in(between.out);
+  REQUIRE(stopped_between >= first);
+  REQUIRE(stopped_between < last);
+
+  const Finished after =
+      stop_when_measured("\"step\":2[789]0,",
+                         {"train", "--out", "parts", "--resume", "--threads", "2"}, "TERM", folder);
+  CHECK(after.code == 143);
+  CHECK(step_in(after.err) == stopped_between + 1);  // not from an earlier checkpoint
+  const int stopped_after = step_in(after.out);
+  REQUIRE(stopped_after >= 270);
+  REQUIRE(stopped_after < 400);
+
+  const Finished resumed = headroom_program({"train", "--out", "parts", "--resume"}, folder);
+  INFO(resumed.err);
+  CHECK(resumed.code == 0);
+  CHECK(step_in(resumed.err) == stopped_after + 1);
+  for (const char* file : {"checkpoint.safetensors", "best.safetensors", "summary.json"}) {
+    INFO(file);
+    const bool same = content(folder / "parts" / file) == content(folder / "whole" / file);
+    CHECK(same);
+  }
+  CHECK(json::parse(content(folder / "parts/summary.json")) == summary);
+  CHECK(measurements(folder / "parts/metrics.jsonl") ==
+        measurements(folder / "whole/metrics.jsonl"));
+  CHECK(steps_with_heads(folder / "parts/metrics.jsonl").size() == 57);
   const json page = json::parse(content(folder / "parts/records.json"));
+  CHECK(page["heads"] == json::parse(content(folder / "whole/records.json"))["heads"]);
   CHECK(page["heads"][0]["cost"] == summary["heads"][0]["cost"]);
-  CHECK(summary["test"] == json::parse(content(folder / "whole/summary.json"))["test"]);
 }
 
 TEST_CASE("a stopped demo keeps its measurements, and a page can be made of them") {
