@@ -45,6 +45,22 @@ TEST_CASE("telemetry changes no bit of the training") {
   }
 }
 
+TEST_CASE("a trainer measures gradients before it clips them") {
+  const auto first_line = [](double clip) {
+    SmallRun run;
+    Trainer trainer(run.optimizer, RateOptions{}, {.seed = 3, .clip = clip, .telemetry = 1});
+    const Seq2SeqBatch batch = run.loader.next();
+    return trainer.step([&](HeadProbe* probe) { return training_loss(run.model, batch, 0, probe); })
+        .telemetry;
+  };
+  const Record whole = first_line(0), clipped = first_line(1e-3);
+  for (const char* key : {"gradient_norm", "gate_gradient"}) {
+    INFO(key);
+    CHECK(clipped[key] == whole[key]);
+  }
+  CHECK(whole["gradient_norm"]["query"][0].get<double>() > 0);
+}
+
 TEST_CASE("any number of threads writes the same line, with a finite number for every head") {
   const int before = num_threads();
   std::vector<std::string> lines;
