@@ -148,6 +148,42 @@ TEST_CASE("reordered sequences go on from what they are now, sources included") 
   }
 }
 
+TEST_CASE("sequences that only exchange their rows take their sources along") {
+  for (const bool cache : {true, false}) {
+    INFO("cache " << cache);
+    const ModelConfig config = small_config(ModelKind::seq2seq, Layout::fused);
+    const auto model = trained_model<Seq2Seq>(config, false);
+    const auto writer = make_writer(*model, source, lengths, 1, cache);
+    const auto straight = make_writer(*model, source, lengths, 1, false);
+    const Ids prefix({3, 2}, {1, 2, 1, 2, 1, 2});  // only the sources tell the rows apart
+    writer->next(prefix);
+    straight->next(prefix);
+    const Index order[] = {2, 0, 1};
+    writer->reorder(order);
+    const Array moved = writer->next(Ids({3, 1}, 3)), expected = straight->next(Ids({3, 1}, 3));
+    for (Index row = 0; row < 3; ++row) {
+      for (Index v = 0; v < 6; ++v) {
+        INFO("row " << row << ", symbol " << v);
+        CHECK(std::abs(moved[row * 6 + v] - expected[order[row] * 6 + v]) < same_function * 10);
+      }
+    }
+  }
+}
+
+TEST_CASE("a reordered cache has the rows that were asked for, a fixed one too") {
+  for (const bool fixed : {false, true}) {
+    KeyValueCache cache;
+    cache.keys = Array({3, 2, 1}, {1, 2, 3, 4, 5, 6});
+    cache.values = Array({3, 2, 1}, {10, 20, 30, 40, 50, 60});
+    cache.length = cache.capacity = 2;
+    cache.fixed = fixed;
+    const Index order[] = {2, 0, 0};
+    cache.reorder(order);
+    CHECK_THAT(cache.keys, SameBits(Array({3, 2, 1}, {5, 6, 1, 2, 1, 2})));
+    CHECK_THAT(cache.values, SameBits(Array({3, 2, 1}, {50, 60, 10, 20, 10, 20})));
+  }
+}
+
 TEST_CASE("a language model slides on from the newer half of a full window") {
   for (const bool cache : {true, false}) {
     const ModelConfig config = small_config(ModelKind::language_model, Layout::fused);
