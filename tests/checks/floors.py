@@ -18,7 +18,8 @@ FLOORS = {"base": 0, "array": 1, "kernels": 2, "autograd": 3, "ops": 4, "io": 5,
           "optim": 8, "train": 9, "heads": 10, "lab": 11, "report": 12, "cli": 13}
 WITHOUT_PUBLIC_HEADERS = {"kernels", "cli"}
 BRIDGE = "headroom/xtensor.hpp"
-EVERYTHING = "headroom/headroom.hpp"
+# The header of each target, and its highest floor.
+TARGETS = {"include/headroom/headroom.hpp": "heads", "include/headroom/headroom_lab.hpp": "report"}
 
 # Tests that may include private headers: kernels are private as a whole, and map() is.
 LOOKS_INSIDE = {"array", "kernels", "benchmarks"}
@@ -58,11 +59,11 @@ def broken_rule(path, target):
     target_kind, target_folder = place(target)
     if target == "include/" + BRIDGE and kind in ("public", "private"):
         return "the library does not use the bridge to xtensor"
-    if kind in ("public", "private") and path not in ("include/" + EVERYTHING, "include/" + BRIDGE):
+    if kind in ("public", "private") and path not in (*TARGETS, "include/" + BRIDGE):
         if kind == "public" and target_kind != "public":
             return "a public header includes public headers only"
-        if target == "include/" + EVERYTHING and folder != "cli":
-            return "headroom.hpp is for users: include what is needed"
+        if target in TARGETS and folder != "cli":
+            return f"{os.path.basename(target)} is for users: include what is needed"
         if folder == "cli" and target_kind == "private" and target_folder != "cli":
             return "the program sees public headers only"
         mine, theirs = FLOORS[folder], FLOORS.get(target_folder, -1)
@@ -136,23 +137,29 @@ def check_folders(root):
     return findings
 
 
-def check_everything(root):
-    """headroom.hpp reaches every public header but the bridge."""
-    reached, waiting = set(), ["include/" + EVERYTHING]
-    while waiting:
-        path = waiting.pop()
-        if path not in reached and os.path.isfile(os.path.join(root, path)):
-            reached.add(path)
-            waiting += ["include/" + name for _, name in INCLUDE.findall(read(root, path))]
+def check_target_headers(root):
+    """The targets' headers reach every public header but the bridge, none above the target."""
+    findings, reached = [], set()
+    for header, highest in TARGETS.items():
+        waiting = [header]
+        while waiting:
+            path = waiting.pop()
+            if path not in reached and os.path.isfile(os.path.join(root, path)):
+                reached.add(path)
+                waiting += ["include/" + name for _, name in INCLUDE.findall(read(root, path))]
+                if FLOORS.get(place(path)[1], -1) > FLOORS[highest]:
+                    findings.append(f"{header}: reaches {path}, which is above {highest}")
     missing = set(files(root, (".hpp",), ("include",))) - reached - {"include/" + BRIDGE}
-    return [f"{path}: headroom.hpp does not reach it: add it to the header of its folder"
-            for path in sorted(missing)]
+    names = " and ".join(os.path.basename(header) for header in TARGETS)
+    return findings + [f"{path}: {names} do not reach it: add it to the header of its folder"
+                       for path in sorted(missing)]
 
 
 def main():
     root = sys.argv[1]
     findings, count = check_includes(root)
-    report("floors", check_folders(root) + check_everything(root) + findings, f"{count} includes")
+    findings += check_folders(root) + check_target_headers(root)
+    report("floors", findings, f"{count} includes")
 
 
 main()

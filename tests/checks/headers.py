@@ -13,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from sources import files, report
 
 BRIDGE = "include/headroom/xtensor.hpp"
-TOGETHER = "include/headroom/headroom.hpp"  # includes all others but the bridge
+# Include all others but the bridge.
+TOGETHER = ("include/headroom/headroom.hpp", "include/headroom/headroom_lab.hpp")
 PRECISIONS = {"f32": ["-DHEADROOM_PRECISION=f32"],
               "f64": ["-DHEADROOM_PRECISION=f64", "-DHEADROOM_DOUBLE"]}
 WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror".split()
@@ -40,7 +41,7 @@ def main():
     root, compiler = sys.argv[1:3]
     jobs = [(root, compiler, header, precision)
             for header in files(root, (".hpp",), ("include",)) for precision in PRECISIONS
-            if precision == "f64" or header in (BRIDGE, TOGETHER)]
+            if precision == "f64" or header in (BRIDGE, *TOGETHER)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda job: findings_of(*job), jobs)
         findings = [finding for some in found for finding in some]

@@ -8,6 +8,8 @@ build=$1 compiler=$2 kind=$3 library=${4:-headroom} bytes=${5:-4} scalar=${6:-OF
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+program=program.cpp
+case $library in headroom_lab*) program=own_experiment.cpp ;; esac
 prefix=$folder/prefix
 
 install_it() { cmake --install "$build" --prefix "$prefix" >/dev/null; }
@@ -24,10 +26,11 @@ must_not_mix() { # must_not_mix TEXT LOG
 case $kind in
   package | bridge)
     install_it
-    configure "$kind" --no-warn-unused-cli -DLIBRARY="$library" -DEXPECTED_BYTES="$bytes" \
-      -DSCALAR="$scalar" -DMARCH="$march" >/dev/null
+    configure "$kind" --no-warn-unused-cli -DLIBRARY="$library" \
+      -DPROGRAM="$program" -DEXPECTED_BYTES="$bytes" -DSCALAR="$scalar" \
+      -DMARCH="$march" >/dev/null
     cmake --build "$folder/build" >/dev/null
-    "$folder/build/consumer"
+    (cd "$folder" && build/consumer)
     ;;
   pkg_config)
     install_it
@@ -35,9 +38,9 @@ case $kind in
     export PKG_CONFIG_PATH
     read -r -a flags <<<"$(pkg-config --cflags "$library")"
     read -r -a libs <<<"$(pkg-config --libs "$library")"
-    "$compiler" -std=c++20 -DEXPECTED_BYTES="$bytes" "${flags[@]}" "$here/program.cpp" \
+    "$compiler" -std=c++20 -DEXPECTED_BYTES="$bytes" "${flags[@]}" "$here/$program" \
       -o "$folder/consumer" "${libs[@]}"
-    "$folder/consumer"
+    (cd "$folder" && ./consumer)
     ;;
   subproject)
     configure subproject -DHEADROOM_SOURCE="$here/../.." -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
