@@ -113,7 +113,7 @@ TrainSettings TrainSettings::from_record(const Record& record, const std::string
   s.data.stress = json_boolean(task, "stress", origin);
   try {
     s.model = ModelConfig::from_record(part("model"));
-    s.rate.shape = rate_shape_from(json_text(training, "schedule", origin));
+    s.rate.shape = from_name<RateShape>("schedule", json_text(training, "schedule", origin));
   } catch (const UsageError& error) {
     throw FileError(fmt::format("{}: {}", origin, error.what()));
   }
@@ -209,10 +209,10 @@ TrainSettings TrainOptions::settings() const {
   require(seed_.value_or(1) >= 0, fmt::format("--seed {} is negative", seed_.value_or(1)));
   s.data.seed = s.learner.seed = static_cast<std::uint64_t>(seed_.value_or(1));
   if (layout_) block.layout = layout_from(*layout_);
-  if (activation_) block.activation = activation_from(*activation_);
-  if (norm_) block.norm = norm_from(*norm_);
-  if (positions_) s.model.positions = positions_from(*positions_);
-  if (schedule_) s.rate.shape = rate_shape_from(*schedule_);
+  if (activation_) block.activation = from_name<Activation>("activation", *activation_);
+  if (norm_) block.norm = from_name<NormKind>("norm", *norm_);
+  if (positions_) s.model.positions = from_name<PositionKind>("positions", *positions_);
+  if (schedule_) s.rate.shape = from_name<RateShape>("schedule", *schedule_);
   if (post_norm_) block.norm_first = false;
   if (width_ && !hidden_) block.hidden = 4 * *width_;
   set(width_, block.width);

@@ -10,20 +10,12 @@
 #include <vector>
 
 #include "headroom/base/error.hpp"
-#include "headroom/base/names.hpp"
 #include "headroom/base/nearest.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-constexpr Names<ForeignLayout, 4> foreign_layout_names{{{ForeignLayout::pytorch, "pytorch"},
-                                                        {ForeignLayout::bert, "bert"},
-                                                        {ForeignLayout::gpt2, "gpt2"},
-                                                        {ForeignLayout::summae, "summae"}}};
-constexpr Names<HeadOrder, 2> head_order_names{
-    {{HeadOrder::blocked, "blocked"}, {HeadOrder::interleaved, "interleaved"}}};
 
 /// What a layout calls its arrays.
 struct ForeignNames {
@@ -233,16 +225,6 @@ void check_arrays(const NamedArrays& arrays, const ConversionPlan& plan, Foreign
 }
 
 }  // namespace
-
-const char* name_of(ForeignLayout layout) { return foreign_layout_names.name(layout); }
-ForeignLayout foreign_layout_from(const std::string& name) {
-  return foreign_layout_names.find("foreign layout", name);
-}
-
-const char* name_of(HeadOrder order) { return head_order_names.name(order); }
-HeadOrder head_order_from(const std::string& name) {
-  return head_order_names.find("head order", name);
-}
 
 NamedArrays export_attention(Attention& attention, ForeignLayout layout, HeadOrder order) {
   return exported(attention, layout, order,

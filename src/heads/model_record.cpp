@@ -18,15 +18,6 @@ inline namespace HEADROOM_PRECISION {
 namespace model_recording {
 namespace {
 
-constexpr Names<HeadRole, 8> role_names{{{HeadRole::query, "query"},
-                                         {HeadRole::key, "key"},
-                                         {HeadRole::value, "value"},
-                                         {HeadRole::query_bias, "query_bias"},
-                                         {HeadRole::key_bias, "key_bias"},
-                                         {HeadRole::value_bias, "value_bias"},
-                                         {HeadRole::output, "output"},
-                                         {HeadRole::output_bias, "output_bias"}}};
-
 constexpr Index bytes_of_half = 2;
 
 std::uint16_t checked_half(Real value, const std::string& name) {
@@ -59,7 +50,7 @@ Record attention_layout(const NamedAttention& found) {
                    {"alive", Record::array()}, {"slices", Record::array()}};
   for (const Index head : attention.alive()) record["alive"].push_back(head);
   for (const HeadSlice& slice : attention.head_slices()) {
-    record["slices"].push_back({{"role", role_names.name(slice.role)},
+    record["slices"].push_back({{"role", name_of(slice.role)},
                                 {"head", slice.head},
                                 {"name", slice.name},
                                 {"axis", slice.axis},

@@ -21,9 +21,6 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-constexpr Names<Layout, 3> layout_names{
-    {{Layout::separate, "separate"}, {Layout::fused, "fused"}, {Layout::shared, "shared"}}};
-
 AttentionConfig completed(AttentionConfig config) {
   if (config.width < 1 || config.heads < 1) {
     throw UsageError(fmt::format("attention: width {} and {} heads; both must be at least 1",
@@ -86,8 +83,7 @@ AttentionMask filled(const KeyValueCache& cache) {
 
 }  // namespace
 
-const char* name_of(Layout layout) { return layout_names.name(layout); }
-Layout layout_from(const std::string& name) { return layout_names.find("layout", name); }
+Layout layout_from(const std::string& name) { return from_name<Layout>("layout", name); }
 
 Attention::Attention(AttentionConfig config) : config_(completed(config)) {
   for (Index head = 0; head < config_.heads; ++head) alive_.push_back(head);

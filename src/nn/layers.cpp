@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "headroom/base/error.hpp"
-#include "headroom/base/names.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/dropout.hpp"
@@ -31,13 +30,6 @@ std::string Embedding::title() const {
 }
 
 // ---------------------------------------------------------------- norms
-
-namespace {
-constexpr Names<NormKind, 2> norm_names{{{NormKind::layer, "layer"}, {NormKind::rms, "rms"}}};
-}
-
-const char* name_of(NormKind kind) { return norm_names.name(kind); }
-NormKind norm_from(const std::string& name) { return norm_names.find("norm", name); }
 
 Norm::Norm(Index width, NormKind kind_, Real epsilon_)
     : kind(kind_), epsilon(epsilon_), weight(parameter(ones({width}))) {
@@ -98,10 +90,6 @@ std::string FeedForward::title() const {
 
 namespace {
 
-constexpr Names<PositionKind, 3> position_names{{{PositionKind::sinusoidal, "sinusoidal"},
-                                                 {PositionKind::learned, "learned"},
-                                                 {PositionKind::none, "none"}}};
-
 /// PE(t, 2i) = sin(t / 10000^(2i/C)), PE(t, 2i + 1) = cos of the same.
 Array sinusoids(Index longest, Index width) {
   Array table({longest, width});
@@ -117,11 +105,6 @@ Array sinusoids(Index longest, Index width) {
 }
 
 }  // namespace
-
-const char* name_of(PositionKind kind) { return position_names.name(kind); }
-PositionKind positions_from(const std::string& name) {
-  return position_names.find("positions", name);
-}
 
 Positions::Positions(PositionKind kind_, Index longest_, Index width, Rng& rng)
     : kind(kind_), longest(longest_) {

@@ -10,10 +10,6 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-constexpr Names<ModelKind, 3> kind_names{{{ModelKind::seq2seq, "seq2seq"},
-                                          {ModelKind::language_model, "language_model"},
-                                          {ModelKind::classifier, "classifier"}}};
-
 /// Calls visit(key, reference) for every field, so that both directions share one list.
 template <class Config, class Visit>
 void fields(Config& c, Visit visit) {
@@ -63,22 +59,15 @@ void read(const std::string& key, const Record& value, Real& v) {
   require(value.is_number(), key, "a number", value);
   v = value.get<Real>();
 }
-std::string word(const std::string& key, const Record& value) {
+template <class Enum>
+requires std::is_enum_v<Enum>
+void read(const std::string& key, const Record& value, Enum& v) {
   require(value.is_string(), key, "a word", value);
-  return value.get<std::string>();
-}
-void read(const std::string& k, const Record& r, ModelKind& v) { v = model_kind_from(word(k, r)); }
-void read(const std::string& k, const Record& r, Layout& v) { v = layout_from(word(k, r)); }
-void read(const std::string& k, const Record& r, Activation& v) { v = activation_from(word(k, r)); }
-void read(const std::string& k, const Record& r, NormKind& v) { v = norm_from(word(k, r)); }
-void read(const std::string& k, const Record& r, PositionKind& v) {
-  v = positions_from(word(k, r));
+  v = from_name<Enum>(fmt::format("model configuration: \"{}\"", key).c_str(),
+                      value.get<std::string>());
 }
 
 }  // namespace
-
-const char* name_of(ModelKind kind) { return kind_names.name(kind); }
-ModelKind model_kind_from(const std::string& name) { return kind_names.find("model kind", name); }
 
 Record ModelConfig::to_record() const {
   Record record;

@@ -5,7 +5,7 @@
 
 #include "array/map.hpp"
 #include "headroom/autograd/tape.hpp"
-#include "headroom/base/names.hpp"
+#include "headroom/base/error.hpp"
 #include "kernels/broadcast.hpp"
 #include "kernels/gelu.hpp"
 
@@ -84,15 +84,6 @@ Tensor tanh(const Tensor& x) {
 
 // ---------------------------------------------------------------- by name
 
-namespace {
-constexpr Names<Activation, 6> activation_names{{{Activation::relu, "relu"},
-                                                 {Activation::gelu, "gelu"},
-                                                 {Activation::gelu_tanh, "gelu_tanh"},
-                                                 {Activation::silu, "silu"},
-                                                 {Activation::tanh, "tanh"},
-                                                 {Activation::sigmoid, "sigmoid"}}};
-}  // namespace
-
 Tensor activate(Activation kind, const Tensor& x) {
   switch (kind) {
     case Activation::relu: return relu(x);
@@ -103,12 +94,6 @@ Tensor activate(Activation kind, const Tensor& x) {
     case Activation::sigmoid: return sigmoid(x);
   }
   throw UsageError("activate: no such activation");
-}
-
-const char* name_of(Activation kind) { return activation_names.name(kind); }
-
-Activation activation_from(const std::string& name) {
-  return activation_names.find("activation", name);
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -5,16 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "headroom/base/names.hpp"
-
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-constexpr Names<Granularity, 3> granularity_names{{{Granularity::tensor, "tensor"},
-                                                   {Granularity::projection, "projection"},
-                                                   {Granularity::head, "head"}}};
 
 /// Adds a part, as a longer last part where it continues that.
 void append_part(ParameterBlock& block, BlockPart part) {
@@ -41,11 +35,6 @@ void add_blocks_of_heads(const NamedAttention& attention, Granularity granularit
 }
 
 }  // namespace
-
-const char* name_of(Granularity granularity) { return granularity_names.name(granularity); }
-Granularity granularity_from(const std::string& name) {
-  return granularity_names.find("granularity", name);
-}
 
 std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granularity) {
   std::vector<ParameterBlock> blocks;

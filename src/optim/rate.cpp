@@ -7,21 +7,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "headroom/base/names.hpp"
+#include "headroom/base/error.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
-
-namespace {
-constexpr Names<RateShape, 4> shape_names{{{RateShape::constant, "constant"},
-                                           {RateShape::cosine, "cosine"},
-                                           {RateShape::linear, "linear"},
-                                           {RateShape::inverse_root, "inverse_root"}}};
-}  // namespace
-
-const char* name_of(RateShape shape) { return shape_names.name(shape); }
-
-RateShape rate_shape_from(const std::string& name) { return shape_names.find("schedule", name); }
 
 RateSchedule::RateSchedule(const RateOptions& options) : options_(options) {
   for (const double rate : {options.peak, options.floor}) {

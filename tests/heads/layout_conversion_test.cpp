@@ -385,7 +385,8 @@ TEST_CASE("importing does not reach a copy of the numbers that somebody keeps") 
 }
 
 TEST_CASE("layouts and orders are found by name") {
-  CHECK(foreign_layout_from("summae") == ForeignLayout::summae);
-  CHECK(head_order_from("interleaved") == HeadOrder::interleaved);
-  CHECK_THROWS_WITH(foreign_layout_from("bart"), Contains("pytorch, bert, gpt2, summae"));
+  CHECK(from_name<ForeignLayout>("foreign layout", "summae") == ForeignLayout::summae);
+  CHECK(from_name<HeadOrder>("head order", "interleaved") == HeadOrder::interleaved);
+  CHECK_THROWS_WITH(from_name<ForeignLayout>("foreign layout", "bart"),
+                    Contains("pytorch, bert, gpt2, summae"));
 }

@@ -91,9 +91,10 @@ TEST_CASE("activations are finite for huge inputs and hand a NaN on") {
 }
 
 TEST_CASE("activations are found by name, and a wrong name lists them") {
-  for (const Case& c : cases()) CHECK(activation_from(name_of(c.kind)) == c.kind);
-  CHECK_THROWS_AS(activation_from("swish"), UsageError);
-  CHECK_THROWS_WITH(activation_from("swish"),
+  for (const Case& c : cases())
+    CHECK(from_name<Activation>("activation", name_of(c.kind)) == c.kind);
+  CHECK_THROWS_AS(from_name<Activation>("activation", "swish"), UsageError);
+  CHECK_THROWS_WITH(from_name<Activation>("activation", "swish"),
                     "activation: \"swish\" is not one of relu, gelu, gelu_tanh, silu, tanh, "
                     "sigmoid");
 }

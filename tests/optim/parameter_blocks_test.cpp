@@ -102,7 +102,7 @@ TEST_CASE("the projections that all heads of the shared layout use stay whole") 
 }
 
 TEST_CASE("granularities are found by name") {
-  CHECK(granularity_from("projection") == Granularity::projection);
-  CHECK_THROWS_WITH(granularity_from("heads"),
+  CHECK(from_name<Granularity>("granularity", "projection") == Granularity::projection);
+  CHECK_THROWS_WITH(from_name<Granularity>("granularity", "heads"),
                     "granularity: \"heads\" is not one of tensor, projection, head");
 }

@@ -72,7 +72,7 @@ TEST_CASE("schedules that make no sense are refused") {
   CHECK_THROWS_AS(RateSchedule({.peak = -1}), UsageError);
   CHECK_THROWS_AS(RateSchedule({.peak = std::nan("")}), UsageError);
   CHECK_THROWS_AS(RateSchedule({.warmup = -1}), UsageError);
-  CHECK_THROWS_WITH(rate_shape_from("cosin"),
+  CHECK_THROWS_WITH(from_name<RateShape>("schedule", "cosin"),
                     "schedule: \"cosin\" is not one of constant, cosine, linear, inverse_root");
-  CHECK(rate_shape_from("linear") == RateShape::linear);
+  CHECK(from_name<RateShape>("schedule", "linear") == RateShape::linear);
 }

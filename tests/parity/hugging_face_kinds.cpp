@@ -167,7 +167,8 @@ void gpt2_model(Case& c, Layout layout) {
   config.block.width = c.parameter_shape("transformer.wte.weight")[1];
   config.block.hidden = c.parameter_shape("transformer.h.0.mlp.c_fc.weight")[1];
   config.block.heads = c.config().at("heads").get<Index>();
-  config.block.activation = activation_from(c.config().at("activation").get<std::string>());
+  config.block.activation =
+      from_name<Activation>("activation", c.config().at("activation").get<std::string>());
   config.block.epsilon = static_cast<Real>(c.config().at("eps_norm").get<double>());
 
   ForeignModel foreign{ForeignLayout::gpt2,

@@ -22,7 +22,8 @@ BlockConfig block_config(const Case& c, const std::string& layer = "") {
   block.hidden = linear1[0];
   block.heads = c.config().at("heads").get<Index>();
   block.norm_first = c.config().at("norm_first").get<bool>();
-  block.activation = activation_from(c.config().at("activation").get<std::string>());
+  block.activation =
+      from_name<Activation>("activation", c.config().at("activation").get<std::string>());
   return block;
 }
 
@@ -123,7 +124,8 @@ void language_model(Case& c, Layout layout) {
   config.tied_output = true;
   config.block.width = sizes.at("D").get<Index>();
   config.block.heads = sizes.at("H").get<Index>();
-  config.block.activation = activation_from(sizes.at("activation").get<std::string>());
+  config.block.activation =
+      from_name<Activation>("activation", sizes.at("activation").get<std::string>());
   config.block.epsilon = static_cast<Real>(sizes.at("eps_norm").get<double>());
 
   std::vector<ParameterName> names{{"wte.weight", "embedding.weight"},

@@ -30,7 +30,8 @@ void layer_norm(Case& c, Layout) {
 
 void activation(Case& c, Layout) {
   const Tensor x = c.input("x");
-  const Tensor y = activate(activation_from(c.config().at("name").get<std::string>()), x);
+  const Tensor y =
+      activate(from_name<Activation>("activation", c.config().at("name").get<std::string>()), x);
   c.compare_outputs(std::vector<Output>{{"y", y}});
   c.compare_gradient("x", x);
 }

@@ -26,17 +26,11 @@ inline namespace HEADROOM_PRECISION {
 ///   others 2019): four TensorFlow Dense kernels, transposed like GPT-2's and without biases:
 ///   q_proj/kernel, k_proj/kernel, v_proj/kernel [C, nD] and output_proj/kernel [nD, C].
 enum class ForeignLayout { pytorch, bert, gpt2, summae };
-const char* name_of(ForeignLayout layout);
-/// Throws UsageError that lists the names.
-ForeignLayout foreign_layout_from(const std::string& name);
 
 /// Which of the nD channels of a projection is channel d of the i-th live head: `blocked` i D + d,
 /// from splitting the axis into [n, D], as all implementations above do; `interleaved` d n + i,
 /// from splitting it into [D, n]. The same function when input and output projections agree.
 enum class HeadOrder { blocked, interleaved };
-const char* name_of(HeadOrder order);
-/// Throws UsageError that lists the names.
-HeadOrder head_order_from(const std::string& name);
 
 using NamedArrays = std::map<std::string, Array>;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headroom/base/head_id.hpp"
+#include "headroom/base/names.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/nn/module.hpp"
 #include "headroom/ops/attention.hpp"
@@ -18,7 +19,6 @@ inline namespace HEADROOM_PRECISION {
 /// How the heads' projections are stored: one Linear per head, one for all heads, or one small one
 /// that every head reuses.
 enum class Layout { separate, fused, shared };
-const char* name_of(Layout layout);
 /// Throws UsageError that lists the names.
 Layout layout_from(const std::string& name);
 

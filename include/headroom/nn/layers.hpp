@@ -19,8 +19,6 @@ class Embedding : public Module {
 };
 
 enum class NormKind { layer, rms };
-const char* name_of(NormKind kind);
-NormKind norm_from(const std::string& name);
 
 /// Layer norm (weight and bias) or RMS norm (weight) over the last axis; see ops/normalisation.hpp.
 class Norm : public Module {
@@ -63,8 +61,6 @@ class FeedForward : public Module {
 };
 
 enum class PositionKind { sinusoidal, learned, none };
-const char* name_of(PositionKind kind);
-PositionKind positions_from(const std::string& name);
 
 /// Adds to x [B, T, C] a vector per position: a learned table, or sin and cos of position times
 /// 10000^(-2i/C) in even and odd channels. Vaswani et al. 2017, section 3.5.

@@ -8,8 +8,6 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 enum class ModelKind { seq2seq, language_model, classifier };
-const char* name_of(ModelKind kind);
-ModelKind model_kind_from(const std::string& name);
 
 /// Everything that determines a model's shapes. Stored in checkpoints.
 struct ModelConfig {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "headroom/autograd/tensor.hpp"
+#include "headroom/base/names.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -23,9 +24,6 @@ Tensor sigmoid(const Tensor& x);
 /// The activations that layers can be configured with.
 enum class Activation { relu, gelu, gelu_tanh, silu, tanh, sigmoid };
 Tensor activate(Activation kind, const Tensor& x);
-/// "relu", "gelu", ... and back; the way back throws UsageError that lists the names.
-const char* name_of(Activation kind);
-Activation activation_from(const std::string& name);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -20,9 +20,6 @@ inline namespace HEADROOM_PRECISION {
 /// With `tensor` the layout of the heads decides what training does, with the others it does not.
 /// Parameters without heads are whole in all three.
 enum class Granularity { tensor, projection, head };
-const char* name_of(Granularity granularity);
-/// Throws UsageError that lists the names.
-Granularity granularity_from(const std::string& name);
 
 /// Indices [begin, end) along `axis` of a parameter (full name).
 struct BlockPart {

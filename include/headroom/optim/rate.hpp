@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "headroom/base/names.hpp"
 #include "headroom/base/record.hpp"
 
 namespace headroom {
@@ -11,9 +12,6 @@ inline namespace HEADROOM_PRECISION {
 
 /// What the rate does after the warm-up.
 enum class RateShape { constant, cosine, linear, inverse_root };
-const char* name_of(RateShape shape);
-/// Throws UsageError that lists the names.
-RateShape rate_shape_from(const std::string& name);
 
 struct RateOptions {
   RateShape shape = RateShape::constant;
