@@ -1,0 +1,275 @@
+// Structs to and from JSON by one list of their fields.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/record.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+// A struct lists its fields once, each with its name in JSON:
+// ```
+// struct Point {
+//   Index step = 0;
+//   double value = 0;
+//   std::optional<double> error = {};
+//   std::vector<std::string> notes = {};
+//
+//   template <class Visit>
+//   static void fields(Visit visit) {
+//     visit("step", &Point::step);
+//     visit("value", &Point::value);
+//     visit("error", &Point::error);
+//     visit("notes", &Point::notes, Presence::if_any);
+//   }
+// };
+// const Record record = json_of(point);                   // {"step":3,"value":0.5,"error":null}
+// const auto point = struct_of<Point>(record, "a.json");  // DataError: a.json: step is missing
+// ```
+// Fields may be bool, integers, double, texts, enumerations, Record (any JSON), other such structs,
+// and std::optional, std::vector and std::map<std::string, T> of all these. A type with a JSON form
+// of its own has two functions in its namespace, `Record json_of(const T&)` and
+// `void read_json(const JsonNode&, T&)`. The members are pointers, so that the list also serves to
+// compare or merge two structs.
+
+/// Whether JSON must have a field.
+enum class Presence {
+  always,  // a missing field is an error, unless it is a std::optional
+  if_any   // left out when it is empty; may be missing
+};
+
+/// In place of a name: the field is a map that takes all members that no other field names.
+struct TheRest {};
+inline constexpr TheRest the_rest;
+
+/// A value in a JSON text, with the way to it for error messages. It refers to its parent.
+class JsonNode {
+ public:
+  /// `origin` names the text: a file.
+  JsonNode(const Record& value, const std::string& origin) : value_(&value), origin_(&origin) {}
+  JsonNode(const Record& value, const JsonNode& parent, const char* key)
+      : value_(&value), parent_(&parent), key_(key) {}
+  JsonNode(const Record& value, const JsonNode& parent, std::size_t index)
+      : value_(&value), parent_(&parent), index_(index) {}
+
+  const Record& value() const { return *value_; }
+  /// "records.json: heads[3].layer"
+  std::string path() const;
+  /// Throws DataError: `records.json: heads[3].layer must be a whole number, not "x"`.
+  [[noreturn]] void must_be(std::string_view expected) const;
+  /// Throws DataError: the path, then `text`.
+  [[noreturn]] void fail(std::string_view text) const;
+  /// Throws DataError unless each of the object's members is one of `known`.
+  void refuse_others(const std::set<std::string>& known) const;
+
+ private:
+  const Record* value_;
+  const std::string* origin_ = nullptr;
+  const JsonNode* parent_ = nullptr;
+  const char* key_ = nullptr;
+  std::size_t index_ = 0;
+};
+
+namespace fields_detail {
+struct Ignore {
+  template <class... Arguments>
+  void operator()(const Arguments&...) const {}
+};
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+}  // namespace fields_detail
+
+/// A struct with a list of its fields.
+template <class T>
+concept HasFields = requires {
+  T::fields(fields_detail::Ignore());
+};
+
+// ---------------------------------------------------------------- to JSON
+
+inline Record json_of(bool value) { return value; }
+inline Record json_of(const Record& value) { return value; }
+inline Record json_of(const std::string& value) { return value; }
+inline Record json_of(const char* value) { return value; }
+/// null when the number is not finite.
+inline Record json_of(double value) { return std::isfinite(value) ? Record(value) : Record(); }
+template <std::integral T>
+Record json_of(T value) {
+  return value;
+}
+template <class T>
+requires std::is_enum_v<T> Record json_of(T value) { return name_of(value); }
+template <class T>
+Record json_of(const std::optional<T>& value);
+template <class T>
+Record json_of(const std::vector<T>& list);
+template <class T>
+Record json_of(const std::map<std::string, T>& map);
+template <HasFields T>
+Record json_of(const T& value);
+
+template <class T>
+Record json_of(const std::optional<T>& value) {
+  return value ? json_of(*value) : Record();
+}
+
+template <class T>
+Record json_of(const std::vector<T>& list) {
+  Record record = Record::array();
+  for (const T& value : list) record.push_back(json_of(value));
+  return record;
+}
+
+template <class T>
+Record json_of(const std::map<std::string, T>& map) {
+  Record record = Record::object();
+  for (const auto& [key, value] : map) record[key] = json_of(value);
+  return record;
+}
+
+namespace fields_detail {
+template <class T>
+struct Writer {
+  const T& from;
+  Record& to;
+  template <class Member>
+  void operator()(const char* key, Member member, Presence presence = Presence::always) const {
+    Record field = json_of(from.*member);
+    const bool any = !field.empty() && field != "";
+    if (any || presence == Presence::always) to[key] = std::move(field);
+  }
+  template <class Member>
+  void operator()(TheRest, Member member) const {
+    to.update(json_of(from.*member));
+  }
+};
+}  // namespace fields_detail
+
+template <HasFields T>
+Record json_of(const T& value) {
+  Record record = Record::object();
+  T::fields(fields_detail::Writer<T>{value, record});
+  return record;
+}
+
+// ---------------------------------------------------------------- from JSON
+
+// All throw DataError that names file, field and what was expected. Whole numbers are at most 2^53
+// in size, as pages can read them; null is read as a number that is not finite (NaN).
+void read_json(const JsonNode& from, bool& to);
+void read_json(const JsonNode& from, Index& to);
+void read_json(const JsonNode& from, std::uint64_t& to);
+void read_json(const JsonNode& from, double& to);
+void read_json(const JsonNode& from, std::string& to);
+inline void read_json(const JsonNode& from, Record& to) { to = from.value(); }
+template <class T>
+void read_json(const JsonNode& from, std::optional<T>& to);
+template <class T>
+void read_json(const JsonNode& from, std::vector<T>& to);
+template <class T>
+void read_json(const JsonNode& from, std::map<std::string, T>& to);
+template <HasFields T>
+void read_json(const JsonNode& from, T& to);
+
+/// Reads the name of an enumeration's value. `parse` turns a name into a value and throws
+/// UsageError for one that it does not know.
+template <class Enum, class Parse>
+void read_name(const JsonNode& from, Enum& to, Parse parse) {
+  std::string name;
+  read_json(from, name);
+  try {
+    to = parse(name);
+  } catch (const UsageError& error) {
+    from.fail(error.what());
+  }
+}
+
+template <class T>
+void read_json(const JsonNode& from, std::optional<T>& to) {
+  to.reset();
+  if (!from.value().is_null()) read_json(from, to.emplace());
+}
+
+template <class T>
+void read_json(const JsonNode& from, std::vector<T>& to) {
+  if (!from.value().is_array()) from.must_be("a list");
+  to.clear();
+  to.reserve(from.value().size());
+  for (const Record& value : from.value()) {
+    const JsonNode element(value, from, to.size());
+    read_json(element, to.emplace_back());
+  }
+}
+
+template <class T>
+void read_json(const JsonNode& from, std::map<std::string, T>& to) {
+  if (!from.value().is_object()) from.must_be("an object");
+  to.clear();
+  for (const auto& [key, value] : from.value().items()) {
+    read_json(JsonNode(value, from, key.c_str()), to[key]);
+  }
+}
+
+namespace fields_detail {
+template <class T>
+struct Reader {
+  const JsonNode& from;
+  T& to;
+  std::set<std::string> known = {};
+  bool has_rest = false;
+
+  template <class Member>
+  void operator()(const char* key, Member member, Presence presence = Presence::always) {
+    auto& field = to.*member;
+    known.insert(key);
+    const auto found = from.value().find(key);
+    if (found != from.value().end()) {
+      read_json(JsonNode(*found, from, key), field);
+    } else if (presence == Presence::always && !is_optional<std::remove_cvref_t<decltype(field)>>) {
+      from.fail(std::string("\"") + key + "\" is missing");
+    }
+  }
+  /// Comes last, when all other fields are known.
+  template <class Member>
+  void operator()(TheRest, Member member) {
+    has_rest = true;
+    for (const auto& [key, value] : from.value().items()) {
+      if (known.count(key) == 0) read_json(JsonNode(value, from, key.c_str()), (to.*member)[key]);
+    }
+  }
+};
+}  // namespace fields_detail
+
+template <HasFields T>
+void read_json(const JsonNode& from, T& to) {
+  if (!from.value().is_object()) from.must_be("an object");
+  fields_detail::Reader<T> reader{from, to};
+  T::fields(std::ref(reader));
+  if (!reader.has_rest) from.refuse_others(reader.known);
+}
+
+/// The struct that a JSON text holds; `origin` names the text in errors.
+template <class T>
+T struct_of(const Record& record, const std::string& origin) {
+  T value;
+  read_json(JsonNode(record, origin), value);
+  return value;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
