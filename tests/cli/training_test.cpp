@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -78,9 +77,8 @@ Finished stop_when_measured(const std::string& pattern, const std::vector<std::s
 
 /// The number behind the first "step " of a text; 0 when there is none.
 int step_in(const std::string& text) {
-  std::smatch found;
-  const bool some = std::regex_search(text, found, std::regex("step +([0-9]+)"));
-  return some ? std::stoi(found[1]) : 0;
+  const std::size_t found = text.find("step ");
+  return found == std::string::npos ? 0 : std::stoi(text.substr(found + 5));
 }
 
 void require_refused(const Finished& finished, int code, const std::string& words) {
