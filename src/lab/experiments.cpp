@@ -1,4 +1,4 @@
-// The registry: every experiment has one file in this folder and one line here.
+// The registry: every experiment has one file in experiments/ and one line here.
 #include <fmt/format.h>
 
 #include <chrono>

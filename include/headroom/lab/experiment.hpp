@@ -27,7 +27,7 @@ struct LabLimits {
   Index most_width = 1024;
 };
 
-/// One file of src/lab/, one line of its registry.
+/// One file of src/lab/experiments/, one line of the registry in src/lab/experiments.cpp.
 struct Experiment {
   std::string name;  // as it is called: "head-slices"
   /// Where it is asked: "a forum thread on pruning the heads of BERT"; "" when nowhere.

@@ -1,5 +1,5 @@
 // Steps of elementwise optimizers in both layouts at once, and in a layout that takes over halfway.
-#include "lab/transplanted_steps.hpp"
+#include "lab/experiments/transplanted_steps.hpp"
 
 #include <fmt/format.h>
 

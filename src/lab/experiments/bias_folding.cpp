@@ -1,5 +1,5 @@
 // The value bias as part of the output bias.
-#include "lab/bias_folding.hpp"
+#include "lab/experiments/bias_folding.hpp"
 
 #include <cmath>
 #include <string>

@@ -11,7 +11,7 @@
 #include "headroom/lab/lab_record.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
-#include "lab/bias_folding.hpp"
+#include "lab/experiments/bias_folding.hpp"
 #include "lab/head_blocks.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"

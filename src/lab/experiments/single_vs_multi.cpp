@@ -7,9 +7,9 @@
 
 #include "headroom/base/extremes.hpp"
 #include "headroom/lab/experiment.hpp"
+#include "lab/experiments/single_vs_multi.hpp"
 #include "lab/numbers.hpp"
 #include "lab/saturation.hpp"
-#include "lab/single_vs_multi.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -11,8 +11,8 @@
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
 #include "headroom/optim/clipping.hpp"
+#include "lab/experiments/transplanted_steps.hpp"
 #include "lab/numbers.hpp"
-#include "lab/transplanted_steps.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {

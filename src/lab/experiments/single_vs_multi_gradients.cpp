@@ -8,8 +8,8 @@
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/lab_record.hpp"
+#include "lab/experiments/single_vs_multi.hpp"
 #include "lab/numbers.hpp"
-#include "lab/single_vs_multi.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
