@@ -1,9 +1,8 @@
 // Members and names of enumerations, from the declaration alone.
 #include "headroom/base/names.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "headroom/base/head_id.hpp"
+#include "support/catch.hpp"
 
 using namespace headroom;
 
