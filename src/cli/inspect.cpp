@@ -40,7 +40,7 @@ std::map<AttentionKind, std::vector<std::vector<bool>>> heads_of(Module& model) 
   for (const NamedAttention& named : attentions(model)) {
     std::vector<bool> alive(static_cast<std::size_t>(named.attention->config().heads), false);
     for (const Index head : named.attention->alive()) alive[static_cast<std::size_t>(head)] = true;
-    kinds[named.attention->kind].push_back(alive);
+    kinds[named.location().kind].push_back(alive);
   }
   return kinds;
 }

@@ -153,7 +153,7 @@ Record all_heads(Module& model) {
   for (const NamedAttention& found : attentions(model)) {
     const auto alive = found.attention->alive();
     for (Index head = 0; head < found.attention->config().heads; ++head) {
-      heads.push_back(head_record({found.attention->kind, found.attention->layer, head}));
+      heads.push_back(head_record(found.id(head)));
       heads.back()["removed"] = std::find(alive.begin(), alive.end(), head) == alive.end();
     }
   }

@@ -32,11 +32,11 @@ Record head_record(const HeadId& head) {
 Record map_records(Module& model, const HeadProbe& probe) {
   Record maps = Record::array();
   for (const NamedAttention& found : attentions(model)) {
-    const auto seen = probe.seen.find(found.place());
+    const auto seen = probe.seen.find(found.location());
     if (seen == probe.seen.end() || !seen->second.maps.defined()) continue;  // all heads are gone
     Index position = 0;
     for (const Index head : found.attention->alive()) {
-      maps.push_back(head_record({found.attention->kind, found.attention->layer, head}));
+      maps.push_back(head_record(found.id(head)));
       maps.back()["rows"] = map_rows(seen->second.maps.value(), position++);
     }
   }

@@ -32,7 +32,7 @@ Sensitivity::Sensitivity(Module& model) : model_(model), attentions_(attentions(
 void Sensitivity::add(Index examples, const ProbedLoss& loss) {
   HeadProbe probe;
   for (const NamedAttention& found : attentions_) {
-    probe.gates[found.place()] = parameter(ones({examples, found.attention->config().heads}));
+    probe.gates[found.location()] = parameter(ones({examples, found.attention->config().heads}));
   }
   zero_grad(model_);
   loss(probe).backward();
@@ -64,9 +64,8 @@ void RemovalCost::add(Index examples, const ProbedLoss& loss) {
       Array gates = ones({found.attention->config().heads});
       gates[head] = 0;
       HeadProbe probe;
-      probe.gates[found.place()] = constant(gates);
-      sums_[{found.attention->kind, found.attention->layer, head}] +=
-          static_cast<double>(loss(probe).item()) - before;
+      probe.gates[found.location()] = constant(gates);
+      sums_[found.id(head)] += static_cast<double>(loss(probe).item()) - before;
     }
   }
   examples_ += examples;

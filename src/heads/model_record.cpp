@@ -45,9 +45,12 @@ Record shape_record(const Shape& shape) {
 
 Record attention_layout(const NamedAttention& found) {
   const Attention& attention = *found.attention;
-  Record record = {{"path", found.name},       {"kind", name_of(attention.kind)},
-                   {"layer", attention.layer}, {"head_dim", attention.head_dim()},
-                   {"alive", Record::array()}, {"slices", Record::array()}};
+  Record record = {{"path", found.name},
+                   {"kind", name_of(found.location().kind)},
+                   {"layer", found.location().layer},
+                   {"head_dim", attention.head_dim()},
+                   {"alive", Record::array()},
+                   {"slices", Record::array()}};
   for (const Index head : attention.alive()) record["alive"].push_back(head);
   for (const HeadSlice& slice : attention.head_slices()) {
     record["slices"].push_back({{"role", name_of(slice.role)},

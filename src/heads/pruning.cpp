@@ -41,7 +41,7 @@ std::vector<HeadId> PruningPlan::due(Index step, std::span<const HeadId> alive) 
 }
 
 std::vector<HeadId> choose(std::span<const HeadId> order, Index total, Index keep) {
-  std::map<AttentionPlace, Index> left;
+  std::map<AttentionLocation, Index> left;
   for (const HeadId& head : order) ++left[{head.kind, head.layer}];
   std::vector<HeadId> chosen;
   for (const HeadId& head : order) {

@@ -1,4 +1,4 @@
-// The attentions of a whole model: finding them, addressing their heads, removing heads.
+// The attentions of a whole model: finding them, naming their heads, removing heads.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -21,26 +21,40 @@ std::unique_ptr<Attention> make_attention(Layout layout, const AttentionConfig& 
   throw UsageError("make_attention: no such layout");
 }
 
+std::string AttentionLocation::text() const { return fmt::format("{} {}", name_of(kind), layer); }
+
 Tensor attend(const Attention& attention, const Tensor& query, const Tensor& memory,
               const AttentionMask& mask, HeadProbe* probe, KeyValueCache* cache) {
   if (probe == nullptr) return attention(query, memory, memory, mask, {}, cache).y;
-  const AttentionPlace place{attention.kind, attention.layer};
-  const auto gates = probe->gates.find(place);
+  const AttentionLocation& location = attention.location();
+  const auto gates = probe->gates.find(location);
   const AttentionAsk ask{probe->maps, probe->head_out, probe->rows,
                          gates == probe->gates.end() ? Tensor() : gates->second};
   AttentionOut out = attention(query, memory, memory, mask, ask, cache);
   const Tensor y = out.y;
-  if (probe->maps || probe->head_out || probe->rows) probe->seen[place] = std::move(out);
+  if (probe->maps || probe->head_out || probe->rows) probe->seen[location] = std::move(out);
   return y;
 }
 
 std::vector<NamedAttention> attentions(Module& model) {
   std::vector<NamedAttention> result;
   for (const auto& [name, module] : modules(model)) {
-    if (auto* attention = dynamic_cast<Attention*>(module)) result.push_back({name, attention});
+    auto* const attention = dynamic_cast<Attention*>(module);
+    const bool known = std::any_of(result.begin(), result.end(),
+                                   [&](const auto& other) { return other.attention == attention; });
+    if (attention != nullptr && !known) result.push_back({name, attention});
   }
   std::stable_sort(result.begin(), result.end(),
-                   [](const auto& a, const auto& b) { return a.place() < b.place(); });
+                   [](const auto& a, const auto& b) { return a.location() < b.location(); });
+  const auto twice =
+      std::adjacent_find(result.begin(), result.end(),
+                         [](const auto& a, const auto& b) { return a.location() == b.location(); });
+  if (twice != result.end()) {
+    throw UsageError(fmt::format(
+        "attentions: {} and {} have the same location, {}; give each its own with set_location(), "
+        "or set it with its layer's set_attention()",
+        twice->name, std::next(twice)->name, twice->location().text()));
+  }
   return result;
 }
 
@@ -48,7 +62,7 @@ std::vector<HeadId> live_heads(Module& model) {
   std::vector<HeadId> heads;
   for (const NamedAttention& found : attentions(model)) {
     for (const Index head : found.attention->alive()) {
-      heads.push_back({found.attention->kind, found.attention->layer, head});
+      heads.push_back(found.id(head));
     }
   }
   return heads;
@@ -65,9 +79,7 @@ std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads) {
   for (const NamedAttention& found : attentions(model)) {
     std::vector<Index> here;
     for (const HeadId& head : heads) {
-      if (head.kind == found.attention->kind && head.layer == found.attention->layer) {
-        here.push_back(head.head);
-      }
+      if (found.id(head.head) == head) here.push_back(head.head);
     }
     if (here.empty()) continue;
     for (ParameterEdit& edit : found.attention->prune(here)) {

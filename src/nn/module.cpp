@@ -72,9 +72,11 @@ void Module::train(bool on) {
   Walk(*this, nullptr, [on](const std::string&, Module& module) { module.training_ = on; });
 }
 
-void Module::name_streams() {
-  Walk(*this, nullptr,
-       [](const std::string& path, Module& module) { module.stream_ = hash_name(path); });
+void Module::name_streams(const std::string& root) {
+  Walk(*this, nullptr, [&](const std::string& inner, Module& module) {
+    module.path_ = inner.empty() ? root : joined(root, inner);
+    module.stream_ = hash_name(module.path_);
+  });
 }
 
 std::vector<NamedParameter> parameters(Module& module) { return collect(module, false); }

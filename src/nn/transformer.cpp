@@ -2,7 +2,11 @@
 #include "headroom/nn/transformer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <array>
+
+#include "headroom/base/error.hpp"
 #include "headroom/ops/arithmetic.hpp"
 
 namespace headroom {
@@ -22,8 +26,25 @@ std::unique_ptr<Attention> attention_of(const BlockConfig& config, AttentionKind
   heads.bias = config.bias;
   heads.dropout = config.dropout;
   auto attention = make_attention(config.layout, heads, rng);
-  attention->kind = kind;
+  attention->set_location({kind, 0});
   return attention;
+}
+
+/// Puts `next` where `attention` is in its model.
+void replace(std::unique_ptr<Attention>& attention, std::unique_ptr<Attention> next) {
+  if (next == nullptr) throw UsageError("set_attention: there is no attention (nullptr)");
+  const auto widths = [](const Attention& a) {
+    return std::array{a.config().width, a.config().key_width, a.config().value_width};
+  };
+  if (widths(*next) != widths(*attention)) {
+    throw UsageError(
+        fmt::format("set_attention: queries, keys and values of width {}; this layer's have {}",
+                    fmt::join(widths(*next), ", "), fmt::join(widths(*attention), ", ")));
+  }
+  next->set_location(attention->location());
+  next->name_streams(attention->path());
+  next->train(attention->training());
+  attention = std::move(next);
 }
 
 /// One branch around its residual: pre-norm x + f(norm(x)), post-norm norm(x + f(x)).
@@ -58,6 +79,10 @@ Tensor EncoderLayer::operator()(const Tensor& x, const AttentionMask& mask, Head
                   [&](const Tensor& v) { return feed_forward(v); });
 }
 
+void EncoderLayer::set_attention(std::unique_ptr<Attention> attention) {
+  replace(self_attn, std::move(attention));
+}
+
 void EncoderLayer::members(Members& visit) {
   visit("self_attn", *self_attn);
   feed_forward.members(visit);  // linear1 and linear2 are the layer's own, as in PyTorch
@@ -76,8 +101,7 @@ Encoder::Encoder(const BlockConfig& config, Index count, bool last_norm, Rng& rn
                  AttentionKind kind) {
   for (Index i = 0; i < count; ++i) {
     layers.push_back(std::make_unique<EncoderLayer>(config, rng));
-    layers.back()->self_attn->kind = kind;
-    layers.back()->self_attn->layer = i;
+    layers.back()->self_attn->set_location({kind, i});
   }
   if (last_norm) norm = std::make_unique<Norm>(config.width, config.norm, config.epsilon);
   name_streams();
@@ -132,6 +156,14 @@ Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const Att
                   [&](const Tensor& v) { return feed_forward(v); });
 }
 
+void DecoderLayer::set_self_attention(std::unique_ptr<Attention> attention) {
+  replace(self_attn, std::move(attention));
+}
+
+void DecoderLayer::set_cross_attention(std::unique_ptr<Attention> attention) {
+  replace(multihead_attn, std::move(attention));
+}
+
 void DecoderLayer::members(Members& visit) {
   visit("self_attn", *self_attn);
   visit("multihead_attn", *multihead_attn);
@@ -152,7 +184,8 @@ std::string DecoderLayer::title() const {
 Decoder::Decoder(const BlockConfig& config, Index count, bool last_norm, Rng& rng) {
   for (Index i = 0; i < count; ++i) {
     layers.push_back(std::make_unique<DecoderLayer>(config, rng));
-    layers.back()->self_attn->layer = layers.back()->multihead_attn->layer = i;
+    layers.back()->self_attn->set_location({AttentionKind::decoder_self, i});
+    layers.back()->multihead_attn->set_location({AttentionKind::cross, i});
   }
   if (last_norm) norm = std::make_unique<Norm>(config.width, config.norm, config.epsilon);
   name_streams();

@@ -25,7 +25,7 @@ std::vector<HeadId> removed_heads(Module& model) {
   std::vector<HeadId> removed;
   for (const NamedAttention& found : attentions(model)) {
     for (Index head = 0; head < found.attention->config().heads; ++head) {
-      const HeadId id{found.attention->kind, found.attention->layer, head};
+      const HeadId id = found.id(head);
       if (!contains(alive, id)) removed.push_back(id);
     }
   }

@@ -173,12 +173,12 @@ void HeadTelemetry::read_rows() {
   for (const NamedAttention& found : attentions(*model_)) {
     const auto live = static_cast<Index>(found.attention->alive().size());
     if (live == 0) continue;
-    const auto seen = probe_.seen.find(found.place());
+    const auto seen = probe_.seen.find(found.location());
     if (seen == probe_.seen.end() || !seen->second.rows.entropy.defined()) {
       throw UsageError("telemetry: the loss did not give the probe to the model's forward pass");
     }
     const AttentionRows& rows = seen->second.rows;
-    const auto lengths = probe_.query_lengths.find(found.attention->kind);
+    const auto lengths = probe_.query_lengths.find(found.location().kind);
     const Index batch = rows.entropy.dim(0), queries = rows.entropy.dim(2);
     for (Index head = 0; head < live; ++head, ++reading) {
       Mean entropy, confidence;

@@ -65,7 +65,7 @@ TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own gre
     const Array& weights = seen.maps.value();
     for (Index head = 0, position = 0; head < 3; ++head) {
       const Record* map = map_of(record, name_of(place.kind), place.layer, head);
-      const bool gone = place == AttentionPlace{AttentionKind::cross, 0} && head < 2;
+      const bool gone = place == AttentionLocation{AttentionKind::cross, 0} && head < 2;
       REQUIRE((map == nullptr) == gone);
       if (gone) continue;
       const Index keys = weights.dim(3);

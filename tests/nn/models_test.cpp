@@ -39,7 +39,7 @@ std::vector<HeadId> some_heads(Module& model) {
 /// SharedHead keeps, and the norm before a pre-norm layer's attention.
 bool serves_no_head(Module& model, const std::string& name) {
   for (const NamedAttention& found : attentions(model)) {
-    if (!found.attention->alive().empty() || found.attention->kind == AttentionKind::cross)
+    if (!found.attention->alive().empty() || found.location().kind == AttentionKind::cross)
       continue;
     const std::string layer = found.name.substr(0, found.name.rfind('.'));
     for (const char* projection : {".queries.weight", ".keys.weight", ".values.weight"}) {
@@ -275,7 +275,7 @@ TEST_CASE("a probe answers for every attention of a model, by kind and layer") {
     CHECK(all.size() == (kind == ModelKind::seq2seq ? 6U : 2U));
     REQUIRE(probe.seen.size() == all.size());
     for (const auto& place : all) {
-      const AttentionOut& out = probe.seen.at(place.place());
+      const AttentionOut& out = probe.seen.at(place.location());
       CHECK(out.maps.dim(1) == 3);
       CHECK(out.head_out.dim(3) == 4);
       CHECK(out.rows.entropy.defined());

@@ -32,10 +32,9 @@ Record model_case(const SavedModel& saved) {
     Array gates({found.attention->config().heads});
     for (Index head = 0; head < gates.size(); ++head) {
       gates[head] = static_cast<Real>(rng.below(3)) / 2;  // off, half, on
-      result["gates"][HeadId{found.attention->kind, found.attention->layer, head}.text()] =
-          static_cast<double>(gates[head]);
+      result["gates"][found.id(head).text()] = static_cast<double>(gates[head]);
     }
-    probe.gates[found.place()] = Tensor(gates);
+    probe.gates[found.location()] = Tensor(gates);
   }
   const NoGrad quiet;
   const auto row = [](const Record& list) {
@@ -52,14 +51,13 @@ Record model_case(const SavedModel& saved) {
   }
   for (const Real logit : logits.span()) result["logits"].push_back(static_cast<double>(logit));
   for (const NamedAttention& found : attentions(*saved.model)) {
-    const Tensor& seen = probe.seen.at(found.place()).maps;
+    const Tensor& seen = probe.seen.at(found.location()).maps;
     if (!seen.defined()) continue;
     const Array& maps = seen.value();
     const Index each = maps.dim(2) * maps.dim(3);
     Index at = 0;
     for (const Index head : found.attention->alive()) {
-      Record& map =
-          result["maps"][HeadId{found.attention->kind, found.attention->layer, head}.text()];
+      Record& map = result["maps"][found.id(head).text()];
       for (const Index end = at + each; at < end; ++at) {
         map.push_back(static_cast<double>(maps[at]));
       }

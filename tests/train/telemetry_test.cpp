@@ -165,8 +165,7 @@ void check_step(SmallRun& run, Layout layout, Optimizer& optimizer, HeadTelemetr
     const auto alive = found.attention->alive();
     for (Index place = 0; place < static_cast<Index>(alive.size()); ++place, ++next) {
       const HeadReading& reading = readings.at(next);
-      const HeadId id{found.attention->kind, found.attention->layer,
-                      alive[static_cast<std::size_t>(place)]};
+      const HeadId id = found.id(alive[static_cast<std::size_t>(place)]);
       INFO(name_of(layout) << " " << id.text());
       CHECK(reading.head == id);
       CHECK(line["heads"][next] == id.text());
@@ -182,7 +181,7 @@ void check_step(SmallRun& run, Layout layout, Optimizer& optimizer, HeadTelemetr
         CHECK(near(reading.update_ratio[role], moved));
       }
       const Sharpness wanted =
-          sharpness_of(maps.seen.at(found.place()).maps.value(), place, batch, id.kind);
+          sharpness_of(maps.seen.at(found.location()).maps.value(), place, batch, id.kind);
       CHECK(near(reading.entropy, wanted.entropy));
       CHECK(near(reading.confidence, wanted.confidence));
       CHECK(reading.entropy < 1);
@@ -240,7 +239,7 @@ TEST_CASE("the gate gradient is that of gates in the forward pass, in every layo
     HeadTelemetry telemetry(run.model, 1);
     HeadProbe gated;
     for (const NamedAttention& found : attentions(run.model)) {
-      gated.gates[found.place()] = parameter(ones({heads}));
+      gated.gates[found.location()] = parameter(ones({heads}));
     }
     {
       const RandomStep random(3, 1);  // dropout is on

@@ -86,6 +86,15 @@ struct HeadSlice {
   static constexpr Index of_none = -1, of_all = -2;
 };
 
+/// Where an attention is in its model: which attention of which layer.
+struct AttentionLocation {
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0;
+  auto operator<=>(const AttentionLocation&) const = default;
+  /// "cross 1"
+  std::string text() const;
+};
+
 /// Multi-head attention, y = sum over heads of A_h W_O^h + b_O with A_h = softmax(Q_h K_h^T /
 /// sqrt(D)) V_h. Vaswani et al. 2017, section 3.2.2. The layouts differ in how Q, K, V come about;
 /// masks, gates, cache and everything that can be asked are the same for all and live here.
@@ -113,9 +122,10 @@ class Attention : public Module {
   virtual std::vector<HeadSlice> head_slices() const = 0;
   std::string title() const override;
 
-  /// Where this attention stands in its model, for HeadId.
-  AttentionKind kind = AttentionKind::encoder_self;
-  Index layer = 0;
+  /// Where this attention is in its model. The layer or stack that owns it says so; by itself it is
+  /// the first of an encoder.
+  const AttentionLocation& location() const { return location_; }
+  void set_location(const AttentionLocation& location) { location_ = location; }
 
  protected:
   explicit Attention(AttentionConfig config);
@@ -138,6 +148,7 @@ class Attention : public Module {
 
  private:
   AttentionConfig config_;
+  AttentionLocation location_;
   std::vector<Index> alive_;
 };
 
@@ -148,25 +159,18 @@ std::unique_ptr<Attention> make_attention(Layout layout, const AttentionConfig& 
 ParameterEdit keep_indices(const std::string& name, Tensor& parameter, int axis,
                            const std::vector<Index>& kept);
 
-/// One of the attentions of a model.
-struct AttentionPlace {
-  AttentionKind kind = AttentionKind::encoder_self;
-  Index layer = 0;
-  auto operator<=>(const AttentionPlace&) const = default;
-};
-
-/// Travels through a model's forward pass: what to ask of every attention, gates by place, and the
-/// answers.
+/// Travels through a model's forward pass: what to ask of every attention, gates by location, and
+/// the answers.
 struct HeadProbe {
   bool maps = false, head_out = false, rows = false;
-  std::map<AttentionPlace, Tensor> gates;       // given
-  std::map<AttentionPlace, AttentionOut> seen;  // filled by the forward pass
+  std::map<AttentionLocation, Tensor> gates;       // given
+  std::map<AttentionLocation, AttentionOut> seen;  // filled by the forward pass
   /// [B]: how many queries of each example are no padding; no entry: all. Filled by
   /// training_loss().
   std::map<AttentionKind, Ids> query_lengths;
 };
 
-/// Runs one attention of a model with what the probe asks of its place.
+/// Runs one attention of a model with what the probe asks of its location.
 Tensor attend(const Attention& attention, const Tensor& query, const Tensor& memory,
               const AttentionMask& mask, HeadProbe* probe, KeyValueCache* cache);
 
@@ -174,9 +178,13 @@ Tensor attend(const Attention& attention, const Tensor& query, const Tensor& mem
 struct NamedAttention {
   std::string name;
   Attention* attention;
-  AttentionPlace place() const { return {attention->kind, attention->layer}; }
+  const AttentionLocation& location() const { return attention->location(); }
+  /// The model-wide name of one of its heads, by original index.
+  HeadId id(Index head) const { return {location().kind, location().layer, head}; }
 };
-/// All attentions of a model, ordered by kind and layer.
+/// All attentions of a model, ordered by kind and layer; one that several layers share counts once.
+/// Throws UsageError naming both paths when two have the same location, because then a HeadId would
+/// mean two heads.
 std::vector<NamedAttention> attentions(Module& model);
 /// All live heads of a model, in the order of HeadId.
 std::vector<HeadId> live_heads(Module& model);

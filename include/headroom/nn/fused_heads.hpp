@@ -25,7 +25,7 @@ class FusedHeads : public Attention {
   Tensor in_proj_bias;    // [3HD]; undefined without bias
   Linear out_proj;        // HD -> C
 
- private:
+ protected:
   Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
   Tensor combine(const Tensor& heads) const override;
   std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;

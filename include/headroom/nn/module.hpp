@@ -53,13 +53,17 @@ class Module {
   void eval() { train(false); }
   bool training() const { return training_; }
 
-  /// Gives every module in here the number of its random streams, from its path: so that removing a
-  /// head or changing the layout moves nobody else's dropout mask. Models call it when built.
-  void name_streams();
+  /// Gives every module in here its path, and from that the number of its random streams: removing
+  /// a head or changing the layout changes no other module's dropout mask. Models call it when
+  /// built. `path` is this module's own, "" for a model.
+  void name_streams(const std::string& path = "");
+  /// The path that name_streams() gave, "encoder.layers.0.self_attn".
+  const std::string& path() const { return path_; }
   std::uint64_t stream() const { return stream_; }
 
  private:
   bool training_ = true;
+  std::string path_;
   std::uint64_t stream_ = 0;
 };
 

@@ -20,7 +20,7 @@ class SeparateHeads : public Attention {
   std::vector<std::unique_ptr<Linear>> query, key, value;  // of the live heads, ascending
   Linear out;
 
- private:
+ protected:
   Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
   Tensor combine(const Tensor& heads) const override;
   std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;

@@ -21,7 +21,7 @@ class SharedHead : public Attention {
   Linear queries, keys, values;  // D -> D
   Linear fc_out;                 // live * D -> C
 
- private:
+ protected:
   Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
   Tensor combine(const Tensor& heads) const override;
   std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;

@@ -30,6 +30,10 @@ class EncoderLayer : public Module {
   /// x [B, T, C] -> [B, T, C]
   Tensor operator()(const Tensor& x, const AttentionMask& mask, HeadProbe* probe = nullptr,
                     KeyValueCache* cache = nullptr) const;
+  /// Replaces the self-attention by one of the same width. It takes over location, random streams
+  /// and training mode. Make the optimizer afterwards. Throws UsageError for nullptr and for other
+  /// widths.
+  void set_attention(std::unique_ptr<Attention> attention);
   void members(Members& visit) override;
   std::string title() const override;
 
@@ -53,6 +57,9 @@ class DecoderLayer : public Module {
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                     const AttentionMask& memory_mask, HeadProbe* probe = nullptr,
                     DecoderLayerCache* cache = nullptr) const;
+  /// Replaces one of the two attentions, as EncoderLayer::set_attention() does.
+  void set_self_attention(std::unique_ptr<Attention> attention);
+  void set_cross_attention(std::unique_ptr<Attention> attention);
   void members(Members& visit) override;
   std::string title() const override;
 
@@ -64,7 +71,7 @@ class DecoderLayer : public Module {
 };
 
 /// A stack of encoder layers, with a last norm when asked for. With kind decoder_self its heads are
-/// addressed as a decoder's: a language model is an encoder under a causal mask.
+/// located in a decoder: a language model is an encoder under a causal mask.
 class Encoder : public Module {
  public:
   Encoder(const BlockConfig& config, Index layers, bool last_norm, Rng& rng,
