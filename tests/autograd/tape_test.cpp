@@ -33,6 +33,60 @@ TEST_CASE("an operation waits for all of its output's readers, however they are 
   CHECK(x.grad()[0] == 81 * 4 + 1);
 }
 
+namespace {
+
+/// A pending elementwise result, as map() returns it.
+struct PendingTimes {
+  Array x;
+  Real factor;
+  void add_to(Array& sum) const {
+    for (Index i = 0; i < sum.size(); ++i) sum[i] += x[i] * factor;
+  }
+  operator Array() const {  // NOLINT
+    return each(x, [this](Real v) { return v * factor; });
+  }
+};
+
+/// x * 5 whose backward pass adds to the gradient of x by `add`.
+Tensor times_5(const Tensor& x, const std::function<void(const Array& dy, GradientSlot dx)>& add) {
+  const OpScope op("times_5");
+  return record(op, each(x.value(), [](Real v) { return 5 * v; }), {x},
+                [add](const Array& dy, Gradients& into) { add(dy, into[0]); });
+}
+
+}  // namespace
+
+TEST_CASE("a gradient that two operations share is not changed in place, however it is added to") {
+  const std::function<void(const Array&, GradientSlot)> ways[] = {
+      [](const Array& dy, GradientSlot dx) {
+        dx += PendingTimes{dy, 5};
+      },
+      [](const Array& dy, GradientSlot dx) {
+        dx += static_cast<Array>(PendingTimes{dy, 5});
+      },
+      [](const Array& dy, GradientSlot dx) {
+        PendingTimes{dy, 5}.add_to(dx.sum());
+      },
+      [](const Array& dy, GradientSlot dx) {
+        bool fresh = true;
+        PendingTimes{dy, 5}.add_to(dx.sum(fresh));
+        CHECK_FALSE(fresh);
+      }};
+  for (const auto& add : ways) {
+    for (const bool first_operand : {true, false}) {
+      INFO("way " << &add - ways << ", first operand " << first_operand);
+      const Tensor x = parameter(number(1)), z = parameter(number(1));
+      const Tensor a = times(x, 2), b = times(z, 3);
+      const Tensor older = times_5(a, add);  // it reads a before the sum does
+      // The sum hands one and the same gradient to a and b; then the older reader adds to a's.
+      const Tensor y = plus(first_operand ? plus(a, b) : plus(b, a), older);
+      y.backward();
+      CHECK(x.grad()[0] == 2 * (1 + 5));
+      CHECK(z.grad()[0] == 3);
+    }
+  }
+}
+
 TEST_CASE("20,000 operations in a row are destroyed without running, and run") {
   const Tensor x = parameter(number(1));
   const auto chain = [&] {
