@@ -1,8 +1,11 @@
 // Transplant: the same function in another layout, to the last number and back.
 #include "headroom/heads/transplant.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
@@ -127,6 +130,55 @@ TEST_CASE("models whose heads do not correspond are refused by name") {
   wide.block.hidden = 24;
   Seq2Seq wider(wide, rng);
   CHECK_THROWS_AS(transplant(separate, wider), ShapeError);
+}
+
+TEST_CASE("each head takes its own step counts into the other layout, and back") {
+  constexpr Index heads = 3, dim = 4;
+  Rng rng(31);
+  const AttentionConfig config{.width = 12, .heads = heads};
+  const auto separate = make_attention(Layout::separate, config, rng);
+  const auto fused = make_attention(Layout::fused, config, rng);
+  const auto again = make_attention(Layout::separate, config, rng);
+  AdamW first(*separate), second(*fused), third(*again);
+  const char* const roles[] = {"query", "key", "value"};
+  const auto count_of = [](Index role, Index head, Index row) {
+    return static_cast<std::int64_t>(1000 * (role + 1) + 100 * head + row);
+  };
+  for (Index role = 0; role < 3; ++role) {
+    for (Index head = 0; head < heads; ++head) {
+      for (const char* kind : {"weight", "bias"}) {
+        std::vector<std::int64_t>& steps =
+            first.state(fmt::format("{}.{}.{}", roles[role], head, kind)).steps;
+        REQUIRE(steps.size() == dim);
+        for (Index row = 0; row < dim; ++row) {
+          steps[static_cast<std::size_t>(row)] = count_of(role, head, row);
+        }
+      }
+    }
+  }
+  std::vector<std::int64_t>& columns = first.state("out.weight").steps;
+  REQUIRE(columns.size() == heads * dim);
+  std::iota(columns.begin(), columns.end(), 50);
+  first.state("out.bias").steps.assign(heads * dim, 7);
+
+  transplant_moments(first, second);
+  for (const char* name : {"in_proj_weight", "in_proj_bias"}) {
+    INFO(name);
+    const std::vector<std::int64_t>& steps = second.state(name).steps;
+    REQUIRE(steps.size() == 3 * heads * dim);
+    for (Index row = 0; row < 3 * heads * dim; ++row) {
+      const Index role = row / (heads * dim), head = row / dim % heads;
+      CHECK(steps[static_cast<std::size_t>(row)] == count_of(role, head, row % dim));
+    }
+  }
+  CHECK(second.state("out_proj.weight").steps == columns);
+  CHECK(second.state("out_proj.bias").steps == first.state("out.bias").steps);
+
+  transplant_moments(second, third);
+  for (const auto& [name, state] : first.states()) {
+    INFO(name);
+    CHECK(third.state(name).steps == state.steps);
+  }
 }
 
 TEST_CASE("training goes on in the other layout as it would have in this one, moments and all") {
