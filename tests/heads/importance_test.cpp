@@ -9,6 +9,7 @@
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/losses.hpp"
 #include "support/catch.hpp"
+#include "support/close.hpp"
 
 using namespace headroom;
 
@@ -98,6 +99,41 @@ TEST_CASE("what removing a head costs is the rise of the loss of a model without
     CHECK(std::abs(score.score - rise) <= (is_double ? 1e-12 : 1e-5));
     CHECK(std::abs(rise) > 1e-4);
   }
+}
+
+TEST_CASE("measuring importance leaves no gradient in the model, and changes no parameter") {
+  Rng rng(2);
+  LanguageModel model(small_model(), rng);
+  std::vector<Array> before;
+  for (const NamedParameter& parameter : parameters(model)) {
+    before.push_back(parameter.tensor.value().clone());
+  }
+  const Ids ids({1, 5}, {1, 2, 3, 4, 5}), labels({1, 5}, {2, 3, 4, 5, 6});
+  const auto loss = [&](HeadProbe& probe) { return loss_of(model, ids, labels, probe); };
+  const auto check_untouched = [&] {
+    std::size_t next = 0;
+    for (const NamedParameter& parameter : parameters(model)) {
+      INFO(parameter.name);
+      CHECK_FALSE(parameter.tensor.grad().defined());
+      CHECK_THAT(parameter.tensor.value(), test::SameBits(before.at(next++)));
+    }
+  };
+  Sensitivity sensitivity(model);
+  sensitivity.add(1, loss);
+  check_untouched();
+  RemovalCost cost(model);
+  cost.add(1, loss);
+  check_untouched();
+  CHECK(grad_enabled());  // a measurement without gradients ends with them switched on again
+
+  // Gradients of another loss that are there before do not count.
+  HeadProbe probe;
+  loss(probe).backward();
+  Sensitivity again(model);
+  again.add(1, loss);
+  const std::vector<HeadScore> first = sensitivity.scores(), second = again.scores();
+  REQUIRE(first.size() == second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) CHECK(first[i].score == second[i].score);
 }
 
 TEST_CASE("scores add up head by head and sort by importance") {
