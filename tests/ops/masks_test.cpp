@@ -5,6 +5,7 @@
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/ops/attention.hpp"
+#include "headroom/ops/composed.hpp"
 #include "ops/table/plain_attention.hpp"
 #include "support/close.hpp"
 #include "support/random.hpp"
@@ -70,6 +71,46 @@ TEST_CASE("all 65,536 masks of 4 x 4: attention and its gradients are those of p
   Rng rng(1, "masks of 4");
   for (Index first = 0; first < 65'536; first += 1024) {
     check_masks(repeated_example(1024, 4, rng), 4, first);
+  }
+}
+
+TEST_CASE("bytes of each example and head go to that example and head") {
+  const Index batch = 2, all_heads = 3, queries = 4, keys = 5;
+  Rng rng(8, "bytes");
+  const Bytes bytes = random_bytes({batch, all_heads, queries, keys}, rng, Real(0.5));
+  for (const std::vector<Index>& alive : {std::vector<Index>{0, 1, 2}, std::vector<Index>{0, 2}}) {
+    const auto count = static_cast<Index>(alive.size());
+    INFO(count << " heads");
+    const PlainAttention plain{
+        count, head_dim, value_dim, 1 / std::sqrt(static_cast<long double>(head_dim)),
+        [&](Index b, Index head, Index i, Index j) {
+          const Index original = alive[static_cast<std::size_t>(head)];
+          return bytes[((b * all_heads + original) * queries + i) * keys + j] != 0;
+        }};
+    const Tensor query = parameter(normal({batch, queries, count * head_dim}, rng));
+    const Tensor key = parameter(normal({batch, keys, count * head_dim}, rng));
+    const Tensor value = parameter(normal({batch, keys, count * value_dim}, rng));
+    AttentionOptions options;
+    options.mask = AttentionMask::allow(bytes);
+    options.original_heads = alive;
+    options.original_count = all_heads;
+    const Real close = tolerance(1e-13, 2e-6);
+    for (const bool fused : {true, false}) {
+      INFO("fused " << fused);
+      for (const Tensor& source : {query, key, value}) Tensor(source).zero_grad();
+      const Tensor y =
+          fused
+              ? attention({query}, {key}, {value}, count, head_dim, value_dim, options).y
+              : composed::attention({query}, {key}, {value}, count, head_dim, value_dim, options).y;
+      const Array cotangent = normal(y.shape(), rng);
+      y.backward(cotangent);
+      const auto expected = plain.backward(query.value(), key.value(), value.value(), cotangent);
+      CHECK_THAT(y.value(),
+                 CloseTo(plain.forward(query.value(), key.value(), value.value()), close, close));
+      CHECK_THAT(query.grad(), CloseTo(expected.query, close, close));
+      CHECK_THAT(key.grad(), CloseTo(expected.key, close, close));
+      CHECK_THAT(value.grad(), CloseTo(expected.value, close, close));
+    }
   }
 }
 
