@@ -4,9 +4,11 @@
 #include <cmath>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/parallel.hpp"
 #include "headroom/base/rng.hpp"
 #include "ops/values.hpp"
 #include "support/catch.hpp"
+#include "support/close.hpp"
 
 using namespace headroom;
 
@@ -173,6 +175,26 @@ TEST_CASE("an input that is its own weight gets both gradients") {
   Array both = plain.dx.clone();
   for (Index i = 0; i < both.size(); ++i) both[i] += plain.dw[i];
   check_close(x.grad(), both);
+}
+
+TEST_CASE("a large input that is its own weight gets both gradients on two threads") {
+  // Both products are cut into slabs that run at the same time; they must not share a sum then.
+  constexpr Index n = 224;
+  const Tensor x = noise({n, n}, "x");
+  const Array dy = noise({n, n}, "dy").value();
+  const PlainLinear plain(x.value(), x.value(), zeros({n}), dy);
+  Array expected = plain.dx.clone();
+  for (Index i = 0; i < expected.size(); ++i) expected[i] += plain.dw[i];
+  const int before = num_threads();
+  set_num_threads(2);
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    Tensor(x).zero_grad();
+    const Tensor y = linear(x, x);
+    y.backward(dy);
+    CHECK_THAT(y.value(), test::close_at_scale(plain.y, test::tolerance(1e-13, 1e-5)));
+    CHECK_THAT(x.grad(), test::close_at_scale(expected, test::tolerance(1e-13, 1e-5)));
+  }
+  set_num_threads(before);
 }
 
 TEST_CASE("products and linear maps name the shapes that do not fit") {
