@@ -2,6 +2,7 @@
 #include "headroom/optim/clipping.hpp"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "headroom/base/error.hpp"
@@ -9,6 +10,7 @@
 #include "headroom/base/rng.hpp"
 #include "support/bag.hpp"
 #include "support/catch.hpp"
+#include "support/random.hpp"
 
 using namespace headroom;
 
@@ -50,6 +52,32 @@ TEST_CASE("a gradient that somebody else holds is not changed for him") {
   clip_grad_norm(bag, 1);
   CHECK(kept[0] == Real(4));
   CHECK(a.grad()[0] < Real(1));
+}
+
+TEST_CASE("every element of a long gradient is scaled, whichever chunk it is in") {
+  const Array gradient = test::noise({40'003}, "long gradient");
+  long double squares = 0;
+  for (const Real x : gradient.span()) {
+    squares += static_cast<long double>(x) * static_cast<long double>(x);
+  }
+  const auto norm = static_cast<double>(std::sqrt(squares));
+  const std::function<double(Module&)> ways[] = {
+      [](Module& module) { return clip_grad_norm(module, 0.5); },
+      [](Module& module) { return clip_block_norms(module, 0.5, Granularity::tensor); }};
+  for (const auto& clip : ways) {
+    INFO("way " << &clip - ways);
+    Bag bag;
+    Tensor& a = bag.add("a", zeros({40'003}));
+    a.set_grad(gradient.clone());
+    CHECK(std::abs(clip(bag) - norm) < 1e-10);
+    const Array scaled = a.grad();
+    Index wrong = 0;
+    for (Index i = 0; i < gradient.size(); ++i) {
+      const double expected = static_cast<double>(gradient[i]) * 0.5 / norm;
+      if (std::abs(static_cast<double>(scaled[i]) - expected) > 1e-6 * std::abs(expected)) ++wrong;
+    }
+    CHECK(wrong == 0);
+  }
 }
 
 TEST_CASE("the norm has the same bits for any number of threads") {
