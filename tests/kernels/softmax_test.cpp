@@ -75,6 +75,31 @@ TEST_CASE("softmax survives logits that would overflow, and hands a NaN on") {
   CHECK(std::isnan(y[1]));
 }
 
+TEST_CASE("rows far below zero have the softmax of the same rows near zero, at every length") {
+  // All numbers are multiples of 1/8, so that the shift by 5000 rounds nothing.
+  for (Index columns = 1; columns <= 35; ++columns) {
+    INFO(columns << " columns");
+    Array near(Shape{2, columns}), far(Shape{2, columns});
+    for (Index i = 0; i < near.size(); ++i) {
+      near[i] = static_cast<Real>((7 * i) % 31 - 15) / Real(8);
+      far[i] = near[i] - Real(5000);
+    }
+    Bytes allowed(near.shape(), std::uint8_t{1});
+    for (Index i = 1; i < allowed.size(); i += 3) allowed[i] = columns > 1 ? 0 : 1;
+    const auto same = [&](const auto& kernel) {
+      Array expected(near.shape()), y(near.shape());
+      kernel(near, expected);
+      kernel(far, y);
+      require_close(y, matrix_of<double>(expected), value_tolerance);
+    };
+    same([&](const Array& x, Array& y) { kernels::softmax(x.data(), 2, columns, y.data()); });
+    same([&](const Array& x, Array& y) { kernels::log_softmax(x.data(), 2, columns, y.data()); });
+    same([&](const Array& x, Array& y) {
+      kernels::masked_softmax(x.data(), allowed.data(), 2, columns, y.data());
+    });
+  }
+}
+
 TEST_CASE("where one weight is nearly 1, the gradient of its score keeps its digits") {
   const Array x(Shape{2, 4}, {Real(12), Real(0), Real(-1), Real(1),  //
                               Real(0.5), Real(-7), Real(-9), Real(-8)});
