@@ -252,7 +252,7 @@ int demo(const DemoOptions& options) {
   page["environment"]["seconds"] = std::round(seconds.count());
   write_file(folder.path() / "records.json", page.dump() + "\n");
   write_file(folder.summary(), job.summary().dump(2) + "\n");
-  write_report(page, folder.report());
+  write_report(run_record(page, "records"), folder.report());
   story.end(folder.report(), seconds.count());
   return 0;
 }

@@ -23,14 +23,14 @@ struct ReportOptions {
 int rewrite(const ReportOptions& options) {
   const std::filesystem::path folder = model_folder(options.model);
   if (!options.out.empty() && !options.force) require_free_file(options.out);
-  const Record run = read_run(folder);
-  const bool laboratory = is_lab_run(run);
+  const Record records = read_records(folder);
+  const bool laboratory = is_lab_run(records);
   std::filesystem::path file = options.out;
-  if (file.empty()) file = folder / (laboratory ? lab_front_page(run) : "report.html");
+  if (file.empty()) file = folder / (laboratory ? lab_front_page(records) : "report.html");
   if (laboratory) {
-    write_lab_run(run, file);
+    write_lab_run(records, file);
   } else {
-    write_report(run, file);
+    write_report(read_run(folder), file);
   }
   fmt::print("{}\n", file.string());
   return 0;

@@ -192,7 +192,7 @@ class TrainingRun {
   }
 
   void write_page() {
-    Record page = read_run(folder_.path());
+    Record page = json_of(read_run(folder_.path()));
     page["title"] = title();
     page["environment"] = environment();
     page["models"] = {name_of(settings_.model.block.layout)};
@@ -200,7 +200,7 @@ class TrainingRun {
     if (!pruning_.heads.empty()) add_heads(page);
     write_file(folder_.path() / "records.json", page.dump() + "\n");
     try {
-      write_report(page, folder_.report());
+      write_report(run_record(page, "records"), folder_.report());
       fmt::print("{}\n", folder_.report().string());
     } catch (const FileError& error) {  // the run is whole without its page
       fmt::print(stderr, "no page: {}\n", error.what());

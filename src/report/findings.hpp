@@ -1,37 +1,44 @@
 // The parts of findings(): one function per section of the page. Private.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "headroom/base/record.hpp"
+#include "headroom/report/report.hpp"
+#include "report/run_numbers.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
+
+using MaybeFinding = std::optional<Finding>;
 
 /// "99.6 %"
 std::string percent(double fraction);
 /// "3.6e-7", "0.001": two digits, and an exponent only where it is shorter.
 std::string small(double value);
-/// The text with its first letter large.
+/// The text with its first letter in upper case.
 std::string capital(std::string text);
-/// {"title", "look"}
-Record finding(std::string title, std::string look);
+/// "99.6 %" or "0.123", by the unit of a measure.
+std::string value_text(const MeasureRecord& measure, double value);
 
-/// How many heads there are and how many of them live, of one kind of attention.
-struct Share {
-  std::string kind;
-  Index kept = 0, all = 0;
-  double share() const { return static_cast<double>(kept) / static_cast<double>(all); }
-};
-std::vector<Share> shares_of(const Record& run);
+/// True if everything that was compared at the start differs by at most the tolerance; false too
+/// when the tolerance is unknown.
+bool same_at_start(const StartDifference& start);
 
-/// Null where the run has no records for the section.
-Record heads_finding(const Record& run);
-Record before_after_finding(const Record& run);
-Record telemetry_finding(const Record& run);
-Record maps_finding(const Record& run);
-Record importance_finding(const Record& run, const std::vector<std::string>& models);
+/// None where the run has no records for the section.
+MaybeFinding loss_finding(const RunRecord& run, const std::vector<std::string>& models);
+MaybeFinding measure_finding(const RunRecord& run, const MeasureRecord& measure,
+                             const std::vector<std::string>& models);
+MaybeFinding differences_finding(const RunRecord& run);
+MaybeFinding heads_finding(const RunRecord& run);
+MaybeFinding before_after_finding(const RunRecord& run);
+MaybeFinding telemetry_finding(const RunRecord& run);
+MaybeFinding maps_finding(const RunRecord& run);
+MaybeFinding importance_finding(const RunRecord& run, const std::vector<std::string>& models);
+
+/// Sentences of the summary about exact match and times before and after removal; "" without them.
+std::string before_after_summary(const RunRecord& run, const std::vector<std::string>& models);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -1,11 +1,11 @@
-// What telemetry shows of a run's heads, in a sentence.
+// Findings about the telemetry of a run's heads.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <map>
 
+#include "headroom/report/terminal.hpp"
 #include "report/findings.hpp"
-#include "report/records.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -14,32 +14,27 @@ namespace {
 
 constexpr double notable_entropy = 0.05;  // a change of the mean by less shows no pattern
 
-/// Head -> its entropy, where there is one.
-std::map<std::string, double> entropies(const Record& line) {
-  std::map<std::string, double> result;
-  for (std::size_t i = 0; i < line["heads"].size(); ++i) {
-    const Record& entropy = line["entropy"][i];
-    if (entropy.is_number()) result[line["heads"][i].get<std::string>()] = entropy.get<double>();
+/// The entropy of each head that has one.
+std::map<HeadId, double> entropies(const TelemetryLine& line) {
+  std::map<HeadId, double> result;
+  for (std::size_t i = 0; i < line.heads.size(); ++i) {
+    if (std::isfinite(line.entropy[i])) result[line.heads[i]] = line.entropy[i];
   }
   return result;
 }
 
 }  // namespace
 
-Record telemetry_finding(const Record& run) {
-  const Record& lines = list_of(run, "telemetry");
-  if (lines.empty()) return {};
-  const Record &first = lines.front(), &last = lines.back();
-  std::string look =
-      "Look for heads whose gradient and gate gradient fall away from their neighbours': the loss "
-      "hardly depends on them. Gate gradient: how much the loss would change if the head's output "
-      "were scaled. Entropy is 1 when a head looks at all keys alike, 0 when at one; "
-      "confidence is its largest weight, on average. A line that ends in a dot is of a head that "
-      "was removed.";
-  if (first.contains("model")) {
-    look += fmt::format(" Measured on the {} model.", first["model"].get<std::string>());
-  }
-  const std::map<std::string, double> start = entropies(first), end = entropies(last);
+MaybeFinding telemetry_finding(const RunRecord& run) {
+  if (run.telemetry.empty()) return {};
+  const TelemetryLine &first = run.telemetry.front(), &last = run.telemetry.back();
+  std::string caption =
+      "Gate gradient: derivative of the loss by a factor on the head's output; near 0, the loss "
+      "hardly depends on the head. Entropy is 1 when a head's weights are uniform, 0 when one key "
+      "has all weight; confidence is the largest weight, on average. A line that ends in a dot is "
+      "of a head that was removed.";
+  if (!first.model.empty()) caption += fmt::format(" Measured on the {} model.", first.model);
+  const std::map<HeadId, double> start = entropies(first), end = entropies(last);
   double before = 0, after = 0, common = 0;
   for (const auto& [head, entropy] : end) {
     const auto found = start.find(head);
@@ -48,23 +43,23 @@ Record telemetry_finding(const Record& run) {
     after += entropy;
     ++common;
   }
-  if (common == 0 || lines.size() < 2) return finding("How every head fared", look);
+  if (common == 0 || run.telemetry.size() < 2) return Finding{"Telemetry of every head", caption};
   before /= common;
   after /= common;
-  look += fmt::format(
-      " The mean is over the heads that lived to the end; a change by less than {} would not "
-      "count.",
-      notable_entropy);
+  caption += fmt::format(
+      " The mean is over the heads that are alive at step {}; a change of less than {} counts as "
+      "none.",
+      with_commas(last.step), notable_entropy);
   if (std::abs(after - before) < notable_entropy) {
-    return finding(
-        fmt::format("No clear pattern: the heads' mean entropy stays near {:.2f} of the largest",
+    return Finding{
+        fmt::format("No clear pattern: the heads' mean entropy stays near {:.2f} of the maximum",
                     after),
-        look);
+        caption};
   }
-  return finding(fmt::format("Heads {}: their mean entropy {} from {:.2f} to {:.2f} of the largest",
+  return Finding{fmt::format("Heads {}: their mean entropy {} from {:.2f} to {:.2f} of the maximum",
                              after < before ? "focus" : "spread",
                              after < before ? "falls" : "rises", before, after),
-                 look);
+                 caption};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -1,4 +1,4 @@
-// A run's folder read back into one record.
+// A run's folder read back into its record.
 #include <fmt/format.h>
 
 #include "headroom/base/error.hpp"
@@ -13,78 +13,92 @@ namespace fs = std::filesystem;
 
 namespace {
 
+bool has_file(const fs::path& folder, const char* name) {
+  std::error_code failed;
+  return fs::is_regular_file(folder / name, failed);
+}
+
 Record read_object(const fs::path& file) {
   Record record = parse_json(read_file(file), file.string());
   if (!record.is_object()) {
-    throw DataError(fmt::format("{}: a JSON object is wanted", file.string()));
+    throw DataError(fmt::format("{} must be a JSON object", file.string()));
   }
   return record;
 }
 
-/// The lines of metrics.jsonl that belong to a step: under "metrics" the measurements of the model,
-/// under "telemetry" those of its heads. A last line without its end is one that a killed run could
-/// not finish, and is left out.
-void read_metrics(const fs::path& file, Record& run) {
+/// One line of metrics.jsonl. Lines without a step, such as events, are passed over.
+void add_line(const std::string& text, const std::string& origin, RunRecord& run) {
+  Record line;
+  try {
+    line = parse_json(text, origin);
+  } catch (const FileError& error) {
+    throw DataError(error.what());
+  }
+  if (!line.is_object()) throw DataError(origin + " must be a JSON object");
+  if (!line.contains("step")) return;
+  if (line.contains("record")) {
+    run.telemetry.push_back(struct_of<TelemetryLine>(line, origin));
+  } else {
+    run.metrics.push_back(struct_of<MetricsLine>(line, origin));
+  }
+}
+
+/// The lines of metrics.jsonl. A last line without its end was not finished by a killed run, and is
+/// left out.
+void read_metrics(const fs::path& file, RunRecord& run) {
   const std::string text = read_file(file);
-  run["metrics"] = Record::array();
   Index number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     if (end == std::string::npos) break;
     const std::string line = text.substr(begin, end - begin);
-    const std::string origin = fmt::format("{}:{}", file.string(), ++number);
+    ++number;
     begin = end + 1;
-    if (line.empty()) continue;
-    Record record;
-    try {
-      record = parse_json(line, origin);
-    } catch (const FileError& error) {
-      throw DataError(error.what());
-    }
-    if (!record.is_object()) throw DataError(origin + ": a JSON object is wanted");
-    if (!record.contains("step")) continue;
-    const Record kind = record.value("record", Record());
-    if (!kind.is_null() && kind != "heads") {
-      throw DataError(fmt::format("{}: no record is of the kind {}", origin, kind.dump()));
-    }
-    run[kind.is_null() ? "metrics" : "telemetry"].push_back(std::move(record));
+    if (!line.empty()) add_line(line, fmt::format("{}:{}", file.string(), number), run);
+  }
+}
+
+/// The task and its seed as config.json names them: a name, or an object with a name.
+void read_config(const fs::path& file, RunRecord& run) {
+  run.config = read_object(file);
+  const Record task = run.config.value("task", Record());
+  const Record name = task.is_object() ? task.value("name", Record()) : task;
+  if (name.is_string()) {
+    run.task = name.get<std::string>();
+    run.title = "Training on " + run.task;
+  }
+  if (task.is_object() && task.value("seed", Record()).is_number_unsigned()) {
+    run.seed = task["seed"].get<std::uint64_t>();
   }
 }
 
 }  // namespace
 
-Record read_run(const fs::path& folder) {
-  const auto has = [&folder](const char* name) {
-    std::error_code failed;
-    return fs::is_regular_file(folder / name, failed);
-  };
-  if (has("records.json")) return read_object(folder / "records.json");
-  if (!has("config.json") && !has("metrics.jsonl")) {
+Record read_records(const fs::path& folder) {
+  return has_file(folder, "records.json") ? read_object(folder / "records.json") : Record();
+}
+
+RunRecord read_run(const fs::path& folder) {
+  const Record records = read_records(folder);
+  if (!records.is_null()) return run_record(records, (folder / "records.json").string());
+  if (!has_file(folder, "config.json") && !has_file(folder, "metrics.jsonl")) {
     throw FileError(fmt::format(
         "{}: no run was written here (records.json, config.json and metrics.jsonl are missing)",
         folder.string()));
   }
-  Record run = {{"title", folder.filename().string()}};
-  if (has("config.json")) {
-    const Record config = read_object(folder / "config.json");
-    run["config"] = config;
-    const Record task = config.value("task", Record());  // a name, or an object that has one
-    const Record name = task.is_object() ? task.value("name", Record()) : task;
-    if (name.is_string()) {
-      run["task"] = name;
-      run["title"] = "Training on " + name.get<std::string>();
-    }
-    if (task.is_object() && task.value("seed", Record()).is_number_integer()) {
-      run["seed"] = task["seed"];
+  RunRecord run{.title = folder.filename().string()};
+  if (has_file(folder, "config.json")) read_config(folder / "config.json", run);
+  if (has_file(folder, "summary.json")) {
+    const fs::path file = folder / "summary.json";
+    const Record summary = read_object(file);
+    const auto found = summary.find("separate_vs_fused");
+    if (found != summary.end()) {
+      run.separate_vs_fused =
+          struct_of<StartDifference>(*found, file.string() + ": separate_vs_fused");
     }
   }
-  if (has("summary.json")) {
-    const Record summary = read_object(folder / "summary.json");
-    if (summary.contains("separate_vs_fused")) {
-      run["separate_vs_fused"] = summary["separate_vs_fused"];
-    }
-  }
-  if (has("metrics.jsonl")) read_metrics(folder / "metrics.jsonl", run);
+  if (has_file(folder, "metrics.jsonl")) read_metrics(folder / "metrics.jsonl", run);
+  check(run, folder.string());
   return run;
 }
 

@@ -5,14 +5,13 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <map>
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "report/compose_page.hpp"
 #include "report/page.hpp"
-#include "report/records.hpp"
+#include "report/run_numbers.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -23,84 +22,93 @@ namespace {
 
 constexpr Index most_points = 400;                 // of a curve on the page; more cannot be seen
 constexpr std::size_t most_telemetry_points = 80;  // its charts are small and many
+constexpr int telemetry_digits = 4;
 
-/// Of many lines without an evaluation every n-th and each model's last; those with one are all
-/// kept.
-Record thinned(const Record& metrics, const Record& measures) {
-  const auto evaluated = [&measures](const Record& line) {
-    return line.contains("validation_loss") ||
-           std::any_of(measures.begin(), measures.end(), [&line](const Record& measure) {
-             return line.contains(measure["key"].get<std::string>());
+/// Every n-th of the lines without an evaluation, each model's last line, and all with one.
+std::vector<MetricsLine> thinned(const std::vector<MetricsLine>& metrics,
+                                 const std::vector<MeasureRecord>& measures) {
+  const auto evaluated = [&measures](const MetricsLine& line) {
+    return line.numbers.count("validation_loss") > 0 ||
+           std::any_of(measures.begin(), measures.end(), [&line](const MeasureRecord& measure) {
+             return line.numbers.count(measure.key) > 0;
            });
   };
   std::map<std::string, Index> plain_lines, seen;
-  std::map<std::string, const Record*> last;
-  for (const Record& line : metrics) {
-    if (!evaluated(line)) ++plain_lines[line.value("model", "")];
-    last[line.value("model", "")] = &line;
+  std::map<std::string, const MetricsLine*> last;
+  for (const MetricsLine& line : metrics) {
+    if (!evaluated(line)) ++plain_lines[line.model];
+    last[line.model] = &line;
   }
-  Record result = Record::array();
-  for (const Record& line : metrics) {
-    const std::string model = line.value("model", "");
-    const Index every = plain_lines[model] / most_points + 1;
-    const bool drawn = evaluated(line) || seen[model]++ % every == 0;
-    if (drawn || &line == last[model]) result.push_back(line);
+  std::vector<MetricsLine> result;
+  for (const MetricsLine& line : metrics) {
+    const Index every = plain_lines[line.model] / most_points + 1;
+    const bool drawn = evaluated(line) || seen[line.model]++ % every == 0;
+    if (drawn || &line == last[line.model]) result.push_back(line);
   }
   return result;
 }
 
-/// Every n-th line and the last, with four digits: more cannot be seen.
-Record thinned_telemetry(const Record& lines) {
-  const std::function<void(Record&)> round_all = [&round_all](Record& value) {
-    if (value.is_number_float()) {
-      value = rounded_number(value.get<double>(), 4);
-    } else if (value.is_structured()) {
-      for (Record& part : value) round_all(part);
-    }
-  };
-  Record result = Record::array();
+void round_all(std::vector<double>& numbers) {
+  for (double& number : numbers) {
+    const Record rounded = rounded_number(number, telemetry_digits);
+    if (rounded.is_number()) number = rounded.get<double>();
+  }
+}
+
+/// Every n-th line and the last, with few digits.
+std::vector<TelemetryLine> thinned(const std::vector<TelemetryLine>& lines) {
+  std::vector<TelemetryLine> result;
   const std::size_t every = lines.size() / most_telemetry_points + 1;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i % every != 0 && i + 1 != lines.size()) continue;
-    result.push_back(lines[i]);
-    round_all(result.back());
+    TelemetryLine& line = result.emplace_back(lines[i]);
+    for (BlockNumbers* blocks : {&line.gradient_norm, &line.update_ratio}) {
+      BlockNumbers::fields([&](const char*, auto member) { round_all(blocks->*member); });
+    }
+    for (std::vector<double>* list : {&line.gate_gradient, &line.entropy, &line.confidence}) {
+      round_all(*list);
+    }
   }
   return result;
 }
 
 /// Weights with three decimals: more cannot be seen, and the page stays small.
-void round_maps(Record& examples) {
-  for (Record& example : examples) {
-    for (Record& map : example["maps"]) {
-      for (Record& row : map["rows"]) {
-        for (Record& weight : row) {
-          if (weight.is_number()) weight = std::round(weight.get<double>() * 1000) / 1000;
-        }
+void round_maps(std::vector<ExampleRecord>& examples) {
+  for (ExampleRecord& example : examples) {
+    for (MapRecord& map : example.maps) {
+      for (std::vector<double>& row : map.rows) {
+        for (double& weight : row) weight = std::round(weight * 1000) / 1000;
       }
     }
   }
 }
 
-Record for_page(const Record& run) {
-  check_run(run);
-  Record result = run;
-  result["models"] = models_of(run);
-  result["measures"] = measures_of(run);
-  result["findings"] = findings(run);
-  if (run.contains("metrics")) result["metrics"] = thinned(run["metrics"], result["measures"]);
-  if (run.contains("telemetry")) result["telemetry"] = thinned_telemetry(run["telemetry"]);
-  if (run.contains("examples")) round_maps(result["examples"]);
-  return result;
+/// The JSON that the page's scripts read: the run with fewer points, its findings, and which rows
+/// of before_after are compared.
+Record for_page(const RunRecord& run, const RunFindings& found) {
+  RunRecord shown = run;
+  shown.models = models_of(run);
+  shown.measures = measures_of(run);
+  shown.metrics = thinned(run.metrics, shown.measures);
+  shown.telemetry = thinned(run.telemetry);
+  round_maps(shown.examples);
+  Record contents = json_of(shown);
+  contents["models"] = shown.models;  // present even when empty
+  contents["findings"] = json_of(found);
+  if (const auto compared = comparison_of(run)) {
+    contents["compared"] = {{"before", compared->before}, {"after", compared->after}};
+    if (compared->as_long) contents["compared"]["as_long"] = *compared->as_long;
+  }
+  return contents;
 }
 
 }  // namespace
 
-std::string report_page(const Record& run, const std::string& chart_js) {
-  const Record contents = for_page(run);
+std::string report_page(const RunRecord& run, const std::string& chart_js) {
+  const RunFindings found = findings(run);
   std::string script(page::telemetry_js);
   script += page::page_js;
-  return compose_page(contents["title"], contents["findings"]["summary"], contents, chart_js,
-                      script);
+  return compose_page(run.title, found.summary, for_page(run, found), chart_js, script);
 }
 
 fs::path find_chart_js() {
@@ -125,7 +133,7 @@ std::string chart_js() {
       "to a chart.min.js of version 3)");
 }
 
-void write_report(const Record& run, const fs::path& file) {
+void write_report(const RunRecord& run, const fs::path& file) {
   const std::string chart = chart_js();
   write_file(file, report_page(run, chart));
 }

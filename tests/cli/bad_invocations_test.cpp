@@ -155,11 +155,13 @@ const std::vector<Bad> bad_invocations = {
     {{"report", "--model", "run", "--out", "empty", "--force"}, file, "empty"},
     {{"report", "--model", "broken_line"}, data, "metrics.jsonl:2"},
     {{"report", "--model", "broken_config"}, file, "config.json"},
-    {{"report", "--model", "list_config"}, data, "a JSON object is wanted"},
+    {{"report", "--model", "list_config"}, data, "config.json must be a JSON object"},
     {{"report", "--model", "broken_records"}, file, "records.json"},
-    {{"report", "--model", "wrong_records"}, data, "run.title must be a text"},
+    {{"report", "--model", "wrong_records"}, data, "records.json: title must be a text, not 3"},
     {{"report", "--model", "wrong_lab"}, data, "records.json: not what the laboratory writes"},
-    {{"report", "--model", "wrong_kind"}, data, "heads[0].kind \"side\" is none of"},
+    {{"report", "--model", "wrong_kind"},
+     data,
+     "heads[0].kind must be one of encoder, decoder, cross, not \"side\""},
 };
 
 }  // namespace

@@ -12,14 +12,6 @@ using namespace headroom;
 namespace {
 
 enum class Colour { red, green };
-const char* name_of(Colour colour) { return colour == Colour::red ? "red" : "green"; }
-void read_json(const JsonNode& from, Colour& to) {
-  read_name(from, to, [](const std::string& name) {
-    if (name == "red") return Colour::red;
-    if (name == "green") return Colour::green;
-    throw UsageError("\"" + name + "\" is not one of red, green");
-  });
-}
 
 struct Inner {
   Index whole = 0;
@@ -113,7 +105,7 @@ TEST_CASE("JSON that does not fit is refused by file, field and what was expecte
       {"/list/0", "x", "a.json: list[0] must be an object, not \"x\""},
       {"/list/0/whole", "x\n", "a.json: list[0].whole must be a whole number, not \"x\\n\""},
       {"/list/0/real", true, "a.json: list[0].real must be a number, not true"},
-      {"/list/0/colour", "blue", "a.json: list[0].colour: \"blue\" is not one of red, green"},
+      {"/list/0/colour", "blue", "a.json: list[0].colour must be one of red, green, not \"blue\""},
       {"/list/0/size", 1, "a.json: list[0]: \"size\" is not a field (known: colour, real, whole)"},
       {"/rise", "x", "a.json: rise must be a number, not \"x\""},
   };

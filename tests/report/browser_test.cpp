@@ -68,9 +68,9 @@ Object.assign(document.documentElement.dataset, {
 TEST_CASE("a plain training run's page is drawn too") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
-  Record run = {{"title", "plain"}};
+  RunRecord run{.title = "plain"};
   for (int step = 1; step < 100; ++step) {
-    run["metrics"].push_back({{"step", step}, {"loss", 1.0 / step}});
+    run.metrics.push_back({.step = step, .numbers = {{"loss", 1.0 / step}}});
   }
   write_report(run, folder / "report.html");
   for (const OpenedPage& page : check_page(folder / "report.html", folder / "browser", {false})) {

@@ -39,10 +39,10 @@ std::string content(const std::filesystem::path& file) {
 }  // namespace
 
 TEST_CASE("nothing in the records can end the page's script or open a tag") {
-  Record run = small_run();
-  run["title"] = "</title><script>alert(1)</script>";
-  run["config"]["note"] = "</script><script>alert(2)</script>";
-  run["examples"][0]["source"][2] = "<!--";
+  RunRecord run = small_run();
+  run.title = "</title><script>alert(1)</script>";
+  run.config["note"] = "</script><script>alert(2)</script>";
+  run.examples[0].source[2] = "<!--";
   const std::string page = report_page(run, "/* chart </script> */");
   CHECK(count(page, "<script") == 3);  // records, Chart.js, the page's own
   CHECK(count(page, "</script>") == 3);
@@ -52,36 +52,43 @@ TEST_CASE("nothing in the records can end the page's script or open a tag") {
 }
 
 TEST_CASE("the records in the page are the run's, with what was computed of them") {
-  const Record run = small_run();
-  const Record inside = records_of(report_page(run, ""));
-  for (const auto& [key, value] : run.items()) {
-    if (key == "measures") continue;
-    INFO(key);
-    CHECK(inside[key] == value);
+  RunRecord run = small_run();
+  Record inside = records_of(report_page(run, ""));
+  CHECK(inside["findings"] == json_of(findings(run)));
+  CHECK(inside["compared"] == Record{{"before", 0}, {"after", 1}});
+  inside.erase("findings");
+  inside.erase("compared");
+  CHECK(run_record(inside, "page") == run);
+
+  run.before_after.push_back(run.before_after[0]);
+  for (std::size_t i = 0; i < 3; ++i) {
+    run.before_after[i].steps = i == 0 ? 80 : 200;
+    run.before_after[i].heads = i == 1 ? 6 : 12;
   }
-  CHECK(inside["findings"] == findings(run));
+  CHECK(records_of(report_page(run, ""))["compared"] ==
+        Record{{"before", 0}, {"after", 1}, {"as_long", 2}});
 }
 
 TEST_CASE("template marks inside records stay as they are") {
-  Record run = small_run();
-  run["config"]["note"] = "{{page_css}} {{run}}";
+  RunRecord run = small_run();
+  run.config["note"] = "{{page_css}} {{run}}";
   CHECK(records_of(report_page(run, ""))["config"]["note"] == "{{page_css}} {{run}}");
 }
 
 TEST_CASE("numbers that JSON cannot hold and broken UTF-8 do not break the page") {
-  Record run = small_run();
-  run["metrics"][3]["loss"] = std::nan("");
-  run["config"]["note"] = "\xff\xfe";
+  RunRecord run = small_run();
+  run.metrics[3].numbers["loss"] = std::nan("");
+  run.config["note"] = "\xff\xfe";
   const Record inside = records_of(report_page(run, ""));
   CHECK(inside["metrics"][3]["loss"].is_null());
 }
 
 TEST_CASE("long runs are thinned, evaluations are not") {
-  Record run = {{"title", "long"}};
+  RunRecord run{.title = "long"};
   for (int step = 1; step <= 9990; ++step) {
-    Record line = {{"step", step}, {"loss", 1.0 / step}};
-    if (step % 100 == 0) line["validation_loss"] = 1.0;
-    run["metrics"].push_back(line);
+    MetricsLine line{.step = step, .numbers = {{"loss", 1.0 / step}}};
+    if (step % 100 == 0) line.numbers["validation_loss"] = 1.0;
+    run.metrics.push_back(line);
   }
   const Record inside = records_of(report_page(run, ""));
   Index evaluations = 0;
@@ -93,10 +100,10 @@ TEST_CASE("long runs are thinned, evaluations are not") {
 }
 
 TEST_CASE("telemetry of a long run is thinned, with four digits") {
-  Record run = small_run();
-  run["telemetry"] = Record::array();
+  RunRecord run = small_run();
+  run.telemetry.clear();
   for (int step = 1; step <= 500; ++step) add_telemetry(run, step);
-  run["telemetry"][0]["entropy"][0] = 0.123456;
+  run.telemetry[0].entropy[0] = 0.123456;
   const Record inside = records_of(report_page(run, ""));
   CHECK(inside["telemetry"].size() == 73);  // of 500, every seventh and the last
   CHECK(inside["telemetry"].back()["step"] == 500);
@@ -135,26 +142,37 @@ TEST_CASE("a run's folder is read from its records, else from its other files") 
   folder.file("config.json", R"({"task": {"name": "g2p", "seed": 5}})");
   folder.file("metrics.jsonl",
               "{\"step\": 1, \"loss\": 3.5}\n{\"event\": \"saved\"}\n{\"step\": 2,");
-  const Record run = read_run(folder.path());
-  CHECK(run["task"] == "g2p");
-  CHECK(run["seed"] == 5);
-  CHECK(run["title"] == "Training on g2p");
-  CHECK(run["metrics"].size() == 1);  // the unfinished last line and the event are no measurements
+  const RunRecord run = read_run(folder.path());
+  CHECK(run.task == "g2p");
+  CHECK(run.seed == 5);
+  CHECK(run.title == "Training on g2p");
+  CHECK(run.metrics.size() == 1);  // the unfinished last line and the event are no measurements
   CHECK_NOTHROW(report_page(run, ""));
 
-  const Record run_with_heads = small_run();
-  Record line = run_with_heads["telemetry"][0];
-  line["record"] = "heads";
+  const TelemetryLine telemetry = small_run().telemetry[0];
+  Record line = json_of(telemetry);
   folder.file("metrics.jsonl", "{\"step\": 1, \"loss\": 3.5}\n" + line.dump() + "\n");
-  CHECK(read_run(folder.path())["metrics"].size() == 1);
-  CHECK(read_run(folder.path())["telemetry"] == Record::array({line}));
+  CHECK(read_run(folder.path()).metrics.size() == 1);
+  CHECK(read_run(folder.path()).telemetry == std::vector{telemetry});
   line["record"] = "tails";
   folder.file("metrics.jsonl", line.dump() + "\n");
   CHECK_THROWS_WITH(read_run(folder.path()),
-                    Contains("metrics.jsonl:1: no record is of the kind \"tails\""));
+                    EndsWith("metrics.jsonl:1: record must be one of heads, not \"tails\""));
 
-  folder.file("records.json", small_run().dump());
+  folder.file("metrics.jsonl", "{\"step\": 1, \"loss\": 3.5}\n");
+  folder.file("summary.json", R"({"separate_vs_fused": {"forward": 0.5, "tolerance": 1e-6}})");
+  CHECK(read_run(folder.path()).separate_vs_fused->forward == 0.5);
+  folder.file("summary.json", R"({"separate_vs_fused": {"forward": "x"}})");
+  CHECK_THROWS_WITH(
+      read_run(folder.path()),
+      EndsWith("summary.json: separate_vs_fused: forward must be a number, not \"x\""));
+
+  CHECK(read_records(folder.path()).is_null());
+  folder.file("records.json", json_of(small_run()).dump());
   CHECK(read_run(folder.path()) == small_run());
+  CHECK(read_records(folder.path()) == json_of(small_run()));
+  folder.file("records.json", R"({"title": 3})");
+  CHECK_THROWS_WITH(read_run(folder.path()), EndsWith("records.json: title must be a text, not 3"));
 }
 
 TEST_CASE("a malformed metrics line is refused with file and line") {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
 #include "headroom/base/record.hpp"
 
 namespace headroom {
@@ -176,6 +177,9 @@ void read_json(const JsonNode& from, Index& to);
 void read_json(const JsonNode& from, std::uint64_t& to);
 void read_json(const JsonNode& from, double& to);
 void read_json(const JsonNode& from, std::string& to);
+template <class Enum>
+requires std::is_enum_v<Enum>
+void read_json(const JsonNode& from, Enum& to);
 inline void read_json(const JsonNode& from, Record& to) { to = from.value(); }
 template <class T>
 void read_json(const JsonNode& from, std::optional<T>& to);
@@ -186,17 +190,15 @@ void read_json(const JsonNode& from, std::map<std::string, T>& to);
 template <HasFields T>
 void read_json(const JsonNode& from, T& to);
 
-/// Reads the name of an enumeration's value. `parse` turns a name into a value and throws
-/// UsageError for one that it does not know.
-template <class Enum, class Parse>
-void read_name(const JsonNode& from, Enum& to, Parse parse) {
-  std::string name;
-  read_json(from, name);
-  try {
-    to = parse(name);
-  } catch (const UsageError& error) {
-    from.fail(error.what());
+template <class Enum>
+requires std::is_enum_v<Enum>
+void read_json(const JsonNode& from, Enum& to) {
+  for (const Enum member : all_of<Enum>()) {
+    if (from.value() != name_of(member)) continue;
+    to = member;
+    return;
   }
+  from.must_be("one of " + names_of<Enum>());
 }
 
 template <class T>

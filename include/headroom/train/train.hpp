@@ -9,6 +9,7 @@
 #include "headroom/train/objectives.hpp"
 #include "headroom/train/progress.hpp"
 #include "headroom/train/run_folder.hpp"
+#include "headroom/train/run_record.hpp"
 #include "headroom/train/stop_signals.hpp"
 #include "headroom/train/telemetry.hpp"
 #include "headroom/train/trainer.hpp"

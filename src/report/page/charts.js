@@ -1,9 +1,9 @@
-// Curves by Chart.js: theme from the page's CSS, thin axes, marks for what happened when.
+// Curves by Chart.js: colours from the page's CSS, thin axes, marks for events.
 "use strict";
 
 const run = JSON.parse(document.getElementById("run").textContent);
 const charts = [];
-const repaints = [];  // what else takes its colours from the theme
+const repaints = [];  // functions that repaint other things with colours of the theme
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const model_variable = (i) => ["--first", "--second", "--third", "--apart"][i % 4];
@@ -48,7 +48,7 @@ function table(titles, rows, caption) {
       h("tbody", {}, rows.map(([name, ...row]) => h("tr", {}, h("th", {scope: "row"}, name), row.map((cell) => h("td", {}, cell)))))));
 }
 
-/** Something that is made when it is first opened. */
+/** Details whose content is made when they are first opened. */
 function fold(title, make) {
   const details = h("details", {}, h("summary", {}, title));
   details.addEventListener("toggle", () => { if (details.open && details.childElementCount === 1) details.append(make()); });
@@ -58,7 +58,7 @@ function fold(title, make) {
 /** The table behind a figure. */
 const numbers = (caption, titles, rows) => fold("The numbers", () => table(titles, rows(), caption));
 
-/** Nested records as flat pairs: "optimizer.rate". */
+/** Nested records as flat pairs: ["optimizer.rate", "0.002"]. */
 function flat(record, prefix = "") {
   return Object.entries(record).flatMap(([key, value]) => value !== null && typeof value === "object" && !Array.isArray(value)
     ? flat(value, `${prefix}${key}.`) : [[prefix + key, Array.isArray(value) ? value.join(", ") : String(value)]]);
@@ -121,7 +121,7 @@ function curve_figure(finding, series, options) {
   const keys = series.map((s) => h("li", {}, h("i" + (s.broad ? ".broad" : "") + (s.dashed ? ".dashed" : ""),
     {"--colour": `var(${s.colour})`, "aria-hidden": "true"}), s.name));
   const plot = h("div.plot", {}, canvas);
-  const figure = h("figure", {}, h("h3", {}, finding.title), h("p.look", {}, finding.look),
+  const figure = h("figure", {}, h("h3", {}, finding.title), h("p.look", {}, finding.caption ?? finding.look),
     h("ul.legend", {}, keys), plot,
     numbers(finding.title, [x, ...series.filter((s) => !s.plain).map((s) => s.name)], () => by_step(series, options)));
   charts.push({canvas, make: () => line_chart(canvas, series, options)});

@@ -1,23 +1,23 @@
-// Attention maps: a small canvas per head, all of an example answering to the same chosen symbol.
+// Attention maps: a small canvas per head; choosing a token marks its row in all maps of an example.
 const kinds = [
-  {kind: "encoder", title: "Encoder self-attention", rows: "source", text: "rows: the source symbol that looks · columns: the source symbol it looks at"},
-  {kind: "cross", title: "Cross-attention", rows: "target", text: "rows: the symbol being written · columns: the source symbol it looks at"},
-  {kind: "decoder", title: "Decoder self-attention", rows: "target", text: "rows: the symbol being written · columns: what was written before it"},
+  {kind: "encoder", title: "Encoder self-attention", rows: "source", text: "rows: the source token that attends · columns: the source token it attends to"},
+  {kind: "cross", title: "Cross-attention", rows: "target", text: "rows: the token being predicted · columns: the source token it attends to"},
+  {kind: "decoder", title: "Decoder self-attention", rows: "target", text: "rows: the token being predicted · columns: the output tokens before it"},
 ];
 const maps = [];                                    // those on the page: {canvas, map, ...}
 const chosen = {source: null, target: null};        // index of the shown row
 const locked = {source: null, target: null};
 let strips = {};                                    // buttons of both token strips
 
-const followers = [];                               // what else a page does when another row is chosen
+const followers = [];                               // functions to call when another row is chosen
 
 const blanks = new Map([[" ", {mark: "␣", name: "space"}], ["\n", {mark: "⏎", name: "line end"}], ["\t", {mark: "⇥", name: "tab"}]]);
 
-/** A symbol as it can be seen: a mark for a blank, U+200B for what has no shape of its own. */
+/** A visible form of a token: a mark for a blank, "U+200B" for a character without a shape. */
 const shown = (token) => blanks.get(token)?.mark
-  ?? token.replace(/(?! )[\p{Cc}\p{Cf}\p{Z}]/gu, (symbol) => "U+" + symbol.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
+  ?? token.replace(/(?! )[\p{Cc}\p{Cf}\p{Z}]/gu, (character) => "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
 
-/** A symbol as it can be said. */
+/** A token in words for a screen reader. */
 const said = (token) => blanks.get(token)?.name ?? shown(token);
 
 const head_name = (head) => head.name ?? `${head.kind} ${head.layer}.${head.head}`;  // a map may have a name of its own
@@ -53,7 +53,7 @@ function maps_section(finding) {
     tabs.append(h("button", {role: "tab", type: "button", id: `example-${i + 1}`, "aria-controls": "example", onclick: () => show(i)}, name));
   });
   arrows(tabs, (i) => show(i));
-  const section = h("section", {"aria-label": "Attention maps"}, h("h2", {}, finding.title), h("p.look", {}, finding.look),
+  const section = h("section", {"aria-label": "Attention maps"}, h("h2", {}, finding.title), h("p.look", {}, finding.caption),
     several ? tabs : null, body);
   return {section, start: () => show(0)};
 }
@@ -79,7 +79,7 @@ function arrows(row, act) {
 function strip(side, title, tokens) {
   const row = h("div.tokens", {role: "toolbar", "aria-label": title});
   tokens.forEach((token, i) => row.append(h("button", {
-    type: "button", tabindex: i === 0 ? 0 : -1, "aria-pressed": "false", "aria-label": `symbol ${i + 1}: ${said(token)}`,
+    type: "button", tabindex: i === 0 ? 0 : -1, "aria-pressed": "false", "aria-label": `token ${i + 1}: ${said(token)}`,
     onmouseenter: () => choose(side, i), onmouseleave: () => choose(side, null),
     onfocus: () => choose(side, i), onblur: () => choose(side, null), onclick: () => lock(side, i),
   }, shown(token))));

@@ -11,7 +11,7 @@ const mean_of = (value) => {
   const list = Object.values(value).filter(is_number);
   return list.length ? list.reduce((a, b) => a + b) / list.length : undefined;
 };
-/** What a tile shows of a number by model: the lower quality, the fused model's cost. */
+/** The number in a tile, of a number by model: the lower quality, the fused model's cost. */
 const tile_value = (value, higher) => value === null || typeof value !== "object" ? value
   : higher ? Math.min(...Object.values(value).filter(is_number)) : value.fused ?? mean_of(value);
 
@@ -63,7 +63,7 @@ function differences_figure() {
     {name: "key biases (no effect)", colour: "--goal", dashed: true, points: of("key_bias")},
   ].filter((s) => s.points.length);
   const parted = run.parted_at || {};
-  const marks_at = is_number(parted.step) ? [{x: parted.step, text: `apart at step ${commas(parted.step)}`}] : [];
+  const marks_at = is_number(parted.step) ? [{x: parted.step, text: `diverge at step ${commas(parted.step)}`}] : [];
   if (is_number(parted.threshold) && lines.length) {
     series.push({name: `threshold, ${number_text(parted.threshold)}`, colour: "--bad", dashed: true, plain: true,
                  points: [{x: lines[0].step, y: parted.threshold}, {x: lines.at(-1).step, y: parted.threshold}]});
@@ -108,7 +108,7 @@ function heads_figure() {
     figure.insertBefore(scale, figure.querySelector("details"));
     return figure;
   }
-  return h("figure", {}, h("h3", {}, found.heads.title), h("p.look", {}, found.heads.look), grids, scale);
+  return h("figure", {}, h("h3", {}, found.heads.title), h("p.look", {}, found.heads.caption), grids, scale);
 }
 
 /** Black or white, whichever reads better on the heat of a share: one of them always has a contrast of 4.5. */
@@ -151,10 +151,12 @@ function head_grid(kind, most) {
 
 const quantities = [
   {key: "exact_match", name: "exact match", higher: true, text: (v) => number_text(v, "%"), change: (a, b) => `${b >= a ? "+" : "−"}${Math.abs(100 * (b - a)).toFixed(1)} points`},
+  {key: "steps", name: "training steps", text: commas, in_table: true},
+  {key: "heads", name: "heads alive", text: commas, in_table: true},
   {key: "step_ms", name: "time of a step", text: (v) => v.toFixed(1) + " ms"},
-  {key: "attention_ms", name: "of it attention", text: (v) => v.toFixed(1) + " ms"},
+  {key: "attention_ms", name: "attention in a step", text: (v) => v.toFixed(1) + " ms"},
   {key: "parameters", name: "parameters", text: commas},
-  {key: "memory_bytes", name: "memory, at most", text: (v) => (v / 1e6).toFixed(1) + " MB"},
+  {key: "memory_bytes", name: "peak memory", text: (v) => (v / 1e6).toFixed(1) + " MB"},
 ];
 
 function tile_note(q, rows) {
@@ -163,15 +165,17 @@ function tile_note(q, rows) {
 }
 
 function before_after_figure() {
-  const rows = run.before_after, first = rows[0], last = rows.at(-1);
-  const tiles = quantities.map((q) => {
-    const a = tile_value(first[q.key], q.higher), b = tile_value(last[q.key], q.higher);
+  const rows = run.before_after, first = rows[run.compared.before], last = rows[run.compared.after];
+  const as_long = rows[run.compared.as_long];  // trained as long without removal; undefined where the run has none
+  const tiles = quantities.filter((q) => !q.in_table).map((q) => {
+    const a = tile_value(first[q.key], q.higher), b = tile_value(last[q.key], q.higher), c = as_long && tile_value(as_long[q.key], q.higher);
     if (!is_number(a) || !is_number(b)) return null;
     const change = q.change ? q.change(a, b) : a === 0 ? "" : `${b <= a ? "−" : "+"}${Math.abs(100 * (b - a) / a).toFixed(0)} %`;
     const better = b === a ? "" : (b > a) === Boolean(q.higher) ? ".better" : ".worse";
     const share = q.higher ? 100 * b : 100 * b / Math.max(a, b);
     return h("dl.tile", {style: "margin:0"}, h("dt", {}, q.name + tile_note(q, rows)),
-      h("dd", {}, h("div.now", {}, q.text(b)), h("span.then", {}, `${first.label} ${q.text(a)}  `), h("span.change" + better, {}, change)),
+      h("dd", {}, h("div.now", {}, q.text(b)), h("span.then", {}, `${first.label} ${q.text(a)}  `), h("span.change" + better, {}, change),
+        as_long && is_number(c) ? h("span.then", {}, ` ${as_long.label} ${q.text(c)}`) : null),
       h("dd.bar", {"aria-hidden": "true"}, h("b", {style: `width:${share.toFixed(1)}%`})));
   }).filter(Boolean);
   // Every quantity as a column; one that is given by model as a column per model.
@@ -182,7 +186,7 @@ function before_after_figure() {
       ? models.map((model) => ({title: `${q.name}, ${model}`, get: (row) => of_model(row[q.key], model), q})) : [{title: q.name, get: (row) => row[q.key], q}];
   });
   const cells = rows.map((row) => [row.label, ...columns.map((c) => { const v = c.get(row); return is_number(v) ? c.q.text(v) : "–"; })]);
-  return h("figure.wide", {}, h("h3", {}, found.before_after.title), h("p.look", {}, found.before_after.look), h("div.tiles", {}, tiles),
+  return h("figure.wide", {}, h("h3", {}, found.before_after.title), h("p.look", {}, found.before_after.caption), h("div.tiles", {}, tiles),
     numbers(found.before_after.title, ["", ...columns.map((c) => c.title)], () => cells));
 }
 
@@ -199,8 +203,8 @@ function importance_section() {
       values.map((v) => h("td", {}, number_text(v))), costs ? h("td", {}, number_text(head.cost)) : null,
       h("td", {}, is_number(head.removed_at) ? commas(head.removed_at) : "alive"));
   });
-  const titles = ["head", "", ...columns.map((m) => m || "importance"), ...(costs ? ["cost of removing it"] : []), "removed at step"];
-  return h("section", {"aria-label": "Importance"}, h("h2", {}, found.importance.title), h("p.look", {}, found.importance.look),
+  const titles = ["head", "", ...columns.map((m) => m || "importance"), ...(costs ? ["cost of removal"] : []), "removed at step"];
+  return h("section", {"aria-label": "Importance"}, h("h2", {}, found.importance.title), h("p.look", {}, found.importance.caption),
     h("div.card", {}, h("div.scroll", {tabindex: 0, role: "region", "aria-label": "importance of every head"},
       h("table.ranking", {}, h("thead", {}, h("tr", {}, titles.map((t) => h("th", {scope: "col"}, t)))), h("tbody", {}, rows)))));
 }

@@ -1,14 +1,14 @@
-// Telemetry: how every head fared, a row of small charts for each attention, a hue for each head.
+// Telemetry of every head: a row of small charts for each attention, a hue for each head.
 const blocks = [["query", "W_Q"], ["key", "W_K"], ["value", "W_V"], ["output", "W_O"]];
 const readings = [
   {key: "gradient_norm", title: (block) => `gradient norm, ${block}`, of_block: true, log: true},
   {key: "update_ratio", title: (block) => `update / weight, ${block}`, of_block: true, log: true},
-  {key: "gate_gradient", title: () => "gate gradient, size", log: true},
+  {key: "gate_gradient", title: () => "gate gradient, magnitude", log: true},
   {key: "entropy", title: () => "entropy"},
   {key: "confidence", title: () => "confidence"},
 ];
 
-/** What a head's name says: "cross 0.3". */
+/** A head from its name: "cross 0.3". */
 function parsed_head(name) {
   const [kind, place] = name.split(" ");
   const [layer, head] = place.split(".").map(Number);
@@ -28,27 +28,27 @@ const line_of = (head) => ["solid", "dashed", "dotted"][head % 3];
 
 const column_of = (line, reading, block) => reading.of_block ? line[reading.key][block] : line[reading.key];
 
-/** The points of one head's reading, as drawn: sizes on a log axis. */
+/** The points of one head's reading as drawn: magnitudes on a log axis. */
 function head_points(head, reading, block) {
   return run.telemetry.map((line) => ({x: line.step, y: column_of(line, reading, block)[line.heads.indexOf(head.name)]}))
     .filter((point) => is_number(point.y)).map(({x, y}) => ({x, y: reading.log ? Math.abs(y) : y}));
 }
 
-/** How a line that ends before the others do is told: by the step of the removal, or of the last
- * measurement where no record says more. */
+/** The end of a line that stops before the others: the step of the removal, or of the last
+ * measurement when the removal is not recorded. */
 function end_text(head, last_measured) {
   const removed_at = heads_by_name.get(head.name)?.removed_at;
   return is_number(removed_at) ? `, removed at step ${commas(removed_at)}` : `, last measured at step ${commas(last_measured)}`;
 }
 
-/** The vertical axis that all charts of a reading share, and its switch's blocks too. */
+/** The vertical axis shared by all charts of a reading, for all blocks. */
 function shared_axis(reading, heads) {
   if (!reading.log) return {min: 0, max: 1};
   const all = heads.flatMap((head) => (reading.of_block ? blocks : [[null]]).flatMap(([block]) => head_points(head, reading, block)))
     .map((point) => point.y).filter((y) => y > 0);
   if (!all.length) return {};
   const max = all.reduce((a, b) => Math.max(a, b)), min = all.reduce((a, b) => Math.min(a, b));
-  return {min: min < max ? Math.max(min, 1e-4 * max) : max / 10, max};  // what is smaller leaves through the floor
+  return {min: min < max ? Math.max(min, 1e-4 * max) : max / 10, max};  // smaller values are below the axis
 }
 
 function telemetry_section(finding) {
@@ -97,7 +97,7 @@ function telemetry_section(finding) {
   arrows(choices, choose_block);
   choose_block(blocks.findIndex(([key]) => key === block));
   const hues = [...new Set(heads.map((head) => head.head))].sort((a, b) => a - b);
-  return h("section", {"aria-label": "Telemetry of the heads"}, h("h2", {}, finding.title), h("p.look", {}, finding.look), choices,
+  return h("section", {"aria-label": "Telemetry of the heads"}, h("h2", {}, finding.title), h("p.look", {}, finding.caption), choices,
     h("div.card", {}, h("ul.legend", {}, hues.map((head) => h("li", {}, h("i." + line_of(head), {"--colour": `var(${head_variable(head)})`, "aria-hidden": "true"}), `head ${head}`))),
       rows.flat(), telemetry_numbers(finding, heads)));
 }

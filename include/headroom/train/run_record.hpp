@@ -1,0 +1,310 @@
+// RunRecord: the record of a training run or of a comparison of models, from which a page is made.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headroom/base/head_id.hpp"
+#include "headroom/io/fields.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+// Each struct lists its fields once; JSON out (json_of), JSON in and the errors for JSON that does
+// not fit follow from the list (io/fields.hpp). A field that may be missing from JSON is marked
+// `if_any` or is a std::optional. Numbers that are not finite are null in JSON.
+
+/// One number for all models of a run, or one per model. In JSON a number, or an object of numbers.
+class PerModel {
+ public:
+  PerModel() = default;
+  /// One for all models.
+  PerModel(double value) : values_{{"", value}} {}
+  /// One for each model, by its name.
+  PerModel(std::vector<std::pair<std::string, double>> values) : values_(std::move(values)) {}
+  bool operator==(const PerModel&) const = default;
+
+  bool given() const { return !values_.empty(); }
+  bool by_model() const { return given() && !values_[0].first.empty(); }
+  const std::vector<std::pair<std::string, double>>& values() const { return values_; }
+  /// The model's number, or the one for all; none when it is missing or not finite.
+  std::optional<double> of(const std::string& model) const;
+  /// Over the finite numbers; none without any.
+  std::optional<double> mean() const;
+  /// The smallest and the largest of the finite numbers; none without any.
+  std::optional<std::pair<double, double>> range() const;
+
+ private:
+  std::vector<std::pair<std::string, double>> values_;  // the only one's name is empty
+};
+
+// Their JSON forms; a head is the text of its HeadId.
+Record json_of(const PerModel& numbers);
+void read_json(const JsonNode& from, PerModel& to);
+Record json_of(const HeadId& head);
+void read_json(const JsonNode& from, HeadId& to);
+
+/// One measurement of a model: a line of metrics.jsonl.
+struct MetricsLine {
+  Index step = 0;
+  std::string model{};                      // empty when the run has only one
+  std::string phase{};                      // of the run, such as "learning"
+  std::map<std::string, double> numbers{};  // loss (training), validation_loss; others are measures
+  bool operator==(const MetricsLine&) const = default;
+  /// None when it is missing or not finite.
+  std::optional<double> number(const std::string& key) const;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("step", &MetricsLine::step);
+    visit("model", &MetricsLine::model, Presence::if_any);
+    visit("phase", &MetricsLine::phase, Presence::if_any);
+    visit(the_rest, &MetricsLine::numbers);
+  }
+};
+
+/// A number for every head, in the order of TelemetryLine::heads, for each block of a head: its
+/// rows of W_Q, W_K, W_V and its columns of W_O.
+struct BlockNumbers {
+  std::vector<double> query{}, key{}, value{}, output{};
+  bool operator==(const BlockNumbers&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("query", &BlockNumbers::query);
+    visit("key", &BlockNumbers::key);
+    visit("value", &BlockNumbers::value);
+    visit("output", &BlockNumbers::output);
+  }
+};
+
+/// The kinds of lines in metrics.jsonl besides measurements of the model.
+enum class LineKind { heads };
+
+/// Measurements of every live head at one step: a line of HeadTelemetry. Each list holds a number
+/// for every head in `heads`.
+struct TelemetryLine {
+  Index step = 0;
+  std::optional<LineKind> record = LineKind::heads;
+  std::string model{};  // empty when the run has only one
+  std::vector<HeadId> heads{};
+  BlockNumbers gradient_norm{};
+  std::vector<double> gate_gradient{}, entropy{}, confidence{};
+  BlockNumbers update_ratio{};
+  bool operator==(const TelemetryLine&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("step", &TelemetryLine::step);
+    visit("record", &TelemetryLine::record);
+    visit("model", &TelemetryLine::model, Presence::if_any);
+    visit("heads", &TelemetryLine::heads);
+    visit("gradient_norm", &TelemetryLine::gradient_norm);
+    visit("gate_gradient", &TelemetryLine::gate_gradient);
+    visit("entropy", &TelemetryLine::entropy);
+    visit("confidence", &TelemetryLine::confidence);
+    visit("update_ratio", &TelemetryLine::update_ratio);
+  }
+};
+
+enum class Better { higher, lower };
+
+/// A quality that the page draws beside the loss.
+struct MeasureRecord {
+  std::string key{}, name{};  // in MetricsLine::numbers; in texts
+  std::string unit{};         // "%": the numbers are fractions
+  Better better = Better::higher;
+  std::optional<double> goal{};
+  bool operator==(const MeasureRecord&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("key", &MeasureRecord::key);
+    visit("name", &MeasureRecord::name);
+    visit("unit", &MeasureRecord::unit, Presence::if_any);
+    visit("better", &MeasureRecord::better);
+    visit("goal", &MeasureRecord::goal, Presence::if_any);
+  }
+};
+
+/// max |difference| / max |value| of the worst tensor of two models at the start, key biases apart.
+struct StartDifference {
+  double forward = 0;
+  std::optional<double> parameter_gradient{}, input_gradient{};
+  std::optional<double> tolerance{};  // the largest that rounding explains
+  bool operator==(const StartDifference&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("forward", &StartDifference::forward);
+    visit("parameter_gradient", &StartDifference::parameter_gradient, Presence::if_any);
+    visit("input_gradient", &StartDifference::input_gradient, Presence::if_any);
+    visit("tolerance", &StartDifference::tolerance, Presence::if_any);
+  }
+};
+
+/// The same after a step: of the outputs, of all parameters, of the key biases.
+struct DifferenceLine {
+  Index step = 0;
+  std::optional<double> forward{}, parameter{}, key_bias{};
+  bool operator==(const DifferenceLine&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("step", &DifferenceLine::step);
+    visit("forward", &DifferenceLine::forward, Presence::if_any);
+    visit("parameter", &DifferenceLine::parameter, Presence::if_any);
+    visit("key_bias", &DifferenceLine::key_bias, Presence::if_any);
+  }
+};
+
+/// The first step after which parameters differed by more than the threshold; none: they never did.
+struct Divergence {
+  std::optional<Index> step{};
+  double threshold = 0;
+  bool operator==(const Divergence&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("step", &Divergence::step);
+    visit("threshold", &Divergence::threshold);
+  }
+};
+
+/// One head of the model that the run began with.
+struct HeadRecord {
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0, head = 0;          // from 0; `head` is the original number
+  std::optional<Index> removed_at{};  // the step after which it was removed; none: it is alive
+  PerModel importance{};
+  std::optional<double> cost{};  // see RunRecord::cost_name
+  bool operator==(const HeadRecord&) const = default;
+  HeadId id() const { return {kind, layer, head}; }
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("kind", &HeadRecord::kind);
+    visit("layer", &HeadRecord::layer);
+    visit("head", &HeadRecord::head);
+    visit("removed_at", &HeadRecord::removed_at);
+    visit("importance", &HeadRecord::importance, Presence::if_any);
+    visit("cost", &HeadRecord::cost, Presence::if_any);
+  }
+};
+
+/// How many heads were alive after a step.
+struct ScheduleLine {
+  Index step = 0, alive = 0;
+  bool operator==(const ScheduleLine&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("step", &ScheduleLine::step);
+    visit("alive", &ScheduleLine::alive);
+  }
+};
+
+/// One state of the run's models, measured on unseen examples and timed. Models with and without
+/// removal are told apart by `steps` and `heads`, never by the label.
+struct ComparisonRow {
+  std::string label{};                 // as tables show it: "before"
+  std::optional<Index> steps{};        // training steps that the models had done
+  std::optional<Index> heads{};        // live heads of one model
+  PerModel exact_match{};              // a share
+  PerModel step_ms{}, attention_ms{};  // of a training step; of it in attention
+  PerModel parameters{}, memory_bytes{};
+  bool operator==(const ComparisonRow&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("label", &ComparisonRow::label);
+    visit("steps", &ComparisonRow::steps, Presence::if_any);
+    visit("heads", &ComparisonRow::heads, Presence::if_any);
+    visit("exact_match", &ComparisonRow::exact_match, Presence::if_any);
+    visit("step_ms", &ComparisonRow::step_ms, Presence::if_any);
+    visit("attention_ms", &ComparisonRow::attention_ms, Presence::if_any);
+    visit("parameters", &ComparisonRow::parameters, Presence::if_any);
+    visit("memory_bytes", &ComparisonRow::memory_bytes, Presence::if_any);
+  }
+};
+
+/// The attention weights of one head on one example: a row per query, a weight per key.
+struct MapRecord {
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0, head = 0;
+  std::vector<std::vector<double>> rows{};
+  bool operator==(const MapRecord&) const = default;
+  HeadId id() const { return {kind, layer, head}; }
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("kind", &MapRecord::kind);
+    visit("layer", &MapRecord::layer);
+    visit("head", &MapRecord::head);
+    visit("rows", &MapRecord::rows);
+  }
+};
+
+/// One example with its tokens and maps. Maps of the encoder are source x source, of
+/// cross-attention target x source, of the decoder target x decoder_input. Row i belongs to the
+/// prediction of target[i]. Without decoder_input it is the target shifted by one. A removed head
+/// may have a map from before its removal.
+struct ExampleRecord {
+  std::vector<std::string> source{}, target{}, decoder_input{};
+  std::vector<MapRecord> maps{};
+  bool operator==(const ExampleRecord&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("source", &ExampleRecord::source, Presence::if_any);
+    visit("target", &ExampleRecord::target, Presence::if_any);
+    visit("decoder_input", &ExampleRecord::decoder_input, Presence::if_any);
+    visit("maps", &ExampleRecord::maps);
+  }
+};
+
+/// A run. Everything but the title may be left out; a page leaves out the sections whose records
+/// are missing.
+struct RunRecord {
+  std::string title{}, task{};
+  std::optional<std::uint64_t> seed{};
+  std::string command{};
+  std::vector<std::string> models{};      // order and colours; default: as the metrics name them
+  std::vector<MeasureRecord> measures{};  // default: those of train/measures.hpp that occur
+  std::vector<MetricsLine> metrics{};
+  std::vector<TelemetryLine> telemetry{};  // of one model
+  std::optional<StartDifference> separate_vs_fused{};
+  std::vector<DifferenceLine> differences{};
+  std::optional<Divergence> parted_at{};
+  std::vector<HeadRecord> heads{};
+  std::string importance_name{}, cost_name{};  // for the page, in words
+  std::vector<ScheduleLine> schedule{};
+  std::vector<ComparisonRow> before_after{};
+  std::vector<ExampleRecord> examples{};
+  Record config = Record::object(), environment = Record::object();  // shown as they are
+  bool operator==(const RunRecord&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("title", &RunRecord::title);
+    visit("task", &RunRecord::task, Presence::if_any);
+    visit("seed", &RunRecord::seed, Presence::if_any);
+    visit("command", &RunRecord::command, Presence::if_any);
+    visit("models", &RunRecord::models, Presence::if_any);
+    visit("measures", &RunRecord::measures, Presence::if_any);
+    visit("metrics", &RunRecord::metrics, Presence::if_any);
+    visit("telemetry", &RunRecord::telemetry, Presence::if_any);
+    visit("separate_vs_fused", &RunRecord::separate_vs_fused, Presence::if_any);
+    visit("differences", &RunRecord::differences, Presence::if_any);
+    visit("parted_at", &RunRecord::parted_at, Presence::if_any);
+    visit("heads", &RunRecord::heads, Presence::if_any);
+    visit("importance_name", &RunRecord::importance_name, Presence::if_any);
+    visit("cost_name", &RunRecord::cost_name, Presence::if_any);
+    visit("schedule", &RunRecord::schedule, Presence::if_any);
+    visit("before_after", &RunRecord::before_after, Presence::if_any);
+    visit("examples", &RunRecord::examples, Presence::if_any);
+    visit("config", &RunRecord::config, Presence::if_any);
+    visit("environment", &RunRecord::environment, Presence::if_any);
+  }
+};
+
+/// The record that a JSON text holds, checked by check(). `origin` names the file in errors. Throws
+/// DataError: `records.json: heads[3].layer must be a whole number, not "x"`.
+RunRecord run_record(const Record& json, const std::string& origin);
+
+/// Throws DataError unless the parts fit together: maps have a row per query and a weight per key,
+/// telemetry has a number for each head and is of one model, config and environment are objects.
+void check(const RunRecord& run, const std::string& origin);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,149 @@
+// Findings about the models before and after removing heads. The model after removal has trained
+// longer than the one before it, so every comparison of quality says by how much, and compares with
+// a model that trained as long without removal where the run has one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "headroom/report/terminal.hpp"
+#include "report/findings.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+constexpr double notable_change = 0.05;  // of a step's time
+
+/// The lowest exact match of a row's models; none without.
+std::optional<double> quality_of(const RunRecord& run, std::size_t row) {
+  const auto range = run.before_after[row].exact_match.range();
+  return range ? std::optional(range->first) : std::nullopt;
+}
+
+std::optional<double> step_ms_of(const RunRecord& run, std::size_t row) {
+  return run.before_after[row].step_ms.of("fused");
+}
+
+/// "450 more training steps"; "" when nothing tells or there were none.
+std::string more_steps(const Comparison& compared) {
+  if (compared.extra_steps.value_or(0) <= 0) return "";
+  return fmt::format("{}{} more training steps", compared.extra_is_least ? "at least " : "",
+                     with_commas(*compared.extra_steps));
+}
+
+/// "unchanged", "0.5 points lower"
+std::string change_text(double from, double to) {
+  const double points = 100 * (to - from);
+  if (std::abs(points) < 0.05) return "unchanged";
+  return fmt::format("{:.1f} points {}", std::abs(points), points < 0 ? "lower" : "higher");
+}
+
+/// ", exact match 0.5 points lower than when trained as long without removal"
+std::string quality_text(const RunRecord& run, const Comparison& compared) {
+  const auto after = quality_of(run, compared.after);
+  if (!after) return "";
+  if (compared.as_long && quality_of(run, *compared.as_long)) {
+    const std::string change = change_text(*quality_of(run, *compared.as_long), *after);
+    return change == "unchanged"
+               ? ", exact match the same as after training as long without removal"
+               : fmt::format(", exact match {} than after training as long without removal",
+                             change);
+  }
+  const auto before = quality_of(run, compared.before);
+  if (!before) return "";
+  const std::string more = more_steps(compared);
+  return fmt::format(", exact match {}{}", change_text(*before, *after),
+                     more.empty() ? "" : " after " + more);
+}
+
+/// The longer training in the caption, and the change by training alone.
+std::string caution(const RunRecord& run, const Comparison& compared) {
+  const std::string more = more_steps(compared);
+  if (more.empty()) return "";
+  const std::string& label = run.before_after[compared.after].label;
+  if (!compared.as_long) {
+    return fmt::format(
+        " The models of row \"{}\" had {} than those of row \"{}\": the difference in exact match "
+        "is not due to the removal alone.",
+        label, more, run.before_after[compared.before].label);
+  }
+  return fmt::format(" Rows \"{}\" and \"{}\" had {} than row \"{}\".", label,
+                     run.before_after[*compared.as_long].label, more,
+                     run.before_after[compared.before].label);
+}
+
+/// How long before the end the last head was removed: " (the last one 250 steps before the end)".
+std::string last_removal(const RunRecord& run) {
+  Index last = -1;
+  for (const HeadRecord& head : run.heads) last = std::max(last, head.removed_at.value_or(-1));
+  const Index end = last_step(run);
+  if (last < 0 || last > end) return "";
+  return fmt::format(" (the last one {} steps before the end)", with_commas(end - last));
+}
+
+}  // namespace
+
+MaybeFinding before_after_finding(const RunRecord& run) {
+  const auto compared = comparison_of(run);
+  if (!compared) return {};
+  const std::string quality = quality_text(run, *compared);
+  const std::string caption =
+      "All rows are measured the same way. Exact match is on inputs never seen in training, of the "
+      "weaker model where there are several." +
+      caution(run, *compared);
+  const auto before = step_ms_of(run, compared->before), after = step_ms_of(run, compared->after);
+  if (!before || !after || *after <= 0 || *before <= 0) {
+    return Finding{"Before and after" + quality, caption};
+  }
+  const double ratio = *before / *after;
+  if (ratio > 1 + notable_change) {
+    return Finding{fmt::format("A step is {:.2f} times faster{}", ratio, quality), caption};
+  }
+  if (ratio < 1 - notable_change) {
+    return Finding{fmt::format("A step is {:.2f} times slower{}", 1 / ratio, quality), caption};
+  }
+  return Finding{"No clear gain: a step takes as long as before" + quality,
+                 caption + " Less than 5 % counts as no change."};
+}
+
+std::string before_after_summary(const RunRecord& run, const std::vector<std::string>& models) {
+  const auto compared = comparison_of(run);
+  const Index gone = removed_heads(run);
+  if (!compared || gone == 0) return "";
+  std::string text;
+  const auto before = quality_of(run, compared->before), after = quality_of(run, compared->after);
+  if (before && after) {
+    const std::string more = more_steps(*compared);
+    const auto equal = [&run](std::size_t row) {
+      const auto range = run.before_after[row].exact_match.range();
+      return range->first == range->second;
+    };
+    const char* whose = models.size() < 2                                   ? "It"
+                        : equal(compared->before) && equal(compared->after) ? "Both"
+                                                                            : "The weaker one";
+    text += fmt::format(
+        "{} predicted {} of unseen examples exactly, and {} after removing {} of {} "
+        "heads{}{}. ",
+        whose, percent(*before), percent(*after), gone, run.heads.size(), last_removal(run),
+        more.empty() ? "" : " and " + more);
+    if (compared->as_long && quality_of(run, *compared->as_long)) {
+      text += fmt::format("After training as long without removal: {}. ",
+                          percent(*quality_of(run, *compared->as_long)));
+    }
+  }
+  const auto ms_before = step_ms_of(run, compared->before),
+             ms_after = step_ms_of(run, compared->after);
+  if (ms_before && ms_after) {
+    const bool fused =
+        models.size() > 1 && std::find(models.begin(), models.end(), "fused") != models.end();
+    text += fmt::format("A training step{} went from {:.1f} to {:.1f} ms. ",
+                        fused ? " of the fused one" : "", *ms_before, *ms_after);
+  }
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

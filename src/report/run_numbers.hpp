@@ -1,0 +1,47 @@
+// Series and comparisons taken from a run's record: shared by the parts of the report. Private.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headroom/train/run_record.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// The models of a run in their order; a run without names has one, "model".
+std::vector<std::string> models_of(const RunRecord& run);
+/// The qualities to draw beside the loss: the run's measures, or those of train/measures.hpp that
+/// occur.
+std::vector<MeasureRecord> measures_of(const RunRecord& run);
+
+struct Point {
+  Index step;
+  double value;
+};
+/// One model's finite numbers of a key, in the order in which they were recorded.
+std::vector<Point> series_of(const RunRecord& run, const std::string& model,
+                             const std::string& key);
+
+/// The largest step of the metrics, 0 without any.
+Index last_step(const RunRecord& run);
+
+Index removed_heads(const RunRecord& run);
+
+/// The rows of before_after by their part in the comparison, as positions in the list. Rows that
+/// tell their live heads and steps are found by these numbers: `after` has the fewest heads,
+/// `before` is the earliest with more, `as_long` has more heads and as many steps as `after`.
+/// Without such numbers they are the first and the last row.
+struct Comparison {
+  std::size_t before = 0, after = 0;
+  std::optional<std::size_t> as_long{};
+  /// Training steps that `after` has done more than `before`; none when nothing tells.
+  std::optional<Index> extra_steps{};
+  bool extra_is_least = false;  // the number is a lower bound, from the first removal
+};
+/// None for fewer than two rows.
+std::optional<Comparison> comparison_of(const RunRecord& run);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

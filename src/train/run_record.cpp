@@ -1,0 +1,160 @@
+// Records of runs: numbers per model, heads as texts, and what must fit together.
+#include "headroom/train/run_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "headroom/base/utf8.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+std::optional<double> PerModel::of(const std::string& model) const {
+  for (const auto& [name, value] : values_) {
+    if ((name.empty() || name == model) && std::isfinite(value)) return value;
+  }
+  return {};
+}
+
+std::optional<double> PerModel::mean() const {
+  double sum = 0;
+  Index count = 0;
+  for (const auto& [name, value] : values_) {
+    if (!std::isfinite(value)) continue;
+    sum += value;
+    ++count;
+  }
+  return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+}
+
+std::optional<std::pair<double, double>> PerModel::range() const {
+  std::optional<std::pair<double, double>> range;
+  for (const auto& [name, value] : values_) {
+    if (!std::isfinite(value)) continue;
+    range = range ? std::pair(std::min(range->first, value), std::max(range->second, value))
+                  : std::pair(value, value);
+  }
+  return range;
+}
+
+Record json_of(const PerModel& numbers) {
+  if (!numbers.given()) return {};
+  if (!numbers.by_model()) return json_of(numbers.values()[0].second);
+  Record record = Record::object();
+  for (const auto& [model, value] : numbers.values()) record[model] = json_of(value);
+  return record;
+}
+
+void read_json(const JsonNode& from, PerModel& to) {
+  const Record& value = from.value();
+  if (!value.is_number() && !value.is_null() && !value.is_object()) {
+    from.must_be("a number or an object of numbers by model");
+  }
+  std::vector<std::pair<std::string, double>> values;
+  if (value.is_number()) values.emplace_back("", value.get<double>());
+  if (value.is_object()) {
+    for (const auto& [model, number] : value.items()) {
+      const JsonNode element(number, from, model.c_str());
+      if (model.empty()) from.fail("a model without a name");
+      read_json(element, values.emplace_back(model, 0).second);
+    }
+  }
+  to = PerModel(std::move(values));
+}
+
+Record json_of(const HeadId& head) { return head.text(); }
+
+void read_json(const JsonNode& from, HeadId& to) {
+  std::string text;
+  read_json(from, text);
+  for (const AttentionKind kind : all_of<AttentionKind>()) {
+    const std::string start = std::string(name_of(kind)) + ' ';
+    if (!text.starts_with(start)) continue;
+    const char* const end = text.data() + text.size();
+    const auto layer = std::from_chars(text.data() + start.size(), end, to.layer);
+    if (layer.ec != std::errc() || layer.ptr == end || *layer.ptr != '.') break;
+    const auto head = std::from_chars(layer.ptr + 1, end, to.head);
+    if (head.ec != std::errc() || head.ptr != end || to.layer < 0 || to.head < 0) break;
+    to.kind = kind;
+    return;
+  }
+  from.must_be("the name of a head such as \"cross 0.3\"");
+}
+
+std::optional<double> MetricsLine::number(const std::string& key) const {
+  const auto found = numbers.find(key);
+  return found != numbers.end() && std::isfinite(found->second) ? std::optional(found->second)
+                                                                : std::nullopt;
+}
+
+namespace {
+
+/// A map has a row per query and a weight per key of its example.
+void check_map(const MapRecord& map, const ExampleRecord& example, const std::string& where) {
+  const auto& queries = map.kind == AttentionKind::encoder_self ? example.source : example.target;
+  const auto& keys = map.kind != AttentionKind::decoder_self ? example.source
+                     : example.decoder_input.empty()         ? example.target
+                                                             : example.decoder_input;
+  if (map.rows.size() != queries.size()) {
+    throw DataError(
+        fmt::format("{}.rows has {} rows for {} tokens", where, map.rows.size(), queries.size()));
+  }
+  for (std::size_t i = 0; i < map.rows.size(); ++i) {
+    if (map.rows[i].size() == keys.size()) continue;
+    throw DataError(fmt::format("{}.rows[{}] has {} weights for {} tokens", where, i,
+                                map.rows[i].size(), keys.size()));
+  }
+}
+
+void check_telemetry(const TelemetryLine& line, const std::string& where) {
+  const auto check_list = [&](const std::string& name, const std::vector<double>& numbers) {
+    if (numbers.size() == line.heads.size()) return;
+    throw DataError(fmt::format("{}.{} has {} numbers for {} heads", where, name, numbers.size(),
+                                line.heads.size()));
+  };
+  const auto check_blocks = [&](const std::string& name, const BlockNumbers& blocks) {
+    BlockNumbers::fields([&](const char* block, auto member) {
+      check_list(fmt::format("{}.{}", name, block), blocks.*member);
+    });
+  };
+  check_blocks("gradient_norm", line.gradient_norm);
+  check_list("gate_gradient", line.gate_gradient);
+  check_list("entropy", line.entropy);
+  check_list("confidence", line.confidence);
+  check_blocks("update_ratio", line.update_ratio);
+}
+
+}  // namespace
+
+RunRecord run_record(const Record& json, const std::string& origin) {
+  RunRecord run = struct_of<RunRecord>(json, origin);
+  check(run, origin);
+  return run;
+}
+
+void check(const RunRecord& run, const std::string& origin) {
+  for (std::size_t i = 0; i < run.telemetry.size(); ++i) {
+    const std::string where = fmt::format("{}: telemetry[{}]", origin, i);
+    check_telemetry(run.telemetry[i], where);
+    if (run.telemetry[i].model == run.telemetry[0].model) continue;
+    throw DataError(fmt::format("{}.model must be \"{}\" as in telemetry[0], not \"{}\"", where,
+                                printable(run.telemetry[0].model),
+                                printable(run.telemetry[i].model)));
+  }
+  for (std::size_t i = 0; i < run.examples.size(); ++i) {
+    for (std::size_t j = 0; j < run.examples[i].maps.size(); ++j) {
+      check_map(run.examples[i].maps[j], run.examples[i],
+                fmt::format("{}: examples[{}].maps[{}]", origin, i, j));
+    }
+  }
+  for (const auto& [name, facts] :
+       {std::pair("config", &run.config), std::pair("environment", &run.environment)}) {
+    if (!facts->is_object()) throw DataError(fmt::format("{}: {} must be an object", origin, name));
+  }
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,205 @@
+// What the report says about heads, and about models before and after removing heads.
+#include <string>
+
+#include "headroom/base/error.hpp"
+#include "headroom/report/report.hpp"
+#include "support/catch.hpp"
+#include "support/small_run.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// Heads of two layers: of each kind the given number is alive of 8.
+RunRecord with_kept(Index encoder, Index decoder, Index cross) {
+  RunRecord run = small_run();
+  run.telemetry.clear();
+  run.heads.clear();
+  const auto add = [&](AttentionKind kind, Index kept) {
+    for (Index i = 0; i < 8; ++i) {
+      run.heads.push_back({.kind = kind, .layer = i / 4, .head = i % 4});
+      if (i >= kept) run.heads.back().removed_at = 100;
+    }
+  };
+  add(AttentionKind::encoder_self, encoder);
+  add(AttentionKind::decoder_self, decoder);
+  add(AttentionKind::cross, cross);
+  return run;
+}
+
+std::string heads_title(const RunRecord& run) { return findings(run).heads->title; }
+std::string maps_title(const RunRecord& run) { return findings(run).maps->title; }
+std::string importance_title(const RunRecord& run) { return findings(run).importance->title; }
+
+}  // namespace
+
+TEST_CASE("kinds of attention differ only where a random choice of heads hardly would") {
+  CHECK(heads_title(with_kept(2, 2, 8)) ==
+        "Cross-attention keeps 8 of 8 heads, encoder self-attention only 2 of 8");
+  CHECK(heads_title(with_kept(8, 4, 0)) ==
+        "Encoder self-attention keeps 8 of 8 heads, cross-attention none of 8");
+  // 2 of 8 apart, as most random choices are.
+  CHECK(heads_title(with_kept(3, 4, 5)) ==
+        "No clear pattern: 12 heads were removed, from no kind clearly more");
+  CHECK_THAT(findings(with_kept(3, 4, 5)).heads->caption, Contains("in 87.3 % of cases"));
+  // One of 24: the kinds are always 1 of 8 apart.
+  CHECK_THAT(findings(with_kept(8, 7, 8)).heads->caption, Contains("in 100.0 % of cases"));
+  CHECK(heads_title(with_kept(8, 8, 8)) == "All 24 heads are alive");
+}
+
+TEST_CASE("a model with one kind of attention is told by its layers") {
+  RunRecord run = small_run();
+  for (HeadRecord& head : run.heads) head.kind = AttentionKind::encoder_self;
+  CHECK(heads_title(run) == "6 of 12 heads were removed");
+  CHECK_THAT(findings(run).heads->caption, Contains(" Layer 0 lost 4, layer 1 lost 2."));
+}
+
+TEST_CASE("exact match after removal is compared with the models that trained as long") {
+  RunRecord run = small_run();
+  const auto title = [&] { return findings(run).before_after->title; };
+  const auto caption = [&] { return findings(run).before_after->caption; };
+  // Records of earlier runs do not tell the steps of each row; the first removal bounds them.
+  CHECK(title() ==
+        "A step is 1.25 times faster, exact match 0.5 points lower after at least 95 more training "
+        "steps");
+  CHECK_THAT(caption(), EndsWith("The models of row \"after\" had at least 95 more training steps "
+                                 "than those of row \"before\": the difference in exact match is "
+                                 "not due to the removal alone."));
+
+  ComparisonRow &before = run.before_after[0], &after = run.before_after[1];
+  before.steps = 80;
+  before.heads = 12;
+  after.steps = 200;
+  after.heads = 6;
+  CHECK_THAT(title(), EndsWith("exact match 0.5 points lower after 120 more training steps"));
+  CHECK_THAT(findings(run).summary, Contains("and 120 more training steps."));
+
+  ComparisonRow as_long = before;
+  as_long.label = "as long, no head removed";
+  as_long.steps = 200;
+  as_long.exact_match = 0.999;
+  run.before_after.push_back(as_long);
+  CHECK(title() ==
+        "A step is 1.25 times faster, exact match 1.0 points lower than after training as long "
+        "without removal");
+  CHECK_THAT(caption(), EndsWith("Rows \"after\" and \"as long, no head removed\" had 120 more "
+                                 "training steps than row \"before\"."));
+  CHECK_THAT(findings(run).summary, Contains("After training as long without removal: 99.9 %."));
+  run.before_after[2].exact_match = 0.98;
+  CHECK_THAT(title(), EndsWith("exact match 0.9 points higher than after training as long without "
+                               "removal"));
+  run.before_after[2].exact_match = 0.989;
+  CHECK_THAT(title(), EndsWith("exact match the same as after training as long without removal"));
+}
+
+TEST_CASE("a step is faster, slower or neither") {
+  RunRecord run = small_run();
+  const auto title = [&] { return findings(run).before_after->title; };
+  run.before_after[1].step_ms = 37.5;
+  CHECK_THAT(title(),
+             StartsWith("No clear gain: a step takes as long as before, exact match 0.5 "));
+  run.before_after[1].step_ms = 76.0;
+  CHECK_THAT(title(), StartsWith("A step is 2.00 times slower"));
+  run.before_after[1].step_ms = {};
+  CHECK_THAT(title(), StartsWith("Before and after, exact match 0.5 points lower"));
+  run.before_after[1].exact_match = run.before_after[0].exact_match;
+  CHECK_THAT(title(), StartsWith("Before and after, exact match unchanged"));
+}
+
+TEST_CASE("the summary says when heads were removed, and whose exact match it is") {
+  RunRecord run = small_run();
+  const auto summary = [&] { return findings(run).summary; };
+  for (HeadRecord& head : run.heads) {
+    if (head.removed_at) head.removed_at = 150;
+  }
+  CHECK_THAT(summary(), Contains("(the last one 50 steps before the end)"));
+  run.before_after[0].exact_match = 1.0;
+  run.before_after[1].exact_match = {{{"separate", 0.96}, {"fused", 0.96}}};
+  CHECK_THAT(summary(), Contains("Both predicted 100.0 % of unseen examples exactly, and 96.0 %"));
+  run.heads[0].removed_at = 1000;  // after the run
+  CHECK_THAT(summary(), Contains("after removing 6 of 12 heads and at least 50 more training"));
+  for (HeadRecord& head : run.heads) head.removed_at.reset();
+  CHECK_THAT(summary(), !Contains("unseen examples"));
+}
+
+TEST_CASE("telemetry follows the mean entropy of the heads that are alive at the end") {
+  RunRecord run = small_run();
+  const auto title = [&] { return findings(run).telemetry->title; };
+  for (double& entropy : run.telemetry.back().entropy) entropy = 0.86;
+  CHECK(title() == "No clear pattern: the heads' mean entropy stays near 0.86 of the maximum");
+  for (double& entropy : run.telemetry.back().entropy) entropy = 0.96;
+  CHECK(title() == "Heads spread: their mean entropy rises from 0.90 to 0.96 of the maximum");
+  for (double& entropy : run.telemetry.front().entropy) entropy = std::nan("");
+  CHECK(title() == "Telemetry of every head");
+}
+
+TEST_CASE("a head points only by rows with several keys") {
+  RunRecord run = small_run();
+  auto& maps = run.examples[0].maps;
+  for (auto& row : maps[1].rows) row = {0.4, 0.3, 0.3};
+  CHECK(maps_title(run) == "No clear pattern: no head points at a single token");
+  // A causal row of one or two keys has a large weight whatever the head does.
+  run.examples = {
+      {.target = {"a", "b"}, .maps = {{AttentionKind::decoder_self, 0, 0, {{1, 0}, {0.3, 0.7}}}}}};
+  CHECK(maps_title(run) == "Attention maps");
+  run.examples = {
+      {.target = {"a", "b", "c"},
+       .maps = {{AttentionKind::decoder_self, 0, 0, {{1, 0, 0}, {0, 1, 0}, {0.4, 0.3, 0.3}}}}}};
+  CHECK(maps_title(run) == "No clear pattern: no head points at a single token");
+  run.examples[0].maps[0].rows[2] = {0.1, 0.8, 0.1};
+  CHECK(maps_title(run) == "Head decoder 0.0 points: its largest weight is 0.80 on average");
+}
+
+TEST_CASE("a middling correlation is called rough, and the caption says what would be clear") {
+  RunRecord run = small_run();
+  REQUIRE(run.heads.size() == 12);
+  CHECK(importance_title(run) ==
+        "Both layouts agree on which heads matter (rank correlation 1.00)");
+  // Importance rises with the head's place, `other` falls over the first `turned` and rises then.
+  const auto titled = [&](bool cost, int turned) {
+    for (int i = 0; i < 12; ++i) {
+      HeadRecord& head = run.heads[static_cast<std::size_t>(i)];
+      const double value = i < turned ? turned - 1 - i : i;
+      head.cost.reset();
+      if (cost) head.cost = value;
+      head.importance = {{{"separate", i}, {"fused", cost ? i : value}}};
+    }
+    return importance_title(run);
+  };
+  // 1 - 6 (sum of squared differences) / (12 * 143); by chance 2 / sqrt(12) = 0.58 is reached.
+  CHECK(titled(true, 1) == "Importance predicts the cost of removal (rank correlation 1.00)");
+  CHECK_THAT(
+      findings(run).importance->caption,
+      Contains("The cost of removing a head is the rise of the loss without this head alone. "
+               "The layouts rank their heads with a correlation of 1.00."));
+  CHECK(titled(true, 6) == "Importance predicts the cost of removal (rank correlation 0.76)");
+  CHECK(titled(true, 7) ==
+        "Importance predicts the cost of removal only roughly (rank correlation 0.61)");
+  CHECK_THAT(findings(run).importance->caption,
+             EndsWith("A rank correlation of 0.7 or more would be clear."));
+  CHECK(titled(true, 8) ==
+        "No clear pattern: importance hardly predicts the cost of removal (rank correlation 0.41)");
+  CHECK(titled(false, 7) ==
+        "The layouts agree only roughly on which heads matter (rank correlation 0.61)");
+  CHECK(
+      titled(false, 12) ==
+      "No clear pattern: the layouts do not agree on which heads matter (rank correlation -1.00)");
+}
+
+TEST_CASE("few heads do not make a clear correlation, and without a second ranking none is said") {
+  RunRecord run = small_run();
+  run.telemetry.clear();
+  run.heads.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    run.heads[i].importance = static_cast<double>(i);
+    run.heads[i].cost = static_cast<double>(i);
+  }
+  CHECK_THAT(importance_title(run), StartsWith("No clear pattern"));
+  CHECK_THAT(findings(run).importance->caption,
+             EndsWith("3 heads are too few for a clear rank correlation."));
+  for (HeadRecord& head : run.heads) head.cost.reset();
+  CHECK(importance_title(run) == "Head encoder 1.0 is the most important: 2, the median is 1");
+}
