@@ -16,10 +16,32 @@ namespace {
 
 constexpr double notable_change = 0.05;  // of a step's time
 
-/// The lowest exact match of a row's models; none without.
-std::optional<double> quality_of(const RunRecord& run, std::size_t row) {
-  const auto range = run.before_after[row].exact_match.range();
-  return range ? std::optional(range->first) : std::nullopt;
+/// The lowest exact match of two rows over the models that both have.
+struct Qualities {
+  double from = 1, to = 1;
+  std::vector<std::string> models{};  // empty: nothing was measured in both
+  bool equal = true;                  // over the models of each row
+};
+
+Qualities qualities_of(const RunRecord& run, std::size_t from, std::size_t to) {
+  const PerModel &a = run.before_after[from].exact_match, &b = run.before_after[to].exact_match;
+  Qualities found;
+  for (const auto& [model, value] : (a.by_model() ? a : b).values()) {
+    const auto x = a.of(model), y = b.of(model);
+    if (!x || !y) continue;
+    found.equal = found.equal && (found.models.empty() || (*x == found.from && *y == found.to));
+    found.from = std::min(found.from, *x);
+    found.to = std::min(found.to, *y);
+    found.models.push_back(model);
+  }
+  return found;
+}
+
+/// " of the fused model" where two rows have only that one of several models in common.
+std::string whose_quality(const RunRecord& run, const Qualities& qualities) {
+  return models_of(run).size() > 1 && qualities.models.size() == 1 && !qualities.models[0].empty()
+             ? fmt::format(" of the {} model", qualities.models[0])
+             : "";
 }
 
 std::optional<double> step_ms_of(const RunRecord& run, std::size_t row) {
@@ -40,22 +62,22 @@ std::string change_text(double from, double to) {
   return fmt::format("{:.1f} points {}", std::abs(points), points < 0 ? "lower" : "higher");
 }
 
-/// ", exact match 0.5 points lower than when trained as long without removal"
+/// ", exact match 0.5 points lower than after training as long without removal"
 std::string quality_text(const RunRecord& run, const Comparison& compared) {
-  const auto after = quality_of(run, compared.after);
-  if (!after) return "";
-  if (compared.as_long && quality_of(run, *compared.as_long)) {
-    const std::string change = change_text(*quality_of(run, *compared.as_long), *after);
-    return change == "unchanged"
-               ? ", exact match the same as after training as long without removal"
-               : fmt::format(", exact match {} than after training as long without removal",
-                             change);
+  if (compared.as_long) {
+    const Qualities found = qualities_of(run, *compared.as_long, compared.after);
+    if (!found.models.empty()) {
+      const std::string change = change_text(found.from, found.to);
+      return fmt::format(", exact match{} {} after training as long without removal",
+                         whose_quality(run, found),
+                         change == "unchanged" ? "the same as" : change + " than");
+    }
   }
-  const auto before = quality_of(run, compared.before);
-  if (!before) return "";
+  const Qualities found = qualities_of(run, compared.before, compared.after);
+  if (found.models.empty()) return "";
   const std::string more = more_steps(compared);
-  return fmt::format(", exact match {}{}", change_text(*before, *after),
-                     more.empty() ? "" : " after " + more);
+  return fmt::format(", exact match{} {}{}", whose_quality(run, found),
+                     change_text(found.from, found.to), more.empty() ? "" : " after " + more);
 }
 
 /// The longer training in the caption, and the change by training alone.
@@ -113,24 +135,20 @@ std::string before_after_summary(const RunRecord& run, const std::vector<std::st
   const Index gone = removed_heads(run);
   if (!compared || gone == 0) return "";
   std::string text;
-  const auto before = quality_of(run, compared->before), after = quality_of(run, compared->after);
-  if (before && after) {
+  const Qualities found = qualities_of(run, compared->before, compared->after);
+  if (!found.models.empty()) {
     const std::string more = more_steps(*compared);
-    const auto equal = [&run](std::size_t row) {
-      const auto range = run.before_after[row].exact_match.range();
-      return range->first == range->second;
-    };
-    const char* whose = models.size() < 2                                   ? "It"
-                        : equal(compared->before) && equal(compared->after) ? "Both"
-                                                                            : "The weaker one";
+    const char* whose = models.size() < 2 ? "It" : found.equal ? "Both" : "The weaker one";
     text += fmt::format(
-        "{} predicted {} of unseen examples exactly, and {} after removing {} of {} "
-        "heads{}{}. ",
-        whose, percent(*before), percent(*after), gone, run.heads.size(), last_removal(run),
+        "{} predicted {} of unseen examples exactly, and {} after removing {} of {} heads{}{}. ",
+        whose, percent(found.from), percent(found.to), gone, run.heads.size(), last_removal(run),
         more.empty() ? "" : " and " + more);
-    if (compared->as_long && quality_of(run, *compared->as_long)) {
-      text += fmt::format("After training as long without removal: {}. ",
-                          percent(*quality_of(run, *compared->as_long)));
+  }
+  if (compared->as_long) {
+    const Qualities whole = qualities_of(run, *compared->as_long, compared->after);
+    if (!whole.models.empty()) {
+      text += fmt::format("Exact match{} after training as long without removal: {}, with: {}. ",
+                          whose_quality(run, whole), percent(whole.from), percent(whole.to));
     }
   }
   const auto ms_before = step_ms_of(run, compared->before),

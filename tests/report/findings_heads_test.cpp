@@ -87,12 +87,19 @@ TEST_CASE("exact match after removal is compared with the models that trained as
         "without removal");
   CHECK_THAT(caption(), EndsWith("Rows \"after\" and \"as long, no head removed\" had 120 more "
                                  "training steps than row \"before\"."));
-  CHECK_THAT(findings(run).summary, Contains("After training as long without removal: 99.9 %."));
+  CHECK_THAT(findings(run).summary,
+             Contains("Exact match after training as long without removal: 99.9 %, with: 98.9 %."));
   run.before_after[2].exact_match = 0.98;
   CHECK_THAT(title(), EndsWith("exact match 0.9 points higher than after training as long without "
                                "removal"));
   run.before_after[2].exact_match = 0.989;
   CHECK_THAT(title(), EndsWith("exact match the same as after training as long without removal"));
+  // Only the same model is compared: 99.1 % of the separate one here.
+  run.before_after[2].exact_match = {{{"separate", 0.995}}};
+  CHECK_THAT(title(), EndsWith("exact match of the separate model 0.4 points lower than after "
+                               "training as long without removal"));
+  CHECK_THAT(findings(run).summary, Contains("Exact match of the separate model after training as "
+                                             "long without removal: 99.5 %, with: 99.1 %."));
 }
 
 TEST_CASE("a step is faster, slower or neither") {
