@@ -1,6 +1,7 @@
 // The contract of the exercise: write the library's sigmoid.
 #pragma once
 
+#include "common/exercise.hpp"
 #include "headroom/autograd/tape.hpp"
 
 namespace headroom {
@@ -11,15 +12,3 @@ Tensor sigmoid(const Tensor& x);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom
-
-namespace chapter {
-
-/// Thrown by what is still to be written.
-struct NotImplemented {
-  const char* what;
-};
-
-/// Stands in the skeleton where your line goes.
-[[noreturn]] inline headroom::Real not_implemented(const char* what) { throw NotImplemented{what}; }
-
-}  // namespace chapter

@@ -10,12 +10,12 @@ Tensor sigmoid(const Tensor& x) {
   OpScope op("sigmoid");
   Array y(x.shape());
   for (Index i = 0; i < y.size(); ++i) {
-    y[i] = chapter::not_implemented("the value");  // TODO: 1 / (1 + e^-x)
+    y[i] = chapter::todo("the value");  // TODO: 1 / (1 + e^-x)
   }
   return record(op, y, {x}, [y](const Array& dy, Gradients& into) {
     Array dx(dy.shape());
     for (Index i = 0; i < dx.size(); ++i) {
-      dx[i] = chapter::not_implemented("the gradient");  // TODO: from dy[i] and y[i]
+      dx[i] = chapter::todo("the gradient");  // TODO: from dy[i] and y[i]
     }
     into[0] += dx;
   });

@@ -5,7 +5,8 @@ usage: floors.py ROOT
 
 The floors are those of docs/architecture.md: a file may include its own folder and the floors
 below it. Public headers include public headers only; programs, examples, chapters and tests see
-the library through its public headers, except the tests of the folders in LOOKS_INSIDE.
+the library through its public headers, except the tests of the folders in LOOKS_INSIDE. Chapters
+may also include chapters/common.
 """
 
 import os
@@ -23,6 +24,8 @@ TARGETS = {"include/headroom/headroom.hpp": "heads", "include/headroom/headroom_
 
 # Tests that may include private headers: kernels are private as a whole, and map() is.
 LOOKS_INSIDE = {"array", "kernels", "benchmarks"}
+# Catch2, for the tests and, through chapters/common, for the checks of exercises.
+CATCH = "tests/support/catch.hpp"
 # Where xtensor may be included: the private shim, the references of the kernels, the bridge.
 SEES_XTENSOR = re.compile(r"^(src/array/xtensor\.hpp|src/kernels/.*_reference\.hpp"
                           r"|src/kernels/reference\.hpp|include/headroom/xtensor\.hpp"
@@ -47,6 +50,8 @@ def target_of(root, path, name):
     candidates = ["include/" + name, "src/" + name]
     if top in ("tests", "examples", "chapters"):
         candidates = [f"{top}/{name}", os.path.join(os.path.dirname(path), name)] + candidates
+    if top == "chapters":
+        candidates.append("tests/" + name)
     for candidate in candidates:
         if os.path.isfile(os.path.join(root, candidate)):
             return candidate
@@ -79,6 +84,11 @@ def broken_rule(path, target):
     if kind == "tests" and target_kind == "tests":
         if target_folder not in (folder, "support", ""):
             return f"sideways: tests/{folder} uses tests/{target_folder} (share by tests/support)"
+    elif kind == "chapters" and target == CATCH:
+        if folder != "common":
+            return "the checks of exercises include Catch2 through common/checks.hpp"
+    elif kind == "chapters" and target_kind == "chapters" and target_folder == "common":
+        return None
     elif kind in ("examples", "chapters") and target_kind != "public":
         if (target_kind, target_folder) != (kind, folder):
             return f"sideways: {kind}/{folder} includes {target}"

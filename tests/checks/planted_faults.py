@@ -32,6 +32,8 @@ PLANTED = [
     ("floors", "tests/ops/planted.cpp", '#include "../cli/x.hpp"\n', "parent folder"),
     ("floors", "chapters/a/x.hpp", HEADER, None),
     ("floors", "chapters/b/x.cpp", '#include "a/x.hpp"\n', "sideways"),
+    ("floors", "chapters/b/y.cpp", '#include "support/catch.hpp"\n', "common/checks.hpp"),
+    ("floors", "chapters/common/x.cpp", '#include "support/random.hpp"\n', "sideways"),
     ("floors", "src/cellar/x.cpp", "// A file.\n", "on no floor"),
     ("floors", "src/optim2/x.cpp", "// A file.\n", "no tests/optim2"),
     ("floors", "include/headroom/kernels/x.hpp", HEADER, "private headers only"),
