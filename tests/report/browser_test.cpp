@@ -32,6 +32,25 @@ TEST_CASE("a browser draws the whole page, without an error and without a reques
   }
 }
 
+TEST_CASE("a tile compares exact match with the same model trained as long without removal") {
+  if (!can_open_pages()) return;
+  const TemporaryFolder folder;
+  RunRecord run = small_run();
+  run.before_after.insert(run.before_after.begin() + 1, run.before_after[0]);
+  run.before_after[1].label = "as long";
+  run.before_after[1].exact_match = {{{"separate", 0.999}}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    run.before_after[i].steps = i == 0 ? 80 : 200;
+    run.before_after[i].heads = i == 2 ? 6 : 12;
+  }
+  write_report(run, folder / "report.html");
+  const OpenedPage page = open_page(folder / "report.html", folder / "browser", 1200, false);
+  CHECK(page.complaints == "");
+  CHECK_THAT(page.dom, Contains("exact match (separate)") && Contains("99.1 %") &&
+                           Contains("as long: 99.9 %") && Contains("−0.8 points"));
+  CHECK_THAT(page.dom, Contains("time of a step") && Contains("before: 38.0 ms"));
+}
+
 TEST_CASE("on paper, what carries a value keeps its colour, and texts follow the light theme",
           "[long]") {
   if (!can_open_pages()) return;

@@ -11,9 +11,10 @@ const mean_of = (value) => {
   const list = Object.values(value).filter(is_number);
   return list.length ? list.reduce((a, b) => a + b) / list.length : undefined;
 };
-/** The number in a tile, of a number by model: the lower quality, the fused model's cost. */
-const tile_value = (value, higher) => value === null || typeof value !== "object" ? value
-  : higher ? Math.min(...Object.values(value).filter(is_number)) : value.fused ?? mean_of(value);
+/** The number in a tile, of a number by model: the lowest quality of the models that `other` has too, the fused model's cost. */
+const tile_value = (value, other, higher) => value === null || typeof value !== "object" ? value
+  : higher ? Math.min(...Object.keys(value).filter((model) => is_number(of_model(other, model))).map((model) => value[model]).filter(is_number))
+    : value.fused ?? mean_of(value);
 
 /** Points of one model's key; nothing but numbers. */
 function points(key, model) {
@@ -161,21 +162,23 @@ const quantities = [
 
 function tile_note(q, rows) {
   const values = rows.map((row) => row[q.key]).filter((value) => value !== null && typeof value === "object");
-  return !values.length ? "" : q.higher ? " (lower)" : values.every((value) => "fused" in value) ? " (fused)" : " (mean)";
+  const shared = models.filter((model) => values.every((value) => model in value));
+  return !values.length || !several ? "" : shared.length === 1 ? ` (${shared[0]})` : q.higher ? " (lower)" : values.every((value) => "fused" in value) ? " (fused)" : " (mean)";
 }
 
 function before_after_figure() {
-  const rows = run.before_after, first = rows[run.compared.before], last = rows[run.compared.after];
-  const as_long = rows[run.compared.as_long];  // trained as long without removal; undefined where the run has none
+  const rows = run.before_after, last = rows[run.compared.after];
   const tiles = quantities.filter((q) => !q.in_table).map((q) => {
-    const a = tile_value(first[q.key], q.higher), b = tile_value(last[q.key], q.higher), c = as_long && tile_value(as_long[q.key], q.higher);
+    // A quality is compared with that of models trained as long without removal, where the run has them.
+    const as_long = q.higher ? rows[run.compared.as_long] : undefined;
+    const first = as_long?.[q.key] ? as_long : rows[run.compared.before];
+    const a = tile_value(first[q.key], last[q.key], q.higher), b = tile_value(last[q.key], first[q.key], q.higher);
     if (!is_number(a) || !is_number(b)) return null;
     const change = q.change ? q.change(a, b) : a === 0 ? "" : `${b <= a ? "−" : "+"}${Math.abs(100 * (b - a) / a).toFixed(0)} %`;
     const better = b === a ? "" : (b > a) === Boolean(q.higher) ? ".better" : ".worse";
     const share = q.higher ? 100 * b : 100 * b / Math.max(a, b);
-    return h("dl.tile", {style: "margin:0"}, h("dt", {}, q.name + tile_note(q, rows)),
-      h("dd", {}, h("div.now", {}, q.text(b)), h("span.then", {}, `${first.label} ${q.text(a)}  `), h("span.change" + better, {}, change),
-        as_long && is_number(c) ? h("span.then", {}, ` ${as_long.label} ${q.text(c)}`) : null),
+    return h("dl.tile", {style: "margin:0"}, h("dt", {}, q.name + tile_note(q, [first, last])),
+      h("dd", {}, h("div.now", {}, q.text(b)), h("span.then", {}, `${first.label}: ${q.text(a)}  `), h("span.change" + better, {}, change)),
       h("dd.bar", {"aria-hidden": "true"}, h("b", {style: `width:${share.toFixed(1)}%`})));
   }).filter(Boolean);
   // Every quantity as a column; one that is given by model as a column per model.
