@@ -1,23 +1,32 @@
 #!/usr/bin/env bash
-# A newcomer's first minutes, for real: makes a bare Debian 12 with nothing but git, clones this
-# repository's HEAD into it and runs commands there, each timed. Not part of the ordinary test run.
+# A newcomer's first minutes, for real: makes a bare Debian with nothing but git, clones this
+# repository's HEAD into it and runs commands there, each timed. Not part of the test suite.
 #
 #   sudo tests/fresh_machine.sh                         ./headroom demo
 #   sudo tests/fresh_machine.sh './headroom test' ...   other commands, one per argument
-#   --keep                                              leave the machine's folder, and say where
+#   --suite NAME                                        Debian's release (default: bookworm)
+#   --keep                                              keep the machine's folder, and print it
 #
 # Needs root, debootstrap, and a Debian mirror: MIRROR=..., else the one this machine uses, else
-# deb.debian.org. So that apt works in there as it does here it copies, where they exist:
+# deb.debian.org. So that apt works in there as it does here, it copies, where they exist:
 # /etc/apt without its third-party sources, /etc/resolv.conf, /etc/hosts, this machine's own
 # certificates (/usr/local/share/ca-certificates and /etc/ssl/certs) and the variables *_proxy.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 keep=false
-if [[ ${1:-} == --keep ]]; then
-  keep=true
+suite=bookworm
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+    --keep) keep=true ;;
+    --suite) suite=${2:?--suite needs a release of Debian, such as trixie} && shift ;;
+    *)
+      echo "error: fresh_machine.sh has no option $1; it takes --suite NAME and --keep" >&2
+      exit 2
+      ;;
+  esac
   shift
-fi
+done
 commands=("$@")
 ((${#commands[@]})) || commands=('./headroom demo')
 
@@ -35,14 +44,14 @@ mirror=${mirror:-http://deb.debian.org/debian}
 
 machine=$(mktemp -d "${TMPDIR:-/tmp}/fresh_machine.XXXXXX")
 if $keep; then
-  trap 'echo "the machine stays in $machine"' EXIT
+  trap 'echo "the machine is kept in $machine"' EXIT
 else
   trap 'rm -rf --one-file-system "$machine"' EXIT
 fi
 chmod 755 "$machine"
 
-echo "making a bare Debian 12 from $mirror"
-debootstrap --variant=minbase --include=git bookworm "$machine" "$mirror" >"$machine.log" 2>&1 || {
+echo "making a bare Debian ($suite) from $mirror"
+debootstrap --variant=minbase --include=git "$suite" "$machine" "$mirror" >"$machine.log" 2>&1 || {
   tail -n 5 "$machine.log" >&2
   exit 1
 }
@@ -59,7 +68,7 @@ copy() { # copy PATH...: into the machine, links followed, what exists
 copy /etc/resolv.conf /etc/hosts /usr/local/share/ca-certificates /etc/ssl/certs
 copy /etc/apt/apt.conf /etc/apt/apt.conf.d /etc/apt/auth.conf /etc/apt/auth.conf.d
 copy /etc/apt/trusted.gpg.d /etc/apt/keyrings
-if grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release; then
+if grep -qsx "VERSION_CODENAME=$suite" /etc/os-release; then
   copy /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources
   [[ -e /etc/apt/sources.list ]] || rm -f "$machine/etc/apt/sources.list"
 fi
@@ -70,8 +79,8 @@ while IFS= read -r variable; do
   environment+=("$variable")
 done < <(env | grep -iE '^(https?|ftp|all|no)_proxy=' || true)
 
-# inside COMMAND: runs it in the machine. Its mounts live in a namespace of their own, so nothing
-# of this machine is left mounted in the folder, whatever happens.
+# inside COMMAND: runs it in the machine. Its mounts are in a separate namespace, so nothing of this
+# machine is left mounted in the folder, whatever happens.
 inside() {
   env -i "${environment[@]}" unshare --mount --pid --fork --kill-child bash -c '
     mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && mount --rbind /sys "$0/sys" &&
@@ -79,7 +88,7 @@ inside() {
 }
 
 inside 'for tool in g++ c++ cmake ninja make python3 sudo; do
-    if command -v $tool; then echo "not bare: $tool is there" >&2; exit 1; fi
+    if command -v $tool; then echo "not bare: it has $tool" >&2; exit 1; fi
   done
   cd && git -c advice.detachedHead=false clone -q headroom.bundle headroom'
 
