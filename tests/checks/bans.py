@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on what must not stand in any file: each rule was paid for (docs/architecture.md).
+"""Fails on banned constructs, on files of wrong form, and above a budget of lines
+(docs/architecture.md gives the reasons).
 
 usage: bans.py ROOT
 """
@@ -43,8 +44,11 @@ COLUMNS = 100
 MOST_LINES, FEWER_LINES = 450, 400
 LONGER_WITH_REASON = {}  # path: why this file is better in one piece
 
-BUDGET = 9000  # about so many lines on floors 0 to 9, without blanks and comments: told only
-BUDGET_FLOORS = "base array kernels autograd ops io nn data optim train".split()
+# The most lines of code on these floors, without blank lines, comments and the lines that open and
+# close namespaces. A commit that raises it gives the reason.
+BUDGET = 12600
+BUDGET_FLOORS = "base array kernels autograd ops io nn data optim".split()
+NAMESPACE = re.compile(r"^(inline )?namespace\b.*{$", re.M)
 
 
 def call_at(text, start):
@@ -62,6 +66,12 @@ def without_comments(text):
     pattern = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/'
     return re.sub(pattern, lambda m: m.group(0) if m.group(0)[0] == '"'
                   else re.sub(r"[^\n]", "", m.group(0)), text, flags=re.S)
+
+
+def lines_of_code(code):
+    """Lines of code without comments: neither blank, nor opening or closing a namespace."""
+    lines = sum(1 for line in code.split("\n") if line.strip())
+    return lines - 2 * len(NAMESPACE.findall(code))
 
 
 def check_bans(root, path, text, code):
@@ -103,7 +113,7 @@ def check_form(path, text):
 
 def main():
     root = sys.argv[1]
-    findings, longest, budget = [], [], 0
+    findings, longest, lines_so_far = [], [], 0
     for path in files(root, CODE + BUILD + (".py", ".sh")):
         text = read(root, path)
         if path.startswith("tests/checks/bans"):
@@ -121,8 +131,11 @@ def main():
             parts = path.split("/")
             floor = parts[2] if parts[0] == "include" else parts[1]
             if parts[0] in ("src", "include") and floor in BUDGET_FLOORS:
-                budget += sum(1 for line in code.split("\n") if line.strip())
-    summary = f"{budget} of about {BUDGET} lines on floors 0 to 9"
+                lines_so_far += lines_of_code(code)
+    if lines_so_far > BUDGET:
+        findings.append(f"floors {BUDGET_FLOORS[0]} to {BUDGET_FLOORS[-1]}: {lines_so_far} lines of "
+                        f"code, the budget is {BUDGET}: shorten, or raise it and say why")
+    summary = f"{lines_so_far} of {BUDGET} lines on floors {BUDGET_FLOORS[0]} to {BUDGET_FLOORS[-1]}"
     if longest:
         summary += f"; over {FEWER_LINES} lines: {', '.join(longest)}"
     report("bans", findings, summary)

@@ -59,6 +59,7 @@ PLANTED = [
     ("bans", "src/ops/linear.cpp", "\tint a;\n", "a tab"),
     ("bans", "src/ops/linear.cpp", "// " + "x" * 98 + "\n", "101 columns"),
     ("bans", "src/ops/linear.cpp", "// x\n" * 450, "split it"),
+    ("bans", "src/ops/planted.cpp", "int a;\n" * 20000, "the budget is"),
     ("bans", "src/ops/planted.cpp", "int a;\n", "opens with a sentence"),
     ("bans", "src/ops/planted.hpp", "// A header.\n", "pragma once"),
     ("bans", "tests/ops/planted.cpp", "REQUIRE(a == Approx(1));\n", "matchers"),
