@@ -2,7 +2,7 @@
 # Installs headroom into a temporary prefix and builds one user's program against it.
 #
 # usage: consume.sh BUILD_FOLDER COMPILER KIND [LIBRARY BYTES [SCALAR MARCH]]
-#   KIND: package, bridge, pkg_config, subproject, mixed
+#   KIND: package, bridge, pkg_config, subproject, configure_subproject, mixed
 set -euo pipefail
 build=$1 compiler=$2 kind=$3 library=${4:-headroom} bytes=${5:-4} scalar=${6:-OFF} march=${7:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -42,9 +42,10 @@ case $kind in
       -o "$folder/consumer" "${libs[@]}"
     (cd "$folder" && ./consumer)
     ;;
-  subproject)
+  subproject | configure_subproject)
     configure subproject -DHEADROOM_SOURCE="$here/../.." -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
       -DCMAKE_UNITY_BUILD=ON >/dev/null
+    [[ $kind == subproject ]] || exit 0
     cmake --build "$folder/build" --parallel >/dev/null
     "$folder/build/consumer"
     ;;
