@@ -11,16 +11,16 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// What the page is about, in two sentences.
+/// Summary of the page in two sentences.
 std::string attend_summary(const Record& record) {
   const Record& model = record["model"];
   const Index heads = model["heads"], alive = model["alive"];
   const std::string left = alive == heads ? fmt::format("all {} heads are alive", heads)
                                           : fmt::format("{} of {} heads are alive", alive, heads);
   const bool switchable = !record["page_model"].contains("left_out");
-  return fmt::format("Where the heads of a trained model look, symbol by symbol; {}. {}", left,
+  return fmt::format("What the heads of a trained model attend to, token by token; {}. {}", left,
                      switchable ? "The model itself is in this page: type another input, switch "
-                                  "heads off, and see what it answers then."
+                                  "heads off, and see what it predicts then."
                                 : "The maps were computed when the page was written.");
 }
 

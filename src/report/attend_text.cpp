@@ -37,11 +37,11 @@ std::string shown(const std::string& text, const TerminalStyle& style) {
   return printable(result, 1000);
 }
 
-/// The symbols of an axis, spaces and line ends made visible.
-std::vector<std::string> axis(const Record& symbols, const TerminalStyle& style) {
+/// The tokens of an axis, spaces and line ends made visible.
+std::vector<std::string> axis(const Record& tokens, const TerminalStyle& style) {
   std::vector<std::string> texts;
-  for (const Record& symbol : symbols) {
-    const std::string text = symbol;
+  for (const Record& token : tokens) {
+    const std::string text = token;
     texts.push_back(style.unicode && text == " " ? "␣" : shown(text, style));
   }
   return texts;
@@ -126,7 +126,7 @@ std::string layer_text(const Record& example, const std::vector<Record>& heads, 
   return side_by_side(blocks, static_cast<std::size_t>(fit), width);
 }
 
-/// What the model made of the input.
+/// The model's output for the input.
 std::string answer_text(const Record& record, const TerminalStyle& style) {
   const Record& answer = record["answer"];
   const std::string origin = answer.contains("classes")        ? ""

@@ -84,7 +84,7 @@ TEST_CASE("the page draws every map, greys removed heads and agrees with the pro
   }
 }
 
-TEST_CASE("the address brings back input, kind, head, symbol and the heads that are off") {
+TEST_CASE("the address brings back input, kind, head, token and the heads that are off") {
   if (!can_open_pages()) return;
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::classifier, Layout::separate));
@@ -103,13 +103,13 @@ TEST_CASE("the address brings back input, kind, head, symbol and the heads that 
   const double yes = std::exp(static_cast<double>(logits[1])) / sum;
 
   const OpenedPage page =
-      open_at(folder, "#input=dcbaa&kind=encoder&head=1.2&symbol=4&off=encoder.0.1,encoder.1.0");
+      open_at(folder, "#input=dcbaa&kind=encoder&head=1.2&token=4&off=encoder.0.1,encoder.1.0");
   CHECK(page.complaints == "");
   CHECK(page.attribute("maps") == "1");
   CHECK_THAT(page.dom, Contains("Without 2 heads") && Contains("“dcbaa” → “"));
   CHECK_THAT(page.dom, Contains(fmt::format("yes {:.1f} %", 100 * yes)));
   CHECK(times(page.dom, "aria-pressed=\"true\"") == 1);
-  CHECK_THAT(page.dom, Contains("aria-label=\"symbol 4: a\"") && Contains("encoder 1.2"));
+  CHECK_THAT(page.dom, Contains("aria-label=\"token 4: a\"") && Contains("encoder 1.2"));
   CHECK(times(page.dom, "type=\"checkbox\"") == 1);
 
   const OpenedPage unknown = open_at(folder, "#input=d%C3%A9");
@@ -143,7 +143,7 @@ TEST_CASE("pointing, keys, clicks and typing do what the page says") {
 const is_on = (token) => token.classList.contains("on");
 const tokens = () => all(".tokens button");
 const focused = (element) => document.activeElement === element;
-/** Whether every mark shows its own head's weight of its own symbol in that head's colour. */
+/** Whether every mark shows its own head's weight of its own token in that head's colour. */
 const marked = (row, maps = run.example.maps, off = []) => all(".key").every((key, k) => {
   const heads = run.heads.filter((head) => head.kind === "cross");
   const marks = [...key.querySelectorAll("i")];
@@ -170,7 +170,7 @@ see("focused", focused(tokens()[1]) && is_on(tokens()[1]));
 see("stop", tokens()[1].tabIndex === 0 && tokens()[0].tabIndex === -1);
 tokens()[1].click();
 tokens()[1].blur();
-see("locked", tokens()[1].ariaPressed === "true" && location.hash.includes("symbol=2"));
+see("locked", tokens()[1].ariaPressed === "true" && location.hash.includes("token=2"));
 see("said", spoken.textContent.split("; ").length === 6);
 
 let drawn = 0;
@@ -250,14 +250,15 @@ TEST_CASE("what is malformed in an address is passed over, and the address alone
   if (!can_open_pages()) return;
   // An address, and the same as the page understands it.
   using Addresses = std::vector<std::pair<std::string, std::string>>;
-  const Addresses of_seq2seq = {{"symbol=1.5", "kind=cross"},
-                                {"kind=decoder&symbol=2", "kind=decoder&symbol=2"},
-                                {"symbol=3", "kind=cross&symbol=3"},
+  const Addresses of_seq2seq = {{"token=1.5", "kind=cross"},
+                                {"kind=decoder&token=2", "kind=decoder&token=2"},
+                                {"token=3", "kind=cross&token=3"},
+                                {"symbol=3", "kind=cross&token=3"},  // as earlier pages wrote it
                                 {"", "kind=cross"},
-                                {"symbol=-1", "kind=cross"},
-                                {"symbol=0", "kind=cross"},
-                                {"symbol=NaN&kind=sideways", "kind=cross"},
-                                {"symbol=1e99", "kind=cross"},
+                                {"token=-1", "kind=cross"},
+                                {"token=0", "kind=cross"},
+                                {"token=NaN&kind=sideways", "kind=cross"},
+                                {"token=1e99", "kind=cross"},
                                 {"kind=constructor&off=cross", "kind=cross"},
                                 {"head=.", "kind=cross"},
                                 {"head=0.1.2", "kind=cross"},
@@ -267,7 +268,7 @@ TEST_CASE("what is malformed in an address is passed over, and the address alone
                                 {"%", "kind=cross"},
                                 {"input=ab&output=q", "kind=cross"}};
   const Addresses of_classifier = {{"output=x&input=ab", "input=ab&kind=encoder"},
-                                   {"symbol=1.5&kind=cross", "kind=encoder"},
+                                   {"token=1.5&kind=cross", "kind=encoder"},
                                    {"input=", "kind=encoder"}};
   for (const ModelKind kind : {ModelKind::seq2seq, ModelKind::classifier}) {
     const bool classifier = kind == ModelKind::classifier;
@@ -309,11 +310,11 @@ TEST_CASE("every kind of page keeps what every page must keep", "[long]") {
   const auto small = [](ModelKind kind) {
     return test::small_saved_model(test::small_config(kind, Layout::fused));
   };
-  check(with_twelve_heads(), {.input = long_text, .write = 8}, "#symbol=30", "24", {true});
-  check(small(ModelKind::classifier), {.input = typed}, "#symbol=2&off=encoder.0.1", "6", {false});
+  check(with_twelve_heads(), {.input = long_text, .write = 8}, "#token=30", "24", {true});
+  check(small(ModelKind::classifier), {.input = typed}, "#token=2&off=encoder.0.1", "6", {false});
   check(small(ModelKind::language_model), {.input = typed, .write = 4}, "", "6", {false}, 1000);
   check(small(ModelKind::seq2seq), {.input = typed},
-        "#kind=encoder&head=1.1&symbol=2&off=cross.0.0,encoder.1.1", "1", {true});
+        "#kind=encoder&head=1.1&token=2&off=cross.0.0,encoder.1.1", "1", {true});
 }
 
 TEST_CASE("labels do not run into each other, those that matter are drawn, and all can be seen",

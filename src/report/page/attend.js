@@ -1,4 +1,4 @@
-// The page of `headroom attend`: where the heads look in one text; another text can be typed, heads can be
+// The page of `headroom attend`: the attention maps of one text. Another text can be typed, heads can be
 // switched off, and the address holds the state, so that a link shows the same.
 const main = document.getElementById("main");
 const present = kinds.filter(({kind}) => run.heads.some((head) => head.kind === kind));
@@ -7,7 +7,7 @@ const key_of = (head) => head_key(head.kind, head.layer, head.head);
 const record = run.page_model;
 const model = record.left_out ? null : load_model(record);
 
-// What the address holds. focus: {layer, head} when one head fills the page, else null; off: keys of heads.
+// The state in the address. focus: {layer, head} when one head fills the page, else null; off: keys of heads.
 const usual_kind = (present.find(({kind}) => kind === "cross") ?? present[0]).kind;
 const state = {input: run.input, output: run.output ?? null, kind: usual_kind, focus: null, off: new Set()};
 let now = {example: run.example, answer: run.answer};  // with the heads that are on
@@ -16,12 +16,12 @@ const marks_of_keys = [];                                 // marks under a key: 
 
 // ---------------------------------------------------------------- state and address
 
-/** Whether the question is the one that the page was written for. */
+/** True if input and output are those that the page was written for. */
 const as_written = () => state.input === run.input && state.output === (run.output ?? null);
 
 const place_of = (head) => head ? {layer: head.layer, head: head.head} : null;
 
-/** "cross 0.3" as it stands in an address. */
+/** "cross 0.3" as an address has it: "cross.0.3". */
 const dotted = (key) => key.replace(" ", ".");
 
 function address() {
@@ -33,12 +33,12 @@ function address() {
   parts.set("kind", state.kind);
   if (state.focus) parts.set("head", `${state.focus.layer}.${state.focus.head}`);
   const row = locked[side_of(state.kind)];
-  if (row !== null) parts.set("symbol", row + 1);
+  if (row !== null) parts.set("token", row + 1);
   if (state.off.size) parts.set("off", [...state.off].map(dotted).join(","));
   return "#" + parts;
 }
 
-/** Writes the state into the address: as a place to come back to, or in place of the last one. */
+/** Writes the state into the address: as a new entry of the history, or in place of the last one. */
 function remember(place) {
   const wanted = address();
   if (wanted === location.hash) return;
@@ -48,7 +48,7 @@ function remember(place) {
 
 let moving = false;
 
-/** Does what leads to a new place in the history; false says that it did not. */
+/** Calls `act` and adds an entry to the history unless it returns false. */
 function move(act) {
   moving = true;
   const moved = act() !== false;
@@ -56,7 +56,7 @@ function move(act) {
   if (moved) remember(true);
 }
 
-/** Takes the state from the address alone; what does not exist here is passed over. Returns the row that it locks, or -1. */
+/** Takes the state from the address alone and ignores parts that do not exist here. Returns the row that it locks, or -1. */
 function recall() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const living = (key) => run.heads.find((head) => key_of(head) === key && !head.removed);
@@ -67,8 +67,8 @@ function recall() {
   state.focus = place_of(living(`${state.kind} ${parts.get("head")}`));
   const off = (parts.get("off") ?? "").split(",").map((text) => text.replace(".", " "));
   state.off = new Set(off.filter((key) => model && living(key)));
-  const symbol = Number(parts.get("symbol"));
-  return Number.isInteger(symbol) ? symbol - 1 : -1;
+  const token = Number(parts.get("token") ?? parts.get("symbol"));  // "symbol" in addresses of earlier pages
+  return Number.isInteger(token) ? token - 1 : -1;
 }
 
 const unlock = () => { for (const rows of [locked, chosen]) rows.source = rows.target = null; };
@@ -91,10 +91,10 @@ function whole_here() {
   return last_whole.found;
 }
 
-/** Computes anew and draws; an input that the model cannot read leaves all as it is, with a sentence. Returns whether it could. */
+/** Computes and draws again. An input that the model cannot read changes nothing but the message. Returns true if it could be read. */
 function update() {
   try {
-    // Beside an answer with heads off stands one of the same rounded weights, so that only the heads differ.
+    // An answer with heads off is shown beside one of the same rounded weights, so that only the heads differ.
     const all = as_written() && !state.off.size ? {example: run.example, answer: run.answer} : whole_here();
     now = state.off.size ? computed_here(state.off) : all;
     whole = all;
@@ -111,31 +111,31 @@ function update() {
 const message = h("p.worse", {role: "alert"});
 const say = (text) => { message.textContent = text; };
 const percent = (p) => p > 0.999 ? "over 99.9 %" : p < 0.001 ? "under 0.1 %" : `${(100 * p).toFixed(1)} %`;
-const visible = (text) => [...text].map((symbol) => symbol === " " ? symbol : shown(symbol)).join("");
+const visible = (text) => [...text].map((character) => character === " " ? character : shown(character)).join("");
 const brief = (text) => [...text].length > 60 ? [...text].slice(0, 59).join("") + "…" : text;
 
-/** An answer in its symbols: a class, words with the spaces before them, or characters. */
+/** An answer in its tokens: a class, words with the spaces before them, or characters. */
 function pieces({text, classes}) {
   if (classes) return [text];
   const vocabulary = record.vocabularies?.target ?? record.vocabularies?.tokens;
   return vocabulary?.kind === "words" ? text.split(/(?= )/) : [...visible(text)];
 }
 
-/** An answer; what differs from another one is marked. */
+/** An answer; tokens that differ from another one are marked. */
 function answer_text(answer, other) {
-  const symbols = pieces(answer), others = other && pieces(other);
-  return symbols.length ? symbols.map((symbol, i) => others && others[i] !== symbol ? h("mark", {}, symbol) : symbol) : [h("i", {}, "nothing")];
+  const tokens = pieces(answer), others = other && pieces(other);
+  return tokens.length ? tokens.map((token, i) => others && others[i] !== token ? h("mark", {}, token) : token) : [h("i", {}, "nothing")];
 }
 
 const answers = h("dl.answers", {"aria-live": "polite"});
 
 function show_answer() {
-  const written = run.model.family === "language_model" ? "It goes on" : run.model.family === "classifier" ? "It says" : "It writes";
+  const written = run.model.family === "language_model" ? "The model continues" : run.model.family === "classifier" ? "The model predicts" : "The model generates";
   const line = (title, {answer}, other) => [h("dt", {}, title),
     h("dd", {}, h("code", {}, answer_text(answer, other)), h("span", {}, answer.classes ? answer.classes.map((c) => `${c.name} ${percent(c.probability)}`).join(", ") : `probability ${percent(answer.probability)}`,
       answer.finished === false ? ", cut off" : ""))];
   const off = [...state.off];
-  answers.replaceChildren(...line(state.output === null ? written : "Given as written", whole),
+  answers.replaceChildren(...line(state.output === null ? written : "Given as output", whole),
     ...(off.length ? line(`Without ${off.length === 1 ? off[0] : `${off.length} heads`}`, now, whole.answer) : []));
   all_on.hidden = !off.length;
   const title = `“${brief(visible(state.input))}” → “${brief(visible(whole.answer.text))}”`;
@@ -147,7 +147,7 @@ const all_on = h("button.plain", {type: "button", hidden: "", onclick: switch_al
 const long_text = run.model.family === "language_model";
 const field = h(long_text ? "textarea" : "input", {id: "input", spellcheck: "false", autocomplete: "off", rows: long_text ? 3 : null, disabled: model ? null : ""});
 
-/** The form for another input, or the sentence that says why there is none. */
+/** The form for another input, or the reason why there is none. */
 function question_section() {
   const ask = (event) => {
     event.preventDefault();
@@ -160,11 +160,11 @@ function question_section() {
     Object.assign(locked, rows);
     Object.assign(chosen, rows);
   };
-  const form = h("form.ask", {onsubmit: ask}, h("label", {for: "input"}, "Input"), field, model ? h("button.plain", {type: "submit"}, "Look") : null);
+  const form = h("form.ask", {onsubmit: ask}, h("label", {for: "input"}, "Input"), field, model ? h("button.plain", {type: "submit"}, "Show") : null);
   return h("section", {"aria-label": "Input and answer"}, form, message, answers, all_on, h("p.look", {}, about_model()));
 }
 
-/** How the page's own numbers compare with the program's, or why it has none. */
+/** How the logits of the page compare with the program's, or why the page has no model. */
 function about_model() {
   if (!model) return `Another input cannot be typed here, nor heads switched off: ${record.left_out}.`;
   const {logits} = forward(model, run.ids.source, run.ids.target_in);
@@ -223,7 +223,7 @@ function show_maps() {
   maps.length = 0;
   strips = {};
   for (const side of ["source", "target"]) if (locked[side] >= axis.queries.length) locked[side] = chosen[side] = null;
-  const rows = group.kind === "encoder" ? "symbols that look" : "symbols being written";
+  const rows = group.kind === "encoder" ? "tokens that attend" : "tokens being predicted";
   const parts = [h("p.look", {}, `${group.title} · ${group.text}`), strip(group.rows, rows, axis.queries), key_strip(axis.keys, focused ? [focused] : heads, !focused)];
   const numbers_open = view.querySelector("details")?.open ?? false;
   view.replaceChildren(...parts, ...(focused ? detail(focused, heads, axis, group) : grid(heads, axis, group)));
@@ -231,7 +231,7 @@ function show_maps() {
   refresh();
 }
 
-/** The symbols that are looked at; under each a mark for every head, arranged as the maps are. */
+/** The tokens that are attended to; under each a mark for every head, arranged as the maps are. */
 function key_strip(keys, heads, all) {
   const columns = all ? head_count : 1;
   marks_of_keys.length = 0;
@@ -240,10 +240,10 @@ function key_strip(keys, heads, all) {
     marks_of_keys.push(marks);
     return h("span.key", {}, h("b", {}, shown(token)), h("span.marks", {"--columns": columns, "aria-hidden": "true"}, marks.map((mark) => mark.element)));
   });
-  return h("div.sentence", {}, h("span", {}, all ? "symbols looked at; a mark for every head: layers from top to bottom, heads in their colours" : "symbols looked at"), h("div.keys", {}, cells));
+  return h("div.sentence", {}, h("span", {}, all ? "tokens attended to; a mark for every head: layers from top to bottom, heads in their colours" : "tokens attended to"), h("div.keys", {}, cells));
 }
 
-/** Says the row that is kept; in the large view, which has one head to read, also the one that is only pointed at. (A map says its own row.) */
+/** Announces the row that is kept; in the large view, with one head, also the row that is only pointed at. (A map announces its own row.) */
 function say_row() {
   const side = side_of(state.kind), on_map = document.activeElement?.tagName === "CANVAS";
   const row = locked[side] ?? (state.focus && !on_map ? chosen[side] : null);
@@ -251,7 +251,7 @@ function say_row() {
   if (spoken.textContent !== text) spoken.textContent = text;
 }
 
-/** Brings the marks to the chosen row, and says it. */
+/** Updates the marks for the chosen row, and announces it. */
 function follow_row() {
   const row = chosen[side_of(state.kind)];
   const entry_of = new Map(maps.map((entry) => [key_of(entry.map), entry]));
@@ -283,7 +283,7 @@ function head_card(head, axis, group, alone) {
     map ? map_canvas({map, queries: axis.queries, keys: axis.keys, side: group.rows, gone: off}) : h("div.none", {}, "no map"));
 }
 
-/** One head alone: its map, its numbers, the way back and to its neighbours. */
+/** One head alone: its map, its numbers, buttons back and to its neighbours. */
 function detail(head, heads, axis, group) {
   const alive = heads.filter((h) => !h.removed), at = alive.indexOf(head);
   const to = (other, text) => other ? h("button.plain", {type: "button", onclick: () => focus_on(other)}, text(key_of(other))) : null;
@@ -304,21 +304,21 @@ function start() {
   attend_facts();
   for (const {kind, title} of present) tabs.append(h("button", {role: "tab", type: "button", id: `kind-${kind}`, "aria-controls": "maps", value: kind, onclick: () => choose_kind(kind)}, title));
   arrows(tabs, (i) => choose_kind(present[i].kind));
-  main.append(question_section(), h("section", {"aria-label": "Attention maps"}, h("h2", {}, "Where each head looks"),
-    h("p.look", {}, "Point at a symbol, or move to it by keyboard, to see where every head looks from there; click or press Enter to keep it. A head's name shows it large."
-      + (model ? " Its switch removes what it adds to the layer's output." : "")), tabs, view, spoken), run.environment ? folded("Environment", run.environment) : "");
+  main.append(question_section(), h("section", {"aria-label": "Attention maps"}, h("h2", {}, "What each head attends to"),
+    h("p.look", {}, "Point at a token, or move to it by keyboard, to see what every head attends to from there; click or press Enter to keep it. A head's name shows it large."
+      + (model ? " Its switch removes the head's part of the layer's output." : "")), tabs, view, spoken), run.environment ? folded("Environment", run.environment) : "");
   followers.push(follow_row);
   restore();
 }
 
-/** Shows what the address says. */
+/** Shows the state in the address. */
 function restore() {
   const row = recall();
   field.value = state.input;
   unlock();
   if (row >= 0) locked[side_of(state.kind)] = chosen[side_of(state.kind)] = row;
   if (update()) return;
-  Object.assign(state, {input: run.input, output: run.output ?? null});  // the sentence stays; the rest as written
+  Object.assign(state, {input: run.input, output: run.output ?? null});  // the message stays; the rest as written
   const sentence = message.textContent;
   update();
   say(sentence);

@@ -23,7 +23,7 @@ const said = (token) => blanks.get(token)?.name ?? shown(token);
 const head_name = (head) => head.name ?? `${head.kind} ${head.layer}.${head.head}`;  // a map may have a name of its own
 const heads_by_name = new Map((run.heads || []).map((head) => [head_name(head), head]));
 
-/** The head that a map belongs to, or null: a map of the laboratory may show something else. */
+/** The head that a map belongs to, or NaN: a map of the laboratory may show something else. */
 const head_of = (map) => map.kind ? map.head : Number(/^head (\d+)$/.exec(map.name ?? "")?.[1] ?? NaN);
 const head_colour = (head) => `var(${head_variable(head)})`;
 const swatch = (head) => h("i.swatch", {"--colour": head_colour(head), "aria-hidden": "true"});
@@ -128,14 +128,14 @@ function example_maps(example) {
   strips = {};
   for (const side of ["source", "target"]) chosen[side] = locked[side] = null;
   const parts = [];
-  if (example.source) parts.push(strip("source", "source, as it is read", example.source));
-  if (example.target) parts.push(strip("target", "target, as it is written", example.target));
+  if (example.source) parts.push(strip("source", "source", example.source));
+  if (example.target) parts.push(strip("target", "target", example.target));
   for (const group of kinds) {
     const given = example.maps.filter((map) => map.kind === group.kind);
     if (!given.length) continue;
     const {queries, keys} = axes(example, group.kind);
     parts.push(h("h4", {}, group.title), h("p.look", {}, group.text));
-    // Every head of the grid has its place, also one that left no map.
+    // Every head of the grid has its place, also one without a map.
     const known = (run.heads || []).filter((head) => head.kind === group.kind);
     const wanted = [...given, ...known.filter((head) => !given.some((map) => head_name(map) === head_name(head)))];
     const layers = [...new Set(wanted.map((map) => map.layer))].sort((a, b) => a - b);
@@ -156,10 +156,10 @@ function map_card(map, queries, keys, side) {
   const title = h("p", {}, h("b.name", {}, is_number(head) ? swatch(head) : null, map.name ?? `head ${map.head}`),
     gone ? h("span", {title: `removed at step ${commas(removed_at)}`}, `removed at ${commas(removed_at)}`) : null);
   return h("div.map" + (gone ? ".removed" : ""), {}, title,
-    map.rows ? map_canvas({map, queries, keys, side, gone}) : h("div.none", {}, gone ? "gone" : "no map"));
+    map.rows ? map_canvas({map, queries, keys, side, gone}) : h("div.none", {}, gone ? "removed" : "no map"));
 }
 
-/** The canvas of {map, queries, keys, side, gone} with the line that reads its chosen row out: a slider, whose value is the row. */
+/** The canvas of {map, queries, keys, side, gone} with a line that tells its chosen row. It is a slider whose value is the row. */
 function map_canvas(entry) {
   const {map, queries, keys, side} = entry;
   const canvas = h("canvas", {role: "slider", "aria-orientation": "vertical", "aria-valuemin": 1, "aria-valuemax": queries.length,
@@ -227,7 +227,7 @@ function rows_fold(group, queries, keys) {
   const fill = () => {
     const row = chosen[group.rows] ?? 0;
     const entries = maps.filter((entry) => entry.map.kind === group.kind);
-    details.replaceChildren(details.firstChild, h("p.look", {}, `The row of symbol ${row + 1}, “${shown(queries[row])}”. Lock another symbol and open this again for its row.`),
+    details.replaceChildren(details.firstChild, h("p.look", {}, `The row of token ${row + 1}, “${shown(queries[row])}”. Lock another token and open this again for its row.`),
       table(["head", ...keys.map(shown)], entries.map((e) => [head_name(e.map), ...e.map.rows[row].map((w) => w.toFixed(2))]), group.title));
   };
   details.addEventListener("toggle", () => { if (details.open) fill(); });
@@ -288,7 +288,7 @@ function draw_map(entry) {
   canvas.setAttribute("aria-valuetext", text || "no row is chosen");
 }
 
-/** Which of so many labels to draw: those that are wanted, and of the others every so-manieth that is not too close to one of them. */
+/** Which labels to draw: all that are wanted, and every n-th of the others that is not too close to one of them. */
 function labelled(count, every, wanted) {
   const near = (at) => wanted.some((other) => Math.abs(at - other) < every);
   return [...Array(count).keys()].filter((at) => wanted.includes(at) || (at % every === 0 && !near(at)));
