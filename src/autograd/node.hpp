@@ -19,7 +19,7 @@ struct Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  /// Lets go of the closure and of what it saved.
+  /// Frees the closure and the arrays that it saved.
   void free();
   bool leaf() const { return operation == nullptr; }
   /// Where contributions of the running backward pass are summed. A leaf without hooks needs no sum
@@ -32,12 +32,14 @@ struct Node {
   std::vector<std::shared_ptr<Node>> inputs;  // nullptr for inputs that want no gradient
   std::vector<std::pair<Array, std::uint32_t>> saved_leaves;  // leaf values with their versions
   Backward backward;
-  Remake remake;   // empty when the output has to be kept by who needs it
+  Remake remake;   // empty when operations that read the output have to keep it
   Array incoming;  // dL/d(output) while a backward pass runs
   Array grad;      // what the user sees
   std::vector<GradientHook> hooks;
   bool retain = false;
   bool freed = false;
+  bool served = false;   // the closure that runs now added to the sum, or said that nothing flows
+  bool reached = false;  // a backward pass met this node since zero_grad()
 };
 
 struct TensorBody {

@@ -56,14 +56,29 @@ void Node::free() {
 
 // ---------------------------------------------------------------- gradients of inputs
 
+std::size_t Gradients::size() const { return node_.inputs.size(); }
+
 GradientSlot Gradients::operator[](std::size_t input) const {
+  if (input >= size()) {
+    throw UsageError(fmt::format("backward: '{}' asks for the gradient of input {}; the last is {}",
+                                 node_.operation, input, size() - 1));
+  }
   return GradientSlot(node_.inputs[input].get());
+}
+
+void nothing_flows(const Array&, Gradients& into) {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i].nothing_flows();
 }
 
 bool GradientSlot::has_sum() const { return node_->sum().defined(); }
 
+void GradientSlot::nothing_flows() {
+  if (wanted()) node_->served = true;
+}
+
 // In place only into a buffer that nobody else holds: y = a + a hands the same dy to both inputs.
 Array& GradientSlot::own_sum() {
+  node_->served = true;
   Array& sum = node_->sum();
   if (sum.shared()) sum = sum.clone();
   return sum;
@@ -78,6 +93,7 @@ void GradientSlot::operator+=(Array gradient) {
   if (has_sum()) {
     add_in_place(own_sum(), gradient);
   } else {
+    node_->served = true;
     // A leaf's gradient is always its own, or clipping would scale a shared one twice.
     node_->sum() = node_->leaf() && gradient.shared() ? gradient.clone() : std::move(gradient);
   }
@@ -150,6 +166,12 @@ Array Saved::value() const {
 Tensor record(const OpScope& op, Array y, const Inputs& inputs, Backward backward, Remake remake) {
   count_bytes(op, y, inputs);
   check_anomaly(op.name(), "output", y);
+  if (!backward) {
+    throw UsageError(fmt::format(
+        "{}: recorded without a closure; record_without_gradient() is for operations that have no "
+        "gradient, the closure nothing_flows for outputs that do not depend on the inputs",
+        op.name()));
+  }
   if (!wants_tape(inputs)) return Tensor(std::move(y));
   auto node = std::make_shared<Node>(y.shape());
   node->operation = op.name();
@@ -210,6 +232,25 @@ void check_usable(const Node& node) {
   }
 }
 
+/// Runs the closure of a node. Throws UsageError when it passes over an input (invariant 3).
+void run_closure(const Node& node, const Array& dy, Gradients& into) {
+  for (const auto& input : node.inputs) {
+    if (input != nullptr) input->served = false;
+  }
+  node.backward(dy, into);
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Node* const input = node.inputs[i].get();
+    if (input == nullptr || input->served) continue;
+    throw UsageError(fmt::format(
+        "backward: '{}' added nothing to the gradient of its input {} of shape {} ({}); every "
+        "input that requires a gradient needs into[{}] += ..., or into[{}].nothing_flows() if the "
+        "output does not depend on it",
+        node.operation, i, input->shape.text(),
+        input->leaf() ? "a leaf: a parameter" : fmt::format("the output of '{}'", input->operation),
+        i, i));
+  }
+}
+
 void visit(Node& node, bool keep_graph) {
   if (node.leaf() && node.hooks.empty()) return;  // its sum is its gradient already
   for (const GradientHook& hook : node.hooks) {
@@ -231,7 +272,7 @@ void visit(Node& node, bool keep_graph) {
     const OpScope scope(node.operation, Pass::backward);
     count_bytes(scope, node);
     Gradients into(node);
-    node.backward(dy, into);
+    run_closure(node, dy, into);
   }
   if (anomaly) {
     for (const auto& input : node.inputs) {
@@ -249,6 +290,7 @@ void run_backward(const std::shared_ptr<Node>& root, Array cotangent, bool keep_
   GradientSlot(root.get()) += std::move(cotangent);
   try {
     for (const auto& node : order) {
+      node->reached = true;
       if (node->sum().defined()) visit(*node, keep_graph);
     }
   } catch (...) {

@@ -58,8 +58,12 @@ void Tensor::set_grad(Array gradient) {
   mutable_grad() = std::move(gradient);
 }
 
+bool Tensor::reached_by_backward() const { return requires_grad() && body_->node->reached; }
+
 void Tensor::zero_grad() {
-  if (requires_grad()) body_->node->grad = {};
+  if (!requires_grad()) return;
+  body_->node->grad = {};
+  body_->node->reached = false;
 }
 
 Tensor& Tensor::retain_grad() {

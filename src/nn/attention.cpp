@@ -81,6 +81,18 @@ AttentionMask filled(const KeyValueCache& cache) {
   return AttentionMask::lengths(Ids({cache.keys.dim(0)}, static_cast<std::int32_t>(cache.length)));
 }
 
+/// The heads' outputs of an attention without heads, [B, Tq, 0], in which nothing depends on the
+/// inputs or on the parameters of the projections. It is on the tape all the same: so the graph is
+/// not cut, and an optimizer knows why these parameters and whatever feeds only them get no
+/// gradient.
+Tensor no_heads(Attention& attention, const Tensor& query, const Tensor& key, const Tensor& value,
+                const Tensor& gates) {
+  OpScope op("attention");
+  std::vector<Tensor> inputs{query, key, value, gates};
+  for (const NamedParameter& own : parameters(attention)) inputs.push_back(own.tensor);
+  return record(op, Array({query.dim(0), query.dim(1), 0}), inputs, nothing_flows);
+}
+
 }  // namespace
 
 Layout layout_from(const std::string& name) { return from_name<Layout>("layout", name); }
@@ -101,7 +113,8 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
   AttentionOut out;
   if (live() == 0) {  // nobody left: the output bias alone
     if (cache != nullptr && !cache->fixed) cache->length += key.dim(1);
-    out.y = combine(constant(Array({query.dim(0), query.dim(1), 0})));
+    // members() only lists the parameters here
+    out.y = combine(no_heads(const_cast<Attention&>(*this), query, key, value, ask.gates));
     return out;
   }
 

@@ -70,7 +70,7 @@ TEST_CASE("gradcheck names the worst number with both values") {
              Catch::StartsWith("gradcheck failed") && Catch::Contains("input 0, element 2"));
 }
 
-TEST_CASE("gradcheck catches a flipped sign, a missing gradient, a NaN and a small error") {
+TEST_CASE("gradcheck catches a flipped sign, a zero gradient, a NaN and a small error") {
   const auto scaled = [](Real factor) {
     return [factor](const Array& dy, const Array& y, GradientSlot into) {
       into += each(dy, y, [factor](Real d, Real s) { return factor * d / (2 * s); });
@@ -81,9 +81,12 @@ TEST_CASE("gradcheck catches a flipped sign, a missing gradient, a NaN and a sma
   CHECK_FALSE(gradcheck(root_with(scaled(0)), {positive}).passed);
   CHECK_FALSE(gradcheck(root_with(scaled(Real(1.00001))), {positive}).passed);
   CHECK_FALSE(gradcheck(root_with(scaled(std::nan(""))), {positive}).passed);
-  CHECK_FALSE(
-      gradcheck(root_with([](const Array&, const Array&, const GradientSlot&) {}), {positive})
-          .passed);
+}
+
+TEST_CASE("gradcheck names the operation whose gradient is missing") {
+  CHECK_THROWS_WITH(
+      gradcheck(root_with([](const Array&, const Array&, const GradientSlot&) {}), {positive}),
+      Catch::Contains("'root' added nothing to the gradient of its input 0"));
 }
 
 TEST_CASE("gradcheck catches a gradient that overwrites instead of adding") {

@@ -1,4 +1,31 @@
 // The tape: how operations record themselves, and the switches that change what is recorded.
+//
+// Invariants (N is a node of the tape, that is one recorded operation or a leaf that requires a
+// gradient; a pass is one call of Tensor::backward()):
+//
+//  1. Births grow along the tape: an operation is younger than each of its inputs. A pass visits
+//     the nodes below its root from the youngest to the oldest, each at most once. Hence the
+//     gradient of N is complete when the closure of N runs.
+//  2. A closure captures Arrays, never its operation's output Tensor: that would be a cycle, which
+//     is never freed.
+//  3. No silent cut: a closure adds to the gradient of every input that requires one (zeros count),
+//     or it says that nothing flows there (nothing_flows). Otherwise the pass throws UsageError and
+//     names operation and input. Additions are judged per node and per closure: one tensor may be
+//     several inputs, of which any one suffices, and additions by earlier closures do not count.
+//  4. Hence a node below the root that has no gradient when its turn comes is one to which only
+//     operations through which nothing flows lead. Its closure does not run, so the same holds for
+//     what feeds only it. A leaf below the root has Tensor::reached_by_backward() set, whether or
+//     not it got a gradient; Optimizer::step() asks for that before it calls a parameter cut off.
+//  5. A gradient is changed in place only in a buffer that nobody else holds. A leaf's gradient is
+//     always its own buffer.
+//  6. The value of a leaf that an operation read has the same version in the backward pass as in
+//     the forward pass; a pass over changed values throws before any closure runs.
+//  7. Without keep_graph a closure is freed as soon as it has run, an interior gradient (unless
+//     retained) as soon as it was handed to its closure. A pass over a freed node throws before any
+//     closure runs.
+//  8. When a pass ends by an exception, no interior node keeps a part of a gradient. Leaves keep
+//     what they got before.
+//  9. Neither walking a tape nor destroying one recurses, so depth is bounded by memory alone.
 #pragma once
 
 #include <functional>
@@ -33,12 +60,14 @@ class GradientSlot {
       *this += static_cast<Array>(pending);
     }
   }
-  /// The sum itself, zero at first and owned by nobody else, for kernels that add in place.
-  /// Call it only when wanted().
+  /// The sum itself, zero at first and owned by nobody else, for kernels that add in place. Asking
+  /// for it counts as an addition. Call it only when wanted().
   Array& sum();
   /// The sum for kernels that can overwrite or add: `fresh` tells that its numbers are garbage and
   /// all must be written. Call it only when wanted().
   Array& sum(bool& fresh);
+  /// Says that the output does not depend on this input, so that adding nothing is no mistake.
+  void nothing_flows();
 
  private:
   bool has_sum() const;
@@ -50,6 +79,8 @@ class GradientSlot {
 class Gradients {
  public:
   explicit Gradients(detail::Node& node) : node_(node) {}
+  std::size_t size() const;
+  /// Throws UsageError for an input that the operation does not have.
   GradientSlot operator[](std::size_t input) const;
 
  private:
@@ -59,6 +90,11 @@ class Gradients {
 /// Turns dL/dy into the inputs' gradients. It captures what it needs as Arrays; never the output
 /// Tensor, which would be a cycle.
 using Backward = std::function<void(const Array& dy, Gradients& into)>;
+
+/// The closure of an operation whose output does not depend on its inputs, such as attention
+/// without heads: `record(op, y, {x}, nothing_flows)`. No gradient travels on; whatever feeds only
+/// such operations stays without gradient, and an optimizer does not call it cut off.
+void nothing_flows(const Array& dy, Gradients& into);
 
 /// Computes an operation's output again, to the bit, from what its backward pass keeps anyway.
 using Remake = std::function<Array()>;
@@ -93,12 +129,12 @@ class Inputs {
 
 /// Last line of every differentiable operation: makes y a tensor and, when gradients are on and
 /// some input wants one, puts the operation on the tape. With `remake`, operations that read y need
-/// not keep it.
+/// not keep it. Throws UsageError without a closure.
 Tensor record(const OpScope& op, Array y, const Inputs& inputs, Backward backward,
               Remake remake = {});
 
 /// The same for an operation that has no gradient. Throws UsageError when an input is on the tape:
-/// a silently severed graph would freeze everything upstream while the loss still falls.
+/// a graph that is cut silently would freeze everything upstream while the loss still falls.
 Tensor record_without_gradient(const OpScope& op, Array y, const Inputs& inputs);
 
 /// True when an operation on these inputs would be put on the tape now.

@@ -49,6 +49,9 @@ class Tensor {
   /// The same, to change it in place (clipping does).
   Array& mutable_grad();
   void set_grad(Array gradient);
+  /// True for a leaf that a backward pass met since the last zero_grad(). If grad() is undefined
+  /// all the same, only operations through which nothing flows lead to it (see tape.hpp, 4).
+  bool reached_by_backward() const;
   /// Forgets the gradient; the next backward() starts from zero.
   void zero_grad();
   /// Asks an interior tensor to keep its gradient. Returns itself.
@@ -59,7 +62,8 @@ class Tensor {
 
   /// Walks the tape from here down: every leaf that requires it gets += dL/dleaf.
   /// `cotangent` is dL/d(this); it may be left out for a single number, where it is 1. The tape is
-  /// freed on the way unless keep_graph. Throws UsageError when there is no tape or it was freed,
+  /// freed on the way unless keep_graph. Throws UsageError when there is no tape, when it was
+  /// freed, or when an operation adds nothing to the gradient of an input that requires one;
   /// ShapeError when the cotangent does not fit.
   void backward(const Array& cotangent = {}, bool keep_graph = false) const;
 
