@@ -2,6 +2,7 @@
 #include "headroom/optim/optimizer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -100,6 +101,34 @@ void Optimizer::check_fits(const NamedParameter& parameter, const OptimizerState
   }
 }
 
+/// Throws UsageError naming every parameter that should be trained but was never reached.
+void Optimizer::check_reached(std::span<const NamedParameter> all) const {
+  std::vector<std::string> cut_off;
+  for (const NamedParameter& parameter : all) {
+    const Tensor& tensor = parameter.tensor;
+    if (!tensor.requires_grad() || tensor.grad().defined() || tensor.reached_by_backward())
+      continue;
+    const auto found = states_.find(parameter.name);
+    const bool trained_before = found != states_.end() &&
+                                std::any_of(found->second.steps.begin(), found->second.steps.end(),
+                                            [](std::int64_t count) { return count != 0; });
+    const bool optional = std::any_of(may_be_unused_.begin(), may_be_unused_.end(),
+                                      [&](const auto& which) { return which(parameter); });
+    if (!trained_before && !optional) cut_off.push_back(parameter.name);
+  }
+  if (cut_off.empty()) return;
+  throw UsageError(fmt::format(
+      "optimizer: no gradient has ever reached {}; is the graph cut between loss and parameter "
+      "(NoGrad, detach(), a Tensor made from value()), or did the layer not run? Declare "
+      "parameters that may stay unused with may_be_unused(), and freeze others with "
+      "set_requires_grad(false)",
+      fmt::join(cut_off, ", ")));
+}
+
+void Optimizer::may_be_unused(std::function<bool(const NamedParameter&)> which) {
+  may_be_unused_.push_back(std::move(which));
+}
+
 void Optimizer::step(double rate) {
   const OpScope op("optimizer");
   std::vector<NamedParameter> all = parameters(*model_);
@@ -120,6 +149,7 @@ void Optimizer::step(double rate) {
                     "edits that it returned to apply()",
                     gone->first));
   }
+  check_reached(all);
   std::vector<Moving> moving;
   for (NamedParameter& parameter : all) {
     if (!parameter.tensor.grad().defined()) continue;

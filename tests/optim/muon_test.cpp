@@ -197,6 +197,7 @@ TEST_CASE("what Muon orthogonalises can be chosen, and must be matrices") {
   Muon muon(bag, {.orthogonalise = [](const NamedParameter& p) { return p.name == "kept"; }});
   CHECK_FALSE(muon.state("kept").second.defined());
   CHECK(muon.state("left").second.defined());
+  muon.may_be_unused([](const NamedParameter& p) { return p.name == "left"; });
   set_slopes(kept, 1);
   muon.step(0.1);
   CHECK(bag.tensors["left"].value()[0] == Real(0.5));  // no gradient

@@ -1,5 +1,4 @@
-// Optimizer: turns gradients into changes of parameters, and remembers what it needs by their
-// names.
+// Optimizer: turns gradients into updates of parameters; its memory is kept by parameter name.
 #pragma once
 
 #include <functional>
@@ -15,21 +14,21 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What an optimizer remembers about one parameter.
+/// An optimizer's memory of one parameter.
 struct OptimizerState {
   Array first;   // momentum, or the running mean of gradients; undefined when not kept
   Array second;  // the running mean of squared gradients; undefined when not kept
-  /// Along this axis lie the heads' blocks of the parameter (0 where it has none).
+  /// The axis along which the parameter holds the heads' blocks (0 where it has none).
   int axis = 0;
   /// Steps taken, for each index of that axis: the rows or columns of a head that came back later
   /// start at 0 while its neighbours go on, in every layout alike.
   std::vector<std::int64_t> steps;
 };
 
-/// Parameters that want a rate or a weight decay of their own.
+/// Parameters with their own learning rate or weight decay.
 struct ParameterGroup {
   std::function<bool(const NamedParameter&)> holds;
-  double rate_factor = 1;              // times the rate given to step()
+  double rate_factor = 1;              // times the learning rate given to step()
   std::optional<double> weight_decay;  // in place of the optimizer's
 };
 
@@ -37,30 +36,37 @@ struct ParameterGroup {
 /// with fewer than two axes.
 ParameterGroup no_decay_of_vectors();
 
-/// Base of all optimizers. Parameters are reached through the model by name at every step, so that
-/// pruning and loading never leave it with tensors that nobody uses any more. The model must
-/// outlive it.
+/// Base of all optimizers. Every step looks the parameters up in the model by name, so that pruning
+/// and loading never leave it with tensors that are no longer used. The model must outlive it.
 class Optimizer : public Stateful {
  public:
-  /// One update with the gradients of now; a parameter without gradient is left alone, its step
-  /// count too. Throws UsageError when a parameter changed its shape or went away since the last
-  /// step: a prune must be told with apply(). A parameter that is new starts at step 0.
+  /// One update with the present gradients; a parameter without gradient is left alone, its step
+  /// count too. A parameter that is new starts at step 0. Throws UsageError, before anything moves,
+  /// * when a parameter changed its shape or went away since the last step: apply() must be given
+  ///   the edits of a prune;
+  /// * when parameters that require a gradient have none and never had one (all their step counts
+  ///   are 0): their graph is cut. Exempt are those declared with may_be_unused(), and those that a
+  ///   backward pass reached only through operations through which nothing flows, such as attention
+  ///   without heads (Tensor::reached_by_backward()).
   void step(double rate);
+  /// Declares parameters that a run may leave without a gradient, such as those of layers that are
+  /// skipped at random: step() does not throw for them. Several declarations add up.
+  void may_be_unused(std::function<bool(const NamedParameter&)> which);
   /// Forgets the gradients of all parameters.
   void zero_grad();
 
-  /// Does to the moments what a prune did to the parameters: the kept indices stay, with their step
-  /// counts. Throws UsageError for a parameter that it does not know or an index that is not there.
+  /// Prunes the moments as the parameters were pruned: the kept indices stay, with their step
+  /// counts. Throws UsageError for an unknown parameter or an index that does not exist.
   void apply(const ParameterEdit& edit);
   void apply(std::span<const ParameterEdit> edits);
 
-  /// The memory of one parameter, to read, to move to another layout, to set back. Throws
+  /// The memory of one parameter, to read, to convert to another layout, to restore. Throws
   /// UsageError for an unknown name (with the nearest).
   OptimizerState& state(const std::string& name);
   const OptimizerState& state(const std::string& name) const;
   /// All of them by name.
   const std::map<std::string, OptimizerState>& states() const { return states_; }
-  /// Gives a parameter (a head that came back, say) a memory of its own, or drops one.
+  /// Sets the memory of a parameter (of a head that came back, say), or drops it.
   void set_state(const std::string& name, OptimizerState state);
   void forget(const std::string& name) { states_.erase(name); }
 
@@ -86,8 +92,8 @@ class Optimizer : public Stateful {
     Index begin, size;
     std::int64_t step;  // this one counted: 1 at the first
   };
-  /// A parameter that has a gradient, and so takes part in the step; its pointers go to the first
-  /// of its elements, those of moments that are not kept are null.
+  /// A parameter that has a gradient, and so takes part in the step. Its pointers point to the
+  /// first element; those of moments that are not kept are null.
   struct Moving {
     std::string name;
     Shape shape;
@@ -103,18 +109,20 @@ class Optimizer : public Stateful {
  private:
   OptimizerState fresh_state(const NamedParameter& parameter) const;
   void check_fits(const NamedParameter& parameter, const OptimizerState& state) const;
+  void check_reached(std::span<const NamedParameter> all) const;
   Moving prepared(NamedParameter& parameter, OptimizerState& state, double rate) const;
 
   Module* model_;
   KeepsOf keeps_;
   double weight_decay_;
   std::vector<ParameterGroup> groups_;
+  std::vector<std::function<bool(const NamedParameter&)>> may_be_unused_;
   std::map<std::string, int> head_axes_;  // of the parameters that hold heads' blocks
   std::map<std::string, OptimizerState> states_;
 };
 
-/// Base of the optimizers that treat every element alike, whatever stands around it: SGD, Adam. How
-/// heads are stored makes no difference to them.
+/// Base of the optimizers that treat every element alike: SGD, Adam. How heads are stored makes no
+/// difference to them.
 class ElementwiseOptimizer : public Optimizer {
  protected:
   ElementwiseOptimizer(Module& model, Keeps keeps, double weight_decay,
