@@ -1,4 +1,5 @@
-// Boundary tags: every piece of a segment starts with a Block that knows its neighbours.
+// Boundary tags: every block of a segment, free or in use, starts with a header that leads to the
+// blocks beside it. The invariants are in large_blocks.hpp.
 #include "array/large_blocks.hpp"
 
 #include <algorithm>
@@ -12,38 +13,38 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 namespace detail {
 
-/// Memory from the system: this header, pieces side by side, and an empty piece that ends it.
+/// Memory from the system: this header, blocks side by side, and an empty block that ends it.
 struct alignas(64) Segment {
   Segment* next = nullptr;
-  std::size_t capacity = 0;  // bytes for pieces, their headers included
-  std::size_t touched = 0;   // of them, how many ever belonged to a block in use
+  std::size_t capacity = 0;  // bytes for blocks, their headers included
+  std::size_t touched = 0;   // how many of them, from the start, were ever in use
   Block* first() { return reinterpret_cast<Block*>(this + 1); }
 };
 
 namespace {
 
 constexpr std::size_t header = sizeof(Block);
-/// Rests smaller than this stay with their block: nobody would ask for them.
-constexpr std::size_t smallest_rest = 4096;
+/// A smaller remainder stays with its block: no request would take it.
+constexpr std::size_t smallest_remainder = 4096;
 constexpr std::size_t first_segment = std::size_t{16} << 20, largest_step = std::size_t{1} << 30;
 
 Block* after(Block* block) {
   return reinterpret_cast<Block*>(static_cast<std::byte*>(block->data()) + block->capacity);
 }
 
-/// How far into its segment a piece reaches.
-std::size_t end_of(Block* piece) {
-  return static_cast<std::size_t>(reinterpret_cast<std::byte*>(after(piece)) -
-                                  reinterpret_cast<std::byte*>(piece->segment->first()));
+/// Bytes from the start of its segment's first block to the end of this one.
+std::size_t end_of(Block* block) {
+  return static_cast<std::size_t>(reinterpret_cast<std::byte*>(after(block)) -
+                                  reinterpret_cast<std::byte*>(block->segment->first()));
 }
 
-Block* make_piece(void* place, Segment* segment, Block* before, std::size_t capacity) {
+Block* make_block(void* place, Segment* segment, Block* before, std::size_t capacity) {
   allow_access(place, header);
-  auto* const piece = new (place) Block;
-  piece->segment = segment;
-  piece->before = before;
-  piece->capacity = capacity;
-  return piece;
+  auto* const block = new (place) Block;
+  block->segment = segment;
+  block->before = before;
+  block->capacity = capacity;
+  return block;
 }
 
 void absorb(Block* left, Block* right) {
@@ -58,15 +59,15 @@ Block* LargeBlocks::take(std::size_t bytes, std::size_t& untouched) {
   const std::size_t wanted = bytes + red_zone;
   // The smallest that fits, but memory that was never in use comes last: using it makes the process
   // larger.
-  const auto cost = [wanted](Block* piece) {
-    const std::size_t end = end_of(piece) - piece->capacity + wanted;
-    return std::pair{end > piece->segment->touched, piece->capacity};
+  const auto cost = [wanted](Block* block) {
+    const std::size_t end = end_of(block) - block->capacity + wanted;
+    return std::pair{end > block->segment->touched, block->capacity};
   };
   const auto best_that_fits = [&] {
     Block* best = nullptr;
-    for (Block* piece = waiting_; piece != nullptr; piece = piece->next) {
-      if (piece->capacity < wanted) continue;
-      if (best == nullptr || cost(piece) < cost(best)) best = piece;
+    for (Block* block = free_; block != nullptr; block = block->next) {
+      if (block->capacity < wanted) continue;
+      if (best == nullptr || cost(block) < cost(best)) best = block;
     }
     return best;
   };
@@ -75,13 +76,14 @@ Block* LargeBlocks::take(std::size_t bytes, std::size_t& untouched) {
     add_segment(wanted);
     block = best_that_fits();
   }
-  stop_waiting(block);
-  if (block->capacity >= wanted + header + smallest_rest) {
+  take_from_free(block);
+  if (block->capacity >= wanted + header + smallest_remainder) {
     auto* const place = static_cast<std::byte*>(block->data()) + wanted;
-    Block* const rest = make_piece(place, block->segment, block, block->capacity - wanted - header);
-    after(rest)->before = rest;
+    Block* const remainder =
+        make_block(place, block->segment, block, block->capacity - wanted - header);
+    after(remainder)->before = remainder;
     block->capacity = wanted;
-    wait(rest);
+    add_to_free(remainder);
   }
   Segment* const segment = block->segment;
   const std::size_t end = end_of(block);
@@ -96,30 +98,30 @@ Block* LargeBlocks::take(std::size_t bytes, std::size_t& untouched) {
 void LargeBlocks::give_back(Block* block) {
   forbid_access(block->data(), block->capacity);
   Block* const right = after(block);
-  if (right->waiting) {
-    stop_waiting(right);
+  if (right->is_free) {
+    take_from_free(right);
     absorb(block, right);
   }
   Block* const left = block->before;
-  if (left != nullptr && left->waiting) {
-    stop_waiting(left);
+  if (left != nullptr && left->is_free) {
+    take_from_free(left);
     absorb(left, block);
     block = left;
   }
-  wait(block);
+  add_to_free(block);
 }
 
 std::size_t LargeBlocks::trim() {
   std::size_t freed = 0;
   for (Segment** link = &segments_; *link != nullptr;) {
     Segment* const segment = *link;
-    Block* const piece = segment->first();
-    if (!piece->waiting || header + piece->capacity < segment->capacity) {
+    Block* const block = segment->first();
+    if (!block->is_free || header + block->capacity < segment->capacity) {
       link = &segment->next;
       continue;
     }
-    stop_waiting(piece);
-    allow_access(piece->data(), piece->capacity);
+    take_from_free(block);
+    allow_access(block->data(), block->capacity);
     *link = segment->next;
     freed += segment->touched;
     reserved_ -= segment->capacity;
@@ -142,23 +144,23 @@ void LargeBlocks::add_segment(std::size_t bytes) {
   segment->next = segments_;
   segments_ = segment;
   reserved_ += capacity;
-  Block* const piece = make_piece(segment->first(), segment, nullptr, capacity - header);
-  make_piece(after(piece), segment, piece, 0);
-  forbid_access(piece->data(), piece->capacity);
-  wait(piece);
+  Block* const block = make_block(segment->first(), segment, nullptr, capacity - header);
+  make_block(after(block), segment, block, 0);
+  forbid_access(block->data(), block->capacity);
+  add_to_free(block);
 }
 
-void LargeBlocks::wait(Block* block) {
-  block->waiting = true;
+void LargeBlocks::add_to_free(Block* block) {
+  block->is_free = true;
   block->previous = nullptr;
-  block->next = waiting_;
-  if (waiting_ != nullptr) waiting_->previous = block;
-  waiting_ = block;
+  block->next = free_;
+  if (free_ != nullptr) free_->previous = block;
+  free_ = block;
 }
 
-void LargeBlocks::stop_waiting(Block* block) {
-  block->waiting = false;
-  (block->previous != nullptr ? block->previous->next : waiting_) = block->next;
+void LargeBlocks::take_from_free(Block* block) {
+  block->is_free = false;
+  (block->previous != nullptr ? block->previous->next : free_) = block->next;
   if (block->next != nullptr) block->next->previous = block->previous;
 }
 

@@ -1,5 +1,5 @@
-// Small blocks by size class, in intrusive lists: taking and returning one allocates nothing. Large
-// ones are cut to size; see large_blocks.hpp.
+// Small blocks by size class, in intrusive lists of free ones. Large blocks are cut to size; see
+// large_blocks.hpp. The pool's invariants are in headroom/array/pool.hpp.
 #include "headroom/array/pool.hpp"
 
 #include <array>
@@ -16,7 +16,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-// Four classes to each power of two: at most a quarter of a block is never used.
+// Four classes per power of two: at most a quarter of a block is never used.
 constexpr std::size_t smallest = 64, largest_small = 32768;
 constexpr std::size_t classes = 4 * 9 + 1;
 
@@ -34,7 +34,7 @@ SizeClass size_class(std::size_t bytes) {
 
 struct Pool {
   std::mutex mutex;
-  std::array<detail::Block*, classes> waiting{};
+  std::array<detail::Block*, classes> free_blocks{};
   detail::LargeBlocks large;
   PoolStatistics statistics;
 };
@@ -47,7 +47,7 @@ Pool& pool() {
 
 /// `untouched` gets the number of bytes that are new from the system.
 detail::Block* take_small(Pool& p, const SizeClass& wanted, std::size_t& untouched) {
-  detail::Block*& list = p.waiting[wanted.index];
+  detail::Block*& list = p.free_blocks[wanted.index];
   if (list != nullptr) {
     detail::Block* const block = list;
     list = block->next;
@@ -97,7 +97,7 @@ void return_block(Block* block) {
   p.statistics.live -= block->bytes;
   if (block->segment != nullptr) return p.large.give_back(block);
   detail::forbid_access(block->data(), block->bytes);
-  Block*& list = p.waiting[size_class(block->bytes).index];
+  Block*& list = p.free_blocks[size_class(block->bytes).index];
   block->next = list;
   list = block;
 }
@@ -117,7 +117,7 @@ void reset_pool_peak() {
 void trim_pool() {
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
-  for (detail::Block*& list : p.waiting) {
+  for (detail::Block*& list : p.free_blocks) {
     while (list != nullptr) {
       detail::Block* block = list;
       list = block->next;

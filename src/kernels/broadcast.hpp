@@ -1,5 +1,5 @@
-// Elementwise loops over arrays that broadcast: rows of the result's last axis, each input either
-// running along or standing still.
+// Elementwise loops over arrays that broadcast: along rows of the result's last axis each input
+// either advances or is repeated. src/array/map.hpp says when to use map() instead, and the traps.
 #pragma once
 
 #include <array>
@@ -13,9 +13,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The loops behind a broadcast: axes of size 1 are dropped, neighbouring axes merged where every
-/// input runs through both in one go. [B, T, C] + [C] has two axes, B T and C; equal shapes have
-/// one.
+/// The loops behind a broadcast: axes of size 1 are dropped, adjacent axes are merged where every
+/// input is contiguous over both. [B, T, C] + [C] has two loops, B T and C; equal shapes have one.
 struct BroadcastPlan {
   static constexpr std::size_t most_inputs = 3;
   using Counts = std::array<Index, Shape::max_rank>;
@@ -68,7 +67,7 @@ std::variant<Running<T>, Repeated<T>> source(const T* elements, Index stride) {
 }
 }  // namespace detail
 
-/// f(a, b, ...) for up to three arrays that broadcast to `shape`; f takes and returns numbers.
+/// f(a, b, ...) for up to three arrays that broadcast to `shape`; f takes and returns elements.
 template <class F, class... T>
 Array broadcast_map(const Shape& shape, F f, const ArrayOf<T>&... inputs) {
   constexpr Index chunk = 16384;

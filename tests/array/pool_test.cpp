@@ -123,7 +123,7 @@ TEST_CASE("after its first round a repeating load takes nothing from the system"
   CHECK(after.held == warm.held);
 }
 
-TEST_CASE("trimming gives waiting blocks back and leaves arrays alone") {
+TEST_CASE("trimming returns free blocks to the system and leaves arrays alone") {
   const Array kept(Shape{1000}, Real(3));
   { const Array dropped(Shape{500'000}); }
   trim_pool();

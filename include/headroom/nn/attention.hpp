@@ -74,9 +74,18 @@ struct ParameterEdit {
 /// What part of a head a slice of a parameter is.
 enum class HeadRole { query, key, value, query_bias, key_bias, value_bias, output, output_bias };
 
-/// `[begin, end)` along `axis` of parameter `name` belongs to `head` (original index), or to no
-/// head
-/// (-1: the output bias) or to all of them (-2: the projections of SharedHead).
+/// `[begin, end)` along `axis` of parameter `name` belongs to `head`. Invariants of head_slices(),
+/// on which transplant, pruning, optimizer blocks and the pages build:
+///
+///  1. `head` is an original index (0, ..., H - 1 as configured, never renumbered), or of_none (the
+///     output bias) or of_all (the projections of SharedHead).
+///  2. Only live heads have slices, in ascending order of their index; the state of the layer now
+///     decides, so slices are taken anew after a prune.
+///  3. `name` is the parameter's name within the attention, `axis` one of its axes. All slices of
+///     one parameter that belong to single heads have the same axis.
+///  4. The slices of one parameter do not overlap and together cover it.
+///  5. A head has at most one slice of each role. Its query, key and value slices (and the biases')
+///     have D indices along axis 0, its output slice D along axis 1; index d of each is feature d.
 struct HeadSlice {
   HeadRole role;
   Index head;

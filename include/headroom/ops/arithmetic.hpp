@@ -35,7 +35,7 @@ Tensor pow(const Tensor& x, Real exponent);
 /// |x|; gradient 0 at 0.
 Tensor abs(const Tensor& x);
 
-/// The larger or smaller of both, elementwise, with broadcasting. A tie shares the gradient
+/// The larger or smaller of both, elementwise, with broadcasting. The gradient of a tie is shared
 /// equally.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);

@@ -10,15 +10,15 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Where the heads stand in a tensor [B, T, width]: head number h owns `head_width` columns
-/// starting at first + h * head_width. One source may serve query, key and value at once (a fused
-/// Linear's output), so heads are never copied apart.
+/// Where the columns of the heads are in a tensor [B, T, width]: head number h owns `head_width`
+/// columns starting at first + h * head_width. One source may serve query, key and value at once (a
+/// fused Linear's output), so heads are never copied apart.
 struct HeadColumns {
   Tensor source;
   Index first = 0;
 };
 
-/// What a fused attention is asked for.
+/// Mask, scale, dropout and requested statistics of one attention call.
 struct AttentionOptions {
   AttentionMask mask = {};
   Real scale = 0;  // 0: 1 / sqrt(head_dim), as it should be
@@ -49,7 +49,7 @@ struct AttentionResult {
 /// query.source [B, Tq, *], key.source and value.source [B, Tk, *]. Masked keys are skipped, not
 /// added to; a row with nothing allowed gives 0 and gradient 0; keys and values that no query may
 /// attend to are never read. The backward pass computes the weights again from log_sum_exp.
-/// Throws ShapeError.
+/// Throws ShapeError. Twin: composed::attention.
 AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
                           const HeadColumns& value, Index heads, Index head_dim, Index value_dim,
                           const AttentionOptions& options);

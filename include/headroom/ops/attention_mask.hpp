@@ -1,4 +1,4 @@
-// AttentionMask: who may attend to whom. True means may.
+// AttentionMask: which query may attend to which key. True means allowed.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A condition on (batch, head, query, key). Conditions combine with `&`. Nothing is materialised
-/// but the bytes that allow() was given.
+/// A condition on (batch, head, query, key). Conditions combine with `&`. Only the bytes that
+/// allow() was given are stored as bytes.
 class AttentionMask {
  public:
-  /// Everybody may attend to everything.
+  /// Every query may attend to every key.
   static AttentionMask none() { return {}; }
   /// Key j is allowed for query i when j <= i + offset. With a key/value cache the offset is the
   /// cached length.
@@ -20,9 +20,10 @@ class AttentionMask {
   /// The first lengths[b] (or lengths[b, i]) keys are allowed. lengths [B] or [B, Tq]: d2l's
   /// valid_lens.
   static AttentionMask lengths(Ids lengths);
-  /// 1 = may, 0 = may not; [Tq, Tk], [B, Tq, Tk] or [B, H, Tq, Tk], H counting *original* heads.
+  /// 1 = allowed, 0 = denied; [Tq, Tk], [B, Tq, Tk] or [B, H, Tq, Tk], H counting *original* heads.
   static AttentionMask allow(Bytes allowed);
-  /// Both must allow. Throws ShapeError when two byte masks do not fit together.
+  /// A pair is allowed when both masks allow it. Throws ShapeError when two byte masks do not fit
+  /// together.
   AttentionMask operator&(const AttentionMask& other) const;
 
   bool is_none() const { return !causal_offset_ && !lengths_.defined() && !allowed_.defined(); }

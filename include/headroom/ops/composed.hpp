@@ -1,5 +1,6 @@
-// The composed twins: what the fused operations do, written with other operations only. They are
-// the specification that tests hold the fused ones to, and the version to read first.
+// The composed twins: the functions of the fused operations, written with other operations only.
+// They are the specification that tests compare the fused ones with, and the version to read first.
+// Each has the name and the arguments of its fused operation, whose docstring names it.
 #pragma once
 
 #include "headroom/ops/activations.hpp"
@@ -32,7 +33,7 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets,
                      const CrossEntropyOptions& options = {});
 Tensor squared_error(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::mean);
 
-/// Attention with everything in sight: the weights and each head's output are tensors on the tape.
+/// Attention whose weights and head outputs are tensors on the tape.
 struct Attention {
   Tensor y;         // [B, Tq, heads * value_dim]
   Tensor maps;      // [B, heads, Tq, Tk], before dropout

@@ -25,7 +25,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis);
 Tensor stack(const std::vector<Tensor>& parts, int axis);
 /// The inverse of concat: consecutive pieces of the given sizes, which must add up to the axis.
 std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& sizes, int axis);
-/// Slices of x along an axis, picked by position, in that order; a position may come more than
+/// Slices of x along an axis, selected by position, in that order; a position may occur more than
 /// once, then its gradients add up. positions [n] -> the axis gets size n. Throws ShapeError out of
 /// range.
 Tensor gather(const Tensor& x, int axis, const Ids& positions);
