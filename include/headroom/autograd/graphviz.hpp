@@ -1,4 +1,4 @@
-// The tape as a picture: text for Graphviz, which draws it.
+// The tape as a picture, in the language of Graphviz.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ struct GraphLeaf {
   std::string name;
   Tensor tensor;
   bool input = false;
-  /// What fills it, "#a6c8ff": none, one, or as many stripes as the parameter has parts.
+  /// Fill colours, "#a6c8ff": none, one, or as many stripes as the parameter has parts.
   std::vector<std::string> colours = {};
 };
 
@@ -28,10 +28,10 @@ struct TapeView {
 };
 
 /// The tapes as one Graphviz digraph (several in a frame each), inputs to the left: a rounded box
-/// for every operation, its leaves as above, an ellipse for the result. Arrows from operations have
-/// the shape of what flows, leaves have it under their name. Only what wants a gradient is on a
-/// tape. Nodes have the classes "operation", "parameter", "input" and "result", so that an SVG of
-/// it can be styled.
+/// for every operation, its leaves as above, an ellipse for the result. Arrows from operations are
+/// labelled with the shape of the output, leaves have it under their name. Only operations and
+/// leaves that require a gradient are on a tape. Nodes have the classes "operation", "parameter",
+/// "input" and "result", so that an SVG of it can be styled.
 std::string to_graphviz(std::span<const TapeView> tapes);
 /// The same for a single tape without a title.
 std::string to_graphviz(const Tensor& root, const std::vector<GraphLeaf>& leaves = {});

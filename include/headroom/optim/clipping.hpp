@@ -1,4 +1,4 @@
-// Clipping: a gradient that is too long is shortened, its direction kept.
+// Clipping: scales a gradient down whose norm is above a limit.
 #pragma once
 
 #include "headroom/optim/parameter_blocks.hpp"
@@ -15,10 +15,10 @@ double grad_norm(Module& module);
 /// that is not positive.
 double clip_grad_norm(Module& module, double limit);
 
-/// The same for every block of `granularity` on its own: scales its gradient by min(1, limit /
-/// (norm
-/// + 1e-6)) with its own norm, so that directions change between blocks. Returns the largest norm
-/// before, NaN if there is one; a block whose norm is NaN or infinite stays as it is. Parts without
+/// The same for every block of `granularity` by itself: scales its gradient by
+/// min(1, limit / (norm + 1e-6)) with its own norm, so that the direction of the whole changes.
+/// Returns the largest norm before, NaN if there is one; a block whose norm is NaN or infinite
+/// stays as it is. Parts without
 /// a gradient are left out. Throws UsageError for a limit that is not positive. With `tensor`, a
 /// norm per tensor: torch.nn.utils.clip_grad_norm_ of each parameter alone.
 double clip_block_norms(Module& module, double limit, Granularity granularity);

@@ -1,4 +1,4 @@
-// LAMB: Adam's direction, as long as the weights it moves.
+// LAMB: Adam's direction, scaled to the norm of the weights.
 #pragma once
 
 #include <limits>
@@ -17,7 +17,7 @@ struct LambOptions {
   /// phi(z) = min(max(z, smallest_norm), largest_norm); by default the identity.
   double smallest_norm = 0;
   double largest_norm = std::numeric_limits<double>::infinity();
-  Granularity granularity = Granularity::tensor;  // what has a trust ratio of its own
+  Granularity granularity = Granularity::tensor;  // of the blocks that have a trust ratio each
   std::vector<ParameterGroup> groups = {};
 };
 

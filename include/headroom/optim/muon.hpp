@@ -1,4 +1,4 @@
-// Muon: momentum whose matrices are made orthogonal before they are followed.
+// Muon: momentum, orthogonalised before it is applied.
 #pragma once
 
 #include "headroom/optim/optimizer.hpp"
@@ -12,15 +12,15 @@ struct MuonOptions {
   bool nesterov = true;
   int iterations = 5;                             // of the orthogonalisation
   double weight_decay = 0;                        // decoupled, of all parameters
-  Granularity granularity = Granularity::tensor;  // what is orthogonalised as one matrix
-  /// AdamW, for the parameters that are not orthogonalised; its rate is adam_rate_factor times that
-  /// given to step(): a good one is some ten times smaller than Muon's 0.02.
+  Granularity granularity = Granularity::tensor;  // of the blocks that are one matrix each
+  /// AdamW, for the parameters that are not orthogonalised. Its learning rate is adam_rate_factor
+  /// times that given to step(): a good one is about ten times smaller than Muon's 0.02.
   double adam_rate_factor = 1;
   double beta1 = 0.9;
   double beta2 = 0.95;
   double epsilon = 1e-8;
-  /// Which parameters are orthogonalised, all of them with two axes; by default what
-  /// hidden_matrices() says.
+  /// Which parameters are orthogonalised, all of them with two axes; by default those of
+  /// hidden_matrices().
   std::function<bool(const NamedParameter&)> orthogonalise = {};
   std::vector<ParameterGroup> groups = {};
 };
@@ -31,9 +31,9 @@ struct MuonOptions {
 /// The factor, of the blocks that `granularity` says, gives an update's outputs the same size for
 /// tall and wide matrices. All other parameters (biases, norms, embeddings, the last layer) follow
 /// AdamW. Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks", algorithm
-/// 2 and the remarks after it; torch.optim.Muon has the same D up to a factor, which
-/// orthogonalising takes out. Throws UsageError for an option outside its range, or when a
-/// parameter that is to be orthogonalised has not two axes.
+/// 2 and the remarks after it; torch.optim.Muon has the same D up to a factor, which the
+/// orthogonalisation removes. Throws UsageError for an option outside its range, or when a
+/// parameter that is to be orthogonalised does not have two axes.
 class Muon : public Optimizer {
  public:
   explicit Muon(Module& model, MuonOptions options = {});

@@ -1,4 +1,4 @@
-// Parameter blocks: what a rule about whole tensors takes for one tensor.
+// Parameter blocks: the units that a rule about whole tensors is applied to.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What a rule about whole tensors (a trust ratio, a norm that is clipped, an orthogonalisation)
-/// takes for one of them:
+/// The units that a rule about whole tensors (a trust ratio, a norm that is clipped, an
+/// orthogonalisation) is applied to:
 /// * `tensor`: a parameter as it is stored, so that FusedHeads' in_proj_weight is one and each of
 ///   SeparateHeads' query.3.weight is one;
 /// * `projection`: each of W_Q, W_K, W_V, W_O, b_Q, b_K, b_V of an attention with all its live
 /// heads,
 ///   be it a third of a parameter or several parameters;
-/// * `head`: what belongs to one head of each of these.
-/// With `tensor` the layout of the heads decides what training does, with the others it does not.
+/// * `head`: one head's share of each of these.
+/// With `tensor` the updates depend on the layout of the heads, with the others they do not.
 /// Parameters without heads are whole in all three.
 enum class Granularity { tensor, projection, head };
 
@@ -35,8 +35,8 @@ using ParameterBlock = std::vector<BlockPart>;
 /// heads that are alive now.
 std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granularity);
 
-/// Calls visit(first element, number of elements) for each stretch of neighbours of a part of a
-/// parameter of this shape, in ascending order.
+/// Calls visit(first element, number of elements) for each contiguous run of elements of a part of
+/// a parameter of this shape, in ascending order.
 template <class Visit>
 void for_each_stretch(const BlockPart& part, const Shape& shape, Visit visit) {
   Index inner = 1, outer = 1;

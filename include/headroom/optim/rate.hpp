@@ -1,5 +1,5 @@
-// Schedules of the learning rate: functions of the step and of nothing else, so that a resumed run
-// continues them exactly.
+// Schedules of the learning rate: functions of the step alone, so that a resumed run continues them
+// exactly.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What the rate does after the warm-up.
+/// Course of the learning rate after the warm-up.
 enum class RateShape { constant, cosine, linear, inverse_root };
 
 struct RateOptions {
@@ -21,7 +21,7 @@ struct RateOptions {
   double floor = 0;    // where cosine and linear end
 };
 
-/// The rate of step s = 0, 1, ... With w = warm-up, n = steps and x = (s - w) / (n - w):
+/// The learning rate of step s = 0, 1, ... With w = warm-up, n = steps and x = (s - w) / (n - w):
 ///   constant      peak
 ///   cosine        floor + (peak - floor) (1 + cos(pi x)) / 2     Loshchilov and Hutter 2017, eq. 5
 ///   linear        floor + (peak - floor) (1 - x)
@@ -30,8 +30,8 @@ struct RateOptions {
 /// From step n on cosine and linear stay at the floor.
 class RateSchedule {
  public:
-  /// Throws UsageError for a rate that is negative or not finite, a negative number of steps, and a
-  /// cosine or linear schedule that does not outlast its warm-up.
+  /// Throws UsageError for a learning rate that is negative or not finite, a negative number of
+  /// steps, and a cosine or linear schedule that does not outlast its warm-up.
   RateSchedule(const RateOptions& options);  // NOLINT: implicit, options are a schedule
   double operator()(Index step) const;
   const RateOptions& options() const { return options_; }
