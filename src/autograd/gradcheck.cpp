@@ -41,7 +41,7 @@ std::vector<Tensor> moved(const Arrays& inputs, const Arrays& direction, Real t)
   return tensors;
 }
 
-/// dy/dt along a direction, by the four-point stencil: one number for each number of y.
+/// dy/dt along a direction, by the four-point stencil: one for each element of y.
 Array slope(const Function& function, const Arrays& inputs, const Arrays& direction, Real h) {
   const NoGrad no_grad;
   const auto y = [&](Real t) { return function(moved(inputs, direction, t)).value(); };
@@ -53,7 +53,7 @@ Array slope(const Function& function, const Arrays& inputs, const Arrays& direct
   return result;
 }
 
-/// dL/dinputs by backward(), on top of the gradients in `before` (which are taken off again).
+/// dL/dinputs by backward(), added to the gradients in `before` (which are subtracted again).
 Arrays backward_gradients(const Function& function, const Arrays& inputs, const Array& cotangent,
                           const Arrays& before) {
   std::vector<Tensor> leaves;

@@ -15,7 +15,7 @@ using detail::Node;
 
 namespace {
 
-// Fills of leaves without colours of their own, and of inputs and results.
+// Default fills of leaves, and those of inputs and results.
 constexpr const char *plain = "#e6e8ec", *flowing = "#fdf0d5";
 
 /// Every node behind `root`, in the order of a walk over inputs, each with its number.
@@ -42,7 +42,7 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-/// The attributes of a leaf: `look` is what the user said of it, if anything.
+/// The attributes of a leaf: `look` is how the user wants it shown, if given.
 std::string leaf_text(const Node& node, const GraphLeaf* look) {
   const bool input = look != nullptr && look->input;
   std::string label = quoted(look == nullptr ? "leaf" : look->name);

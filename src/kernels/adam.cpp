@@ -31,7 +31,7 @@ AdamStep adam_step(double rate, double beta1, double beta2, double epsilon, doub
 void adam(const AdamStep& step, Index n, Real* p, const Real* g, Real* m, Real* v) {
   const AdamStep s = step;                             // a local copy cannot alias the arrays
   const bool near_start = s.first_weight < Real(0.5);  // lerp goes from the nearer end
-  constexpr Index block = 64;                          // numbers that are asked for together
+  constexpr Index block = 64;                          // elements that are prefetched together
   parallel_for(n, 16384, [=](Index begin, Index end) {
     for (Index first = begin; first < end; first += block) {
       const Index last = std::min(end, first + block);

@@ -1,4 +1,4 @@
-// One step of Adam over a row of numbers.
+// One step of Adam over contiguous elements.
 #pragma once
 
 #include "headroom/base/real.hpp"
@@ -6,7 +6,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The numbers of one step, the same for all elements; computed in double, used in Real.
+/// Constants of one step, the same for all elements; computed in double, used in Real.
 struct AdamStep {
   Real shrink = 1;           // 1 - rate * decay when the decay is decoupled
   Real decay = 0;            // added to the gradient when it is not
@@ -18,7 +18,7 @@ struct AdamStep {
   Real step_size = 0;  // rate / (1 - beta1^t)
 };
 
-/// The step of number t = 1, 2, ...
+/// Constants of step t = 1, 2, ...
 AdamStep adam_step(double rate, double beta1, double beta2, double epsilon, double weight_decay,
                    bool decoupled, std::int64_t t);
 

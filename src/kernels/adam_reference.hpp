@@ -1,4 +1,4 @@
-// Adam as xtensor expressions, one line per formula: what the kernel is compared with.
+// Adam as xtensor expressions, one line per formula: the reference of kernels/adam.
 #pragma once
 
 #include "array/xtensor.hpp"

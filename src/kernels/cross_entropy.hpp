@@ -9,11 +9,11 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
-/// The targets of a batch of rows. Row r with target[r] == ignore counts for nothing.
+/// The targets of a batch of rows. Row r with target[r] == ignore is ignored.
 struct Targets {
   const std::int32_t* target;
   std::int32_t ignore;
-  Real smoothing;  // the wanted distribution is (1 - smoothing) one-hot + smoothing / classes
+  Real smoothing;  // the target distribution is (1 - smoothing) one-hot + smoothing / classes
 };
 
 /// loss_r = log_sum_exp_r - (1 - smoothing) x_r,target - smoothing mean_c(x_rc), 0 when ignored.

@@ -12,7 +12,7 @@ inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
 namespace {
-constexpr Index piece = 512;  // random numbers at hand at one time, on the stack
+constexpr Index piece = 512;  // random numbers that are drawn together, on the stack
 }
 
 void dropout_factors(const MaskStream& stream, Index first, Index n, Real p, Real* factors) {

@@ -1,4 +1,4 @@
-// Dropout of numbers in a row; forward and backward are the same function.
+// Dropout of contiguous elements; forward and backward are the same function.
 #pragma once
 
 #include "headroom/base/rng.hpp"
@@ -7,7 +7,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
-/// What a kept number is multiplied by, so that the expectation stays.
+/// Scale of kept elements, 1 / (1 - p).
 inline Real dropout_scale(Real p) { return p < 1 ? 1 / (1 - p) : Real(0); }
 
 /// factors_i = 1 / (1 - p) where stream.uniform(first + i) >= p, else 0, for i < n.

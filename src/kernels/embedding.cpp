@@ -1,5 +1,5 @@
 // Table look-up: rows are copied in parallel; their gradients are summed in parallel over columns,
-// so that equal ids never meet on two threads.
+// so that equal ids are never summed on two threads.
 #include "kernels/embedding.hpp"
 
 #include <algorithm>

@@ -9,10 +9,10 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
-/// y_n = table_id(n), rows of `columns` numbers.
+/// y_n = table_id(n), rows of `columns` elements.
 void embedding(const Real* table, const std::int32_t* ids, Index count, Index columns, Real* y);
 
-/// dtable_id(n) += dy_n, for n in rising order, whatever the number of threads.
+/// dtable_id(n) += dy_n, for n in ascending order, whatever the number of threads.
 void embedding_backward(const Real* dy, const std::int32_t* ids, Index count, Index columns,
                         Real* dtable);
 

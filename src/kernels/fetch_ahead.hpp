@@ -1,4 +1,4 @@
-// Asking for memory before it is needed.
+// Prefetching: requests memory before it is needed.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
-/// How many bytes ahead of a loop its memory is asked for: a page, so that the address of the next
+/// How many bytes ahead of a loop its memory is prefetched: a page, so that the address of the next
 /// page is looked up in time too. The processor's own prefetcher stops at the end of a page, and a
-/// loop with much arithmetic per number leaves it little room: without this GELU takes 1.5 times as
-/// long on arrays that do not fit into the cache.
+/// loop with much arithmetic per element leaves it little room: without this GELU takes 1.5 times
+/// as long on arrays that do not fit into the cache.
 inline constexpr std::uintptr_t fetch_distance = 4096;
 
 enum class Fetch { to_read = 0, to_write = 1 };
 
-/// Asks for the cache line with the number `ahead` behind x. Nothing is touched, so that may lie
-/// beyond the end of the array.
+/// Prefetches the cache line of element x[ahead]. Nothing is accessed, so it may be beyond the end
+/// of the array.
 template <Fetch purpose = Fetch::to_read>
 void fetch_line(const Real* x, Index ahead) {
   const auto bytes = static_cast<std::uintptr_t>(ahead) * sizeof(Real);
@@ -26,7 +26,7 @@ void fetch_line(const Real* x, Index ahead) {
                      static_cast<int>(purpose));
 }
 
-/// Asks for what stands `fetch_distance` behind the n numbers at x.
+/// Prefetches the memory `fetch_distance` behind the n elements at x.
 template <Fetch purpose = Fetch::to_read>
 void fetch_ahead(const Real* x, Index n) {
   constexpr auto distance = static_cast<Index>(fetch_distance / sizeof(Real)),

@@ -15,7 +15,7 @@ namespace kernels {
 
 namespace {
 
-/// A and B with the first row of the tile, C and the bias where the tile's results go.
+/// A and B from the first row of the tile on, C and the bias from its first result on.
 struct Corner {
   const Real *a, *b, *bias;
   Real* c;
@@ -32,8 +32,8 @@ inline void write(const Corner& at, Index r, Index s, Real dot, Real beta) {
   }
 }
 
-/// Whether a pass over a block of B's rows asks for the next block: the first one does, so that the
-/// memory comes while the other rows of A have their turn.
+/// Whether a pass over a block of B's rows prefetches the next block: the first one does, so that
+/// the memory arrives during the passes of the other rows of A.
 enum class Pass { fetching, plain };
 
 /// One tile of `rows` rows of A against tile / rows rows of B.
@@ -66,7 +66,7 @@ void dot_tile(const Corner& at, Index k, Real alpha, Real beta) {
   }
 }
 
-/// What no tile covers: one dot product after the other.
+/// The rest that no tile covers: one dot product after the other.
 void dots(const Corner& at, Index rows, Index columns, Index k, Real alpha, Real beta) {
   for (Index r = 0; r < rows; ++r) {
     for (Index s = 0; s < columns; ++s) {

@@ -1,4 +1,4 @@
-// A product whose left factor has few rows, as when texts are written word by word.
+// A product whose left factor has few rows, as when a text is generated token by token.
 #pragma once
 
 #include "kernels/gemm.hpp"
@@ -11,14 +11,14 @@ namespace kernels {
 /// than this: then adding up the lanes of the sums takes longer than the products.
 inline constexpr Index few_rows_limit = 24, few_rows_shortest = 128;
 
-/// What is added to a product: beta times what C holds, or a bias for every column. With neither,
-/// C's old numbers are not read.
+/// Addend of a product: beta times C, or a bias for every column. With neither, the elements of C
+/// are not read.
 struct Addend {
   Real beta = 0;
   const Real* bias = nullptr;  // [n], with beta = 0
 };
 
-/// C = alpha A B^T + addend, A [m, k] and B [n, k] as they lie in memory. Every number is a dot
+/// C = alpha A B^T + addend, A [m, k] and B [n, k] as they are stored. Every element is a dot
 /// product of two rows, so B is read once; BLAS would pack all of it first.
 void few_rows(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Addend addend, Real* c,
               Index c_stride);

@@ -24,26 +24,27 @@ namespace {
 
 /// Slabs are at least this many rows or columns, a multiple of every BLAS's register block.
 constexpr Index smallest_slab = 32;
-/// Work worth a slab of its own, in multiply-adds.
+/// Least work of a slab, in multiply-adds.
 constexpr double slab_work = 1e6;
 
 /// Each slab packs the other factor anew, so there are as many as the machine has processors and no
-/// more: with 8 slabs on 2 processors products take 10 to 25 % longer than with 2. Counted are all
-/// processors of the machine, not those that this process may use, and never the threads.
+/// more: with 8 slabs on 2 processors products take 10 to 25 % longer than with 2. All processors
+/// of the machine count, not only those that this process may use, and never the threads.
 Index most_slabs() {
   static const Index count = std::clamp<Index>(sysconf(_SC_NPROCESSORS_CONF), 2, 8);
   return count;
 }
 
-/// A function of MKL, when that is the BLAS; it may have come in at the program's start, in the
-/// place of the one that was linked.
+/// A function of MKL, when that is the BLAS; it may have been loaded at the program's start instead
+/// of the BLAS that was linked.
 template <class Function>
 Function* mkl(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
 /// The pthread build of OpenBLAS must not thread by itself beside our loops: that is slower than
-/// one thread. Its OpenMP build runs serially inside them already, and would shrink our team.
+/// one thread. Its OpenMP build runs serially inside them already, and would reduce our number of
+/// threads.
 bool make_blas_single_threaded() {
   if (auto* const set_layer = mkl<int(int)>("MKL_Set_Threading_Layer")) {
     constexpr int sequential = 1;
@@ -74,7 +75,7 @@ Factor moved(const Factor& f, Index rows, Index columns) {
   return {f.data + offset, f.stride, f.is_transposed};
 }
 
-/// C = beta C: what is left of a product over nothing.
+/// C = beta C: a product with k = 0.
 void scale(const Product& p) {
   for (Index i = 0; i < p.m; ++i) {
     Real* const row = p.c + i * p.c_stride;

@@ -9,8 +9,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A factor of a product: a row-major matrix whose rows start `stride` numbers apart, read as it
-/// stands or transposed.
+/// A factor of a product: a row-major matrix whose rows start `stride` elements apart, read as it
+/// is or transposed.
 struct Factor {
   const Real* data;
   Index stride;
@@ -19,12 +19,12 @@ struct Factor {
 inline Factor transposed(const Real* data, Index stride) { return {data, stride, true}; }
 
 /// C = alpha A B + beta C for A [m, k], B [k, n] (after transposing) and C [m, n] with rows
-/// `c_stride` apart. With beta = 0 C's old numbers are not read. Any size may be 0.
+/// `c_stride` apart. With beta = 0 the elements of C are not read. Any size may be 0.
 ///
 /// Large products are cut into slabs of rows (or of columns, where those are more) that run in
 /// parallel, each on a single-threaded BLAS. The cuts depend on m, n, k and the machine's number of
 /// processors only, so any number of threads gives the same bits; inside a parallel_for the same
-/// slabs are walked one by one.
+/// slabs are computed one after the other.
 void gemm(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, Real* c,
           Index c_stride);
 
@@ -38,12 +38,11 @@ struct Product {
   Index c_stride;
 };
 
-/// Products that do not need each other, at the same time: they share the processors, so each is
-/// cut into fewer slabs. Every slab packs the other factor anew, which is a tenth of a product's
-/// time.
+/// Independent products, at the same time: they share the processors, so each is cut into fewer
+/// slabs. Every slab packs the other factor anew, which takes about 10 % of a product's time.
 void gemm(std::span<const Product> products);
 
-/// What the linked BLAS says about itself, for example "OpenBLAS 0.3.21 ... SkylakeX".
+/// Name and version of the linked BLAS, for example "OpenBLAS 0.3.21 ... SkylakeX".
 std::string describe_blas();
 
 }  // namespace HEADROOM_PRECISION

@@ -1,4 +1,4 @@
-// Many dot products at a time: each is a batch of partial sums, whose lanes are added up together.
+// Several dot products at a time: each is a batch of partial sums; their lanes are summed together.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace kernels {
 inline constexpr int dot_tile_size = 16;
 static_assert(dot_tile_size % Batch::size == 0);
 
-/// Which of the batches given to xsimd::haddp each lane of its result sums. It should be its own
-/// number, but xsimd 8.1 mixes them up on AVX-512; so it is asked once.
+/// Which of the batches given to xsimd::haddp each lane of its result sums. It should be the lane's
+/// own index, but xsimd 8.1 permutes them on AVX-512; so it is determined once.
 inline const std::array<int, Batch::size>& summed_in_lane() {
   static const auto order = [] {
     Batch numbered[Batch::size];

@@ -13,8 +13,8 @@ namespace kernels {
 void layer_norm(const Real* x, const Real* weight, const Real* bias, Real epsilon, Index rows,
                 Index columns, Real* y, Real* mean, Real* rstd);
 
-/// Where the gradients of layer_norm or rms_norm go; nullptr where none is wanted, and each tells
-/// whether it has a sum already that is added to.
+/// Pointers to the gradients of layer_norm or rms_norm, nullptr where none is wanted; the add_
+/// flags tell which have a sum already that is added to.
 struct NormGradients {
   Real* dx = nullptr;
   Real* dweight = nullptr;

@@ -1,5 +1,5 @@
-// What the backward passes of layer norm and RMS norm share: sums over rows, the same for any
-// number of threads.
+// Sums over rows, for the backward passes of layer norm and RMS norm; the same for any number of
+// threads.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class WeightOrOnes {
   Array ones_;
 };
 
-/// Calls row(r, dweight, dbias) for every row, in parallel. It adds the row's part to both sums,
+/// Calls row(r, dweight, dbias) for every row, in parallel. It adds the row's share to both sums,
 /// which belong to its chunk of rows (nullptr when not wanted); the chunks' sums are then combined
 /// in order. At most 64 chunks, cut by shape only.
 template <class Row>

@@ -16,7 +16,7 @@ struct Loop {
   Index size, x_stride, y_stride;
 };
 
-/// The loops over y, outermost first; axes of size 1 dropped, neighbours merged where possible.
+/// The loops over y, outermost first; axes of size 1 dropped, adjacent ones merged where possible.
 struct Loops {
   std::array<Loop, Shape::max_rank> list{};
   std::size_t count = 0;
@@ -62,7 +62,7 @@ Loops plan_loops(const Shape& shape, std::span<const int> order) {
   return loops;
 }
 
-/// Where repetition `i` of some loops starts.
+/// Offsets of iteration `i` of some loops.
 struct Start {
   Index x = 0, y = 0;
 };

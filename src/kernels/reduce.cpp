@@ -21,8 +21,8 @@ struct Min {
   static Real of(Real a, Real b) { return b < a || b != b ? b : a; }
 };
 
-/// Fold of n > 0 numbers in a row, in `lanes` interleaved parts: vectorises, and rounds less than
-/// one long sum.
+/// Fold of n > 0 contiguous elements, in `lanes` interleaved parts: vectorises, and rounds less
+/// than one long sum.
 template <class F>
 Real fold_row(const Real* x, Index n) {
   constexpr Index lanes = 16;
@@ -44,7 +44,7 @@ Real fold_row(const Real* x, Index n) {
   return part[0];
 }
 
-/// Fold of n > 0 rows of `width` numbers, the rows `stride` apart.
+/// Fold of n > 0 rows of `width` elements, the rows `stride` apart.
 template <class F>
 void fold_rows(const Real* x, Index n, Index stride, Index width, Real* y) {
   if (width == 1 && stride == 1) {
@@ -62,7 +62,7 @@ void fold_rows(const Real* x, Index n, Index stride, Index width, Real* y) {
 template <class F>
 void fold_middle_by(const Real* x, Index outer, Index n, Index inner, Real* y) {
   constexpr Index widest = 4096;       // columns folded together: they stay in the cache
-  constexpr Index piece_cost = 65536;  // numbers worth a piece of their own
+  constexpr Index piece_cost = 65536;  // elements of a piece, at least
   constexpr Index enough = 16;         // blocks that keep all threads busy without pieces
   const Index width = std::min(inner, widest);
   const Index blocks = (inner + width - 1) / width;
@@ -104,7 +104,7 @@ Array fold_axes(Fold fold, const Array& x, const AxisFlags& axes) {
   const auto flagged = [&](int axis) { return axes[static_cast<std::size_t>(axis)]; };
   Array result = x;
   Index inner = 1;
-  // From the last axis to the first, one run of neighbouring flagged axes after the other.
+  // From the last axis to the first, one run of adjacent flagged axes after the other.
   for (int axis = x.rank() - 1; axis >= 0;) {
     if (!flagged(axis)) {
       inner *= x.dim(axis--);

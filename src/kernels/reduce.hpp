@@ -8,7 +8,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What a reduction makes of two numbers. max and min hand a NaN on.
+/// How a reduction combines two elements. max and min return NaN when either is NaN.
 enum class Fold { sum, max, min };
 
 /// Which axes a reduction runs over.
@@ -22,7 +22,8 @@ void fold_middle(Fold fold, const Real* x, Index outer, Index n, Index inner, Re
 /// Folds the flagged axes, which stay in the shape with size 1.
 Array fold_axes(Fold fold, const Array& x, const AxisFlags& axes);
 
-/// The transpose of broadcasting: sums x over what `shape` was repeated along to become x's shape.
+/// The transpose of broadcasting: sums x over the axes along which `shape` was repeated to become
+/// the shape of x.
 Array sum_to(const Array& x, const Shape& shape);
 
 /// Sum over all axes but the last: [..., C] -> [C], the gradient of a bias.

@@ -1,6 +1,6 @@
-// What the kernels' xtensor references share. A reference says in a few expressions what a kernel
-// computes. It is a template over its scalar: in std::complex<double>, f(x + ih) has the derivative
-// of f in its imaginary part, without any subtraction, which makes it an oracle for gradients too.
+// Helpers of the kernels' xtensor references. A reference computes in a few expressions the same as
+// a kernel. It is a template over its scalar: in std::complex<double>, f(x + ih) has the derivative
+// of f in its imaginary part, without any subtraction, so tests use it to check gradients, too.
 #pragma once
 
 #include <complex>

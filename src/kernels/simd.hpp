@@ -1,4 +1,4 @@
-// The loops over one row that every softmax-like kernel is made of, in SIMD by xsimd.
+// Loops over one row, shared by all kernels like softmax, in SIMD by xsimd.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace kernels {
 inline constexpr Index batch_size = static_cast<Index>(Batch::size);
 inline constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
-/// The first n < batch_size numbers at x, the other lanes filled. Tails go through the same vector
-/// code as whole batches, so an element's result does not depend on where in a row it stands.
+/// The first n < batch_size elements at x, the other lanes filled. Tails go through the same vector
+/// code as whole batches, so an element's result does not depend on its position in the row.
 inline Batch load_tail(const Real* x, Index n, Real fill) {
   alignas(64) Real lanes[Batch::size];
   for (Index i = 0; i < batch_size; ++i) lanes[i] = i < n ? x[i] : fill;
@@ -49,7 +49,7 @@ inline Real lanes_max(const Batch& batch) {
   return fold_lanes(batch, [](Real a, Real b) { return a > b ? a : b; });
 }
 
-/// max_i x_i, -infinity over nothing. NaNs may be passed over.
+/// max_i x_i, -infinity over nothing. NaNs may be ignored.
 inline Real row_max(const Real* x, Index n) {
   Batch largest(-infinity);
   Index i = 0;
@@ -131,7 +131,7 @@ inline Real row_square_sum(const Real* x, Index n, Real centre) {
   return sum;
 }
 
-/// For gradients: a kernel told to `add` adds to the sum that is there, else it overwrites.
+/// For gradients: with `add` a kernel adds to the existing sum, else it overwrites.
 inline void put(Real value, bool add, Real& target) { target = add ? target + value : value; }
 
 /// y_i = factor x_i. x and y may be the same.
@@ -167,7 +167,7 @@ inline Batch weighted(const Batch& weight, const Batch& x) {
   return xsimd::select(weight == zero, zero, weight * x);
 }
 
-/// sum_i y_i (d_i - base) over weights y. Where y_i is 0, d_i stays out and may be NaN.
+/// sum_i y_i (d_i - base) over weights y. Where y_i is 0, d_i is not used and may be NaN.
 inline Real row_mean_above(const Real* y, const Real* d, Index n, Real base) {
   const Batch bases(base);
   Batch sum(Real(0));
@@ -195,10 +195,10 @@ inline Real row_exp_mean_above(const Real* x, const Real* d, Index n, Real shift
   return lanes_sum(sum);
 }
 
-/// dx_i (+)= y_i (dy_i - m): the gradient of a softmax y, where m = sum_i y_i dy_i is handed over
+/// dx_i (+)= y_i (dy_i - m): the gradient of a softmax y, where m = sum_i y_i dy_i is passed
 /// as rough + rest, rest = sum_i y_i (dy_i - rough). Where one weight is nearly 1, m is nearly its
-/// dy, and their difference would be mostly the rounding of m; what the rough one leaves of dy is
-/// small, and so is the rounding of its mean. Where y_i is 0, dy_i stays out and may be NaN. dy and
+/// dy, and their difference would be mostly the rounding of m; dy - rough is small, and so is the
+/// rounding of its mean. Where y_i is 0, dy_i is not used and may be NaN. dy and
 /// dx may be the same.
 inline void row_softmax_backward(const Real* y, const Real* dy, Index n, Real rough, Real rest,
                                  bool add, Real* dx) {
@@ -217,7 +217,7 @@ inline void row_softmax_backward(const Real* y, const Real* dy, Index n, Real ro
   }
 }
 
-/// How sharp a row of weights is.
+/// Entropy and maximum of a row of weights.
 struct RowShape {
   Real entropy, maximum;
 };

@@ -1,4 +1,4 @@
-// Activation functions; sigmoid has a file of its own, since the course replaces it.
+// Activation functions; sigmoid has a separate file, since the course replaces it.
 #include "headroom/ops/activations.hpp"
 
 #include <numbers>
@@ -13,7 +13,8 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-// Numbers of the tanh GELU. xtensor expressions hold them by reference, so they outlive functions.
+// Constants of the tanh GELU. xtensor expressions hold them by reference, so they outlive
+// functions.
 constexpr Real half = Real(0.5);
 constexpr Real k = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);  // sqrt(2 / pi)
 constexpr Real c = Real(0.044715);
@@ -21,7 +22,7 @@ constexpr Real c = Real(0.044715);
 
 Tensor relu(const Tensor& x) {
   OpScope op("relu");
-  const auto rectify = [](Real v) { return v < 0 ? Real(0) : v; };  // hands a NaN on
+  const auto rectify = [](Real v) { return v < 0 ? Real(0) : v; };  // NaN stays NaN
   Array y = broadcast_map(x.shape(), rectify, x.value());
   return record(op, y, {x}, [y](const Array& dy, Gradients& into) {
     const auto pass = [](Real d, Real v) { return v > 0 ? d : Real(0); };

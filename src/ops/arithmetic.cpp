@@ -77,11 +77,12 @@ Tensor operator/(const Tensor& a, const Tensor& b) {
 
 namespace {
 
-/// maximum and minimum: `wins(u, v)` says that u is taken. A tie shares the gradient equally.
+/// maximum and minimum: `wins(u, v)` is true when u is taken. The gradient of a tie is shared
+/// equally.
 template <class Wins>
 Tensor extreme_of_two(const OpScope& op, const Tensor& a, const Tensor& b, Wins wins) {
   const Shape shape = broadcast(op.name(), a.shape(), b.shape());
-  // u != u: a NaN on either side is handed on.
+  // u != u: a NaN on either side is returned.
   const auto choose = [wins](Real u, Real v) { return wins(u, v) || u != u ? u : v; };
   const auto share = [wins](Real d, Real mine, Real other) {
     return wins(mine, other) ? d : mine == other ? d * Real(0.5) : Real(0);

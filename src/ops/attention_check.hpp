@@ -1,4 +1,4 @@
-// What fused and composed attention check alike.
+// Checks that fused and composed attention share.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ struct AttentionSizes {
 };
 
 /// Throws ShapeError when the sources, the mask or the heads do not fit together, UsageError for a
-/// dropout that is no probability.
+/// dropout that is not a probability.
 AttentionSizes check_attention(const HeadColumns& query, const HeadColumns& key,
                                const HeadColumns& value, Index heads, Index head_dim,
                                Index value_dim, const AttentionOptions& options);

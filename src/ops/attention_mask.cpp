@@ -39,7 +39,7 @@ AttentionMask AttentionMask::allow(Bytes allowed) {
 
 namespace {
 
-/// The smaller of both, [B] or [B, Tq]; a length per example stands for all its queries.
+/// The smaller of both, [B] or [B, Tq]; a length per example applies to all its queries.
 Ids smaller(const Ids& a, const Ids& b) {
   const Ids& fine = a.rank() >= b.rank() ? a : b;
   const Ids& coarse = a.rank() >= b.rank() ? b : a;

@@ -1,4 +1,4 @@
-// Attention, composed of other operations: the formula with everything in sight.
+// Attention, composed of other operations: the formula, each intermediate a tensor on the tape.
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/ops.hpp"
 #include "ops/attention_check.hpp"

@@ -47,15 +47,15 @@ double gemm_flops(Index m, Index n, Index k) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-/// Columns of a row-major matrix whose rows are `stride` numbers apart.
+/// Columns of a row-major matrix whose rows are `stride` elements apart.
 template <class T>
 struct Columns {
   T* data;
   Index stride;
 };
 
-/// y = x W^T + b into some columns of a matrix. Before a BLAS product the bias is laid down and the
-/// product added to it: BLAS clears y before it adds anyway, so this costs no extra pass.
+/// y = x W^T + b into some columns of a matrix. For a BLAS product y starts as the bias, to which
+/// the product is added: BLAS clears y before it adds anyway, so this costs no extra pass.
 void forward_into(Columns<Real> y, Index rows, const Array& x, const Array& weight,
                   const Array& bias) {
   const Index out = weight.dim(0), in = weight.dim(1);

@@ -11,7 +11,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Number of targets that count. Throws UsageError for one that is no class.
+/// Number of targets that are not ignored. Throws UsageError for one that is not a class.
 Index check_targets(const Ids& targets, Index classes, const CrossEntropyOptions& options) {
   Index counted = 0;
   for (Index r = 0; r < targets.size(); ++r) {
@@ -19,7 +19,7 @@ Index check_targets(const Ids& targets, Index classes, const CrossEntropyOptions
     ++counted;
     if (targets[r] < 0 || targets[r] >= classes) {
       throw UsageError(fmt::format(
-          "cross_entropy: target {} at position {} is none of the {} classes; targets to leave out "
+          "cross_entropy: target {} at position {} is not one of the {} classes; ignored targets "
           "have the value ignore_index = {}",
           targets[r], r, classes, options.ignore_index));
     }
@@ -39,7 +39,7 @@ Array scaled_sum(const Array& losses, Real factor) {
 
 }  // namespace
 
-// loss_r = lse_r - sum_c q_rc x_rc with the wanted distribution q, whose entries add up to 1. Since
+// loss_r = lse_r - sum_c q_rc x_rc with the target distribution q, whose entries add up to 1. Since
 // dlse/dx_c = e^(x_c - lse), dx_rc = dloss_r (e^(x_rc - lse_r) - q_rc).
 Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntropyOptions& options) {
   OpScope op("cross_entropy");

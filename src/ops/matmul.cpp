@@ -18,7 +18,8 @@ namespace {
 
 Shape leading_axes(const Shape& shape) { return shape.without(-1).without(-1); }
 
-/// The products behind one matmul: `batches` of [m, k] [k, n], and which matrices meet.
+/// The products behind one matmul: `batches` of [m, k] [k, n], and which matrices are multiplied
+/// with each other.
 struct Products {
   Shape leading;  // of the result
   Index m, n, k, batches;
@@ -43,7 +44,7 @@ Products plan_products(const char* op, const Shape& a, const Shape& b) {
   const Shape a_leading = leading_axes(a), b_leading = leading_axes(b);
   p.m = a[-2], p.n = b[-1], p.k = a[-1];
   if (b_leading.size() == 1 && b.rank() <= a.rank()) {
-    // One b for all: the rows of all of a's matrices stand below each other already.
+    // One b for all: the rows of all matrices of a are contiguous already.
     p.leading = a_leading;
     p.m *= a_leading.size();
     p.batches = 1;
@@ -89,8 +90,9 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     gemm(p.m, p.n, p.k, Real(1), {a.value().data() + in_a * p.m * p.k, p.k},
          {b.value().data() + in_b * p.k * p.n, p.n}, Real(0), y.data() + batch * p.m * p.n, p.n);
   });
-  // da = dy b^T, db = a^T dy. Where a matrix met several others its products are added up, in
-  // order; a sum that is written once and for the first time is overwritten instead of cleared.
+  // da = dy b^T, db = a^T dy. Where a matrix was multiplied with several others the products are
+  // added up, in order; a sum that is written once and for the first time is overwritten instead of
+  // cleared.
   return record(op, y, {a, b}, [a = a.value(), b = b.value(), p](const Array& dy, Gradients& into) {
     const auto sum_of = [&p](GradientSlot slot, Real& beta) {
       bool fresh = false;

@@ -17,7 +17,7 @@ void check_per_column(const OpScope& op, const Tensor& x, const char* name, cons
                                x.dim(-1)));
 }
 
-/// Rows brought to mean 0 and deviation 1, scaled and shifted; their means and 1 / deviations.
+/// Rows with mean 0 and standard deviation 1, scaled and shifted; their means and 1 / deviations.
 struct Normalised {
   Array y, mean, rstd;
 };
@@ -39,7 +39,7 @@ Normalised rms_normalised(const Array& x, const Array& weight, Real epsilon, Ind
   return result;
 }
 
-/// The places of the wanted gradients of (x, weight, bias).
+/// Pointers to the wanted gradients of (x, weight, bias).
 kernels::NormGradients places(Gradients& into, bool has_bias) {
   kernels::NormGradients to;
   const auto place = [&into](std::size_t input, Real*& target, bool& add) {

@@ -17,10 +17,10 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// A reduction's axes, worked out for one shape.
+/// A reduction's axes, resolved for one shape.
 struct ReductionPlan {
   AxisFlags flags{};
-  Index count = 1;      // numbers that become one
+  Index count = 1;      // elements that are folded into one
   Shape kept, dropped;  // the result's shape with size 1 for the reduced axes, and without them
 };
 
@@ -56,7 +56,7 @@ void refuse_empty(const char* op, const ReductionPlan& plan, const Shape& shape)
   }
 }
 
-/// max and min: every element that equals the extreme gets the same part of its gradient.
+/// max and min: every element that equals the extreme gets the same share of the gradient.
 Tensor extreme(const OpScope& op, Fold fold, const Tensor& x, const Axes& axes, bool keep) {
   const ReductionPlan plan = plan_reduction(op.name(), x.shape(), axes);
   refuse_empty(op.name(), plan, x.shape());

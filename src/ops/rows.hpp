@@ -1,4 +1,4 @@
-// A tensor seen as rows of its last axis, as the kernels of softmax, norms and losses see it.
+// A tensor as rows of its last axis, for the kernels of softmax, norms and losses.
 #pragma once
 
 #include <fmt/format.h>

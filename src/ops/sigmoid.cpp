@@ -1,4 +1,4 @@
-// The logistic function, alone in its file: the course's first exercise is linked in its place.
+// The logistic function, alone in its file: the course's first exercise is linked instead of it.
 #include "array/map.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/ops/activations.hpp"

@@ -44,7 +44,7 @@ Bytes spread(const Bytes& allowed, const Shape& shape) {
   }
   Bytes result(shape);
   for (Index i = 0; i < result.size(); ++i) {
-    // The position of i in `allowed`, axis by axis from the last; axes of size 1 stand still.
+    // The position of i in `allowed`, axis by axis from the last; axes of size 1 are repeated.
     Index from = 0, stride = 1, rest = i;
     for (int axis = 1; axis <= allowed.rank(); ++axis) {
       if (allowed.dim(-axis) != 1) from += rest % shape[-axis] * stride;

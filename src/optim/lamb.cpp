@@ -15,7 +15,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// |p| and |u| of a block, as it is summed up.
+/// Sums for |p| and |u| of a block.
 struct TrustRatio {
   double weights = 0, direction = 0;  // sums of squares
 
@@ -83,7 +83,8 @@ void Lamb::update(std::span<const Moving> parameters) const {
   }
 
   for (const ParameterBlock& block : parameter_blocks(model(), options_.granularity)) {
-    // Calls visit(parameter, its direction, first element, count) for all that moves.
+    // Calls visit(parameter, its direction, first element, count) for all parameters that have a
+    // gradient.
     const auto for_each_stretch_of_block = [&](auto visit) {
       for (const BlockPart& part : block) {
         const auto found = moving.find(part.name);

@@ -117,7 +117,7 @@ void Muon::update(std::span<const Moving> parameters) const {
 void Muon::update_block(const ParameterBlock& block,
                         const std::map<std::string, const Moving*>& parameters,
                         const Directions& directions) const {
-  // Calls visit(parameter, part, where the part begins in the block); returns where the last ends.
+  // Calls visit(parameter, part, offset of the part in the block); returns the end of the last.
   const auto for_each_part = [&](auto visit) {
     Index offset = 0;
     for (const BlockPart& part : block) {

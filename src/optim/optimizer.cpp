@@ -19,7 +19,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Full name of each parameter that holds heads' blocks -> the axis along which they lie.
+/// Full name of each parameter that holds heads' blocks -> the axis of these blocks.
 std::map<std::string, int> find_head_axes(Module& model) {
   std::map<std::string, int> axes;
   for (const NamedAttention& found : attentions(model)) {
@@ -273,7 +273,7 @@ void Optimizer::save_state(StateWriter to) const {
 
 namespace {
 
-/// A step that makes a count 0 would divide by 1 - beta^0, and a count must have room to grow.
+/// A negative count could become 0, which divides by 1 - beta^0; a large one must not overflow.
 void check_steps(const std::vector<std::int64_t>& steps, const std::string& where) {
   constexpr std::int64_t most = std::int64_t{1} << 53;
   for (const std::int64_t count : steps) {
@@ -282,7 +282,7 @@ void check_steps(const std::vector<std::int64_t>& steps, const std::string& wher
   }
 }
 
-/// Means of squares: the root of a negative one is no number.
+/// Means of squares: the square root of a negative one is NaN.
 void check_squares(const Array& second, const std::string& where) {
   for (const Real square : second.span()) {
     if (square < 0) throw FileError(fmt::format("{}: {} is negative", where, square));

@@ -10,7 +10,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Adds a part, as a longer last part where it continues that.
+/// Appends a part; extends the last one where it continues that.
 void append_part(ParameterBlock& block, BlockPart part) {
   if (!block.empty() && block.back().name == part.name && block.back().end == part.begin) {
     block.back().end = part.end;
@@ -19,7 +19,7 @@ void append_part(ParameterBlock& block, BlockPart part) {
   }
 }
 
-/// The blocks of one attention's heads; `found` gets the names of the parameters they make up.
+/// The blocks of one attention's heads; adds the names of their parameters to `found`.
 void add_blocks_of_heads(const NamedAttention& attention, Granularity granularity,
                          std::vector<ParameterBlock>& blocks, std::set<std::string>& found) {
   std::map<std::pair<HeadRole, Index>, ParameterBlock> own;

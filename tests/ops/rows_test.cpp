@@ -116,8 +116,8 @@ TEST_CASE("losses say what does not fit") {
   CHECK_THROWS_WITH(cross_entropy(x, Ids(Shape{3}, {0, 0, 0})),
                     "cross_entropy: logits [2, 3] take targets [2], one per row, but got [3]");
   CHECK_THROWS_WITH(cross_entropy(x, Ids(Shape{2}, {0, 3})),
-                    "cross_entropy: target 3 at position 1 is none of the 3 classes; targets to "
-                    "leave out have the value ignore_index = -100");
+                    "cross_entropy: target 3 at position 1 is not one of the 3 classes; ignored "
+                    "targets have the value ignore_index = -100");
   CHECK_THROWS_AS(cross_entropy(x, Ids(Shape{2}, {0, 0}), {.label_smoothing = 2}), UsageError);
   CHECK_THROWS_WITH(squared_error(x, Tensor(zeros({3}))),
                     "squared_error: x [2, 3] and y [3] must have the same shape");
