@@ -1,85 +1,15 @@
 // demo, train, translate and sample as a user runs them: what they leave behind, what they refuse,
 // how they stop and go on.
 #include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 
+#include "cli/runs.hpp"
 #include "support/browser.hpp"
-#include "support/catch.hpp"
-#include "support/process.hpp"
-#include "support/temporary_folder.hpp"
 
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 using nlohmann::json;
 
 namespace {
-
-Finished headroom_program(std::vector<std::string> arguments, const TemporaryFolder& folder) {
-  arguments.insert(arguments.begin(), HEADROOM_PROGRAM);
-  return run_process(arguments, {}, folder.path());
-}
-
-std::string content(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-/// The steps of the lines that are about heads; each has a number for all that lived.
-std::vector<int> steps_with_heads(const std::filesystem::path& metrics) {
-  std::vector<int> steps;
-  std::ifstream lines(metrics);
-  for (std::string text; std::getline(lines, text);) {
-    const json line = json::parse(text);
-    if (!line.contains("record")) continue;
-    CHECK(line["record"] == "heads");
-    CHECK(line["heads"].size() == line["entropy"].size());
-    steps.push_back(line["step"]);
-  }
-  return steps;
-}
-
-/// metrics.jsonl without the times.
-std::vector<json> measurements(const std::filesystem::path& metrics) {
-  std::vector<json> lines;
-  std::ifstream in(metrics);
-  for (std::string text; std::getline(in, text);) {
-    lines.push_back(json::parse(text));
-    lines.back().erase("ms");
-  }
-  return lines;
-}
-
-/// A training run that takes a second.
-std::vector<std::string> small_run(const std::string& out, std::vector<std::string> more = {}) {
-  std::vector<std::string> arguments{
-      "train", "--task",  "reverse", "--steps",   "30", "--width",
-      "16",    "--heads", "4",       "--batch",   "8",  "--evaluate-every",
-      "15",    "--out",   out,       "--threads", "1"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
-}
-
-/// Starts a run in the folder "parts" and sends it a signal as soon as a line of its metrics
-/// matches `pattern` (a regular expression of grep).
-Finished stop_when_measured(const std::string& pattern, const std::vector<std::string>& arguments,
-                            const std::string& signal, const TemporaryFolder& folder) {
-  std::string command = HEADROOM_PROGRAM;
-  for (const std::string& argument : arguments) command += " " + argument;
-  command += " & run=$!; until grep -qs '" + pattern +
-             "' parts/metrics.jsonl || ! kill -0 $run; do sleep 0.02; done; kill -" + signal +
-             " $run; wait $run";
-  return run_process({"sh", "-c", command}, {}, folder.path());
-}
-
-/// The number behind the first "step " of a text; 0 when there is none.
-int step_in(const std::string& text) {
-  const std::size_t found = text.find("step ");
-  return found == std::string::npos ? 0 : std::stoi(text.substr(found + 5));
-}
 
 void require_refused(const Finished& finished, int code, const std::string& words) {
   CHECK(finished.code == code);
@@ -165,66 +95,6 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
   SECTION("a wrong kind of model is refused") {
     require_refused(headroom_program({"sample", "--model", "run"}, folder), 2, "seq2seq");
   }
-}
-
-TEST_CASE("a run stopped between two removals and after the last one continues to the bit") {
-  const TemporaryFolder folder;
-  const std::vector<std::string> more{"--prune",      "6",   "--dropout",    "0.1",
-                                      "--prune-from", "50",  "--prune-over", "200",
-                                      "--save-every", "100", "--telemetry",  "7"};
-  auto whole = small_run("whole", more), parts = small_run("parts", more);
-  for (auto* run : {&whole, &parts}) {
-    (*run)[4] = "400";  // steps
-    (*run)[12] = "30";  // from one evaluation to the next
-  }
-  REQUIRE(headroom_program(whole, folder).code == 0);
-  const json summary = json::parse(content(folder / "whole/summary.json"));
-  std::set<int> removals;
-  for (const json& head : summary["heads"]) {
-    if (!head["removed_at"].is_null()) removals.insert(head["removed_at"].get<int>());
-  }
-  REQUIRE(removals.size() >= 3);
-  const int first = *removals.begin(), last = *removals.rbegin();
-  CHECK(last == 250);
-  CHECK(summary["heads_alive"] == 18);
-  CHECK(summary["heads"].size() == 24);
-  CHECK(summary["heads"][0]["cost"].is_number());
-  // So untrained a model answers nothing right: the first evaluation without the removed heads
-  // stays the best, and a run that forgets it at a stop finds another.
-  CHECK(summary["best_step"] == 270);
-
-  const Finished between = stop_when_measured("\"heads_alive\":23", parts, "INT", folder);
-  CHECK(between.code == 130);
-  CHECK_THAT(between.out, Contains(" train --out parts --resume"));
-  const int stopped_between = step_in(between.out);
-  REQUIRE(stopped_between >= first);
-  REQUIRE(stopped_between < last);
-
-  const Finished after =
-      stop_when_measured("\"step\":2[789]0,",
-                         {"train", "--out", "parts", "--resume", "--threads", "2"}, "TERM", folder);
-  CHECK(after.code == 143);
-  CHECK(step_in(after.err) == stopped_between + 1);  // not from an earlier checkpoint
-  const int stopped_after = step_in(after.out);
-  REQUIRE(stopped_after >= 270);
-  REQUIRE(stopped_after < 400);
-
-  const Finished resumed = headroom_program({"train", "--out", "parts", "--resume"}, folder);
-  INFO(resumed.err);
-  CHECK(resumed.code == 0);
-  CHECK(step_in(resumed.err) == stopped_after + 1);
-  for (const char* file : {"checkpoint.safetensors", "best.safetensors", "summary.json"}) {
-    INFO(file);
-    const bool same = content(folder / "parts" / file) == content(folder / "whole" / file);
-    CHECK(same);
-  }
-  CHECK(json::parse(content(folder / "parts/summary.json")) == summary);
-  CHECK(measurements(folder / "parts/metrics.jsonl") ==
-        measurements(folder / "whole/metrics.jsonl"));
-  CHECK(steps_with_heads(folder / "parts/metrics.jsonl").size() == 57);
-  const json page = json::parse(content(folder / "parts/records.json"));
-  CHECK(page["heads"] == json::parse(content(folder / "whole/records.json"))["heads"]);
-  CHECK(page["heads"][0]["cost"] == summary["heads"][0]["cost"]);
 }
 
 TEST_CASE("a stopped demo keeps its measurements, and a page can be made of them") {

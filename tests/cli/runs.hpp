@@ -1,0 +1,61 @@
+// Training runs of the program, and what they leave behind.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/process.hpp"
+#include "support/temporary_folder.hpp"
+
+inline Finished headroom_program(std::vector<std::string> arguments,
+                                 const TemporaryFolder& folder) {
+  arguments.insert(arguments.begin(), HEADROOM_PROGRAM);
+  return run_process(arguments, {}, folder.path());
+}
+
+inline std::string content(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// The steps of the lines that are about heads; each has a number for all that lived.
+inline std::vector<int> steps_with_heads(const std::filesystem::path& metrics) {
+  std::vector<int> steps;
+  std::ifstream lines(metrics);
+  for (std::string text; std::getline(lines, text);) {
+    const nlohmann::json line = nlohmann::json::parse(text);
+    if (!line.contains("record")) continue;
+    CHECK(line["record"] == "heads");
+    CHECK(line["heads"].size() == line["entropy"].size());
+    steps.push_back(line["step"]);
+  }
+  return steps;
+}
+
+/// metrics.jsonl without the times.
+inline std::vector<nlohmann::json> measurements(const std::filesystem::path& metrics) {
+  std::vector<nlohmann::json> lines;
+  std::ifstream in(metrics);
+  for (std::string text; std::getline(in, text);) {
+    lines.push_back(nlohmann::json::parse(text));
+    lines.back().erase("ms");
+  }
+  return lines;
+}
+
+/// A training run that takes a second.
+inline std::vector<std::string> small_run(const std::string& out,
+                                          std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments{
+      "train", "--task",  "reverse", "--steps",   "30", "--width",
+      "16",    "--heads", "4",       "--batch",   "8",  "--evaluate-every",
+      "15",    "--out",   out,       "--threads", "1"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
