@@ -1,4 +1,4 @@
-// What the heads look at: one forward pass with everything kept.
+// The attention weights of every head on one text: one forward pass that keeps all of them.
 #include "headroom/heads/attention_record.hpp"
 
 #include <fmt/format.h>
@@ -19,25 +19,25 @@ inline namespace HEADROOM_PRECISION {
 namespace attention_looking {
 namespace {
 
-/// A text as symbols of a vocabulary; `option` names it in errors.
+/// A text as tokens of a vocabulary; `option` names it in errors.
 Tokens known_tokens(const Vocabulary& vocabulary, const std::string& text, const char* option) {
-  for (const std::string& symbol : vocabulary.symbols_in(text)) {
-    if (vocabulary.knows(symbol)) continue;
+  for (const std::string& token : vocabulary.symbols_in(text)) {
+    if (vocabulary.knows(token)) continue;
     throw UsageError(
-        fmt::format("{} \"{}\": \"{}\" is not among the {} symbols that the model knows", option,
-                    printable(text), printable(symbol), vocabulary.plain_size()));
+        fmt::format("{} \"{}\": \"{}\" is not among the {} tokens that the model knows", option,
+                    printable(text), printable(token), vocabulary.plain_size()));
   }
   return vocabulary.encode(text);
 }
 
-/// What the model reads.
+/// The input as tokens.
 Tokens input_tokens(const Vocabulary& vocabulary, const AttentionQuestion& question,
                     Index longest) {
   Tokens tokens = known_tokens(vocabulary, question.input, "--input");
-  if (tokens.empty()) throw UsageError("--input is empty; give at least one symbol");
+  if (tokens.empty()) throw UsageError("--input is empty; give at least one token");
   if (static_cast<Index>(tokens.size()) > longest) {
     throw UsageError(
-        fmt::format("--input has {} symbols; the model reads at most {}", tokens.size(), longest));
+        fmt::format("--input has {} tokens; the model reads at most {}", tokens.size(), longest));
   }
   return tokens;
 }
@@ -46,16 +46,16 @@ Tokens given_output(const Vocabulary& vocabulary, const AttentionQuestion& quest
   Tokens tokens = known_tokens(vocabulary, *question.output, "--output");
   if (static_cast<Index>(tokens.size()) > room) {
     throw UsageError(
-        fmt::format("--output has {} symbols; there is room for {}", tokens.size(), room));
+        fmt::format("--output has {} tokens; there is room for {}", tokens.size(), room));
   }
   return tokens;
 }
 
-/// A sequence and what it wrote: target[i] after target_in[i].
+/// An input with its output: target[i] is predicted after target_in[i].
 struct Passage : OneSequence {
   Tokens target;
-  Tokens written;         // the output itself, without begin and end symbols
-  std::size_t first = 0;  // place in target where it begins
+  Tokens written;         // the output alone, without begin and end tokens
+  std::size_t first = 0;  // index in target where it begins
   bool finished = true;
 };
 
@@ -63,7 +63,7 @@ Passage read_and_written(const Seq2Seq& model, const Vocabulary& source, const V
                          const AttentionQuestion& question) {
   Passage passage;
   passage.source = input_tokens(source, question, model.config.longest);
-  const Index room = model.config.longest - 1;  // the begin symbol has a position too
+  const Index room = model.config.longest - 1;  // the begin token has a position too
   if (question.output) {
     passage.written = given_output(target, question, room);
   } else {
@@ -88,7 +88,7 @@ Passage read_and_written(const LanguageModel& model, const Vocabulary& vocabular
                          const AttentionQuestion& question) {
   const Tokens prompt = input_tokens(vocabulary, question, model.config.longest);
   const auto read = static_cast<Index>(prompt.size());
-  const Index room = model.config.longest - read + 1;  // the last symbol is not read again
+  const Index room = model.config.longest - read + 1;  // the last token is not read again
   Passage passage;
   if (question.output) {
     passage.written = given_output(vocabulary, question, room);
@@ -101,7 +101,8 @@ Passage read_and_written(const LanguageModel& model, const Vocabulary& vocabular
   }
   Tokens text = prompt;
   text.insert(text.end(), passage.written.begin(), passage.written.end());
-  if (text.size() < 2) throw UsageError("a text of one symbol has nothing to look at; give more");
+  if (text.size() < 2)
+    throw UsageError("a text of one token has no earlier token to attend to; give more");
   passage.target_in.assign(text.begin(), text.end() - 1);
   passage.target.assign(text.begin() + 1, text.end());
   passage.first = prompt.size() - 1;
@@ -110,10 +111,10 @@ Passage read_and_written(const LanguageModel& model, const Vocabulary& vocabular
 
 /// A row of logits as probabilities.
 std::vector<double> probabilities(const Array& logits, Index row) {
-  const Index symbols = logits.dim(1);
-  std::vector<double> p(static_cast<std::size_t>(symbols));
+  const Index tokens = logits.dim(1);
+  std::vector<double> p(static_cast<std::size_t>(tokens));
   for (std::size_t i = 0; i < p.size(); ++i) {
-    p[i] = static_cast<double>(logits[row * symbols + static_cast<Index>(i)]);
+    p[i] = static_cast<double>(logits[row * tokens + static_cast<Index>(i)]);
   }
   const double largest = *std::max_element(p.begin(), p.end());
   double sum = 0;
@@ -122,7 +123,7 @@ std::vector<double> probabilities(const Array& logits, Index row) {
   return p;
 }
 
-/// How likely the model found what was written, the end symbol included.
+/// The probability of the output, the end token included.
 double probability_of(const Passage& passage, const Array& logits) {
   double product = 1;
   for (std::size_t i = passage.first; i < passage.target.size(); ++i) {
@@ -132,20 +133,20 @@ double probability_of(const Passage& passage, const Array& logits) {
   return product;
 }
 
-/// Symbols as they are shown: the begin symbol as ^, the end symbol as $.
-Record shown_symbols(const Vocabulary& vocabulary, const Tokens& tokens) {
+/// Tokens as they are shown: the begin token as ^, the end token as $.
+Record shown_tokens(const Vocabulary& vocabulary, const Tokens& tokens) {
   const bool has_end = vocabulary.specials() == Specials::all;
-  Record symbols = Record::array();
+  Record shown = Record::array();
   for (const std::int32_t token : tokens) {
     if (vocabulary.specials() != Specials::none && token == vocabulary.bos()) {
-      symbols.push_back("^");
+      shown.push_back("^");
     } else if (has_end && token == vocabulary.eos()) {
-      symbols.push_back("$");
+      shown.push_back("$");
     } else {
-      symbols.push_back(vocabulary.symbol(token));
+      shown.push_back(vocabulary.symbol(token));
     }
   }
-  return symbols;
+  return shown;
 }
 
 Record all_heads(Module& model) {
@@ -160,7 +161,7 @@ Record all_heads(Module& model) {
   return heads;
 }
 
-/// The classes by falling probability, the likeliest in front.
+/// The classes in descending order of probability.
 Record class_answer(const Record& about, const Array& logits) {
   const std::vector<double> p = probabilities(logits, 0);
   Record classes = Record::array();
@@ -191,11 +192,11 @@ Record facts(const SavedModel& saved, const Record& heads) {
           {"longest", saved.config.longest}};
 }
 
-/// Fills in what a model with an output has read and written.
+/// Adds input and output of a model with an output.
 void add_passage(Record& record, const Passage& passage, const Vocabulary& target,
                  const Array& logits) {
-  record["example"]["target"] = shown_symbols(target, passage.target);
-  record["example"]["decoder_input"] = shown_symbols(target, passage.target_in);
+  record["example"]["target"] = shown_tokens(target, passage.target);
+  record["example"]["decoder_input"] = shown_tokens(target, passage.target_in);
   record["answer"] = {{"text", target.decode(passage.written)},
                       {"probability", probability_of(passage, logits)},
                       {"finished", passage.finished}};
@@ -221,17 +222,17 @@ Record attention_record(const SavedModel& saved, const AttentionQuestion& questi
   if (saved.config.kind == ModelKind::seq2seq) {
     const Vocabulary source = saved.vocabulary("source"), target = saved.vocabulary("target");
     passage = read_and_written(saved.seq2seq(), source, target, question);
-    record["example"]["source"] = shown_symbols(source, passage.source);
+    record["example"]["source"] = shown_tokens(source, passage.source);
     add_passage(record, passage, target, look());
   } else if (saved.config.kind == ModelKind::language_model) {
     const Vocabulary tokens = saved.vocabulary("tokens");
     passage = read_and_written(saved.language_model(), tokens, question);
     add_passage(record, passage, tokens, look());
   } else {
-    if (question.output) throw UsageError("--output: a classifier writes none");
+    if (question.output) throw UsageError("--output: a classifier has no output text");
     const Vocabulary tokens = saved.vocabulary("tokens");
     passage.source = input_tokens(tokens, question, saved.config.longest);
-    record["example"]["source"] = shown_symbols(tokens, passage.source);
+    record["example"]["source"] = shown_tokens(tokens, passage.source);
     record["answer"] = class_answer(saved.about, look());
   }
   record["example"]["maps"] = map_records(model, probe);

@@ -23,7 +23,7 @@ constexpr Index bytes_of_half = 2;
 std::uint16_t checked_half(Real value, const std::string& name) {
   const std::uint16_t bits = half_bits(static_cast<double>(value));
   if (std::isfinite(half_number(bits))) return bits;
-  throw NumericError(fmt::format("{} holds {:.3g}, which half precision cannot", name,
+  throw NumericError(fmt::format("{} holds {:.3g}, which is beyond half precision", name,
                                  static_cast<double>(value)));
 }
 

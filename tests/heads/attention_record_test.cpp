@@ -34,7 +34,7 @@ TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own gre
       test::small_saved_model(test::small_config(ModelKind::seq2seq, layout), removed);
   const Record record = attention_record(saved, {.input = "abca"});
 
-  // Greedy decoding by hand: the whole target anew for every symbol.
+  // Greedy decoding by hand: the whole target anew for every token.
   const Seq2Seq& model = saved.seq2seq();
   const NoGrad quiet;
   const Ids source({1, 4}, {4, 5, 6, 4}), lengths({1}, {4});
@@ -98,16 +98,15 @@ TEST_CASE("a given output is read as if it had been written") {
   CHECK(texts(record["example"]["decoder_input"]) == std::vector<std::string>{"^", "x", "y", "z"});
 }
 
-TEST_CASE(
-    "a language model's text is the input and what it wrote, each symbol after those before") {
+TEST_CASE("a language model's text is the input and its output, each token after those before") {
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::language_model, Layout::separate));
   const Record record = attention_record(saved, {.input = "abcd", .write = 5});
   const std::string written = record["answer"]["text"];
   CHECK(written.size() == 5);
   std::string read, target;
-  for (const Record& symbol : record["example"]["decoder_input"]) read += symbol.get<std::string>();
-  for (const Record& symbol : record["example"]["target"]) target += symbol.get<std::string>();
+  for (const Record& token : record["example"]["decoder_input"]) read += token.get<std::string>();
+  for (const Record& token : record["example"]["target"]) target += token.get<std::string>();
   CHECK("abcd" + written == read + written.back());
   CHECK("abcd" + written == "a" + target);
   CHECK(!record["example"].contains("source"));
@@ -115,7 +114,7 @@ TEST_CASE(
     CHECK(map["kind"] == "decoder");
     CHECK(map["rows"][0][1] == 0.0);  // nothing looks ahead
   }
-  // There is room for 12 positions; the last symbol needs none.
+  // There is room for 12 positions; the last token needs none.
   CHECK(attention_record(saved, {.input = "abcd"})["answer"]["text"].get<std::string>().size() ==
         9);
 }
@@ -153,19 +152,19 @@ TEST_CASE("texts that a model cannot take are refused with a reason") {
     const char* words;
   };
   const std::vector<Bad> bad = {
-      {translator, {.input = "aé"}, "--input \"aé\": \"é\" is not among the 4 symbols"},
-      {writer, {.input = "ax"}, "\"x\" is not among the 4 symbols that the model knows"},
+      {translator, {.input = "aé"}, "--input \"aé\": \"é\" is not among the 4 tokens"},
+      {writer, {.input = "ax"}, "\"x\" is not among the 4 tokens that the model knows"},
       {translator, {.input = ""}, "--input is empty"},
-      {translator,
-       {.input = "abcdabcdabcda"},
-       "--input has 13 symbols; the model reads at most 12"},
+      {translator, {.input = "abcdabcdabcda"}, "--input has 13 tokens; the model reads at most 12"},
       {translator, {.input = "a", .output = "a"}, "--output \"a\": \"a\" is not among the 3"},
       {translator,
        {.input = "a", .output = "xyxyxyxyxyxy"},
-       "--output has 12 symbols; there is room for 11"},
+       "--output has 12 tokens; there is room for 11"},
       {writer, {.input = "abc", .output = "abcdabcdabcd"}, "there is room for 10"},
-      {writer, {.input = "a", .output = ""}, "one symbol has nothing to look at"},
-      {judge, {.input = "a", .output = "b"}, "--output: a classifier writes none"},
+      {writer,
+       {.input = "a", .output = ""},
+       "a text of one token has no earlier token to attend to"},
+      {judge, {.input = "a", .output = "b"}, "--output: a classifier has no output text"},
   };
   for (const Bad& b : bad) {
     CHECK_THROWS_WITH(attention_record(b.saved, b.question), Contains(b.words));

@@ -1,4 +1,4 @@
-// What a trained model's heads look at while it reads and writes one text, as a record.
+// The attention weights of a trained model's heads on one text, as a record.
 #pragma once
 
 #include <optional>
@@ -10,34 +10,33 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What to look at: a text, and what the model is to have made of it.
+/// A text, and the output that the model is to have produced for it.
 struct AttentionQuestion {
   std::string input{};
-  std::optional<std::string> output{};  // left out: what the model itself writes, greedily
-  Index write = 32;                     // most symbols that a language model writes
+  std::optional<std::string> output{};  // left out: the model's own, decoded greedily
+  Index write = 32;                     // most tokens that a language model generates
 };
 
-/// Reads the input, lets the model write its output (or takes the given one as if it had), and
-/// keeps the weights of every live head. Works for every kind of model, in any layout, pruned or
-/// not:
+/// Runs the model on the input with its own output (or the given one), and keeps the attention
+/// weights of every live head. Works for every kind of model, in any layout, pruned or not:
 /// ```
 /// { "kind": "attend",
 ///   "model": {"task": "dates", "family": "seq2seq", "layout": "fused", "parameters": 242560,
 ///             "heads": 24, "alive": 12, "longest": 40},
 ///   "input": "3rd of May, 2021", "write": 32,       // "output" too when it was given
 ///   "heads": [{"kind": "cross", "layer": 0, "head": 2, "removed": false}],   // all, in order
-///   "example": {...},      // as in report/report.hpp: source, target, decoder_input, maps
+///   "example": {...},      // as ExampleRecord: source, target, decoder_input, maps
 ///   "answer": {"text": "2021-05-03", "probability": 0.98, "finished": true},
 ///   "ids": {"source": [7, 40], "target_in": [1, 5], "target": [5, 2]} }
 /// ```
-/// Special symbols are shown as ^ (begin) and $ (end). An encoder-decoder reads `source` and
-/// writes `target`; row i of its decoder's maps belongs to the writing of target[i] after
-/// decoder_input[i]. A language model has no source: decoder_input is the input and what was
-/// written but for the last symbol, target the same without the first. A classifier has a source
+/// Special tokens are shown as ^ (begin) and $ (end). An encoder-decoder reads `source` and
+/// predicts `target`; row i of its decoder's maps belongs to the prediction of target[i] after
+/// decoder_input[i]. A language model has no source: decoder_input is input and output without the
+/// last token, target the same without the first token. A classifier has a source
 /// only; its answer is {"text": "balanced", "probability": 0.99, "classes": [{"name",
 /// "probability"}]}. `probability` is that of the whole answer, or of the classifier's class.
-/// Throws UsageError for a text that is empty, too long or has a symbol that the model does not
-/// know, and for an output where the model writes none; DataError for malformed UTF-8.
+/// Throws UsageError for a text that is empty, too long or has a token that the model does not
+/// know, and for an output where the model has none; DataError for malformed UTF-8.
 Record attention_record(const SavedModel& saved, const AttentionQuestion& question);
 
 }  // namespace HEADROOM_PRECISION

@@ -7,11 +7,11 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Rounds every parameter to the nearest number that half precision has (base/half.hpp). Throws
-/// NumericError naming the parameter that holds a number beyond 65,504.
+/// Rounds every parameter to the nearest value in half precision (base/half.hpp). Throws
+/// NumericError naming the parameter that holds a value beyond 65,504.
 void round_to_half(Module& model);
 
-/// Everything that is needed to compute what the model computes:
+/// Everything that is needed to compute the model's forward pass:
 /// ```
 /// { "config": {...},                                    // ModelConfig::to_record()
 ///   "vocabularies": {"source": {...}, "target": {...}}, // or "tokens"; Vocabulary::record()
@@ -22,15 +22,15 @@ void round_to_half(Module& model);
 ///                   "slices": [{"role": "query", "head": 2, "name": "in_proj_weight", "axis": 0,
 ///                               "begin": 16, "end": 32}]}] }
 /// ```
-/// The bytes are little-endian halves, row by row; a tied parameter stands there once, under the
-/// first of its names. The slices are those of Attention::head_slices(), so that a reader needs to
+/// The bytes are little-endian halves, row by row; a tied parameter is listed once, under the first
+/// of its names. The slices are those of Attention::head_slices(), so that a reader needs to
 /// know no layout. Throws as round_to_half().
 Record model_record(const SavedModel& saved);
 
 /// The same, with how far rounding the weights moved the model on the example of an
-/// attention_record(): "logits" [rows][symbols] of the rounded model, and "rounding", the largest
+/// attention_record(): "logits" [rows][symbols] of the rounded model, and "rounding", the maximum
 /// |difference| of a logit from the model's own. Rounds the model for good. For a model of more
-/// than `most_bytes` bytes of halves, or with weights beyond them, {"left_out": "a sentence"}
+/// than `most_bytes` bytes of halves, or with weights beyond them, {"left_out": "the reason"}
 /// alone.
 Record page_model_record(const SavedModel& saved, const Record& seen,
                          Index most_bytes = Index{4} << 20);
