@@ -2,15 +2,14 @@
 #include "headroom/train/progress.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
+#include <cstdio>
 #include <iostream>
 #include <vector>
 
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/train/measures.hpp"
 
 namespace headroom {
@@ -18,39 +17,8 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-bool error_stream_is_terminal() {
-  const char* const kind = std::getenv("TERM");
-  return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
-}
-
-int terminal_width() {
-  winsize size = {};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
-}
-
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// "0:31", "1:02:10"
-std::string clock_text(double seconds) {
-  const Index all = std::max<Index>(0, std::llround(seconds));
-  const Index hours = all / 3600, minutes = all / 60 % 60;
-  return hours > 0 ? fmt::format("{}:{:02}:{:02}", hours, minutes, all % 60)
-                   : fmt::format("{}:{:02}", minutes, all % 60);
-}
-
-/// "950", "61k", "1.2M"
-std::string short_number(double value) {
-  if (value < 1e3) return fmt::format("{:.0f}", value);
-  return value < 1e6 ? fmt::format("{:.0f}k", value / 1e3) : fmt::format("{:.1f}M", value / 1e6);
-}
-
-std::string bar(double fraction) {
-  constexpr int cells = 20;
-  const int full = static_cast<int>(fraction * cells);
-  return fmt::format("[{:#<{}}{:-<{}}]", "", full, "", cells - full);
 }
 
 }  // namespace
@@ -60,8 +28,8 @@ ProgressLine::ProgressLine(ProgressOptions options) : ProgressLine(std::move(opt
 ProgressLine::ProgressLine(ProgressOptions options, std::ostream& out)
     : options_(std::move(options)),
       out_(out),
-      live_(options_.live.value_or(error_stream_is_terminal())),
-      colour_(live_ && std::getenv("NO_COLOR") == nullptr) {
+      live_(options_.live.value_or(TerminalStyle::of(stderr).live)),
+      colour_(live_ && TerminalStyle::colour_allowed()) {
   if (!options_.clock) options_.clock = steady_seconds;
 }
 
@@ -84,7 +52,7 @@ void ProgressLine::operator()(const StepReport& report) {
   last_drawn_ = now;
   if (live_) {
     erase();
-    const int width = options_.width > 0 ? options_.width : terminal_width();
+    const int width = options_.width > 0 ? options_.width : TerminalStyle::of(stderr).columns;
     out_ << text(report, width - 1, now) << std::flush;  // a full line would wrap
     drawn_ = true;
     if (last) finish();
@@ -123,7 +91,7 @@ std::string ProgressLine::text(const StepReport& report, int width, double now) 
   const double fraction =
       std::min(1.0, static_cast<double>(report.step) /
                         static_cast<double>(std::max<Index>(1, options_.steps)));
-  if (live_) pieces.push_back({bar(fraction), 7});
+  if (live_) pieces.push_back({bar_text(fraction), 7});
   const double elapsed = now - started_, done = static_cast<double>(report.step - first_step_);
   const Index left = options_.steps - report.step;
   pieces.push_back({left > 0 ? clock_text(elapsed / done * static_cast<double>(left)) + " left"

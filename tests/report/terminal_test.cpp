@@ -1,8 +1,6 @@
 // Pictures in text.
 #include "headroom/report/terminal.hpp"
 
-#include <cstdlib>
-
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"
 
@@ -12,18 +10,6 @@ namespace {
 const TerminalStyle plain{.unicode = true, .colour = false};
 const TerminalStyle ascii{.unicode = false, .colour = false};
 }  // namespace
-
-TEST_CASE("widths count what a terminal shows") {
-  CHECK(display_width("abc") == 3);
-  CHECK(display_width("é") == 1);
-  CHECK(display_width("e\u0301") == 1);
-  CHECK(display_width("日本") == 4);
-  CHECK(display_width("█▒░") == 3);
-  CHECK(display_width("\x1b[32mok\x1b[0m") == 2);
-  CHECK(padded("é", 3) == "é  ");
-  CHECK(padded("12", 4, true) == "  12");
-  CHECK(padded("long", 2) == "long");
-}
 
 TEST_CASE("an attention map has the keys on top and a shade per weight") {
   const std::vector<std::string> keys = {"M", "a", "y"}, queries = {"0", "5"};
@@ -68,7 +54,7 @@ TEST_CASE("a map whose weights do not fit its tokens is refused") {
   CHECK_THROWS_AS(attention_map_text(keys, queries, {{1.0}}, plain), ShapeError);
 }
 
-TEST_CASE("grids of heads, tables, bars and numbers") {
+TEST_CASE("grids of heads and tables") {
   CHECK(head_grid_text({{true, false}, {false, true}}, plain) == "o x | x o");
   CHECK(table_text({"", "exact", "step"}, {{"before", "99.6 %", "38.1 ms"}, {"after", "9 %", ""}},
                    plain, 1) ==
@@ -76,32 +62,4 @@ TEST_CASE("grids of heads, tables, bars and numbers") {
         " before   99.6 %   38.1 ms\n"
         " after       9 %\n");
   CHECK_THROWS_AS(table_text({"a"}, {{"1", "2"}}, plain), ShapeError);
-  CHECK(with_commas(0) == "0");
-  CHECK(with_commas(999) == "999");
-  CHECK(with_commas(1234567) == "1,234,567");
-  CHECK(with_commas(-123456) == "-123,456");
-  CHECK(bytes_text(12) == "12 B");
-  CHECK(bytes_text(41.2e6) == "41 MB");
-  CHECK(bytes_text(3.2e9) == "3.2 GB");
-  CHECK(bytes_text(999600) == "1.0 MB");
-  CHECK(clock_text(31.4) == "0:31");
-  CHECK(clock_text(3730) == "1:02:10");
-  CHECK(bar_text(0, 4) == "[----]");
-  CHECK(bar_text(0.5, 4) == "[##--]");
-  CHECK(bar_text(7, 4) == "[####]");
-}
-
-TEST_CASE("colour needs a terminal and is off with NO_COLOR") {
-  const TerminalStyle colourful{.unicode = true, .colour = true};
-  CHECK(emphasised("x", Emphasis::good, colourful) == "\x1b[32mx\x1b[0m");
-  CHECK(emphasised("x", Emphasis::good, plain) == "x");
-  std::FILE* file = std::tmpfile();
-  CHECK_FALSE(TerminalStyle::of(file).colour);
-  CHECK_FALSE(TerminalStyle::of(file).live);
-  setenv("LC_ALL", "C", 1);
-  CHECK_FALSE(TerminalStyle::of(file).unicode);
-  setenv("LC_ALL", "en_GB.UTF-8", 1);
-  CHECK(TerminalStyle::of(file).unicode);
-  unsetenv("LC_ALL");
-  std::fclose(file);
 }

@@ -1,4 +1,4 @@
-// The ground floor: shapes, errors, random numbers, threads, head addresses, records.
+// The ground floor: shapes, errors, random numbers, threads, head locations, records, texts.
 #pragma once
 
 #include "headroom/base/error.hpp"
@@ -14,4 +14,6 @@
 #include "headroom/base/record.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/base/shape.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"

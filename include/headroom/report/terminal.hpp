@@ -1,36 +1,15 @@
 // Pictures in text: attention maps, grids of heads and small tables for a terminal.
 #pragma once
 
-#include <cstdio>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "headroom/base/real.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
-
-/// What the other end of a stream can show.
-struct TerminalStyle {
-  bool unicode = true;  // shades and dots, else ASCII
-  bool colour = false;  // escape sequences: never with NO_COLOR, only on a terminal
-  bool live = false;    // a terminal: lines may be rewritten
-  int columns = 80;     // width of a line
-  /// Looks at the stream, LC_ALL, LC_CTYPE, LANG, TERM and NO_COLOR.
-  static TerminalStyle of(std::FILE* stream);
-};
-
-/// How a text is emphasised when the style has colour.
-enum class Emphasis { strong, faint, good, bad };
-std::string emphasised(std::string_view text, Emphasis emphasis, const TerminalStyle& style);
-
-/// Columns that a UTF-8 text takes on a terminal: wide characters two, combining ones none, escape
-/// sequences none.
-Index display_width(std::string_view text);
-/// The text with spaces after it (before it when `right`) up to a width; longer texts stay whole.
-std::string padded(std::string_view text, Index width, bool right = false);
 
 /// An attention map: keys on top, one line per query, a shade per weight (see shades_text).
 /// `weights` has a row per query. Every line starts with `indent` spaces and ends with a newline. A
@@ -52,15 +31,6 @@ std::string head_grid_text(const std::vector<std::vector<bool>>& alive, const Te
 std::string table_text(const std::vector<std::string>& titles,
                        const std::vector<std::vector<std::string>>& rows,
                        const TerminalStyle& style, int indent = 0);
-
-/// "1,234,567"
-std::string with_commas(Index number);
-/// "41 MB", "3.2 GB": powers of 1000, two or three digits.
-std::string bytes_text(double bytes);
-/// "0:31", "1:02:10"
-std::string clock_text(double seconds);
-/// "[########------------]"
-std::string bar_text(double fraction, int cells = 20);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -1,0 +1,38 @@
+// Numbers, times and bars as text.
+#include "headroom/base/text.hpp"
+
+#include "support/catch.hpp"
+
+using namespace headroom;
+
+TEST_CASE("widths count what a terminal shows") {
+  CHECK(display_width("abc") == 3);
+  CHECK(display_width("é") == 1);
+  CHECK(display_width("e\u0301") == 1);
+  CHECK(display_width("日本") == 4);
+  CHECK(display_width("█▒░") == 3);
+  CHECK(display_width("\x1b[32mok\x1b[0m") == 2);
+  CHECK(padded("é", 3) == "é  ");
+  CHECK(padded("12", 4, true) == "  12");
+  CHECK(padded("long", 2) == "long");
+}
+
+TEST_CASE("numbers, times and bars as text") {
+  CHECK(with_commas(0) == "0");
+  CHECK(with_commas(999) == "999");
+  CHECK(with_commas(1234567) == "1,234,567");
+  CHECK(with_commas(-123456) == "-123,456");
+  CHECK(bytes_text(12) == "12 B");
+  CHECK(bytes_text(41.2e6) == "41 MB");
+  CHECK(bytes_text(3.2e9) == "3.2 GB");
+  CHECK(bytes_text(999600) == "1.0 MB");
+  CHECK(clock_text(31.4) == "0:31");
+  CHECK(clock_text(3730) == "1:02:10");
+  CHECK(bar_text(0, 4) == "[----]");
+  CHECK(bar_text(0.5, 4) == "[##--]");
+  CHECK(bar_text(7, 4) == "[####]");
+  CHECK(short_number(0) == "0");
+  CHECK(short_number(949.6) == "950");
+  CHECK(short_number(61'200) == "61k");
+  CHECK(short_number(1.23e6) == "1.2M");
+}
