@@ -11,4 +11,5 @@
 #include "headroom/nn/nn.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/optim.hpp"
+#include "headroom/statistics/statistics.hpp"
 #include "headroom/train/train.hpp"

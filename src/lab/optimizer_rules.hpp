@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "headroom/lab/statistics.hpp"
 #include "headroom/optim/parameter_blocks.hpp"
+#include "headroom/statistics/intervals.hpp"
 #include "lab/loud_head.hpp"
 
 namespace headroom {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "headroom/statistics/ranks.hpp"
 #include "report/findings.hpp"
 
 namespace headroom {
@@ -154,29 +155,6 @@ MaybeFinding maps_finding(const RunRecord& run) {
 }
 
 namespace {
-
-/// Spearman's rank correlation; ties share their mean rank.
-double rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
-  const auto ranks = [](const std::vector<double>& values) {
-    std::vector<double> result;
-    for (const double v : values) {
-      const auto less =
-          std::count_if(values.begin(), values.end(), [v](double w) { return w < v; });
-      const auto same = std::count(values.begin(), values.end(), v);
-      result.push_back(static_cast<double>(less) + static_cast<double>(same + 1) / 2);
-    }
-    return result;
-  };
-  const std::vector<double> a = ranks(x), b = ranks(y);
-  const double mean = (static_cast<double>(a.size()) + 1) / 2;
-  double ab = 0, aa = 0, bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += (a[i] - mean) * (b[i] - mean);
-    aa += (a[i] - mean) * (a[i] - mean);
-    bb += (b[i] - mean) * (b[i] - mean);
-  }
-  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
-}
 
 /// A sentence for each strength of a rank correlation.
 struct ByStrength {

@@ -1,4 +1,4 @@
-// What all experiments share: the registry, sizes, claims, intervals, both precisions in one
+// What all experiments share: the registry, sizes, claims, both precisions in one
 // record.
 #include <cmath>
 #include <limits>
@@ -10,8 +10,6 @@ using namespace headroom;
 using Catch::Contains;
 
 namespace {
-
-bool near(double a, double b, double tolerance = 1e-3) { return std::abs(a - b) <= tolerance; }
 
 void hold_one_and_break_two(const LabOptions& options, Notebook& book) {
   book.table("A table", "look", {"", "number"}, {{"a", options.width}});
@@ -163,42 +161,6 @@ TEST_CASE("what a precision says otherwise stands behind the other's words") {
   CHECK(joined_texts("from 1 [0, 2] on", "float", "from 1 [0, 2] on") == "from 1 [0, 2] on");
   CHECK(joined_texts("[1, 2] to 3", "float", "[1, 2] to 4") == "[1, 2] to 3 (float: 4)");
   CHECK(joined_texts("Yes.", "float", "Not quite.") == "Yes. (In float: Not quite.)");
-}
-
-TEST_CASE("intervals are those of the textbooks") {
-  const std::vector<double> five{1, 2, 3, 4, 5};  // s = sqrt(2.5), t(4) = 2.776
-  const Interval mean = mean_interval(five);
-  CHECK(mean.value == 3);
-  CHECK(near(mean.low, 3 - 2.776 * std::sqrt(2.5 / 5)));
-  CHECK(near(mean.high, 3 + 2.776 * std::sqrt(2.5 / 5)));
-  const std::vector<double> sixty_one(61, 2.0);
-  CHECK(near(mean_interval(sixty_one).high, 2, 1e-12));
-  std::vector<double> many;  // t(60) = 2.000
-  for (int i = 0; i < 61; ++i) many.push_back(i % 2);
-  const Interval wide = mean_interval(many);
-  const double p = 30.0 / 61, deviation = std::sqrt(p * (1 - p) / 60);
-  CHECK(near((wide.high - wide.value) / deviation, 2.000, 2e-3));
-  const Interval rate = rate_interval(36, 60);  // Wilson: [0.474, 0.714]
-  CHECK(near(rate.low, 0.474));
-  CHECK(near(rate.high, 0.714));
-  CHECK(rate_interval(0, 10).low == 0);
-  CHECK(near(rate_interval(0, 10).high, 0.2775));
-  const Interval geometric = geometric_mean(std::vector<double>{1, 10, 100});
-  CHECK(near(geometric.value, 10, 1e-9));  // of the logarithms s = ln 10, t(2) = 4.303
-  CHECK(near(std::log(geometric.high / 10), 4.303 * std::log(10) / std::sqrt(3), 1e-2));
-  CHECK(near(std::log(10 / geometric.low), 4.303 * std::log(10) / std::sqrt(3), 1e-2));
-  CHECK_THROWS_AS(geometric_mean({}), UsageError);
-  CHECK_THROWS_AS(mean_interval({}), UsageError);
-  CHECK_THROWS_AS(rate_interval(3, 2), UsageError);
-}
-
-TEST_CASE("the slope is that of the line of least squares") {
-  const std::vector<std::pair<double, double>> line{{1, 5}, {3, 9}, {10, 23}};
-  CHECK(near(least_squares_slope(line), 2, 1e-12));
-  // By the normal equations: (n sum xy - sum x sum y) / (n sum xx - (sum x)^2) = 9 / 6.
-  const std::vector<std::pair<double, double>> scattered{{0, 0}, {1, 2}, {2, 3}};
-  CHECK(near(least_squares_slope(scattered), 1.5, 1e-12));
-  CHECK_THROWS_AS(least_squares_slope({line.data(), 1}), UsageError);
 }
 
 TEST_CASE("numbers are written as people read them") {

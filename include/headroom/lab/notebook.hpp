@@ -7,7 +7,7 @@
 
 #include "headroom/array/array.hpp"
 #include "headroom/base/record.hpp"
-#include "headroom/lab/statistics.hpp"
+#include "headroom/statistics/intervals.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

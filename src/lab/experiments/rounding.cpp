@@ -14,6 +14,7 @@
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/matmul.hpp"
 #include "headroom/optim/adam.hpp"
+#include "headroom/statistics/ranks.hpp"
 #include "headroom/train/objectives.hpp"
 #include "lab/numbers.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <utility>
 
 #include "headroom/base/real.hpp"
 
@@ -29,9 +28,11 @@ Interval geometric_mean(std::span<const double> values);
 /// 0 <= successes <= draws and draws >= 1.
 Interval rate_interval(Index successes, Index draws);
 
-/// Slope of the straight line through points (x, y) with the least sum of squared distances in y.
-/// Throws UsageError without two different x.
-double least_squares_slope(std::span<const std::pair<double, double>> points);
+/// The median of independent values with the interval between the k-th value from below and the
+/// k-th from above, k as large as a coverage of 95 % allows. The interval holds for any
+/// distribution. Of fewer than 6 values it is their whole range, which covers less. Throws
+/// UsageError without values.
+Interval median_interval(std::span<const double> values);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

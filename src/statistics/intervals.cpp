@@ -1,5 +1,5 @@
 // Means and rates with their 95 % intervals.
-#include "headroom/lab/statistics.hpp"
+#include "headroom/statistics/intervals.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headroom/base/error.hpp"
+#include "headroom/statistics/ranks.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -24,7 +25,7 @@ double student_t(std::size_t freedom) {
       2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
   if (freedom <= points.size()) return points[freedom - 1];
   constexpr double z = 1.959964;
-  return z + (z * z * z + z) / (4 * static_cast<double>(freedom));
+  return z + (z * z * z + z) / (4 * double(freedom));
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ std::string Interval::text() const {
 
 Interval mean_interval(std::span<const double> values) {
   if (values.empty()) throw UsageError("mean_interval: no values");
-  const auto n = static_cast<double>(values.size());
+  const auto n = double(values.size());
   double mean = 0, squares = 0;
   for (const double v : values) mean += v / n;
   for (const double v : values) squares += (v - mean) * (v - mean);
@@ -56,25 +57,29 @@ Interval rate_interval(Index successes, Index draws) {
     throw UsageError(fmt::format("rate_interval: {} of {} draws", successes, draws));
   }
   constexpr double z = 1.959964;
-  const auto n = static_cast<double>(draws);
-  const double p = static_cast<double>(successes) / n, shrink = 1 + z * z / n;
+  const auto n = double(draws);
+  const double p = double(successes) / n, shrink = 1 + z * z / n;
   const double centre = (p + z * z / (2 * n)) / shrink;
   const double half = z / shrink * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
   return {p, std::max(0.0, centre - half), std::min(1.0, centre + half)};
 }
 
-double least_squares_slope(std::span<const std::pair<double, double>> points) {
-  double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
-  for (const auto& [x, y] : points) {
-    mean_x += x / static_cast<double>(points.size());
-    mean_y += y / static_cast<double>(points.size());
+Interval median_interval(std::span<const double> values) {
+  const double middle = median(values);
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  // Each value lies below the true median by the toss of a fair coin. `term` is the probability
+  // that exactly k of n do, `tail` that at most k do.
+  const auto n = double(sorted.size());
+  double term = std::exp2(-n), tail = term;
+  std::size_t k = 0;
+  while (k + 1 < sorted.size()) {
+    term *= (n - double(k)) / double(k + 1);
+    tail += term;
+    if (2 * tail > 0.05) break;
+    ++k;
   }
-  for (const auto& [x, y] : points) {
-    xx += (x - mean_x) * (x - mean_x);
-    xy += (x - mean_x) * (y - mean_y);
-  }
-  if (!(xx > 0)) throw UsageError("least_squares_slope: needs two different x");
-  return xy / xx;
+  return {middle, sorted[k], sorted[sorted.size() - 1 - k]};
 }
 
 }  // namespace HEADROOM_PRECISION
