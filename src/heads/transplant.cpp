@@ -40,8 +40,7 @@ void match_attention(const NamedAttention& from, const NamedAttention& to,
   }
   for (const HeadSlice& slice : from.attention->head_slices()) {
     const auto found = wanted.find({slice.role, slice.head});
-    if (found == wanted.end() ||
-        found->second.end - found->second.begin != slice.end - slice.begin ||
+    if (found == wanted.end() || found->second.length() != slice.length() ||
         found->second.axis != slice.axis) {
       throw UsageError(fmt::format(
           "transplant: head {} of {} ({}) has no counterpart in {}; both need the same live heads, "
@@ -49,8 +48,8 @@ void match_attention(const NamedAttention& from, const NamedAttention& to,
           slice.head, from.name.empty() ? "the attention" : from.name, slice.name,
           to.attention->title()));
     }
-    blocks.push_back({joined(from.name, slice.name), joined(to.name, found->second.name),
-                      slice.axis, slice.begin, found->second.begin, slice.end - slice.begin,
+    blocks.push_back({{slice, joined(from.name, slice.name)},
+                      {found->second, joined(to.name, found->second.name)},
                       slice.role == HeadRole::key_bias});
     wanted.erase(found);
   }
@@ -60,25 +59,14 @@ void match_attention(const NamedAttention& from, const NamedAttention& to,
   }
 }
 
-/// The rows (axis 0) or columns (axis 1) of a block, as runs of contiguous numbers.
-struct Runs {
-  Index first, length, stride, count;
-};
-
-Runs runs_of(const Shape& shape, int axis, Index begin, Index count) {
-  Index inner = 1, outer = 1;
-  for (int i = 0; i < shape.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
-  return {begin * inner, count * inner, shape[axis] * inner, outer};
-}
-
 /// Calls visit(from number, to number) for runs of equal length.
 template <class Visit>
-void for_each_run(const MatchingBlock& block, const Shape& from, const Shape& to, Visit visit) {
-  const Runs a = runs_of(from, block.axis, block.from_begin, block.count);
-  const Runs b = runs_of(to, block.axis, block.to_begin, block.count);
+void for_each_pair_of_runs(const MatchingBlock& block, const Shape& from, const Shape& to,
+                           Visit visit) {
+  const Runs a = runs_of(from, block.from), b = runs_of(to, block.to);
   if (a.length != b.length || a.count != b.count) {
-    throw ShapeError(fmt::format("transplant: {} {} and {} {} do not correspond", block.from,
-                                 from.text(), block.to, to.text()));
+    throw ShapeError(fmt::format("transplant: {} {} and {} {} do not correspond", block.from.name,
+                                 from.text(), block.to.name, to.text()));
   }
   for (Index run = 0; run < a.count; ++run) {
     visit(a.first + run * a.stride, b.first + run * b.stride, a.length);
@@ -90,11 +78,11 @@ Distance distance(Module& a, Module& b, ValueOf value_of) {
   const Tensors in_a = by_name(a), in_b = by_name(b);
   Distance result;
   for (const MatchingBlock& block : matching_blocks(a, b)) {
-    const Array& x = value_of(in_a.at(block.from));
-    const Array& y = value_of(in_b.at(block.to));
+    const Array& x = value_of(in_a.at(block.from.name));
+    const Array& y = value_of(in_b.at(block.to.name));
     if (!x.defined() || !y.defined()) continue;
     double difference = 0, scale = 0;
-    for_each_run(block, x.shape(), y.shape(), [&](Index i, Index j, Index n) {
+    for_each_pair_of_runs(block, x.shape(), y.shape(), [&](Index i, Index j, Index n) {
       for (Index k = 0; k < n; ++k) {
         const auto p = static_cast<double>(x[i + k]), q = static_cast<double>(y[j + k]);
         difference = larger(difference, std::abs(p - q));
@@ -106,7 +94,7 @@ Distance distance(Module& a, Module& b, ValueOf value_of) {
       result.key_bias = larger(result.key_bias, relative);
     } else if (relative > result.largest || std::isnan(relative)) {
       result.largest = relative;
-      result.where = block.from;
+      result.where = block.from.name;
     }
   }
   return result;
@@ -125,8 +113,8 @@ std::vector<MatchingBlock> matching_blocks(Module& from, Module& to) {
 
   std::set<std::string> from_heads, to_heads;
   for (const MatchingBlock& block : blocks) {
-    from_heads.insert(block.from);
-    to_heads.insert(block.to);
+    from_heads.insert(block.from.name);
+    to_heads.insert(block.to.name);
   }
   const Tensors target = by_name(to);
   std::size_t others = 0;
@@ -139,8 +127,8 @@ std::vector<MatchingBlock> matching_blocks(Module& from, Module& to) {
       throw ShapeError(fmt::format("transplant: {} is {} in the source and {} in the target", name,
                                    tensor.shape().text(), found->second.shape().text()));
     }
-    const Index size = tensor.rank() == 0 ? 1 : tensor.dim(0);
-    blocks.push_back({name, name, 0, 0, 0, size, false});
+    const AxisRange whole{0, 0, AxisView(tensor.shape(), 0).length};
+    blocks.push_back({{whole, name}, {whole, name}});
     ++others;
   }
   if (others + to_heads.size() != target.size()) {
@@ -153,9 +141,9 @@ void copy_blocks(const std::vector<MatchingBlock>& blocks,
                  const std::function<const Array&(const std::string&)>& source,
                  const std::function<Array&(const std::string&)>& target) {
   for (const MatchingBlock& block : blocks) {
-    const Array& from = source(block.from);
-    Array& to = target(block.to);
-    for_each_run(block, from.shape(), to.shape(), [&](Index i, Index j, Index n) {
+    const Array& from = source(block.from.name);
+    Array& to = target(block.to.name);
+    for_each_pair_of_runs(block, from.shape(), to.shape(), [&](Index i, Index j, Index n) {
       std::copy_n(from.data() + i, n, to.data() + j);
     });
   }
@@ -172,10 +160,11 @@ void transplant(Module& from, Module& to) {
 void transplant_gradients(Module& from, Module& to) {
   Tensors source = by_name(from), target = by_name(to);
   std::vector<MatchingBlock> blocks = matching_blocks(from, to);
-  std::erase_if(blocks, [&](const auto& block) { return !source.at(block.from).grad().defined(); });
+  std::erase_if(blocks,
+                [&](const auto& block) { return !source.at(block.from.name).grad().defined(); });
   for (auto& [name, tensor] : target) tensor.zero_grad();
   for (const MatchingBlock& block : blocks) {
-    Tensor& tensor = target.at(block.to);
+    Tensor& tensor = target.at(block.to.name);
     if (!tensor.grad().defined()) tensor.set_grad(zeros(tensor.shape()));
   }
   copy_blocks(
@@ -189,8 +178,8 @@ void transplant_moments(const Optimizer& from, Optimizer& to) {
   for (const auto moment : {&OptimizerState::first, &OptimizerState::second}) {
     std::vector<MatchingBlock> kept = blocks;
     std::erase_if(kept, [&](const auto& block) {
-      const bool here = (from.state(block.from).*moment).defined();
-      if (here != (to.state(block.to).*moment).defined()) {
+      const bool here = (from.state(block.from.name).*moment).defined();
+      if (here != (to.state(block.to.name).*moment).defined()) {
         throw UsageError(
             fmt::format("transplant: {} and {} keep different moments", from.title(), to.title()));
       }
@@ -201,9 +190,10 @@ void transplant_moments(const Optimizer& from, Optimizer& to) {
         [&](const std::string& name) -> Array& { return to.state(name).*moment; });
   }
   for (const MatchingBlock& block : blocks) {  // step counts lie along the same axis
-    const auto& source = from.state(block.from).steps;
-    auto& target = to.state(block.to).steps;
-    std::copy_n(source.begin() + block.from_begin, block.count, target.begin() + block.to_begin);
+    const auto& source = from.state(block.from.name).steps;
+    auto& target = to.state(block.to.name).steps;
+    std::copy_n(source.begin() + block.from.begin, block.from.length(),
+                target.begin() + block.to.begin);
   }
 }
 

@@ -25,12 +25,6 @@ void for_each_slice(Attention& layer, Visit visit) {
   }
 }
 
-/// Calls visit(first number, count) for each stretch of a slice.
-template <class Visit>
-void for_each_stretch_of(const HeadSlice& slice, const Shape& shape, Visit visit) {
-  for_each_stretch({slice.name, slice.axis, slice.begin, slice.end}, shape, visit);
-}
-
 }  // namespace
 
 HeadBlocks head_values(Attention& layer) {
@@ -56,7 +50,7 @@ void set_head_values(Attention& layer, const HeadBlocks& blocks) {
     if (found == blocks.end()) return;
     const Real* from = found->second.data();
     Array& values = tensor.edit_value();
-    for_each_stretch_of(slice, values.shape(), [&](Index first, Index count) {
+    for_each_run(values.shape(), slice, [&](Index first, Index count) {
       std::copy_n(from, count, values.data() + first);
       from += count;
     });
@@ -67,7 +61,7 @@ void scale_gradient(Attention& layer, Index head, Real factor) {
   for_each_slice(layer, [&](const HeadSlice& slice, Tensor tensor) {
     if (slice.head != head || !tensor.grad().defined()) return;
     Array gradient = tensor.grad().clone();
-    for_each_stretch_of(slice, gradient.shape(), [&](Index first, Index count) {
+    for_each_run(gradient.shape(), slice, [&](Index first, Index count) {
       for (Index i = first; i < first + count; ++i) gradient[i] *= factor;
     });
     tensor.set_grad(gradient);

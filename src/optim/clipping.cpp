@@ -91,7 +91,7 @@ double clip_block_norms(Module& module, double limit, Granularity granularity) {
         const auto found = gradients.find(part.name);
         if (found == gradients.end()) continue;
         Array& gradient = *found->second;
-        for_each_stretch(part, gradient.shape(), [&](Index first, Index count) {
+        for_each_run(gradient.shape(), part, [&](Index first, Index count) {
           for (Index i = first; i < first + count; ++i) visit(gradient[i]);
         });
       }

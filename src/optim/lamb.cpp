@@ -85,23 +85,22 @@ void Lamb::update(std::span<const Moving> parameters) const {
   for (const ParameterBlock& block : parameter_blocks(model(), options_.granularity)) {
     // Calls visit(parameter, its direction, first element, count) for all parameters that have a
     // gradient.
-    const auto for_each_stretch_of_block = [&](auto visit) {
+    const auto for_each_run_of_block = [&](auto visit) {
       for (const BlockPart& part : block) {
         const auto found = moving.find(part.name);
         if (found == moving.end()) continue;  // no gradient
         const Moving& p = *found->second;
         const Real* const direction = directions.at(part.name).data();
-        for_each_stretch(part, p.shape, [&](Index first, Index count) {
-          visit(p, direction + first, first, count);
-        });
+        for_each_run(p.shape, part,
+                     [&](Index first, Index count) { visit(p, direction + first, first, count); });
       }
     };
     TrustRatio trust;
-    for_each_stretch_of_block([&](const Moving& p, const Real* u, Index first, Index count) {
+    for_each_run_of_block([&](const Moving& p, const Real* u, Index first, Index count) {
       trust.add(p.value + first, u, count);
     });
     const double ratio = trust.value(options_);
-    for_each_stretch_of_block([&](const Moving& p, const Real* u, Index first, Index count) {
+    for_each_run_of_block([&](const Moving& p, const Real* u, Index first, Index count) {
       const Real step_size = static_cast<Real>(p.rate * ratio);
       for (Index i = 0; i < count; ++i) p.value[first + i] -= step_size * u[i];
     });

@@ -28,7 +28,7 @@ void add_blocks_of_heads(const NamedAttention& attention, Granularity granularit
     const std::string name =
         attention.name.empty() ? slice.name : attention.name + "." + slice.name;
     const Index head = granularity == Granularity::head ? slice.head : 0;
-    append_part(own[{slice.role, head}], {name, slice.axis, slice.begin, slice.end});
+    append_part(own[{slice.role, head}], {slice, name});
     found.insert(name);
   }
   for (auto& [key, block] : own) blocks.push_back(std::move(block));
@@ -46,7 +46,7 @@ std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granular
   }
   for (const auto& [name, tensor] : parameters(model)) {
     if (found.contains(name) || tensor.size() == 0) continue;
-    blocks.push_back({{name, 0, 0, tensor.rank() == 0 ? 1 : tensor.dim(0)}});
+    blocks.push_back({{{0, 0, AxisView(tensor.shape(), 0).length}, name}});
   }
   return blocks;
 }

@@ -36,7 +36,7 @@ std::optional<std::size_t> block_of(HeadRole role) {
 template <class Term>
 double part_sum(const BlockPart& part, const Array& a, const Array& b, const Term& term) {
   double total = 0;
-  for_each_stretch(part, a.shape(), [&](Index first, Index count) {
+  for_each_run(a.shape(), part, [&](Index first, Index count) {
     const Real *const x = a.data() + first, *const y = b.data() + first;
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -57,7 +57,7 @@ double part_squared_distance(const BlockPart& part, const Array& a, const Array&
 }
 
 Index size_of(const BlockPart& part, const Shape& shape) {
-  return shape.size() / shape[part.axis] * (part.end - part.begin);
+  return shape.size() / shape[part.axis] * part.length();
 }
 
 /// A sum and how many were added.
@@ -158,8 +158,7 @@ void HeadTelemetry::find_blocks() {
       if (!copy.defined()) copy = parameter.value().clone();
       for (std::size_t i = 0; i < alive.size(); ++i) {
         if (slice.head != HeadSlice::of_all && slice.head != alive[i]) continue;
-        blocks_.push_back(
-            {first + i, *role, parameter, {name, slice.axis, slice.begin, slice.end}, copy});
+        blocks_.push_back({first + i, *role, parameter, {slice, name}, copy});
         numbers_ += size_of(blocks_.back().part, copy.shape());
       }
     }

@@ -9,8 +9,7 @@ using namespace headroom;
 
 namespace {
 
-constexpr Granularity granularities[] = {Granularity::tensor, Granularity::projection,
-                                         Granularity::head};
+constexpr auto granularities = all_of<Granularity>();
 
 std::unique_ptr<Attention> attention_of(Layout layout) {
   Rng rng(1);
@@ -53,7 +52,7 @@ TEST_CASE("every element of every parameter is in exactly one block") {
         for (const auto& [name, tensor] : parameters(*model)) shapes[name] = tensor.shape();
         for (const ParameterBlock& block : parameter_blocks(*model, granularity)) {
           for (const BlockPart& part : block) {
-            for_each_stretch(part, shapes.at(part.name), [&](Index first_element, Index count) {
+            for_each_run(shapes.at(part.name), part, [&](Index first_element, Index count) {
               for (Index i = 0; i < count; ++i) {
                 ++seen.at(part.name).at(static_cast<std::size_t>(first_element + i));
               }

@@ -7,16 +7,15 @@
 
 #include "headroom/nn/attention.hpp"
 #include "headroom/optim/optimizer.hpp"
+#include "headroom/optim/parameter_blocks.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A block of a parameter of one model and the block of the other's that plays the same part:
-/// `count` indices of `axis`, from `from_begin` and `to_begin` on.
+/// A range of a parameter of one model and the range of the other's that plays the same part. Both
+/// have the same axis and length.
 struct MatchingBlock {
-  std::string from, to;  // full parameter names
-  int axis = 0;
-  Index from_begin = 0, to_begin = 0, count = 0;
+  BlockPart from, to;
   bool key_bias = false;  // has no effect on the function; compared apart
 };
 

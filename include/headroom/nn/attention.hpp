@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headroom/base/axis_range.hpp"
 #include "headroom/base/head_id.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/nn/init.hpp"
@@ -74,7 +75,7 @@ struct ParameterEdit {
 /// What part of a head a slice of a parameter is.
 enum class HeadRole { query, key, value, query_bias, key_bias, value_bias, output, output_bias };
 
-/// `[begin, end)` along `axis` of parameter `name` belongs to `head`. Invariants of head_slices(),
+/// A range of the parameter `name` that belongs to `head`. Invariants of head_slices(),
 /// on which transplant, pruning, optimizer blocks and the pages build:
 ///
 ///  1. `head` is an original index (0, ..., H - 1 as configured, never renumbered), or of_none (the
@@ -86,13 +87,15 @@ enum class HeadRole { query, key, value, query_bias, key_bias, value_bias, outpu
 ///  4. The slices of one parameter do not overlap and together cover it.
 ///  5. A head has at most one slice of each role. Its query, key and value slices (and the biases')
 ///     have D indices along axis 0, its output slice D along axis 1; index d of each is feature d.
-struct HeadSlice {
-  HeadRole role;
-  Index head;
-  std::string name;
-  int axis;
-  Index begin, end;
+struct HeadSlice : AxisRange {
   static constexpr Index of_none = -1, of_all = -2;
+  HeadRole role = HeadRole::query;
+  Index head = of_none;
+  std::string name;
+
+  HeadSlice() = default;
+  HeadSlice(HeadRole of, Index owner, std::string parameter, int on, Index from, Index to)
+      : AxisRange{on, from, to}, role(of), head(owner), name(std::move(parameter)) {}
 };
 
 /// Where an attention is in its model: which attention of which layer.

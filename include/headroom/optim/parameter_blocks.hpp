@@ -21,11 +21,9 @@ inline namespace HEADROOM_PRECISION {
 /// Parameters without heads are whole in all three.
 enum class Granularity { tensor, projection, head };
 
-/// Indices [begin, end) along `axis` of a parameter (full name).
-struct BlockPart {
+/// A range of the parameter with this full name.
+struct BlockPart : AxisRange {
   std::string name;
-  int axis = 0;
-  Index begin = 0, end = 0;
 };
 
 /// Parts that belong together, one after the other along their common axis.
@@ -34,19 +32,6 @@ using ParameterBlock = std::vector<BlockPart>;
 /// The blocks of a model; every element of a parameter is in exactly one. They follow from the
 /// heads that are alive now.
 std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granularity);
-
-/// Calls visit(first element, number of elements) for each contiguous run of elements of a part of
-/// a parameter of this shape, in ascending order.
-template <class Visit>
-void for_each_stretch(const BlockPart& part, const Shape& shape, Visit visit) {
-  Index inner = 1, outer = 1;
-  for (int axis = 0; axis < part.axis; ++axis) outer *= shape[axis];
-  for (int axis = part.axis + 1; axis < shape.rank(); ++axis) inner *= shape[axis];
-  const Index length = shape.rank() == 0 ? 1 : shape[part.axis];
-  for (Index row = 0; row < outer; ++row) {
-    visit((row * length + part.begin) * inner, (part.end - part.begin) * inner);
-  }
-}
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom
