@@ -2,6 +2,7 @@
 // is headroom/headroom_lab.hpp; the bridge headroom/xtensor.hpp is separate: it needs xtensor.
 #pragma once
 
+#include "headroom/algebra/algebra.hpp"
 #include "headroom/array/array.hpp"
 #include "headroom/autograd/autograd.hpp"
 #include "headroom/base/base.hpp"

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
@@ -216,13 +217,9 @@ std::string Attention::title() const {
 
 ParameterEdit keep_indices(const std::string& name, Tensor& parameter, int axis,
                            const std::vector<Index>& kept) {
-  const Ids positions = as_ids(kept);
-  const NoGrad surgery;
-  const Array value = gather(parameter.detach(), axis, positions).value();
-  const Array gradient = parameter.grad().defined()
-                             ? gather(Tensor(parameter.grad()), axis, positions).value()
-                             : Array();
-  parameter.set_value(value, gradient);
+  const Array& gradient = parameter.grad();
+  parameter.set_value(gather(parameter.value(), axis, kept),
+                      gradient.defined() ? gather(gradient, axis, kept) : Array());
   return {name, axis, kept, false};
 }
 

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "kernels/gather.hpp"
@@ -19,15 +20,6 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// An array seen from one axis: [outer, n, inner].
-struct AxisView {
-  Index outer = 1, n = 1, inner = 1;
-  AxisView(const Shape& shape, int axis) : n(shape[axis]) {
-    for (int i = 0; i < axis; ++i) outer *= shape[i];
-    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
-  }
-};
-
 /// The axis as a number in [0, rank), or a ShapeError that names the operation.
 int checked_axis(const char* op, const Shape& shape, int axis) {
   const int index = axis < 0 ? axis + shape.rank() : axis;
@@ -35,15 +27,6 @@ int checked_axis(const char* op, const Shape& shape, int axis) {
     throw ShapeError(fmt::format("{}: axis {} does not exist in shape {}", op, axis, shape.text()));
   }
   return index;
-}
-
-/// Elements [begin, begin + n) of x along an axis.
-Array cut(const Array& x, int axis, Index begin, Index n) {
-  Array y(x.shape().with(axis, n));
-  const AxisView in(x.shape(), axis);
-  copy_block(x.data() + begin * in.inner, in.n * in.inner, in.outer, n * in.inner, y.data(),
-             n * in.inner);
-  return y;
 }
 
 /// The sizes as a shape, with the one that is -1 worked out.
@@ -124,47 +107,27 @@ Tensor transpose(const Tensor& x, int a, int b) {
 
 Tensor slice(const Tensor& x, int axis, Index begin, Index end) {
   OpScope op("slice");
-  axis = checked_axis(op.name(), x.shape(), axis);
-  if (begin < 0 || begin > end || end > x.dim(axis)) {
-    throw ShapeError(fmt::format("{}: [{}, {}) does not lie in axis {} of {}, which has {}",
-                                 op.name(), begin, end, axis, x.shape().text(), x.dim(axis)));
-  }
-  Array y = cut(x.value(), axis, begin, end - begin);
-  return record(op, y, {x},
-                [whole = AxisView(x.shape(), axis), begin](const Array& dy, Gradients& into) {
-                  if (!into[0].wanted()) return;
-                  const Index width = whole.outer == 0 ? 0 : dy.size() / whole.outer;
-                  add_block(dy.data(), width, whole.outer, width,
-                            into[0].sum().data() + begin * whole.inner, whole.n * whole.inner);
-                });
+  Array y = slice(x.value(), {axis, begin, end});
+  const AxisRange range{x.shape().axis_index(axis), begin, end};
+  return record(op, y, {x}, [runs = runs_of(x.shape(), range)](const Array& dy, Gradients& into) {
+    if (!into[0].wanted()) return;
+    add_block(dy.data(), runs.length, runs.count, runs.length, into[0].sum().data() + runs.first,
+              runs.stride);
+  });
 }
 
 Tensor concat(const std::vector<Tensor>& parts, int axis) {
   OpScope op("concat");
-  if (parts.empty()) throw ShapeError(fmt::format("{}: no parts; at least 1 is needed", op.name()));
-  const Shape& first = parts[0].shape();
-  axis = checked_axis(op.name(), first, axis);
+  std::vector<Array> values;
+  for (const Tensor& part : parts) values.push_back(part.value());
+  Array y = concat(values, axis);
+  axis = y.shape().axis_index(axis);
   std::vector<Index> sizes;
-  for (const Tensor& part : parts) {
-    if (part.rank() != first.rank() || !(part.shape().with(axis, first[axis]) == first)) {
-      throw ShapeError(fmt::format("{}: shapes {} and {} differ beside axis {}", op.name(),
-                                   first.text(), part.shape().text(), axis));
-    }
-    sizes.push_back(part.dim(axis));
-  }
-  Array y(first.with(axis, std::accumulate(sizes.begin(), sizes.end(), Index{0})));
-  const AxisView whole(y.shape(), axis);
-  Index at = 0;
-  for (const Tensor& part : parts) {
-    const Index width = part.dim(axis) * whole.inner;
-    copy_block(part.value().data(), width, whole.outer, width, y.data() + at * whole.inner,
-               whole.n * whole.inner);
-    at += part.dim(axis);
-  }
+  for (const Tensor& part : parts) sizes.push_back(part.dim(axis));
   return record(op, y, parts, [sizes, axis](const Array& dy, Gradients& into) {
     Index begin = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (into[i].wanted()) into[i] += cut(dy, axis, begin, sizes[i]);
+      if (into[i].wanted()) into[i] += slice(dy, {axis, begin, begin + sizes[i]});
       begin += sizes[i];
     }
   });
@@ -208,24 +171,11 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& sizes, int 
 
 Tensor gather(const Tensor& x, int axis, const Ids& positions) {
   OpScope op("gather");
-  axis = checked_axis(op.name(), x.shape(), axis);
-  if (positions.rank() != 1) {
-    throw ShapeError(
-        fmt::format("{}: positions {} must have one axis", op.name(), positions.shape().text()));
-  }
-  const AxisView in(x.shape(), axis);
-  for (const std::int32_t position : positions.span()) {
-    if (position < 0 || position >= in.n) {
-      throw ShapeError(fmt::format("{}: position {} does not lie in axis {} of {}, which has {}",
-                                   op.name(), position, axis, x.shape().text(), in.n));
-    }
-  }
-  Array y(x.shape().with(axis, positions.size()));
-  gather_rows(x.value().data(), in.outer, in.n, in.inner, positions.data(), positions.size(),
-              y.data());
+  Array y = gather(x.value(), axis, positions);
+  const AxisView in(x.shape(), x.shape().axis_index(axis));
   return record(op, y, {x}, [in, positions](const Array& dy, Gradients& into) {
     if (!into[0].wanted()) return;
-    scatter_add_rows(dy.data(), in.outer, in.n, in.inner, positions.data(), positions.size(),
+    scatter_add_rows(dy.data(), in.outer, in.length, in.inner, positions.data(), positions.size(),
                      into[0].sum().data());
   });
 }

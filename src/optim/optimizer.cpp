@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <set>
 
-#include "headroom/autograd/tape.hpp"
+#include "headroom/algebra/algebra.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/op_scope.hpp"
 #include "headroom/io/json.hpp"
-#include "headroom/ops/shaping.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -34,11 +33,7 @@ std::map<std::string, int> find_head_axes(Module& model) {
 /// Only the indices `kept` of an axis, in their order.
 Array gathered(const Array& array, int axis, std::span<const Index> kept) {
   if (!array.defined()) return {};
-  Ids positions({static_cast<Index>(kept.size())});
-  std::transform(kept.begin(), kept.end(), positions.data(),
-                 [](Index i) { return static_cast<std::int32_t>(i); });
-  const NoGrad surgery;
-  return gather(Tensor(array), axis, positions).value();
+  return gather(array, axis, kept);
 }
 
 Index length_of(const Shape& shape, int axis) { return shape.rank() == 0 ? 1 : shape[axis]; }
@@ -195,15 +190,12 @@ Optimizer::Moving Optimizer::prepared(NamedParameter& parameter, OptimizerState&
     return moving;
   }
   // Heads that came back later: a run for each stretch of equal counts, in each outer row.
-  Index inner = 1;
-  for (int axis = state.axis + 1; axis < shape.rank(); ++axis) inner *= shape[axis];
-  const Index outer = shape.size() / (length * inner);
   for (Index begin = 0, end = 0; begin < length; begin = end) {
     const std::int64_t count = steps[static_cast<std::size_t>(begin)];
     while (end < length && steps[static_cast<std::size_t>(end)] == count) ++end;
-    for (Index row = 0; row < outer; ++row) {
-      moving.runs.push_back({(row * length + begin) * inner, (end - begin) * inner, count});
-    }
+    for_each_run(shape, {state.axis, begin, end}, [&](Index first, Index size) {
+      moving.runs.push_back({first, size, count});
+    });
   }
   return moving;
 }

@@ -5,18 +5,15 @@
 
 #include <cmath>
 
+#include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/ops/matmul.hpp"
-#include "headroom/ops/shaping.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-Array product(const Array& a, const Array& b) { return matmul(Tensor(a), Tensor(b)).value(); }
-Array transpose_of(const Array& a) { return permute(Tensor(a), {1, 0}).value(); }
 
 /// a x + b y
 Array weighted_sum(double a, const Array& x, double b, const Array& y) {
@@ -36,13 +33,13 @@ Array orthogonalised(const Array& matrix, int iterations) {
   double squares = 0;
   for (const Real x : matrix.span()) squares += static_cast<double>(x) * static_cast<double>(x);
   const bool tall = matrix.dim(0) > matrix.dim(1);
-  Array x = tall ? transpose_of(matrix) : matrix;
+  Array x = tall ? transposed(matrix) : matrix;
   x = weighted_sum(1 / (std::sqrt(squares) + 1e-7), x, 0, x);
   for (int i = 0; i < iterations; ++i) {
     const Array a = linear(Tensor(x), Tensor(x)).value();  // X X^T
-    x = weighted_sum(3.4445, x, 1, product(weighted_sum(-4.7750, a, 2.0315, product(a, a)), x));
+    x = weighted_sum(3.4445, x, 1, matmul(weighted_sum(-4.7750, a, 2.0315, matmul(a, a)), x));
   }
-  return tall ? transpose_of(x) : x;
+  return tall ? transposed(x) : x;
 }
 
 }  // namespace HEADROOM_PRECISION
