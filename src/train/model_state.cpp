@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/train/checkpoint.hpp"
 
@@ -33,8 +34,7 @@ std::vector<HeadId> removed_heads(Module& model) {
 }
 
 AttentionKind kind_from(const std::string& name, const std::string& origin) {
-  for (const AttentionKind kind :
-       {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
+  for (const AttentionKind kind : all_of<AttentionKind>()) {
     if (name == name_of(kind)) return kind;
   }
   throw FileError(fmt::format("{}: no kind of attention is called \"{}\"", origin, name));

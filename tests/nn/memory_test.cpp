@@ -66,7 +66,7 @@ StepCost steady_cost(Layout layout, Index batch, Index length) {
 }  // namespace
 
 TEST_CASE("after two steps nothing comes from the system, and the heap does not see the data") {
-  for (const Layout layout : {Layout::separate, Layout::fused, Layout::shared}) {
+  for (const Layout layout : all_of<Layout>()) {
     INFO(name_of(layout));
     const StepCost small = steady_cost(layout, 2, 8);
     const StepCost large = steady_cost(layout, 8, 64);

@@ -12,8 +12,7 @@ using namespace headroom::test;
 
 namespace {
 
-constexpr ModelKind all_kinds[] = {ModelKind::seq2seq, ModelKind::language_model,
-                                   ModelKind::classifier};
+constexpr auto all_kinds = all_of<ModelKind>();
 
 std::unique_ptr<Module> random_model(const ModelConfig& config, std::uint64_t seed = 1) {
   Rng rng(seed);

@@ -90,6 +90,13 @@ TEST_CASE("activations are finite for huge inputs and hand a NaN on") {
   CHECK(zero.grad()[0] == 0);
 }
 
+TEST_CASE("every activation is compared with its formula") {
+  REQUIRE(cases().size() == all_of<Activation>().size());
+  for (std::size_t i = 0; i < cases().size(); ++i) {
+    CHECK(cases()[i].kind == all_of<Activation>()[i]);
+  }
+}
+
 TEST_CASE("activations are found by name, and a wrong name lists them") {
   for (const Case& c : cases())
     CHECK(from_name<Activation>("activation", name_of(c.kind)) == c.kind);

@@ -64,8 +64,7 @@ double largest_difference(const test::HeadBlocks& a, const test::HeadBlocks& b) 
 
 TEST_CASE("per projection and per head, separate and fused heads get the same updates") {
   for (const std::string rule : rules) {
-    for (const Granularity granularity :
-         {Granularity::tensor, Granularity::projection, Granularity::head}) {
+    for (const Granularity granularity : all_of<Granularity>()) {
       INFO(rule << ", " << name_of(granularity));
       const auto separate = make_heads(Layout::separate), fused = make_heads(Layout::fused);
       test::set_head_values(*fused, test::head_values(*separate));
@@ -136,8 +135,7 @@ TEST_CASE("a step after a prune that nobody reported is refused, one without hea
 
 TEST_CASE("a saved state goes on to the bit, with every granularity") {
   for (const std::string rule : rules) {
-    for (const Granularity granularity :
-         {Granularity::tensor, Granularity::projection, Granularity::head}) {
+    for (const Granularity granularity : all_of<Granularity>()) {
       INFO(rule << ", " << name_of(granularity));
       const auto a = make_heads(Layout::fused), b = make_heads(Layout::fused);
       const auto one = make_optimizer(rule, *a, granularity);

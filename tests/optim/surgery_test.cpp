@@ -41,7 +41,7 @@ std::vector<Real> of_head(const Attention& attention, Index head,
 }  // namespace
 
 TEST_CASE("a prune keeps the moments and steps of the heads that stay, in every layout") {
-  for (const Layout layout : {Layout::separate, Layout::fused, Layout::shared}) {
+  for (const Layout layout : all_of<Layout>()) {
     INFO(name_of(layout));
     const auto attention = small_attention(layout);
     Adam adam(*attention);
@@ -76,7 +76,7 @@ TEST_CASE("a prune keeps the moments and steps of the heads that stay, in every 
 }
 
 TEST_CASE("a prune keeps the step counts of just those indices that stay, in every layout") {
-  for (const Layout layout : {Layout::separate, Layout::fused, Layout::shared}) {
+  for (const Layout layout : all_of<Layout>()) {
     INFO(name_of(layout));
     const auto attention = small_attention(layout);
     Adam adam(*attention);

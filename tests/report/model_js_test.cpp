@@ -1,6 +1,8 @@
 // The forward pass inside a page computes what C++ computes with the same weights.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "headroom/autograd/tape.hpp"
 #include "report/attend_support.hpp"
 #include "support/browser.hpp"
@@ -222,7 +224,30 @@ std::string between(const std::string& text, const std::string& open, const std:
   return text.substr(begin, text.find(close, begin) - begin);
 }
 
+/// The names that a key of the configuration has in any of the cases.
+std::set<std::string> names_in(const std::vector<Record>& cases, const char* key) {
+  std::set<std::string> names;
+  for (const Record& one : cases) names.insert(one["model"]["config"][key].get<std::string>());
+  return names;
+}
+
+template <class Enum>
+std::set<std::string> all_names() {
+  std::set<std::string> names;
+  for (const Enum member : all_of<Enum>()) names.insert(name_of(member));
+  return names;
+}
+
 }  // namespace
+
+TEST_CASE("the comparison of model.js covers every name that a configuration can have") {
+  const std::vector<Record> cases = all_cases();
+  CHECK(names_in(cases, "kind") == all_names<ModelKind>());
+  CHECK(names_in(cases, "layout") == all_names<Layout>());
+  CHECK(names_in(cases, "activation") == all_names<Activation>());
+  CHECK(names_in(cases, "norm") == all_names<NormKind>());
+  CHECK(names_in(cases, "positions") == all_names<PositionKind>());
+}
 
 TEST_CASE(
     "the page's forward pass gives C++'s logits and maps for every kind, layout and pruning") {

@@ -51,7 +51,7 @@ AttentionOut run(const Attention& attention, AttentionCase& c, AttentionAsk ask 
 
 /// A small model of a kind; everything else by default.
 ModelConfig small_config(ModelKind kind, Layout layout, bool norm_first = true);
-constexpr Layout all_layouts[] = {Layout::separate, Layout::fused, Layout::shared};
+constexpr auto all_layouts = all_of<Layout>();
 
 /// A batch for any kind of model, and its loss.
 struct TinyBatch {

@@ -42,7 +42,7 @@ void check_refused(const SmallRun& run, const std::string& words, Change change)
 }  // namespace
 
 TEST_CASE("a model comes back from the file alone, pruned as it was, and answers alike") {
-  for (const Layout layout : {Layout::separate, Layout::fused, Layout::shared}) {
+  for (const Layout layout : all_of<Layout>()) {
     INFO(name_of(layout));
     const TemporaryFolder folder;
     SmallRun run(layout);

@@ -24,7 +24,7 @@ std::string checkpoint_bytes(const SmallRun& run) {
 }  // namespace
 
 TEST_CASE("telemetry changes no bit of the training") {
-  for (const Layout layout : {Layout::separate, Layout::fused, Layout::shared}) {
+  for (const Layout layout : all_of<Layout>()) {
     INFO(name_of(layout));
     SmallRun plain(layout), watched(layout, 1), sometimes(layout, 7);
     Index lines = 0;

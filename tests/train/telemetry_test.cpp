@@ -18,7 +18,7 @@ using namespace headroom;
 
 namespace {
 
-constexpr std::array<Layout, 3> layouts = {Layout::separate, Layout::fused, Layout::shared};
+constexpr auto layouts = all_of<Layout>();
 constexpr Index heads = 4, head_dim = 4;  // of small_config()
 const auto close = static_cast<double>(test::tolerance(1e-11, 2e-4));
 

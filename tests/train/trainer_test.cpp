@@ -41,7 +41,7 @@ std::vector<std::int32_t> alphabet_text() {
 
 TEST_CASE("a language model learns a repeating text in every layout") {
   const std::vector<std::int32_t> text = alphabet_text();
-  for (const Layout layout : {Layout::separate, Layout::fused, Layout::shared}) {
+  for (const Layout layout : all_of<Layout>()) {
     INFO(name_of(layout));
     Rng rng(1, "init");
     LanguageModel model(alphabet_config(layout), rng);

@@ -40,15 +40,25 @@ Row activation(const char* name, F operation, G formula, Function composed,
           }};
 }
 
+auto plain_formula(Activation kind) -> Long (*)(Long) {
+  switch (kind) {
+    case Activation::relu: return plain_relu;
+    case Activation::gelu: return plain_gelu;
+    case Activation::gelu_tanh: return plain_gelu_tanh;
+    case Activation::silu: return plain_silu;
+    case Activation::tanh: return plain_tanh;
+    case Activation::sigmoid: return plain_sigmoid;
+  }
+  return nullptr;
+}
+
 Case draw_activate(Draw& draw) {
-  const std::vector<std::pair<Activation, Long (*)(Long)>> kinds{
-      {Activation::relu, plain_relu},           {Activation::gelu, plain_gelu},
-      {Activation::gelu_tanh, plain_gelu_tanh}, {Activation::silu, plain_silu},
-      {Activation::tanh, plain_tanh},           {Activation::sigmoid, plain_sigmoid}};
-  const auto [kind, formula] = kinds[static_cast<std::size_t>(draw.rng.below(6))];
+  constexpr auto kinds = all_of<Activation>();
+  const Activation kind = kinds[static_cast<std::size_t>(draw.rng.below(std::ssize(kinds)))];
+  const auto formula = plain_formula(kind);
   return {{away_from(draw.shape(), draw.rng, {Real(0)})},
-          [kind = kind](const Tensors& x) { return activate(kind, x[0]); },
-          [formula = formula](const Arrays& x) { return plain(formula, x[0]); },
+          [kind](const Tensors& x) { return activate(kind, x[0]); },
+          [formula](const Arrays& x) { return plain(formula, x[0]); },
           nullptr,
           {wrong_slope("always relu's slope", [](Real x, Real) { return Real(x > 0 ? 1 : 0); })}};
 }
