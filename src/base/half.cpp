@@ -22,7 +22,7 @@ std::uint16_t half_bits(double x) {
   if (size == 0) return sign;
   // Neighbours are 2^(exponent - 10) apart; below 2^-14 they come no closer.
   const int exponent = std::max(std::ilogb(size), least_exponent);
-  const auto steps = static_cast<int>(std::nearbyint(std::ldexp(size, fraction_bits - exponent)));
+  const auto steps = int(std::nearbyint(std::ldexp(size, fraction_bits - exponent)));
   // A normal number has 1024 to 2047 steps and its exponent's field counts from 1; rounding up to
   // 2048 carries into that field by itself.
   return static_cast<std::uint16_t>(sign + ((exponent - least_exponent) << fraction_bits) + steps);

@@ -8,7 +8,7 @@ inline namespace HEADROOM_PRECISION {
 
 std::string nearest(std::string_view word, std::span<const std::string> known) {
   std::string best;
-  Index best_distance = (static_cast<Index>(word.size()) + 2) / 3 + 1;
+  Index best_distance = (std::ssize(word) + 2) / 3 + 1;
   for (const std::string& candidate : known) {
     const Index distance = edit_distance(std::span<const char>(word.data(), word.size()),
                                          std::span<const char>(candidate));

@@ -30,7 +30,7 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-float unit(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24F; }
+float unit(std::uint32_t word) { return float(word >> 8) * 0x1p-24F; }
 
 }  // namespace
 
@@ -62,21 +62,19 @@ std::uint32_t Rng::word() {
                 {low(state_.key), high(state_.key)})[lane];
 }
 
-Real Rng::uniform() { return static_cast<Real>(unit(word())); }
+Real Rng::uniform() { return Real(unit(word())); }
 
 Real Rng::uniform(Real lowest, Real highest) {
   // In double from float borders: both precisions round once, to the same float.
-  const auto from = static_cast<double>(static_cast<float>(lowest));
-  const auto to = static_cast<double>(static_cast<float>(highest));
-  return static_cast<Real>(
-      static_cast<float>(from + (to - from) * static_cast<double>(unit(word()))));
+  const auto from = double(float(lowest));
+  const auto to = double(float(highest));
+  return Real(float(from + (to - from) * double(unit(word()))));
 }
 
 Real Rng::normal() {
-  const double u = 1.0 - static_cast<double>(unit(word()));  // in (0, 1]: its logarithm is finite
-  const double v = static_cast<double>(unit(word()));
-  return static_cast<Real>(
-      static_cast<float>(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v)));
+  const double u = 1.0 - double(unit(word()));  // in (0, 1]: its logarithm is finite
+  const double v = double(unit(word()));
+  return Real(float(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v)));
 }
 
 Index Rng::below(Index n) {
@@ -87,7 +85,7 @@ Index Rng::below(Index n) {
   for (;;) {
     const std::uint64_t upper = word();
     const std::uint64_t draw = upper << 32 | word();
-    if (draw < limit) return static_cast<Index>(draw % range);
+    if (draw < limit) return Index(draw % range);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <numeric>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 
@@ -22,7 +23,7 @@ constexpr Index batches_per_stretch = 32;
 template <class T>
 void shuffle(std::vector<T>& items, Rng& rng) {
   for (std::size_t i = items.size(); i > 1; --i) {
-    std::swap(items[i - 1], items[static_cast<std::size_t>(rng.below(static_cast<Index>(i)))]);
+    std::swap(items[i - 1], at(items, rng.below(Index(i))));
   }
 }
 
@@ -42,9 +43,7 @@ void check_batch_size(std::size_t examples, Index batch_size) {
 using Iterator = std::vector<Index>::iterator;
 
 void sort_by_length(Iterator begin, Iterator end, const std::vector<Index>& lengths) {
-  std::stable_sort(begin, end, [&](Index a, Index b) {
-    return lengths[static_cast<std::size_t>(a)] < lengths[static_cast<std::size_t>(b)];
-  });
+  std::stable_sort(begin, end, [&](Index a, Index b) { return at(lengths, a) < at(lengths, b); });
 }
 
 std::vector<std::vector<Index>> cut(const std::vector<Index>& order, Index batch_size) {
@@ -80,7 +79,7 @@ void BatchPlan::deal() {
 }
 
 std::vector<Index> BatchPlan::next() {
-  std::vector<Index> batch = batches_[static_cast<std::size_t>(position_++)];
+  std::vector<Index> batch = at(batches_, position_++);
   if (position_ == batches_per_epoch()) {
     ++epoch_;
     position_ = 0;
@@ -90,8 +89,7 @@ std::vector<Index> BatchPlan::next() {
 }
 
 double BatchPlan::progress() const {
-  return static_cast<double>(epoch_) +
-         static_cast<double>(position_) / static_cast<double>(batches_per_epoch());
+  return double(epoch_) + double(position_) / double(batches_per_epoch());
 }
 
 namespace {
@@ -110,7 +108,7 @@ void BatchPlan::save_state(StateWriter to) const {
   to.integer("position", position_);
   to.integer("seed", std::bit_cast<std::int64_t>(seed_));
   to.integer("batch_size", batch_size_);
-  to.integer("examples", static_cast<Index>(lengths_.size()));
+  to.integer("examples", std::ssize(lengths_));
   to.integer("fingerprint", fingerprint(lengths_));
 }
 
@@ -125,7 +123,7 @@ void BatchPlan::load_state(const StateReader& from) {
     }
   };
   must_be("batch_size", batch_size_);
-  must_be("examples", static_cast<Index>(lengths_.size()));
+  must_be("examples", std::ssize(lengths_));
   must_be("seed", std::bit_cast<std::int64_t>(seed_));
   must_be("fingerprint", fingerprint(lengths_));
   const Index epoch = from.integer("epoch"), position = from.integer("position");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 
@@ -12,11 +13,6 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-template <class Example>
-const Example& at(std::span<const Example> set, Index i) {
-  return set[static_cast<std::size_t>(i)];
-}
 
 template <class Example, class Length>
 std::vector<Index> lengths_of(std::span<const Example> set, Length length_of) {
@@ -40,7 +36,7 @@ Index only_side(const LabelledExample& example) { return std::ssize(example.toke
 }  // namespace
 
 Padded pad(std::span<const Tokens> rows, std::int32_t filler) {
-  const auto count = static_cast<Index>(rows.size());
+  const auto count = std::ssize(rows);
   Index longest = 1;
   for (const Tokens& row : rows) longest = std::max(longest, std::ssize(row));
   Padded result{Ids(Shape{count, longest}, filler), Ids(Shape{count})};
@@ -86,9 +82,9 @@ std::vector<Seq2SeqBatch> evaluation_batches(std::span<const Seq2SeqExample> set
 ClassificationBatch make_batch(std::span<const LabelledExample> set, std::vector<Index> examples,
                                const Vocabulary& vocabulary) {
   std::vector<Tokens> rows;
-  Ids labels(Shape{static_cast<Index>(examples.size())});
+  Ids labels(Shape{std::ssize(examples)});
   for (const Index i : examples) {
-    labels[static_cast<Index>(rows.size())] = at(set, i).label;
+    labels[std::ssize(rows)] = at(set, i).label;
     rows.push_back(at(set, i).tokens);
   }
   const Padded padded = pad(rows, vocabulary.pad());
@@ -110,7 +106,7 @@ std::vector<ClassificationBatch> evaluation_batches(std::span<const LabelledExam
 
 TextBatch random_windows(std::span<const std::int32_t> text, Index batch_size, Index length,
                          std::uint64_t seed, Index step) {
-  const Index places = static_cast<Index>(text.size()) - length;
+  const Index places = std::ssize(text) - length;
   if (batch_size < 1 || length < 1 || places < 1) {
     throw UsageError(
         fmt::format("text windows: {} windows of {} symbols cannot be cut from a text "
@@ -129,7 +125,7 @@ TextBatch random_windows(std::span<const std::int32_t> text, Index batch_size, I
 
 std::vector<TextBatch> evaluation_windows(std::span<const std::int32_t> text, Index batch_size,
                                           Index length) {
-  const Index labels = static_cast<Index>(text.size()) - 1;
+  const Index labels = std::ssize(text) - 1;
   if (batch_size < 1 || length < 1 || labels < 1) {
     throw UsageError(
         fmt::format("text windows: batches of {} windows of {} symbols over a text of "

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "data/unique_draws.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 
@@ -53,15 +54,13 @@ namespace {
 std::string unbalanced_brackets(Rng& rng, std::size_t length) {
   const std::string balanced = balanced_brackets(rng, length);
   std::string text = balanced;
-  const auto place = [&] {
-    return static_cast<std::size_t>(rng.below(static_cast<Index>(length)));
-  };
+  const auto place = [&] { return static_cast<std::size_t>(rng.below(Index(length))); };
   while (is_balanced(text)) {
     text = balanced;
     if (rng.below(2) == 0) {
       std::swap(text[place()], text[place()]);
     } else {
-      text[place()] = all[static_cast<std::size_t>(rng.below(6))];
+      text[place()] = at(all, rng.below(6));
     }
   }
   return text;
@@ -85,8 +84,8 @@ ClassificationTask make_brackets_task(const TaskOptions& options) {
                           .train = {},
                           .validation = {},
                           .test = {}};
-  for (Index i = 0; i < static_cast<Index>(examples.size()); ++i) {
-    const auto& [text, label] = examples[static_cast<std::size_t>(i)];
+  for (Index i = 0; i < std::ssize(examples); ++i) {
+    const auto& [text, label] = at(examples, i);
     auto& set = i < sizes.train                      ? task.train
                 : i < sizes.train + sizes.validation ? task.validation
                                                      : task.test;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "data/unique_draws.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/data/embedded_tasks.hpp"
@@ -37,8 +38,7 @@ std::chrono::sys_days days_since_epoch(const Date& date) {
 
 Date date_of(std::chrono::sys_days days) {
   const std::chrono::year_month_day calendar(days);
-  return {int(calendar.year()), static_cast<int>(unsigned(calendar.month())),
-          static_cast<int>(unsigned(calendar.day()))};
+  return {int(calendar.year()), int(unsigned(calendar.month())), int(unsigned(calendar.day()))};
 }
 
 // 1 -> "1st"
@@ -62,7 +62,7 @@ std::string upper(std::string text) {
 }  // namespace
 
 int weekday(const Date& date) {
-  return static_cast<int>(std::chrono::weekday(days_since_epoch(date)).iso_encoding()) - 1;
+  return int(std::chrono::weekday(days_since_epoch(date)).iso_encoding()) - 1;
 }
 
 std::string iso_date(const Date& date) {
@@ -110,11 +110,11 @@ Seq2SeqTask make_dates_task(const TaskOptions& options) {
   std::vector<Index> order(static_cast<std::size_t>(days));
   std::iota(order.begin(), order.end(), Index{0});
   for (std::size_t i = order.size() - 1; i > 0; --i) {
-    std::swap(order[i], order[static_cast<std::size_t>(rng.below(static_cast<Index>(i) + 1))]);
+    std::swap(order[i], at(order, rng.below(Index(i) + 1)));
   }
   const auto written = [&](Index place) {
-    const Date date = date_of(first + std::chrono::days(order[static_cast<std::size_t>(place)]));
-    return std::pair(written_date(date, static_cast<int>(rng.below(date_forms))), iso_date(date));
+    const Date date = date_of(first + std::chrono::days(at(order, place)));
+    return std::pair(written_date(date, int(rng.below(date_forms))), iso_date(date));
   };
 
   std::string every_letter = "-0123456789";

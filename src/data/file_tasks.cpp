@@ -125,9 +125,9 @@ Seq2SeqTask read_g2p_task(const TaskOptions& options) {
   const auto lines = lines_of(text);
   DictionaryReader reader(options);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    reader.read_line(lines[i], static_cast<Index>(i) + 1);
+    reader.read_line(lines[i], Index(i) + 1);
   }
-  SkippedLines skipped = reader.finish(static_cast<Index>(lines.size()));
+  SkippedLines skipped = reader.finish(std::ssize(lines));
 
   std::string all_words, all_phonemes;
   for (const DictionaryEntry& entry : reader.entries()) {
@@ -195,7 +195,7 @@ NameList read_names(const TaskOptions& options) {
   std::vector<std::string_view> names;
   std::string letters;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const auto number = static_cast<Index>(i) + 1;
+    const auto number = Index(i) + 1;
     if (find_malformed_utf8(lines[i])) {
       audit.bad(number, "not valid UTF-8", "the line is not valid UTF-8");
     } else if (lines[i].find_first_not_of(" \t") == std::string_view::npos) {
@@ -207,7 +207,7 @@ NameList read_names(const TaskOptions& options) {
   }
   NameList list{.vocabulary = Vocabulary::of_text(Symbols::characters, Specials::bos, letters),
                 .names = {},
-                .skipped = audit.finish(static_cast<Index>(lines.size()))};
+                .skipped = audit.finish(std::ssize(lines))};
   for (const std::string_view name : names) list.names.push_back(list.vocabulary.encode(name));
   return list;
 }

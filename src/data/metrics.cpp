@@ -11,9 +11,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-double share(Index part, Index whole) {
-  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
+double share(Index part, Index whole) { return whole == 0 ? 0.0 : double(part) / double(whole); }
 }  // namespace
 
 void SequenceScore::add(std::span<const std::int32_t> answer, std::span<const Tokens> accepted) {
@@ -23,7 +21,7 @@ void SequenceScore::add(std::span<const std::int32_t> answer, std::span<const To
     const Index distance = edit_distance(answer, std::span<const std::int32_t>(reference));
     if (distance < fewest) {
       fewest = distance;
-      length = static_cast<Index>(reference.size());
+      length = std::ssize(reference);
     }
   }
   ++answers;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "data/unique_draws.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/data/embedded_tasks.hpp"
@@ -34,8 +35,8 @@ Seq2SeqTask generated_task(const char* name, Vocabulary source, Vocabulary targe
                    .validation = {},
                    .test = {},
                    .skipped = {}};
-  for (Index i = 0; i < static_cast<Index>(pairs.size()); ++i) {
-    const auto& [from, to] = pairs[static_cast<std::size_t>(i)];
+  for (Index i = 0; i < std::ssize(pairs); ++i) {
+    const auto& [from, to] = at(pairs, i);
     Tokens from_tokens = task.source.encode(from), to_tokens = task.target.encode(to);
     if (i < sizes.train) {
       task.train.push_back({std::move(from_tokens), std::move(to_tokens)});
@@ -51,7 +52,7 @@ Seq2SeqTask generated_task(const char* name, Vocabulary source, Vocabulary targe
 std::string random_word(Rng& rng, std::string_view alphabet) {
   std::string word(static_cast<std::size_t>(4 + rng.below(9)), ' ');
   for (char& c : word) {
-    c = alphabet[static_cast<std::size_t>(rng.below(static_cast<Index>(alphabet.size())))];
+    c = at(alphabet, rng.below(std::ssize(alphabet)));
   }
   return word;
 }

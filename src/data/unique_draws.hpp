@@ -37,8 +37,8 @@ auto unique_draws(const char* task, Index count, Draw draw) {
   std::vector<decltype(draw(Index{0}))> draws;
   std::unordered_set<std::string> seen;
   Index in_vain = 0;
-  while (static_cast<Index>(draws.size()) < count) {
-    auto drawn = draw(static_cast<Index>(draws.size()));
+  while (std::ssize(draws) < count) {
+    auto drawn = draw(std::ssize(draws));
     if (seen.insert(drawn.first).second) {
       draws.push_back(std::move(drawn));
       in_vain = 0;

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom/io/json.hpp"
@@ -107,7 +108,7 @@ const std::string& Vocabulary::symbol(std::int32_t token) const {
   if (token < 0 || token >= size()) {
     throw UsageError(fmt::format("vocabulary: no symbol {} among {}", token, size()));
   }
-  return symbols_[static_cast<std::size_t>(token)];
+  return at(symbols_, token);
 }
 
 Record Vocabulary::record() const {

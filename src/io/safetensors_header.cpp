@@ -52,7 +52,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       if (number > std::uint64_t{std::numeric_limits<Index>::max()}) {
         refuse(file_, entry().name, fmt::format("size {} is too large", number));
       }
-      entry().shape.push_back(static_cast<Index>(number));
+      entry().shape.push_back(Index(number));
       return true;
     }
     if (place_ == Place::offsets) {

@@ -171,7 +171,7 @@ void TensorFile::put(const std::string& name, const Bytes& bytes) {
   put(name, stored<std::uint8_t>(bytes.shape(), bytes.span()));
 }
 void TensorFile::put(const std::string& name, std::span<const std::int64_t> integers) {
-  put(name, stored<std::int64_t>(Shape{static_cast<Index>(integers.size())}, integers));
+  put(name, stored<std::int64_t>(Shape{std::ssize(integers)}, integers));
 }
 
 void TensorFile::put(const std::string& name, StoredTensor tensor) {
@@ -227,16 +227,16 @@ Array TensorFile::array(const std::string& name, Rounding rounding) const {
   Array result(tensor(name).shape);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double value = values[i];
-    const bool too_large = std::isfinite(value) &&
-                           std::abs(value) > static_cast<double>(std::numeric_limits<Real>::max());
-    const Real converted = too_large ? Real(0) : static_cast<Real>(value);
-    const bool survives = static_cast<double>(converted) == value || std::isnan(value);
+    const bool too_large =
+        std::isfinite(value) && std::abs(value) > double(std::numeric_limits<Real>::max());
+    const Real converted = too_large ? Real(0) : Real(value);
+    const bool survives = double(converted) == value || std::isnan(value);
     if (too_large || (rounding == Rounding::refuse && !survives)) {
       throw FileError(fmt::format("{}: tensor \"{}\": {} at element {} does not fit into a float{}",
                                   origin_, printable(name), value, i,
                                   too_large ? "" : " without rounding"));
     }
-    result[static_cast<Index>(i)] = converted;
+    result[Index(i)] = converted;
   }
   return result;
 }
@@ -257,7 +257,7 @@ Ids TensorFile::ids(const std::string& name) const {
       throw FileError(fmt::format("{}: tensor \"{}\": {} at element {} does not fit into 32 bits",
                                   origin_, printable(name), values[i], i));
     }
-    result[static_cast<Index>(i)] = static_cast<std::int32_t>(values[i]);
+    result[Index(i)] = static_cast<std::int32_t>(values[i]);
   }
   return result;
 }

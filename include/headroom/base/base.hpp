@@ -1,6 +1,7 @@
 // The ground floor: shapes, errors, random numbers, threads, head locations, records, texts.
 #pragma once
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/axis_range.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/extremes.hpp"
