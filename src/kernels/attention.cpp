@@ -1,5 +1,28 @@
 // Attention by blocks of query rows: scores, weights and output of a block stay in the cache, and
 // the backward pass computes the weights again.
+//
+// For one head of one example, with Tq queries, Tk keys, D = head_dim and Dv = value_dim:
+//
+//   S [Tq, Tk] = scale Q [Tq, D] K^T [D, Tk]
+//   P [Tq, Tk] = softmax(S), row by row, over the allowed keys; then times dropout's factors
+//   y [Tq, Dv] = P [Tq, Tk] V [Tk, Dv]
+//
+// Of S, P and their gradients only a block exists at a time: [rows, keys] in the thread's scratch
+// memory, its rows `stride` apart. Invariants:
+//
+//  1. A block covers at most block_rows queries and the first `keys` keys, the largest limit of its
+//     rows. It never reads a key or value behind.
+//  2. Row r of P is exactly 0 at denied keys and from its limit on. A row that may attend to no key
+//     is all 0, and its log-sum-exp is -infinity.
+//  3. A key or value whose weight is 0 contributes nothing, even if it is NaN or infinite.
+//  4. log_sum_exp belongs to P before dropout. So the backward pass has P = e^(S - log_sum_exp) in
+//     one pass over a row, without its maximum and its sum.
+//  5. Dropout's factors are drawn again from (stream, element): the same in both passes.
+//  6. Forward, each block writes rows of y that no other block writes, so blocks are independent.
+//     Backward, all blocks of a head add to the same dK and dV, so one thread takes the whole head.
+//  7. A fresh gradient is garbage until the first block of its head (the last rows) has overwritten
+//     the keys that it sees and cleared the others; all later blocks add.
+//  8. The order of all additions depends on the sizes alone, never on the number of threads.
 #include "kernels/attention.hpp"
 
 #include <algorithm>
@@ -20,11 +43,11 @@ namespace {
 /// Query rows of a block. Under causality a block stops at its last row's limit.
 constexpr Index block_rows = 48;
 
-/// Queries [begin, begin + rows) of head `head` of example `b`, and the keys they may look at.
+/// Queries [begin, begin + rows) of head `head` of example `b`, and the keys they may attend to.
 struct Block {
   const AttentionPlan& plan;
   Index b, head, begin, rows;
-  Index keys;  // the largest limit of the rows; keys further on are never read
+  Index keys;  // the largest limit of the rows; no key behind is read
 
   Block(const AttentionPlan& p, Index example, Index h, Index first)
       : plan(p),
@@ -35,7 +58,9 @@ struct Block {
         keys(0) {
     for (Index r = 0; r < rows; ++r) keys = std::max(keys, limit(r));
   }
+  // Row r may attend to keys [0, limit).
   Index limit(Index r) const { return plan.limits[b * plan.queries + begin + r]; }
+  // Bytes [Tk] of row r, or nullptr without a byte mask.
   const std::uint8_t* allowed(Index r) const {
     if (!plan.allowed.defined()) return nullptr;
     const Index matrix = plan.allowed_at[static_cast<std::size_t>(b * plan.heads + head)];
@@ -45,20 +70,24 @@ struct Block {
   bool has_denied() const { return plan.limits_differ || plan.allowed.defined(); }
   /// Position of row r in [B, H, Tq].
   Index statistics(Index r) const { return (b * plan.heads + head) * plan.queries + begin + r; }
-  /// Position of row `t` of this head in rows `stride` apart, T = `times` to an example.
+  /// Offset of row t of this head in [B, T, *] with rows `stride` apart and T = `times`; a head has
+  /// `width` columns.
   Index at(Index times, Index t, Index stride, Index width) const {
     return (b * times + t) * stride + head * width;
   }
+  // Q of the block, [rows, D].
   Factor queries(const HeadRows& q) const {
     return {q.data + at(plan.queries, begin, q.stride, plan.head_dim), q.stride};
   }
+  // K, [Tk, D]; the products read its first `keys` rows.
   Factor all_keys(const HeadRows& k) const {
     return {k.data + at(plan.keys, 0, k.stride, plan.head_dim), k.stride};
   }
+  // V, [Tk, Dv]; the same.
   Factor all_values(const HeadRows& v) const {
     return {v.data + at(plan.keys, 0, v.stride, plan.value_dim), v.stride};
   }
-  /// Offset of the block in y or dy, [B, Tq, H Dv].
+  /// Offset of the block, [rows, Dv], in y or dy, [B, Tq, H Dv].
   Index output() const {
     return at(plan.queries, begin, plan.heads * plan.value_dim, plan.value_dim);
   }
@@ -71,8 +100,8 @@ Factor transposed(const Factor& f) { return headroom::transposed(f.data, f.strid
 Index weight_stride(const AttentionPlan& plan) { return (plan.keys + 15) / 16 * 16; }
 static_assert(16 % batch_size == 0);
 
-/// What a head costs, to cut the heads into chunks: its multiply-adds, and the calls for one that
-/// has a single query.
+/// Cost of a head, by which heads are cut into chunks: its multiply-adds, and the calls for a head
+/// with a single query.
 Index head_cost(const AttentionPlan& plan) {
   constexpr Index calls = 1024;
   return plan.queries * plan.keys * (plan.head_dim + plan.value_dim) / 16 + calls;
@@ -94,8 +123,8 @@ bool is_finite(const Factor& f, Index rows, Index columns) {
   return zero == 0;
 }
 
-/// C += alpha A B without touching b_kj where a_ik is 0: a denied key's weight is 0, but
-/// 0 * NaN is NaN. Slow, and only for numbers that are not finite.
+/// C [m, n] += alpha A [m, k] B [k, n] without reading b_kj where a_ik is 0: a denied key's weight
+/// is 0, but 0 * NaN is NaN. Slow, and only for values that are not finite.
 void gemm_skipping_zeros(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real* c,
                          Index c_stride) {
   for (Index i = 0; i < m; ++i) {
@@ -108,7 +137,8 @@ void gemm_skipping_zeros(Index m, Index n, Index k, Real alpha, Factor a, Factor
   }
 }
 
-/// C (+)= alpha W B, where W are weights or their gradients: 0 where a key is denied.
+/// C [m, n] (+)= alpha W [m, k] B [k, n], where W are weights or their gradients (perhaps
+/// transposed): 0 where a key is denied.
 void weighted_sum(const Block& block, Index m, Index n, Index k, Real alpha, Factor w, Factor b,
                   bool add, Real* c, Index c_stride) {
   if (!block.has_denied() || is_finite(b, k, n)) {
@@ -125,10 +155,10 @@ void scores(const Block& block, const HeadRows& query, const HeadRows& key, Real
        transposed(block.all_keys(key)), Real(0), s, stride);
 }
 
-/// Masks row r of the scores: -infinity, whose e^ is 0, at denied bytes and from the row's limit to
-/// the end of a register, 0 further on. Returns how many scores there are to weigh, in whole
-/// registers, since the last numbers of a row by themselves take as long as several registers; 0
-/// when the row may attend to nothing, and then it is all 0.
+/// Masks row r of the scores, s [keys]: -infinity, whose e^ is 0, at denied bytes and from the
+/// row's limit to the end of a register, 0 behind. Returns how many scores the softmax has to read,
+/// in whole registers, since a partial register takes as long as several whole ones; 0 when the row
+/// may attend to nothing, and then it is all 0.
 Index mask_row(const Block& block, Index r, Real* s) {
   const Index limit = block.limit(r);
   const std::uint8_t* const allowed = block.allowed(r);
@@ -139,7 +169,7 @@ Index mask_row(const Block& block, Index r, Real* s) {
   return count;
 }
 
-/// The factors that dropout multiplies row r of the weights with: 0 or 1 / (1 - p).
+/// The factors [keys] that dropout multiplies row r of the weights with: 0 or 1 / (1 - p).
 void dropout_row(const Block& block, Index r, Real* factors) {
   const AttentionPlan& plan = block.plan;
   const Index element = (block.b * plan.queries + block.begin + r) * plan.keys;
@@ -156,16 +186,19 @@ void row_multiply(const Real* factors, Index n, Real* y) {
 void weigh(const Block& block, Real* s, Index stride, Real* factors, Real* log_sum_exp) {
   for (Index r = 0; r < block.rows; ++r) {
     Real* const row = s + r * stride;
+    // S [1, keys], denied keys at -infinity
     const Index count = mask_row(block, r, row);
+    // P [1, keys] = softmax(S), log_sum_exp = log sum_j e^S_j
     log_sum_exp[block.statistics(r)] = count > 0 ? row_softmax(row, count, row) : -infinity;
     if (factors != nullptr) {
       dropout_row(block, r, factors);
+      // P [1, keys] times m [1, keys]
       row_multiply(factors, block.keys, row);
     }
   }
 }
 
-/// How many keys row r may look at.
+/// How many keys row r may attend to.
 std::int32_t allowed_keys(const Block& block, Index r) {
   const Index limit = block.limit(r);
   const std::uint8_t* const allowed = block.allowed(r);
@@ -174,30 +207,42 @@ std::int32_t allowed_keys(const Block& block, Index r) {
   return static_cast<std::int32_t>(count);
 }
 
-/// The backward pass's half of the work row by row: scores in p become the weights (with dropout)
-/// that dV needs, and dp, the gradient of the weights, becomes that of the scores.
+/// The backward pass of weigh(), row by row and in place. p [rows, keys] holds S and becomes P
+/// (times dropout's factors), which dV needs. dp [rows, keys] holds dP and becomes dS.
+///
+/// With the factors m of dropout, forward was y_d = sum_j P_j m_j V_jd, so the gradient that
+/// reaches P_j is dP_j = m_j sum_d dy_d V_jd. Forward was P_j = e^(S_j - log sum_i e^S_i), so
+///   dP_j / dS_i = P_j ([i = j] - P_i),   dS_i = P_i (dP_i - mean),   mean = sum_j P_j dP_j,
+/// and sum_j P_j dP_j = sum_d dy_d sum_j P_j m_j V_jd = sum_d dy_d y_d: no row of P is needed for
+/// it.
 void weigh_backward(const Block& block, const Real* y, const Real* log_sum_exp, const Real* dy,
                     Real* p, Real* dp, Index stride, Real* factors) {
   const Index y_stride = block.plan.heads * block.plan.value_dim;
   for (Index r = 0; r < block.rows; ++r) {
     Real* const weights = p + r * stride;
     Real* const d = dp + r * stride;
+    // forward: S [1, keys], denied keys at -infinity; the same here
     const Index count = mask_row(block, r, weights);
     if (count == 0) {
       std::fill_n(d, block.keys, Real(0));
       continue;
     }
     if (factors != nullptr) {
+      // forward: P times m; so dP [1, keys] is times m
       dropout_row(block, r, factors);
       row_multiply(factors, block.keys, d);
     }
     const Index at = block.output() + r * y_stride;
-    // The mean of d under the weights, which is <dy, y> but for rounding, and the rest of it.
-    // Denied keys have weight 0, and perhaps a NaN in d from their value.
+    // mean = rough + rest: rough is <dy, y>, rest the small difference to sum_j P_j dP_j that
+    // rounding makes, which matters where one weight is nearly 1 (row_softmax_backward). Denied
+    // keys have weight 0, and perhaps a NaN in d from their value.
     const Real rough = row_dot(dy + at, y + at, block.plan.value_dim);
+    // forward: P [1, keys] = softmax(S); here P = e^(S - log_sum_exp), in the same pass as rest
     const Real rest =
         row_exp_mean_above(weights, d, count, log_sum_exp[block.statistics(r)], rough, weights);
+    // dS [1, keys] = P (dP - mean)
     row_softmax_backward(weights, d, block.keys, rough, rest, false, d);
+    // P [1, keys] times m, as forward multiplied V with it
     if (factors != nullptr) row_multiply(factors, block.keys, weights);
   }
 }
@@ -219,8 +264,11 @@ void attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows
         for (Index item = begin; item < end; ++item) {
           const Index head = item / blocks;
           const Block block(plan, head / plan.heads, head % plan.heads, item % blocks * block_rows);
+          // S [rows, keys] = scale Q [rows, D] K^T [D, keys]
           scores(block, query, key, weights, stride);
+          // P [rows, keys] = softmax(S), times dropout's factors
           weigh(block, weights, stride, factors, log_sum_exp);
+          // y [rows, Dv] = P [rows, keys] V [keys, Dv]
           weighted_sum(block, block.rows, plan.value_dim, block.keys, Real(1), {weights, stride},
                        block.all_values(value), false, y + block.output(), y_stride);
         }
@@ -238,6 +286,7 @@ void attention_rows(const AttentionPlan& plan, HeadRows query, HeadRows key,
         for (Index item = begin; item < end; ++item) {
           const Index head = item / blocks;
           const Block block(plan, head / plan.heads, head % plan.heads, item % blocks * block_rows);
+          // S [rows, keys] = scale Q [rows, D] K^T [D, keys]
           scores(block, query, key, s, stride);
           for (Index r = 0; r < block.rows; ++r) {
             Real* const row = s + r * stride;
@@ -254,7 +303,8 @@ void attention_rows(const AttentionPlan& plan, HeadRows query, HeadRows key,
 
 namespace {
 
-/// Zeroes what the first block of a head leaves of a fresh gradient: keys that it does not see.
+/// Clears the rows [keys, Tk) of a fresh dK or dV, which the first block of a head does not
+/// overwrite.
 void clear_behind(const HeadGradient& gradient, const Block& block, Index width) {
   if (!gradient.fresh || gradient.data == nullptr) return;
   for (Index t = block.keys; t < block.plan.keys; ++t) {
@@ -265,6 +315,16 @@ void clear_behind(const HeadGradient& gradient, const Block& block, Index width)
 
 }  // namespace
 
+// Forward, for a block:
+//   S [rows, keys] = scale Q [rows, D] K^T [D, keys]
+//   P [rows, keys] = softmax(S), row by row; times dropout's factors
+//   y [rows, Dv]   = P [rows, keys] V [keys, Dv]
+// Backward, from the last of these lines to the first, after S was computed again:
+//   dP [rows, keys]  =  dy [rows, Dv] V^T [Dv, keys]             forward: y = P V
+//   dV [keys, Dv]   (+)= P^T [keys, rows] dy [rows, Dv]          forward: y = P V
+//   dS [rows, keys]  =  P (dP - mean), see weigh_backward()      forward: P = softmax(S)
+//   dQ [rows, D]    (+)= scale dS [rows, keys] K [keys, D]       forward: S = scale Q K^T
+//   dK [keys, D]    (+)= scale dS^T [keys, rows] Q [rows, D]     forward: S = scale Q K^T
 void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value,
                         const Real* y, const Real* log_sum_exp, const Real* dy, HeadGradient dquery,
                         HeadGradient dkey, HeadGradient dvalue) {

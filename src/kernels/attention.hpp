@@ -29,8 +29,8 @@ struct HeadRows {
   Index stride;
 };
 
-/// Where a gradient goes, laid out as HeadRows. `fresh`: the heads' columns hold garbage and are
-/// overwritten, else they are added to. data is nullptr when the gradient is not wanted.
+/// A gradient, laid out as HeadRows. `fresh`: the heads' columns hold garbage and are overwritten,
+/// else they are added to. data is nullptr when the gradient is not wanted.
 struct HeadGradient {
   Real* data = nullptr;
   Index stride = 0;
@@ -40,7 +40,7 @@ struct HeadGradient {
 /// Per row of weights before dropout, [B, H, Tq].
 struct AttentionRowsOut {
   Real *entropy, *maximum;
-  std::int32_t* allowed;  // how many keys the row may look at
+  std::int32_t* allowed;  // how many keys the row may attend to
 };
 
 /// y [B, Tq, H Dv] = softmax(scale Q K^T, over allowed keys) V, head by head; log_sum_exp
@@ -48,7 +48,7 @@ struct AttentionRowsOut {
 void attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value, Real* y,
                Real* log_sum_exp);
 
-/// Statistics of the weights' rows, from the scores alone: the product with V is not made.
+/// Statistics of the weights' rows, from the scores alone: the product with V is not computed.
 void attention_rows(const AttentionPlan& plan, HeadRows query, HeadRows key,
                     const AttentionRowsOut& rows);
 

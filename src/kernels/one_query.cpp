@@ -1,4 +1,12 @@
 // Scores of all heads in one pass over the keys, outputs of all heads in one pass over the values.
+//
+// For one example, with H heads side by side in every row of query, keys and values:
+//
+//   S [H, keys] = scale <q_h [D], k_jh [D]>, in the order of memory: key by key, head by head
+//   P [H, keys] = softmax(S), row by row, over the leading keys that the limit allows
+//   y [H Dv]: y_c = sum_j P_hj v_jc, where column c belongs to head h = c / Dv
+//
+// There is no backward pass of its own: attention_backward() serves, since log_sum_exp is the same.
 #include "kernels/one_query.hpp"
 
 #include <algorithm>
@@ -13,10 +21,10 @@ namespace kernels {
 
 namespace {
 
-/// Neighbouring heads of one example. Row t of their keys or values starts at data + t stride, head
+/// Adjacent heads of one example. Row t of their keys or values starts at data + t stride, head
 /// after head.
 struct Heads {
-  Index count, keys;  // and the keys that they may look at
+  Index count, keys;  // and the keys that they may attend to
   Index head_dim, value_dim;
   Index weight_stride;  // between the heads' rows of weights
 };
@@ -32,7 +40,7 @@ struct Place {
   }
 };
 
-/// The products of a head's query with one of its keys, to be summed over the lanes.
+/// The products of a head's query [D] with one of its keys [D], to be summed over the lanes.
 inline Batch lane_products(const Real* query, const Real* key, Index n) {
   Batch sum(Real(0));
   for (Index i = 0; i < n; i += batch_size) {
@@ -41,7 +49,7 @@ inline Batch lane_products(const Real* query, const Real* key, Index n) {
   return sum;
 }
 
-/// weights[h, j] = scale <q_h, k_jh>
+/// weights [heads, keys]: weights[h, j] = scale <q_h, k_jh>, for query [heads D] and keys [keys, *]
 void scores(const Heads& heads, Real scale, const Real* query, const Real* key, Index stride,
             Real* weights) {
   const auto products_at = [&](const Place& at) {
@@ -72,7 +80,8 @@ void scores(const Heads& heads, Real scale, const Real* query, const Real* key, 
   }
 }
 
-/// y_c = sum_j weights of c's head [j] v_jc for `batches` batches of columns from `column` on.
+/// y_c = sum_j weights[h of c, j] v_jc for `batches` batches of columns from `column` on; weights
+/// [heads, keys], value [keys, *], y [heads Dv].
 template <Index batches>
 void weighted_values(const Heads& heads, const Real* weights, const Real* value, Index stride,
                      Index column, Real* y) {
@@ -93,7 +102,7 @@ void weighted_values(const Heads& heads, const Real* weights, const Real* value,
   for (Index c = 0; c < batches; ++c) sums[c].store_unaligned(y + column + c * batch_size);
 }
 
-/// y of all columns, as many at a time as there are registers for.
+/// y [heads Dv] of all columns, as many at a time as there are registers for.
 void outputs(const Heads& heads, const Real* weights, const Real* value, Index stride, Real* y) {
   const Index columns = heads.count * heads.value_dim;
   Index column = 0;
@@ -136,6 +145,7 @@ void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key
       const auto row = [&](const HeadRows& of, Index times, Index width) {
         return of.data + example * times * of.stride + head * width;
       };
+      // S [heads, keys] = scale <q, k>
       scores(heads, plan.scale, row(query, 1, plan.head_dim), row(key, plan.keys, plan.head_dim),
              key.stride, weights);
       for (Index h = 0; h < heads.count; ++h) {
@@ -143,6 +153,7 @@ void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key
         log_sum_exp[begin + h] =
             heads.keys > 0 ? row_softmax(weight, heads.keys, weight) : -infinity;
       }
+      // y [heads Dv] = P V, head by head
       outputs(heads, weights, row(value, plan.keys, plan.value_dim), value.stride,
               y + begin * plan.value_dim);
       begin += heads.count;

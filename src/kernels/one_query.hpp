@@ -1,4 +1,4 @@
-// Attention of a single query, as when texts are written symbol by symbol.
+// Attention of a single query, as when a text is generated token by token.
 #pragma once
 
 #include "kernels/attention.hpp"
@@ -11,9 +11,8 @@ namespace kernels {
 /// heads of whole SIMD batches.
 bool is_one_query(const AttentionPlan& plan);
 
-/// What attention() computes. Here the time goes into reading keys and values, so they are read in
-/// the order in which they lie in memory, all heads of an example together, instead of head by
-/// head.
+/// The same as attention(), Tq = 1. Here the time goes into reading keys and values, so they are
+/// read in their order in memory, all heads of an example together, instead of head by head.
 void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value,
                          Real* y, Real* log_sum_exp);
 

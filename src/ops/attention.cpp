@@ -1,4 +1,7 @@
-// Fused attention on the tape: checks, the plan for the kernel, and where the gradients go.
+// Fused attention on the tape: checks, the plan for the kernel, and the memory of its gradients.
+//
+// Axes: B examples, H live heads, Tq queries, Tk keys, D = head_dim, Dv = value_dim. The
+// formulas and their derivatives are in kernels/attention.
 #include "headroom/ops/attention.hpp"
 
 #include <algorithm>
@@ -15,6 +18,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 Ids key_limits(const AttentionMask& mask, const AttentionSizes& sizes) {
+  // [B, Tq]
   Ids limits(Shape{sizes.batch, sizes.queries});
   for (Index b = 0; b < sizes.batch; ++b) {
     for (Index i = 0; i < sizes.queries; ++i) {
@@ -53,15 +57,15 @@ kernels::AttentionPlan make_plan(const AttentionSizes& sizes, const AttentionOpt
   return plan;
 }
 
-/// Floating-point operations of a product over `width` columns for every query and key that a head
-/// looks at, in all heads.
+/// Floating-point operations of a product over `width` columns for every pair of query and key
+/// within the limits, in all heads.
 double product_flops(const kernels::AttentionPlan& plan, Index width) {
   double pairs = 0;
   for (const std::int32_t limit : plan.limits.span()) pairs += limit;
   return 2 * pairs * static_cast<double>(plan.heads * width);
 }
 
-/// Query, key or value: its array and the columns of it that the heads own.
+/// Query, key or value: its array, [B, T, C], and the heads' columns [first, first + width).
 struct Role {
   Array source;
   int group;  // the same number for roles in one and the same tensor
@@ -89,16 +93,16 @@ AttentionRows row_statistics(const kernels::AttentionPlan& plan, const Role& que
   return rows;
 }
 
-/// The gradients of the three roles. They may be columns of one source's gradient, which the kernel
-/// then writes in place: columns that no head owns get zero, and roles that own the same columns
-/// are computed apart and added.
+/// The gradients of the three roles, [B, T, C] each. They may be columns of one source's gradient,
+/// which the kernel then writes in place. Columns that no head owns get zero. Of roles that share
+/// columns the later ones get a separate array, which is added at the end.
 class RoleGradients {
  public:
   RoleGradients(const std::array<Role, 3>& roles, Gradients& into) : roles_(roles), into_(into) {
     for (std::size_t r = 0; r < 3; ++r) place(r);
   }
   kernels::HeadGradient operator[](std::size_t role) const { return places_[role]; }
-  /// Adds what was computed apart.
+  /// Adds the separate arrays to the gradients of their sources.
   void finish() {
     for (std::size_t r = 0; r < 3; ++r) {
       if (apart_[r].defined()) into_[r] += std::move(apart_[r]);
@@ -122,14 +126,15 @@ class RoleGradients {
       std::fill_n(sum.data(), sum.size(), Real(0));
       fresh = false;
     }
-    // A later role of a source that came fresh to an earlier one finds its own columns still fresh.
+    // sum() is fresh once per source: a later role of the same source has columns that are as
+    // fresh.
     for (std::size_t before = 0; before < r; ++before) {
       if (role.same_source(roles_[before])) fresh = places_[before].fresh;
     }
     places_[r] = {sum.data() + role.first, stride, fresh};
   }
 
-  /// True when the roles of this source own each of its columns once.
+  /// True when each column of this role's source belongs to exactly one role.
   bool all_columns_owned(std::size_t r) const {
     Index owned = 0;
     for (std::size_t other = 0; other < 3; ++other) {
