@@ -15,7 +15,9 @@ TEST_CASE("head-count's text sizes give 1,050,624 parameters and the saturated d
   if (sanitized) return;  // the other sizes run
   const Record record = run("head-count", 0, 0, 2);
   for (const std::string& failed : failed_claims(record)) FAIL_CHECK(failed);
-  for (const Record& row : block_with(record, "parameters")["rows"]) CHECK(row[4] == 1050624);
+  const Record& counts = block_with(record, "parameters")["rows"];
+  REQUIRE_FALSE(counts.empty());
+  for (const Record& row : counts) CHECK(row[4] == 1050624);
   const Record& stages = record["blocks"][0]["rows"];
   CHECK(stages[3][0] == "scores");
   CHECK(stages[3][1] == "[2, 12, 12]");
@@ -24,6 +26,7 @@ TEST_CASE("head-count's text sizes give 1,050,624 parameters and the saturated d
   // e^-36.7 in double, e^-16.6 in float, where the scores themselves are rounded by about one.
   const double surely = is_double ? 39.5 : 25, perhaps = is_double ? 36.5 : 12;
   const Record& rows = block_with(record, "uniform: saturated")["rows"];
+  REQUIRE_FALSE(rows.empty());
   for (const Record& row : rows) {
     const double root = std::sqrt(512.0 / row[0].get<double>());
     for (const bool uniform : {true, false}) {

@@ -362,12 +362,18 @@ TEST_CASE("a symbol of probability zero is never drawn, by sampling or by a beam
   const auto table = [](const Symbols&) { return std::vector<double>{0, 0.5, 0, 0.5, 0}; };
   TableWriter writer(500, 20, table);
   Rng rng(4);
-  for (const Written& w : sample(writer, {.longest = 20}, {}, rng)) {
+  const auto drawn = sample(writer, {.longest = 20}, {}, rng);
+  REQUIRE(drawn.size() == 500);
+  for (const Written& w : drawn) {
+    CHECK(w.ids.size() == 20);
     for (const std::int32_t id : w.ids) CHECK((id == 1 || id == 3));
   }
   TableWriter beams(4, 20, table);
   const auto found = beam_search(beams, 4, {.longest = 2});
+  REQUIRE(found.size() == 1);
+  REQUIRE(found[0].size() == 4);
   for (const Written& w : found[0]) {
+    CHECK(w.ids.size() == 2);
     for (const std::int32_t id : w.ids) CHECK((id == 1 || id == 3));
   }
 }

@@ -73,6 +73,9 @@ TEST_CASE("an encoder-decoder's cached logits equal those without a cache") {
           return beam_search(*writer, 3, limits);
         };
         const auto a = search(true), b = search(false);
+        REQUIRE(a.size() == 3);
+        REQUIRE(b.size() == 3);
+        for (const auto& candidates : a) CHECK_FALSE(candidates.empty());
         for (std::size_t i = 0; is_double && i < a.size(); ++i) CHECK(same(a[i], b[i]));
       }
     }
@@ -221,13 +224,15 @@ TEST_CASE("decoding a batch gives what decoding its examples one by one gives") 
   const DecodingLimits limits{.begin = 1, .end = 2, .longest = 11};
   const auto all = make_writer(*model, source, lengths, 2);
   const auto together = beam_search(*all, 2, limits);
+  REQUIRE(together.size() == 3);
   for (Index b = 0; b < 3; ++b) {
     const Index n = lengths[b];  // without padding
     Ids one({1, n});
     for (Index t = 0; t < n; ++t) one[t] = source[b * 4 + t];
     const auto writer = make_writer(*model, one, Ids({1}, static_cast<std::int32_t>(n)), 2);
-    if (is_double)
-      CHECK(same(beam_search(*writer, 2, limits)[0], together[static_cast<std::size_t>(b)]));
+    const auto& candidates = together[static_cast<std::size_t>(b)];
+    CHECK(candidates.size() == 2);
+    if (is_double) CHECK(same(beam_search(*writer, 2, limits)[0], candidates));
   }
 }
 
