@@ -1,4 +1,4 @@
-// What of Array need not be a template.
+// The non-template parts of Array.
 #include "headroom/array/array.hpp"
 
 #include <fmt/format.h>

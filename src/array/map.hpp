@@ -1,5 +1,5 @@
 // map(): an xtensor expression over whole arrays, evaluated chunk by chunk on all threads.
-// Private: operation bodies use it, public headers never see xtensor.
+// Private: the bodies of operations use it. Public headers do not include xtensor.
 //
 // Two elementwise languages, for two purposes; anything else is a kernel with a loop of its own.
 //
@@ -37,7 +37,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// A pending elementwise computation, f(a, b, ...) over arrays of equal shape. It becomes an Array
-/// by conversion, or is added to one in a single pass by add_to().
+/// by conversion, or add_to() adds it to one in a single pass.
 template <class F, class... T>
 class Mapped {
  public:

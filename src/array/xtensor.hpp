@@ -20,7 +20,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// n numbers in a row as a one-axis xtensor; borrows the memory.
+/// n contiguous elements as a one-axis xtensor that borrows the memory.
 template <class T>
 auto flat(T* data, Index n) {
   const auto count = static_cast<std::size_t>(n);

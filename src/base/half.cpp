@@ -1,4 +1,4 @@
-// Half precision by arithmetic that is exact but for the one rounding that is meant.
+// Half precision by arithmetic that is exact except for the one intended rounding.
 #include "headroom/base/half.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 constexpr std::uint16_t sign_bit = 0x8000, infinity_bits = 0x7C00, nan_bits = 0x7E00;
 constexpr int least_exponent = -14, fraction_bits = 10;
-constexpr double beyond = 65520;  // halfway from the largest number, 65504, to what would be next
+constexpr double beyond = 65520;  // halfway between the largest number, 65504, and the next step
 }  // namespace
 
 std::uint16_t half_bits(double x) {

@@ -1,4 +1,4 @@
-// Names of heads.
+// Text of a head's location.
 #include "headroom/base/head_id.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// How the person at the keyboard calls this program.
+// The name by which the user called this program.
 #include "headroom/base/invocation.hpp"
 
 #include <cstdlib>

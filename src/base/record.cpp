@@ -1,4 +1,4 @@
-// Numbers with as many digits as matter.
+// Numbers rounded to significant digits.
 #include "headroom/base/record.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ inline namespace HEADROOM_PRECISION {
 
 Record rounded_number(double value, int digits) {
   if (!std::isfinite(value)) return nullptr;
-  // std::stod would throw where the result is subnormal, as a dying head's gradient may be.
+  // std::stod would throw where the result is subnormal, as the gradient of an unused head may be.
   const double rounded = std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
   return std::isfinite(rounded) ? rounded : value;  // the largest numbers would round to infinity
 }

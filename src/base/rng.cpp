@@ -105,9 +105,9 @@ float MaskStream::uniform(Index element) const {
 
 namespace {
 
-/// As many blocks as philox_side_by_side() computes at once: the rounds run in vector registers.
+/// Number of blocks that philox_side_by_side() computes at once in vector registers.
 constexpr std::size_t lanes = 16;
-/// 32-bit words, each in 64 bits: so that a product fits in its place.
+/// 32-bit words, each in 64 bits, so that a product fits.
 using Lanes = std::array<std::uint64_t, lanes>;
 
 /// philox() of many counters, words[0][i] ... words[3][i] being the i-th.

@@ -1,4 +1,4 @@
-// What the terminal behind a stream can show.
+// The abilities of the terminal behind a stream.
 #include "headroom/base/terminal.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Which examples make up which batch.
+// The examples of each batch.
 #include "headroom/data/batch_plan.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-// Lengths are sorted within stretches of so many batches: similar lengths meet, but epoch after
-// epoch in other company.
+// Lengths are sorted within stretches of so many batches: similar lengths come
+// together, but with other examples in every epoch.
 constexpr Index batches_per_stretch = 32;
 
 template <class T>

@@ -27,7 +27,7 @@ Index sum(const Ids& ids) {
   return total;
 }
 
-// What a batch costs grows with both of its sides.
+// The cost of a batch grows with both of its sides.
 Index both_sides(const Seq2SeqExample& example) {
   return std::ssize(example.source) + std::ssize(example.target);
 }

@@ -1,4 +1,4 @@
-// Is a sequence of brackets balanced?
+// The task brackets: is a sequence of brackets balanced?
 #include <string>
 
 #include "data/unique_draws.hpp"
@@ -15,7 +15,7 @@ constexpr std::string_view openings = "([{", closings = ")]}", all = "()[]{}";
 
 // A random walk over depths that returns to zero in time.
 std::string balanced_brackets(Rng& rng, std::size_t length) {
-  std::string text, open;  // open: the closing brackets still owed, innermost last
+  std::string text, open;  // open: the closing brackets that are still missing, innermost last
   while (text.size() < length) {
     const bool must_close = open.size() == length - text.size();
     if (open.empty() || (!must_close && rng.below(2) == 0)) {
@@ -49,8 +49,8 @@ bool is_balanced(std::string_view brackets) {
 
 namespace {
 
-// Exchanges two brackets (right counts, wrong order) or turns one into another, until the balance
-// is lost.
+// Exchanges two brackets (right counts, wrong order) or replaces one by another, until the text is
+// no longer balanced.
 std::string unbalanced_brackets(Rng& rng, std::size_t length) {
   const std::string balanced = balanced_brackets(rng, length);
   std::string text = balanced;

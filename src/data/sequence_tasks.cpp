@@ -22,7 +22,7 @@ Seq2SeqTask generated_task(const char* name, Vocabulary source, Vocabulary targe
                            const TaskOptions& options, Index exist, Draw draw) {
   const SetSizes sizes = sizes_of(options, {10'000, 500, 1'000});
   const Index count = sizes.train + sizes.validation + sizes.test;
-  if (count > exist / 2) {  // drawing the last ones would take for ever
+  if (count > exist / 2) {  // drawing the last ones would take too long
     throw UsageError(fmt::format("task {}: {} different examples; at most half of all {} are drawn",
                                  name, count, exist));
   }

@@ -14,7 +14,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Numbers of examples that the options ask for, with the task's own for zeros.
+/// Numbers of examples from the options, or the task's defaults where they are 0.
 struct SetSizes {
   Index train, validation, test;
 };

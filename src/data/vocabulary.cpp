@@ -1,4 +1,4 @@
-// Symbols and their numbers.
+// Tokens and their ids.
 #include "headroom/data/vocabulary.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Bytes as text.
+// Base64 encoding.
 #include "headroom/io/base64.hpp"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ inline namespace HEADROOM_PRECISION {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-// O_NONBLOCK: opening a pipe that nobody writes to must not wait for ever.
+// O_NONBLOCK: opening a pipe without a writer must not block.
 InputFile::InputFile(const std::filesystem::path& path)
     : name_(path.string()), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) throw FileError(fmt::format("{}: cannot read: {}", name_, reason(errno)));

@@ -29,7 +29,7 @@ class InputFile {
   Index size_ = 0;
 };
 
-/// What the system says about its error number `error`: "No space left on device".
+/// The system's text for its error number `error`: "No space left on device".
 std::string reason(int error);
 
 }  // namespace HEADROOM_PRECISION

@@ -209,7 +209,7 @@ void check_size(const HeaderEntry& entry, std::uint64_t data_size, const std::st
   }
 }
 
-// Tensors in the order of their data must stand side by side from the first byte to the last.
+// Tensors in the order of their data must be adjacent from the first byte to the last.
 void check_tiling(const std::vector<HeaderEntry>& entries, std::uint64_t data_size,
                   const std::string& file) {
   std::uint64_t covered = 0;

@@ -1,4 +1,4 @@
-// The header of a safetensors file: from text to entries, and nothing that breaks a rule.
+// Parses the header of a safetensors file and checks every rule.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline namespace HEADROOM_PRECISION {
 inline constexpr std::uint64_t longest_header = 100'000'000;  // bytes
 inline constexpr std::size_t most_tensors = 65'536;
 
-/// What the header says about one tensor: its bytes are [begin, end) of the data.
+/// One tensor in the header. Its bytes are [begin, end) of the data.
 struct HeaderEntry {
   std::string name;
   StoredType type = StoredType::f32;

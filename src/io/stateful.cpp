@@ -1,4 +1,4 @@
-// Names with prefixes over a TensorFile.
+// Reads and writes a TensorFile under prefixes.
 #include "headroom/io/stateful.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Array: numbers in a row with a shape. A handle to a shared, pooled, always contiguous buffer.
+// Array: elements in row-major order with a shape. A handle to a shared, pooled, always contiguous
+// buffer.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace detail {
 }
 
 /// Elements of type T in row-major order. Copying a handle shares the buffer; clone() copies the
-/// numbers. A default-constructed one is undefined: it has no buffer and shape [0].
+/// elements. A default-constructed one is undefined: it has no buffer and shape [0].
 template <class T>
 class ArrayOf {
  public:
@@ -73,7 +74,7 @@ class ArrayOf {
   std::span<T> span() { return {data(), static_cast<std::size_t>(size())}; }
   std::span<const T> span() const { return {data(), static_cast<std::size_t>(size())}; }
 
-  /// True when other handles see this buffer too: then changing it in place would surprise them.
+  /// Returns whether other handles share this buffer: a change in place would change theirs.
   bool shared() const {
     return block_ != nullptr && block_->holders.load(std::memory_order_acquire) > 1;
   }
@@ -95,8 +96,8 @@ class ArrayOf {
     return result;
   }
 
-  /// How often the numbers were changed in place, as far as the changer said so with
-  /// mark_changed().
+  /// Number of changes in place that were announced by mark_changed(). Shared by all handles of
+  /// the buffer.
   std::uint32_t version() const { return block_ == nullptr ? 0 : block_->version; }
   void mark_changed() {
     if (block_ != nullptr) ++block_->version;
@@ -110,7 +111,7 @@ class ArrayOf {
 using Array = ArrayOf<Real>;
 /// Token numbers, lengths, positions.
 using Ids = ArrayOf<std::int32_t>;
-/// Masks: 1 = may, 0 = may not.
+/// Masks: 1 = may be attended to, 0 = may not.
 using Bytes = ArrayOf<std::uint8_t>;
 
 Array zeros(const Shape& shape);

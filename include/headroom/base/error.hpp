@@ -1,5 +1,5 @@
-// The errors a user can cause, by kind. Each text says the operation, what it got, the rule that
-// was broken and, where there is one, the remedy.
+// The errors a user can cause, by kind. Each text names the operation, the value it got, the rule
+// that was broken and, where there is one, the remedy.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// Extremes of what was measured.
+// Extremes of measured numbers.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The larger of two numbers, and NaN when one is: std::max passes over it, and a difference that
-/// is not a number would look like none.
+/// The larger of two numbers, and NaN when one is. std::max ignores NaN, so a NaN difference would
+/// read as 0.
 inline double larger(double a, double b) { return a > b || std::isnan(a) ? a : b; }
 /// The smaller of two numbers, and NaN when one is.
 inline double smaller(double a, double b) { return a < b || std::isnan(a) ? a : b; }

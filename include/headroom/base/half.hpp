@@ -1,4 +1,4 @@
-// Half precision: sixteen-bit numbers, for storing weights in little room.
+// Half precision: 16-bit numbers, to store weights in little memory.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// The bits of the half-precision number (IEEE 754 binary16: sign, 5 bits of exponent, 10 of
-/// fraction) that is nearest to x, the even one of two equally near. From 65,520 on that is
+/// fraction) that is nearest to x, ties to even. From 65,520 on that is
 /// infinity.
 std::uint16_t half_bits(double x);
 
-/// The number that sixteen bits stand for; exact in float.
+/// The number with these 16 bits. Exact in float.
 double half_number(std::uint16_t bits);
 
 }  // namespace HEADROOM_PRECISION

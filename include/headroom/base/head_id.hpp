@@ -1,4 +1,4 @@
-// The address of an attention head: the same in masks, tables, checkpoints, random streams,
+// The location of an attention head: the same in masks, tables, checkpoints, random streams,
 // reports.
 #pragma once
 
@@ -16,8 +16,8 @@ enum class AttentionKind { encoder_self, decoder_self, cross };
 /// "encoder", "decoder", "cross"
 const char* name_of(AttentionKind kind);
 
-/// One head of one attention layer. `head` is the index the head was born with, for ever: removing
-/// its neighbours does not renumber it. Ordered by kind, layer, head.
+/// One head of one attention layer. `head` is the original index of the head: removing other heads
+/// does not renumber it. Ordered by kind, layer, head.
 struct HeadId {
   AttentionKind kind = AttentionKind::encoder_self;
   Index layer = 0;

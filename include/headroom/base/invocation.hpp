@@ -1,4 +1,4 @@
-// How the person at the keyboard calls this program.
+// The name by which the user called this program.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What stands before a command in hints and examples, so that they can be typed as they are
+/// The word before a command in hints and examples, so that they can be typed as they are
 /// printed: the launcher's name ("./headroom", from the environment variable HEADROOM_LAUNCHER)
 /// when it started the program, else the program's own, "headroom" or "headroom-f64".
 std::string invocation();
 
-/// True when the launcher started the program; then there are commands that only the launcher has.
+/// Returns whether the launcher started the program. The launcher has some commands of its own.
 bool launched();
 
 }  // namespace HEADROOM_PRECISION

@@ -1,5 +1,5 @@
-// OpScope: the name and the clock of the operation that is running, for errors, for hunting NaNs
-// and for the profile.
+// OpScope: the name and the clock of the running operation, for errors, for finding NaNs and for
+// the profile.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ class OpScope {
 
   const char* name() const { return name_; }
   /// Work done in this scope, for the profile's rates: floating-point operations, and bytes that
-  /// have to be moved at least (every number that is read or written, once). The tape counts the
+  /// have to be moved at least (every element that is read or written, once). The tape counts the
   /// bytes of recorded operations by itself.
   void work(double flops, double bytes) const {
     flops_ += flops;
@@ -56,7 +56,7 @@ struct ProfileRow {
 
 /// Profiling is off at the start. Turning it on clears the table.
 void set_profiling(bool on);
-/// True while profiling: what only the profile needs is worth computing.
+/// Returns whether profiling is on.
 bool profiling();
 /// The table since profiling was turned on, longest time first.
 std::vector<ProfileRow> profile();

@@ -35,8 +35,8 @@ void parallel_for(Index n, Index grain, RangeBody body);
 /// A grain such that a chunk holds about `chunk_cost` units when an item costs `item_cost` of them.
 Index grain_for(Index item_cost, Index chunk_cost = 16384);
 
-/// Which thread of a parallel_for runs this, in [0, num_threads()); 0 outside. It names scratch
-/// memory; results must not depend on it.
+/// Number of the thread of a parallel_for that calls this, in [0, num_threads()), or 0 outside. It
+/// is for choosing scratch memory: results must not depend on it.
 int thread_index();
 
 /// Number of threads used from now on. Throws UsageError for less than 1.

@@ -1,4 +1,4 @@
-// Record: what experiments return and reports read: named values, lists and tables.
+// Record: a JSON value, in which experiments return and reports read their results.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,8 +12,8 @@ inline namespace HEADROOM_PRECISION {
 /// thing the report floor sees: it knows records, not models.
 using Record = nlohmann::ordered_json;
 
-/// A number as records keep it where more digits would be noise: with so many significant ones.
-/// null when it is not finite.
+/// The number rounded to so many significant digits, for records in which more digits would be
+/// noise. null when it is not finite.
 Record rounded_number(double value, int digits);
 
 }  // namespace HEADROOM_PRECISION

@@ -52,7 +52,7 @@ class Rng {
 };
 
 /// The numbers of one dropout mask: element e of the mask of `module` and `head` at training step
-/// `step` gets uniform(e) in [0, 1), whoever asks, in whatever order.
+/// `step` gets uniform(e) in [0, 1), in whatever order the elements are asked for.
 class MaskStream {
  public:
   MaskStream(std::uint64_t seed, std::uint64_t step, std::uint64_t module, Index head = 0);

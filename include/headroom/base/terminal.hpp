@@ -1,4 +1,4 @@
-// What the terminal behind a stream can show.
+// The abilities of the terminal behind a stream.
 #pragma once
 
 #include <cstdio>
@@ -10,7 +10,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What the other end of a stream can show.
+/// The abilities of the terminal or file behind a stream.
 struct TerminalStyle {
   bool unicode = true;  // shades and dots, else ASCII
   bool colour = false;  // escape sequences: never with NO_COLOR, only on a terminal

@@ -1,4 +1,4 @@
-// UTF-8: telling well-formed text from other bytes, and cutting it into code points.
+// UTF-8: finds malformed bytes and splits text into code points.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Position of the first byte that does not belong to well-formed UTF-8, nothing when all do.
+/// Position of the first byte that is not part of well-formed UTF-8, if there is one.
 /// Overlong forms, surrogates and numbers above U+10FFFF are not well-formed (RFC 3629).
 std::optional<std::size_t> find_malformed_utf8(std::string_view text);
 
@@ -19,8 +19,8 @@ std::optional<std::size_t> find_malformed_utf8(std::string_view text);
 /// of the first malformed byte.
 std::vector<std::string> code_points(std::string_view text);
 
-/// `text` fit for one line of a message: control characters and malformed bytes become \xNN, and
-/// what goes beyond `limit` bytes becomes "...".
+/// `text` for one line of a message: control characters and malformed bytes become \xNN, and the
+/// part beyond `limit` bytes becomes "...".
 std::string printable(std::string_view text, std::size_t limit = 60);
 
 }  // namespace HEADROOM_PRECISION

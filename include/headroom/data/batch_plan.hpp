@@ -1,4 +1,4 @@
-// BatchPlan: which examples make up which batch, epoch after epoch.
+// BatchPlan: the examples of each batch, epoch after epoch.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ inline namespace HEADROOM_PRECISION {
 
 /// Deals examples out in batches: every example once per epoch, in an order that depends on seed
 /// and epoch only, examples of similar length together. The last batch of an epoch may be smaller.
-/// Its state is a position, so a resumed run meets the same batches.
+/// Its state is a position, so a resumed run gets the same batches.
 class BatchPlan : public Stateful {
  public:
   /// `lengths` [examples]. Throws UsageError without examples or for a batch size below 1.

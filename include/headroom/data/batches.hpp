@@ -14,21 +14,21 @@ inline namespace HEADROOM_PRECISION {
 /// The label that cross_entropy ignores.
 inline constexpr std::int32_t ignored_label = -100;
 
-/// Sequences of unequal lengths as one rectangle.
+/// Sequences of unequal lengths, padded to one array.
 struct Padded {
   Ids ids;      // [B, T], T the longest (at least 1)
   Ids lengths;  // [B]
 };
 Padded pad(std::span<const Tokens> rows, std::int32_t filler);
 
-/// Teacher forcing: the decoder reads target_in and should say labels.
+/// Teacher forcing: the decoder reads target_in and should predict labels.
 struct Seq2SeqBatch {
   Ids source;                                  // [B, Ts], padded with <pad>
   Ids source_lengths;                          // [B]
   Ids target_in;                               // [B, Tt]: <bos>, target; padded with <pad>
   Ids labels;                                  // [B, Tt]: target, <eos>; padded with -100
   Ids target_lengths;                          // [B], <eos> counted
-  std::vector<Index> examples;                 // [B], their places in the set
+  std::vector<Index> examples;                 // [B], their indices in the set
   Index source_tokens = 0, target_tokens = 0;  // without padding
 };
 Seq2SeqBatch make_batch(std::span<const Seq2SeqExample> set, std::vector<Index> examples,
@@ -48,7 +48,7 @@ ClassificationBatch make_batch(std::span<const LabelledExample> set, std::vector
 std::vector<ClassificationBatch> evaluation_batches(std::span<const LabelledExample> set,
                                                     Index batch_size, const Vocabulary& vocabulary);
 
-/// A language model reads inputs and should say labels, the text one symbol further on.
+/// A language model reads inputs and should predict labels, the text one token further on.
 struct TextBatch {
   Ids inputs;  // [B, T]
   Ids labels;  // [B, T]; -100 where the text has ended
@@ -58,7 +58,7 @@ struct TextBatch {
 /// not longer than `length`.
 TextBatch random_windows(std::span<const std::int32_t> text, Index batch_size, Index length,
                          std::uint64_t seed, Index step);
-/// The whole text in windows side by side: every symbol but the first is a label once.
+/// The whole text in windows side by side: every token but the first is a label once.
 std::vector<TextBatch> evaluation_windows(std::span<const std::int32_t> text, Index batch_size,
                                           Index length);
 

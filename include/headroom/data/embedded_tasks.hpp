@@ -16,7 +16,7 @@ Seq2SeqTask make_sort_task(const TaskOptions& options);
 /// are one or two changed brackets away from balanced: right counts in the wrong order included.
 ClassificationTask make_brackets_task(const TaskOptions& options);
 
-/// What the task brackets asks for.
+/// Returns whether the brackets are balanced.
 bool is_balanced(std::string_view brackets);
 
 /// "four hundred and twelve" -> "412", 0 to 999,999; read by words, written by digits.
@@ -35,7 +35,7 @@ struct Date {
   bool operator==(const Date&) const = default;
 };
 
-/// Number of ways in which written_date() writes.
+/// Number of forms of written_date().
 inline constexpr int date_forms = 12;
 /// A date written in one of the forms, each of which can be read in one way only.
 std::string written_date(const Date& date, int form);

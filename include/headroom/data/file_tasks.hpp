@@ -6,7 +6,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Which set a word belongs to: decided by a hash of its letters alone, 90 : 5 : 5.
+/// The set that a word belongs to, by a hash of its letters alone, 90 : 5 : 5.
 enum class Split { train, validation, test };
 Split split_of_word(std::string_view headword);
 

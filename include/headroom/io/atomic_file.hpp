@@ -1,4 +1,4 @@
-// AtomicFile: a file that is replaced whole or not at all.
+// AtomicFile: a file that is replaced completely or not at all.
 #pragma once
 
 #include <cstddef>

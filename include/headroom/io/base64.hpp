@@ -1,4 +1,4 @@
-// Base64: bytes as text that can stand inside JSON.
+// Base64: bytes as text for JSON.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Four characters of A-Z a-z 0-9 + / for three bytes, padded with =. RFC 4648, section 4.
+/// Encodes three bytes as four characters of A-Z a-z 0-9 + /, padded with =. RFC 4648, section 4.
 std::string base64(std::span<const std::byte> bytes);
 
 }  // namespace HEADROOM_PRECISION

@@ -1,4 +1,4 @@
-// JSON that comes from outside: read strictly, refused in one line.
+// JSON from outside, parsed as untrusted input. Errors are one line.
 #pragma once
 
 #include <string>

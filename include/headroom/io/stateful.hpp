@@ -74,13 +74,13 @@ class StateReader {
   std::string prefix_;
 };
 
-/// A checkpoint is what the parts of a run say about themselves: parameters, moments, step, random
-/// state, position in the data, pruning, configuration.
+/// A part of a run that saves its own state. A checkpoint consists of these: parameters, moments,
+/// step, random state, position in the data, pruning, configuration.
 class Stateful {
  public:
   virtual ~Stateful() = default;
   virtual void save_state(StateWriter to) const = 0;
-  /// Afterwards the part goes on as the saved one would have, to the bit. Throws FileError.
+  /// Afterwards the part continues as the saved one would have, to the bit. Throws FileError.
   virtual void load_state(const StateReader& from) = 0;
 };
 

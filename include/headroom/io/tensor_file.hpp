@@ -1,5 +1,5 @@
 // TensorFile: named tensors and texts in one file of the safetensors layout
-// (https://github.com/huggingface/safetensors), written atomically, read with distrust.
+// (https://github.com/huggingface/safetensors), written atomically, parsed as untrusted input.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,15 @@ const char* name_of(StoredType type);
 /// Bytes of one element.
 Index size_of(StoredType type);
 
-/// A tensor as it lies in the file: row-major, little-endian.
+/// A tensor as stored in the file: row-major, little-endian.
 struct StoredTensor {
   StoredType type = StoredType::f32;
   Shape shape;
   std::vector<std::byte> bytes;
 };
 
-/// What to do with a double that a float cannot hold exactly: a checkpoint of the other precision.
+/// Whether a double that a float cannot hold exactly is rounded or refused. Such numbers come from
+/// checkpoints of the other precision.
 enum class Rounding { refuse, allow };
 
 /// A checkpoint in memory. Layout of the file: header length (8 bytes), header (JSON: name ->
@@ -71,7 +72,7 @@ class TensorFile {
   bool has(const std::string& name) const { return tensors_.contains(name); }
   /// All names in alphabetical order.
   std::vector<std::string> names() const;
-  /// Where it was read from; for errors. "new file" for one that was put together in memory.
+  /// The path it was read from, for errors. "new file" when it was made in memory.
   const std::string& origin() const { return origin_; }
 
   /// Texts by key.
