@@ -13,6 +13,7 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/base/names.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/nn/attention.hpp"
 #include "headroom/report/terminal.hpp"
@@ -25,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Layout layouts[] = {Layout::separate, Layout::fused, Layout::shared};
+constexpr auto layouts = all_of<Layout>();
 
 struct GraphCommand {
   std::string layout = "all", out;
@@ -289,7 +290,7 @@ int graph(const GraphCommand& command) {
 Command add_graph(CLI::App& program) {
   CLI::App* app = program.add_subcommand("graph", "the tape of one attention as a picture (SVG)");
   const auto options = std::make_shared<GraphCommand>();
-  app->add_option("--layout", options->layout, "separate, fused, shared, or all beside each other")
+  app->add_option("--layout", options->layout, names_of<Layout>() + ", or all beside each other")
       ->check(one_of({"separate", "fused", "shared", "all"}))
       ->capture_default_str();
   const auto number = [&](const char* name, Index& value, const char* what) {

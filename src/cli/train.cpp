@@ -10,6 +10,7 @@
 #include "cli/train_settings.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/base/names.hpp"
 #include "headroom/heads/importance.hpp"
 #include "headroom/heads/pruning.hpp"
 #include "headroom/io/atomic_file.hpp"
@@ -68,8 +69,7 @@ class PruningState : public Stateful {
  private:
   static HeadId id_of(const Record& head) {
     HeadId id{AttentionKind::encoder_self, head["layer"], head["head"]};
-    for (const AttentionKind kind :
-         {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
+    for (const AttentionKind kind : all_of<AttentionKind>()) {
       if (head["kind"] == name_of(kind)) id.kind = kind;
     }
     return id;

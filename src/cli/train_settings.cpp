@@ -7,6 +7,7 @@
 
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
 #include "headroom/io/json.hpp"
 
 namespace headroom {
@@ -143,22 +144,23 @@ void TrainOptions::add_to(CLI::App& app) {
   add(app, "--data", data_, "PATH of the data, for g2p and text");
   add(app, "--seed", seed_, "of everything random (default: 1)");
   add(app, "--steps", steps_, "training steps");
-  add(app, "--layout", layout_, "of the heads: separate, fused, shared (default: fused)");
+  add(app, "--layout", layout_,
+      fmt::format("of the heads: {} (default: fused)", names_of<Layout>()));
   add(app, "--width", width_, "of the model");
   add(app, "--heads", heads_, "of each attention");
   add(app, "--head-dim", head_dim_, "width of a head (default: width / heads)");
   add(app, "--hidden", hidden_, "width inside the feed-forward layers");
   add(app, "--layers", layers_, "of each stack");
-  add(app, "--activation", activation_, "relu, gelu, gelu_tanh, silu, tanh, sigmoid");
-  add(app, "--norm", norm_, "layer or rms");
-  add(app, "--positions", positions_, "sinusoidal, learned or none");
+  add(app, "--activation", activation_, names_of<Activation>());
+  add(app, "--norm", norm_, names_of<NormKind>());
+  add(app, "--positions", positions_, names_of<PositionKind>());
   added_.push_back(app.add_flag("--post-norm", post_norm_, "norms after the residuals"));
   add(app, "--dropout", dropout_, "probability");
   add(app, "--label-smoothing", label_smoothing_, "share of the target given to all symbols");
   add(app, "--batch", batch_, "examples in a batch");
   add(app, "--length", length_, "characters in a window of text");
   add(app, "--rate", rate_, "peak of the learning rate");
-  add(app, "--schedule", schedule_, "of the rate: constant, cosine, linear, inverse_root");
+  add(app, "--schedule", schedule_, "of the rate: " + names_of<RateShape>());
   add(app, "--warmup", warmup_, "steps in which the rate rises");
   add(app, "--clip", clip_, "limit of the gradient's norm; 0: none");
   add(app, "--weight-decay", weight_decay_, "of AdamW");

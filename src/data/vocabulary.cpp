@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom/io/json.hpp"
 
@@ -33,6 +35,13 @@ std::vector<std::string> words_of(std::string_view text) {
     at = text.find_first_not_of(spaces, end);
   }
   return words;
+}
+
+template <class Enum>
+bool is_name(const std::string& name) {
+  constexpr auto members = all_of<Enum>();
+  return std::any_of(members.begin(), members.end(),
+                     [&](Enum member) { return name == name_of(member); });
 }
 
 std::vector<std::string> symbols_of(Symbols kind, std::string_view text) {
@@ -114,10 +123,8 @@ const std::string& Vocabulary::symbol(std::int32_t token) const {
 Record Vocabulary::record() const {
   const auto first_plain = static_cast<std::ptrdiff_t>(special_symbols(specials_).size());
   Record record;
-  record["kind"] = kind_ == Symbols::characters ? "characters" : "words";
-  record["specials"] = specials_ == Specials::none  ? "none"
-                       : specials_ == Specials::bos ? "bos"
-                                                    : "all";
+  record["kind"] = name_of(kind_);
+  record["specials"] = name_of(specials_);
   record["symbols"] = std::vector<std::string>(symbols_.begin() + first_plain, symbols_.end());
   return record;
 }
@@ -125,9 +132,7 @@ Record Vocabulary::record() const {
 Vocabulary Vocabulary::from_record(const Record& record, const std::string& origin) {
   const std::string kind = json_text(record, "kind", origin);
   const std::string specials = json_text(record, "specials", origin);
-  const bool known_kind = kind == "characters" || kind == "words";
-  const bool known_specials = specials == "none" || specials == "bos" || specials == "all";
-  if (!known_kind || !known_specials || !record.contains("symbols") ||
+  if (!is_name<Symbols>(kind) || !is_name<Specials>(specials) || !record.contains("symbols") ||
       !record["symbols"].is_array()) {
     throw FileError(fmt::format("{}: not a vocabulary: kind \"{}\", specials \"{}\"", origin,
                                 printable(kind), printable(specials)));
@@ -141,10 +146,7 @@ Vocabulary Vocabulary::from_record(const Record& record, const std::string& orig
     symbols.push_back(symbol.get<std::string>());
   }
   try {
-    return Vocabulary(kind == "words" ? Symbols::words : Symbols::characters,
-                      specials == "none"  ? Specials::none
-                      : specials == "bos" ? Specials::bos
-                                          : Specials::all,
+    return Vocabulary(from_name<Symbols>("kind", kind), from_name<Specials>("specials", specials),
                       std::move(symbols));
   } catch (const UsageError& error) {
     throw FileError(fmt::format("{}: {}", origin, error.what()));
