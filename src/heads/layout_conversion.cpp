@@ -133,10 +133,9 @@ ConversionPlan make_plan(const Attention& attention, ForeignLayout layout, HeadO
   for (const HeadSlice& slice : attention.head_slices()) {
     const auto place = [&](const char* name, int axis, Index offset) {
       const Index i = std::find(alive.begin(), alive.end(), slice.head) - alive.begin();
-      const bool blocked = order == HeadOrder::blocked;
-      plan.correspondences.push_back({slice, name, axis,
-                                      offset + (blocked ? i * config.head_dim : i),
-                                      blocked ? Index{1} : live});
+      const auto channel = [&](Index d) { return channel_of(order, i, d, live, config.head_dim); };
+      plan.correspondences.push_back(
+          {slice, name, axis, offset + channel(0), channel(1) - channel(0)});
     };
     const std::size_t part = part_of(slice.role);
     const Index third = static_cast<Index>(part) * channels;  // where a packed one begins
@@ -225,6 +224,10 @@ void check_arrays(const NamedArrays& arrays, const ConversionPlan& plan, Foreign
 }
 
 }  // namespace
+
+Index channel_of(HeadOrder order, Index head, Index d, Index heads, Index head_dim) {
+  return order == HeadOrder::blocked ? head * head_dim + d : d * heads + head;
+}
 
 NamedArrays export_attention(Attention& attention, ForeignLayout layout, HeadOrder order) {
   return exported(attention, layout, order,

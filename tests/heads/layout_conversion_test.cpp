@@ -390,3 +390,8 @@ TEST_CASE("layouts and orders are found by name") {
   CHECK_THROWS_WITH(from_name<ForeignLayout>("foreign layout", "bart"),
                     Contains("pytorch, bert, gpt2, summae"));
 }
+
+TEST_CASE("channel_of: heads in blocks, or their features interleaved") {
+  CHECK(channel_of(HeadOrder::blocked, 2, 1, 3, 4) == 9);
+  CHECK(channel_of(HeadOrder::interleaved, 2, 1, 3, 4) == 5);
+}

@@ -32,6 +32,9 @@ enum class ForeignLayout { pytorch, bert, gpt2, summae };
 /// from splitting it into [D, n]. The same function when input and output projections agree.
 enum class HeadOrder { blocked, interleaved };
 
+/// The channel, of heads * head_dim, that holds feature d of head number `head`.
+Index channel_of(HeadOrder order, Index head, Index d, Index heads, Index head_dim);
+
 using NamedArrays = std::map<std::string, Array>;
 
 /// The parameters of an attention (SeparateHeads or FusedHeads) in another layout, as copies.
