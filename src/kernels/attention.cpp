@@ -32,6 +32,7 @@
 #include "kernels/dropout.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/one_query.hpp"
+#include "kernels/score_bias.hpp"
 #include "kernels/simd.hpp"
 
 namespace headroom {
@@ -149,10 +150,14 @@ void weighted_sum(const Block& block, Index m, Index n, Index k, Real alpha, Fac
   gemm_skipping_zeros(m, n, k, alpha, w, b, c, c_stride);
 }
 
-/// scale Q K^T for a block, [rows, keys] with rows `stride` apart.
+/// scale Q K^T + bias for a block, [rows, keys] with rows `stride` apart.
 void scores(const Block& block, const HeadRows& query, const HeadRows& key, Real* s, Index stride) {
   gemm(block.rows, block.keys, block.plan.head_dim, block.plan.scale, block.queries(query),
        transposed(block.all_keys(key)), Real(0), s, stride);
+  if (!block.plan.score_bias.defined()) return;
+  for (Index r = 0; r < block.rows; ++r) {
+    add_score_bias(block.plan, block.b, block.head, block.begin + r, block.keys, s + r * stride);
+  }
 }
 
 /// Masks row r of the scores, s [keys]: -infinity, whose e^ is 0, at denied bytes and from the
@@ -327,54 +332,63 @@ void clear_behind(const HeadGradient& gradient, const Block& block, Index width)
 //   dK [keys, D]    (+)= scale dS^T [keys, rows] Q [rows, D]     forward: S = scale Q K^T
 void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value,
                         const Real* y, const Real* log_sum_exp, const Real* dy, HeadGradient dquery,
-                        HeadGradient dkey, HeadGradient dvalue) {
+                        HeadGradient dkey, HeadGradient dvalue, Real* dscore_bias) {
   const Index stride = weight_stride(plan);
   const Index y_stride = plan.heads * plan.value_dim;
   const Index last_block = std::max<Index>(0, plan.queries - 1) / block_rows;
   Array scratch(Shape{num_threads(), 2 * block_rows + 1, stride});
-  parallel_for(
-      plan.batch * plan.heads, grain_for(2 * head_cost(plan)), [&](Index begin, Index end) {
-        Real* const p = scratch.data() + thread_index() * (2 * block_rows + 1) * stride;
-        Real* const ds = p + block_rows * stride;
-        Real* const factors = plan.dropout > 0 ? ds + block_rows * stride : nullptr;
-        for (Index item = begin; item < end; ++item) {
-          // From the last block, which under causality sees all keys: it overwrites, others add.
-          for (Index b = last_block; b >= 0; --b) {
-            const Index first = b * block_rows;
-            const Block block(plan, item / plan.heads, item % plan.heads, first);
-            const bool add_key = b < last_block || !dkey.fresh;
-            const bool add_value = b < last_block || !dvalue.fresh;
-            if (b == last_block) {
-              clear_behind(dkey, block, plan.head_dim);
-              clear_behind(dvalue, block, plan.value_dim);
-            }
-            const Factor dy_block{dy + block.output(), y_stride};
-            scores(block, query, key, p, stride);
-            gemm(block.rows, block.keys, plan.value_dim, Real(1), dy_block,
-                 transposed(block.all_values(value)), Real(0), ds, stride);
-            weigh_backward(block, y, log_sum_exp, dy, p, ds, stride, factors);
-            if (dvalue.data != nullptr) {
-              weighted_sum(block, block.keys, plan.value_dim, block.rows, Real(1),
-                           headroom::transposed(p, stride), dy_block, add_value,
-                           dvalue.data + block.at(plan.keys, 0, dvalue.stride, plan.value_dim),
-                           dvalue.stride);
-            }
-            if (dquery.data != nullptr) {
-              weighted_sum(
-                  block, block.rows, plan.head_dim, block.keys, plan.scale, {ds, stride},
-                  block.all_keys(key), !dquery.fresh,
-                  dquery.data + block.at(plan.queries, first, dquery.stride, plan.head_dim),
-                  dquery.stride);
-            }
-            if (dkey.data != nullptr) {
-              weighted_sum(block, block.keys, plan.head_dim, block.rows, plan.scale,
-                           headroom::transposed(ds, stride), block.queries(query), add_key,
-                           dkey.data + block.at(plan.keys, 0, dkey.stride, plan.head_dim),
-                           dkey.stride);
-            }
+  // Examples that share a bias add to one gradient: then one chunk takes all examples of a head.
+  const bool by_head = dscore_bias != nullptr && plan.score_bias.rank() < 4;
+  Index grain = grain_for(2 * head_cost(plan));
+  if (by_head && plan.batch > 0) grain = (grain + plan.batch - 1) / plan.batch * plan.batch;
+  parallel_for(plan.batch * plan.heads, grain, [&](Index begin, Index end) {
+    Real* const p = scratch.data() + thread_index() * (2 * block_rows + 1) * stride;
+    Real* const ds = p + block_rows * stride;
+    Real* const factors = plan.dropout > 0 ? ds + block_rows * stride : nullptr;
+    for (Index item = begin; item < end; ++item) {
+      const Index example = by_head ? item % plan.batch : item / plan.heads;
+      const Index head = by_head ? item / plan.batch : item % plan.heads;
+      // From the last block, which under causality sees all keys: it overwrites, others add.
+      for (Index b = last_block; b >= 0; --b) {
+        const Index first = b * block_rows;
+        const Block block(plan, example, head, first);
+        const bool add_key = b < last_block || !dkey.fresh;
+        const bool add_value = b < last_block || !dvalue.fresh;
+        if (b == last_block) {
+          clear_behind(dkey, block, plan.head_dim);
+          clear_behind(dvalue, block, plan.value_dim);
+        }
+        const Factor dy_block{dy + block.output(), y_stride};
+        scores(block, query, key, p, stride);
+        gemm(block.rows, block.keys, plan.value_dim, Real(1), dy_block,
+             transposed(block.all_values(value)), Real(0), ds, stride);
+        weigh_backward(block, y, log_sum_exp, dy, p, ds, stride, factors);
+        if (dscore_bias != nullptr) {
+          for (Index r = 0; r < block.rows; ++r) {
+            add_score_bias_gradient(plan, example, head, first + r, block.keys, ds + r * stride,
+                                    dscore_bias);
           }
         }
-      });
+        if (dvalue.data != nullptr) {
+          weighted_sum(block, block.keys, plan.value_dim, block.rows, Real(1),
+                       headroom::transposed(p, stride), dy_block, add_value,
+                       dvalue.data + block.at(plan.keys, 0, dvalue.stride, plan.value_dim),
+                       dvalue.stride);
+        }
+        if (dquery.data != nullptr) {
+          weighted_sum(block, block.rows, plan.head_dim, block.keys, plan.scale, {ds, stride},
+                       block.all_keys(key), !dquery.fresh,
+                       dquery.data + block.at(plan.queries, first, dquery.stride, plan.head_dim),
+                       dquery.stride);
+        }
+        if (dkey.data != nullptr) {
+          weighted_sum(block, block.keys, plan.head_dim, block.rows, plan.scale,
+                       headroom::transposed(ds, stride), block.queries(query), add_key,
+                       dkey.data + block.at(plan.keys, 0, dkey.stride, plan.head_dim), dkey.stride);
+        }
+      }
+    }
+  });
 }
 
 }  // namespace kernels

@@ -14,6 +14,7 @@
 
 #include "headroom/base/parallel.hpp"
 #include "kernels/lane_sums.hpp"
+#include "kernels/score_bias.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -150,6 +151,9 @@ void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key
              key.stride, weights);
       for (Index h = 0; h < heads.count; ++h) {
         Real* const weight = weights + h * weight_stride;
+        if (plan.score_bias.defined()) {
+          add_score_bias(plan, example, head + h, 0, heads.keys, weight);
+        }
         log_sum_exp[begin + h] =
             heads.keys > 0 ? row_softmax(weight, heads.keys, weight) : -infinity;
       }

@@ -41,11 +41,23 @@ kernels::AttentionPlan make_plan(const AttentionSizes& sizes, const AttentionOpt
                               .allowed = options.mask.allowed_bytes(),
                               .allowed_at = {},
                               .dropout = options.dropout,
-                              .streams = {}};
+                              .streams = {},
+                              .first_query = options.first_query};
   if (plan.allowed.defined()) {
     for (Index b = 0; b < sizes.batch; ++b) {
       for (const Index head : sizes.original_heads) {
         plan.allowed_at.push_back(options.mask.allowed_row(b, head, 0) - plan.allowed.data());
+      }
+    }
+  }
+  if (options.score_bias.defined()) {
+    plan.score_bias = options.score_bias.value();
+    const int rank = plan.score_bias.rank();
+    const Index matrix = rank == 1 ? 1 : sizes.queries * sizes.keys;
+    for (Index b = 0; b < sizes.batch; ++b) {
+      const Index example = rank == 4 ? b * plan.score_bias.dim(1) : 0;
+      for (const Index head : sizes.original_heads) {
+        plan.score_bias_at.push_back((example + head) * matrix);
       }
     }
   }
@@ -178,7 +190,7 @@ AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
   const AttentionRows rows =
       options.rows ? row_statistics(plan, roles[0], roles[1], log_sum_exp) : AttentionRows{};
   Tensor result =
-      record(op, y, {query.source, key.source, value.source},
+      record(op, y, {query.source, key.source, value.source, options.score_bias},
              [roles, plan = std::move(plan), y, log_sum_exp](const Array& dy, Gradients& into) {
                if (profiling()) {  // the scores once more, and the four products of the gradient
                  const Index width = 3 * plan.head_dim + 2 * plan.value_dim;
@@ -187,7 +199,8 @@ AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
                RoleGradients gradients(roles, into);
                kernels::attention_backward(plan, roles[0].rows(), roles[1].rows(), roles[2].rows(),
                                            y.data(), log_sum_exp.data(), dy.data(), gradients[0],
-                                           gradients[1], gradients[2]);
+                                           gradients[1], gradients[2],
+                                           into[3].wanted() ? into[3].sum().data() : nullptr);
                gradients.finish();
              });
   return {std::move(result), rows};

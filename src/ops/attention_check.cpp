@@ -46,6 +46,20 @@ std::vector<Index> original_heads(Index heads, Index original_count,
   return result;
 }
 
+void check_score_bias(const AttentionOptions& options, Index batch, Index heads, Index queries,
+                      Index keys) {
+  if (!options.score_bias.defined()) return;
+  const Shape& shape = options.score_bias.shape();
+  if (shape == Shape{heads} || shape == Shape{heads, queries, keys} ||
+      shape == Shape{batch, heads, queries, keys}) {
+    return;
+  }
+  throw ShapeError(
+      fmt::format("attention: score_bias {} must be [H], [H, Tq, Tk] or [B, H, Tq, Tk] with "
+                  "B = {}, H = {}, Tq = {}, Tk = {}",
+                  shape.text(), batch, heads, queries, keys));
+}
+
 }  // namespace
 
 AttentionSizes check_attention(const HeadColumns& query, const HeadColumns& key,
@@ -67,6 +81,7 @@ AttentionSizes check_attention(const HeadColumns& query, const HeadColumns& key,
   }
   const Index original_count = options.original_count == 0 ? heads : options.original_count;
   options.mask.check("attention", q[0], original_count, q[1], k[1]);
+  check_score_bias(options, q[0], original_count, q[1], k[1]);
   const Real scale =
       options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<Real>(head_dim));
   return {q[0],     heads,     q[1],  k[1],

@@ -1,4 +1,7 @@
 // Attention, composed of other operations: the formula, each intermediate a tensor on the tape.
+#include <algorithm>
+#include <cstdlib>
+
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/ops.hpp"
 #include "ops/attention_check.hpp"
@@ -29,6 +32,22 @@ Tensor drop_per_head(const Tensor& weights, const AttentionSizes& sizes,
   return concat(dropped, 1);
 }
 
+/// The score bias as a summand of [B, heads, Tq, Tk].
+Tensor score_bias(const AttentionSizes& sizes, const AttentionOptions& options) {
+  const Tensor& bias = options.score_bias;
+  Ids heads(Shape{sizes.heads});
+  std::transform(sizes.original_heads.begin(), sizes.original_heads.end(), heads.data(),
+                 [](Index head) { return static_cast<std::int32_t>(head); });
+  const Tensor own = gather(bias, bias.rank() == 4 ? 1 : 0, heads);
+  if (bias.rank() != 1) return own;
+  Array distances({sizes.queries, sizes.keys});
+  for (Index e = 0; e < distances.size(); ++e) {
+    const Index i = e / sizes.keys, j = e % sizes.keys;
+    distances[e] = static_cast<Real>(std::abs(i + options.first_query - j));
+  }
+  return reshape(own, {sizes.heads, 1, 1}) * constant(distances) * Real(-1);
+}
+
 }  // namespace
 
 Attention attention(const HeadColumns& query, const HeadColumns& key, const HeadColumns& value,
@@ -38,7 +57,8 @@ Attention attention(const HeadColumns& query, const HeadColumns& key, const Head
   const Tensor q = heads_of(query, heads, head_dim);   // [B, H, Tq, D]
   const Tensor k = heads_of(key, heads, head_dim);     // [B, H, Tk, D]
   const Tensor v = heads_of(value, heads, value_dim);  // [B, H, Tk, Dv]
-  const Tensor scores = headroom::matmul(q, transpose(k)) * sizes.scale;
+  Tensor scores = headroom::matmul(q, transpose(k)) * sizes.scale;
+  if (options.score_bias.defined()) scores = scores + score_bias(sizes, options);
   const Tensor maps =
       options.mask.is_none()
           ? composed::softmax(scores)

@@ -28,6 +28,13 @@ struct AttentionOptions {
   Real dropout = 0;          // on the attention weights; 0: none
   std::uint64_t module = 0;  // names the mask stream of that dropout
   bool rows = false;         // also return row statistics
+  /// Added to the scaled scores before the softmax; undefined: nothing. H counts original heads, as
+  /// in masks. A table [H, Tq, Tk] (for all examples) or [B, H, Tq, Tk]; or a slope of each head,
+  /// [H], whose bias of query i and key j is -slope |i + first_query - j|. Under a causal mask that
+  /// is ALiBi (Press et al. 2022, section 3); without one it is symmetric. The numbers must be
+  /// finite: a mask is for forbidding keys.
+  Tensor score_bias = {};
+  Index first_query = 0;  // position of query 0, for slopes; key j is at position j
 };
 
 /// Per row of attention weights, [B, H, Tq]; no gradient. Rows with nothing allowed have
@@ -45,11 +52,11 @@ struct AttentionResult {
   AttentionRows rows;  // defined when asked for
 };
 
-/// For each head, A = softmax(Q K^T * scale, over allowed keys) V. Vaswani et al. 2017, equation 1.
-/// query.source [B, Tq, *], key.source and value.source [B, Tk, *]. Masked keys are skipped, not
-/// added to; a row with nothing allowed gives 0 and gradient 0; keys and values that no query may
-/// attend to are never read. The backward pass computes the weights again from log_sum_exp.
-/// Throws ShapeError. Twin: composed::attention.
+/// For each head, A = softmax(Q K^T * scale + score_bias, over allowed keys) V. Vaswani et al.
+/// 2017, equation 1. query.source [B, Tq, *], key.source and value.source [B, Tk, *]. Masked keys
+/// are skipped, not added to; a row with nothing allowed gives 0 and gradient 0; keys and values
+/// that no query may attend to are never read. The backward pass computes the weights again from
+/// log_sum_exp. Throws ShapeError. Twin: composed::attention.
 AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
                           const HeadColumns& value, Index heads, Index head_dim, Index value_dim,
                           const AttentionOptions& options);

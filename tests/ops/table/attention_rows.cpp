@@ -2,6 +2,7 @@
 #include "headroom/ops/attention.hpp"
 
 #include <cmath>
+#include <span>
 
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/dropout.hpp"
@@ -117,7 +118,58 @@ Layout draw_layout(Draw& draw, const Sizes& n) {
            source(n.keys, value_width)}};
 }
 
-Case draw_attention(Draw& draw) {
+/// A score bias: its numbers, and apart from them where it takes the bias of a score from.
+struct DrawnBias {
+  Array numbers;          // undefined: none
+  Index first_query = 0;  // for slopes
+  /// Number `element` times `factor` is the bias of (b, original head, i, j).
+  struct Term {
+    Index element;
+    Real factor;
+  };
+  std::function<Term(Index b, Index head, Index i, Index j)> term = {};
+};
+
+DrawnBias draw_bias(Draw& draw, const Sizes& n) {
+  const Index heads = n.original_heads;
+  switch (draw.between(0, 2)) {
+    case 0: {
+      const Index first = draw.between(0, 3);
+      return {normal({heads}, draw.rng), first, [=](Index, Index head, Index i, Index j) {
+                return DrawnBias::Term{head, static_cast<Real>(-std::abs(i + first - j))};
+              }};
+    }
+    case 1:
+      return {normal({heads, n.queries, n.keys}, draw.rng), 0,
+              [=](Index, Index head, Index i, Index j) {
+                return DrawnBias::Term{(head * n.queries + i) * n.keys + j, 1};
+              }};
+    default:
+      return {normal({n.batch, heads, n.queries, n.keys}, draw.rng), 0,
+              [=](Index b, Index head, Index i, Index j) {
+                return DrawnBias::Term{((b * heads + head) * n.queries + i) * n.keys + j, 1};
+              }};
+  }
+}
+
+/// The gradient of the bias from those of the scores, [B, heads, Tq, Tk], times `factor`; examples
+/// that share a number add up, or (wrongly) only the last one counts.
+Array bias_gradient(const DrawnBias& bias, const Array& scores, std::span<const Index> original,
+                    Real factor, bool only_last) {
+  Array sum = zeros(bias.numbers.shape());
+  const Shape& shape = scores.shape();
+  for (Index e = 0; e < scores.size(); ++e) {
+    const Index j = e % shape[3], i = e / shape[3] % shape[2];
+    const Index head = e / (shape[3] * shape[2]) % shape[1];
+    const Index b = e / (shape[3] * shape[2] * shape[1]);
+    if (only_last && bias.numbers.rank() != 4 && b != shape[0] - 1) continue;
+    const auto [element, distance] = bias.term(b, original[static_cast<std::size_t>(head)], i, j);
+    sum[element] += factor * distance * scores[e];
+  }
+  return sum;
+}
+
+Case draw_attention(Draw& draw, bool biased) {
   Sizes n{};
   n.original_heads = draw.between(1, 3);
   AttentionOptions options;
@@ -139,45 +191,64 @@ Case draw_attention(Draw& draw) {
   options.scale = draw.chance(0.3) ? Real(0.7) : 0;
   options.dropout = draw.chance(0.25) ? Real(0.3) : 0;
   options.module = 17;
-  const Layout layout = draw_layout(draw, n);
+  Layout layout = draw_layout(draw, n);
+  const DrawnBias bias = biased ? draw_bias(draw, n) : DrawnBias{};
+  const std::size_t bias_input = layout.inputs.size();
+  if (biased) layout.inputs.push_back(bias.numbers);
+  options.first_query = bias.first_query;
+  const auto with_bias = [=](const Tensors& x) {
+    AttentionOptions complete = options;
+    if (biased) complete.score_bias = x[bias_input];
+    return complete;
+  };
 
   const auto columns = [places = layout.places](const Tensors& x, std::size_t role) {
     return HeadColumns{x[places[role].input], places[role].first};
   };
-  PlainAttention plain_attention{n.heads, n.head_dim, n.value_dim,
-                                 options.scale == 0
-                                     ? 1 / std::sqrt(static_cast<long double>(n.head_dim))
-                                     : static_cast<long double>(options.scale),
-                                 [allows = mask.allows, original = options.original_heads](
-                                     Index b, Index head, Index i, Index j) {
-                                   return allows(b, original[static_cast<std::size_t>(head)], i, j);
-                                 }};
+  const PlainAttention unbiased{n.heads, n.head_dim, n.value_dim,
+                                options.scale == 0
+                                    ? 1 / std::sqrt(static_cast<long double>(n.head_dim))
+                                    : static_cast<long double>(options.scale),
+                                [allows = mask.allows, original = options.original_heads](
+                                    Index b, Index head, Index i, Index j) {
+                                  return allows(b, original[static_cast<std::size_t>(head)], i, j);
+                                }};
 
   Case result;
   result.inputs = layout.inputs;
   result.operation = [=](const Tensors& x) {
     const RandomStep step(3, 4);
     return attention(columns(x, 0), columns(x, 1), columns(x, 2), n.heads, n.head_dim, n.value_dim,
-                     options)
+                     with_bias(x))
         .y;
   };
   result.composed = [=](const Tensors& x) {
     const RandomStep step(3, 4);
     return composed::attention(columns(x, 0), columns(x, 1), columns(x, 2), n.heads, n.head_dim,
-                               n.value_dim, options)
+                               n.value_dim, with_bias(x))
         .y;
   };
   if (options.dropout != 0) return result;  // plain loops and faults know no dropout
   const auto role = [places = layout.places](const Arrays& x, std::size_t i) {
     return taken(x[places[i].input], places[i]);
   };
+  // The plain loops with the bias of these inputs.
+  const auto plain_attention = [=, original = options.original_heads](const Arrays& x) {
+    PlainAttention complete = unbiased;
+    if (!biased) return complete;
+    complete.bias = [=](Index b, Index head, Index i, Index j) {
+      const auto [element, factor] = bias.term(b, original[static_cast<std::size_t>(head)], i, j);
+      return static_cast<long double>(factor) * static_cast<long double>(x[bias_input][element]);
+    };
+    return complete;
+  };
   result.reference = [=](const Arrays& x) {
-    return plain_attention.forward(role(x, 0), role(x, 1), role(x, 2));
+    return plain_attention(x).forward(role(x, 0), role(x, 1), role(x, 2));
   };
   const auto fault = [=](const char* name, bool PlainAttention::*part) {
-    PlainAttention wrong = plain_attention;
-    wrong.*part = false;
     return Fault{name, [=](const BackwardView& b) {
+                   PlainAttention wrong = plain_attention(b.x);
+                   wrong.*part = false;
                    const auto gradients =
                        wrong.backward(role(b.x, 0), role(b.x, 1), role(b.x, 2), b.dy);
                    Arrays sums;
@@ -185,18 +256,38 @@ Case draw_attention(Draw& draw) {
                    put(sums[layout.places[0].input], gradients.query, layout.places[0]);
                    put(sums[layout.places[1].input], gradients.key, layout.places[1]);
                    put(sums[layout.places[2].input], gradients.value, layout.places[2]);
+                   if (biased) sums[bias_input] = b.right[bias_input];
                    return sums;
                  }};
   };
   result.faults = {fault("softmax's sum term is missing", &PlainAttention::with_sum_term),
                    fault("the scale is missing", &PlainAttention::with_scale),
                    fault("the mask is ignored", &PlainAttention::with_mask)};
+  if (!biased) return result;
+  const auto wrong_bias = [=, original = options.original_heads](const char* name, Real factor,
+                                                                 bool only_last) {
+    return Fault{name, [=](const BackwardView& b) {
+                   const auto gradients = plain_attention(b.x).backward(role(b.x, 0), role(b.x, 1),
+                                                                        role(b.x, 2), b.dy);
+                   Arrays sums = b.right;
+                   sums[bias_input] =
+                       bias_gradient(bias, gradients.scores, original, factor, only_last);
+                   return sums;
+                 }};
+  };
+  result.faults.push_back(
+      wrong_bias("the bias's gradient is scaled", static_cast<Real>(unbiased.scale), false));
+  result.faults.push_back(wrong_bias("the bias's gradient is of the last example", 1, true));
   return result;
 }
 
 }  // namespace
 
-std::vector<Row> attention_rows() { return {{"attention", "attention", draw_attention}}; }
+std::vector<Row> attention_rows() {
+  return {{"attention", "attention", [](Draw& draw) { return draw_attention(draw, false); }},
+          {"attention with a score bias", "attention",
+           [](Draw& draw) { return draw_attention(draw, true); }}};
+}
 
 }  // namespace test
 }  // namespace HEADROOM_PRECISION

@@ -38,6 +38,7 @@ std::vector<Long> PlainAttention::weights(const Array& query, const Array& key, 
       p[j] += get(query, b, i, head * head_dim + d) *
               get(key, b, static_cast<Index>(j), head * head_dim + d) * scale;
     }
+    if (bias) p[j] += bias(b, head, i, static_cast<Index>(j));
     largest = std::max(largest, p[j]);
   }
   for (std::size_t j = 0; j < keys; ++j) {
@@ -69,7 +70,9 @@ Array PlainAttention::forward(const Array& query, const Array& key, const Array&
 
 PlainAttention::Gradients PlainAttention::backward(const Array& query, const Array& key,
                                                    const Array& value, const Array& dy) const {
-  Gradients into{zeros(query.shape()), zeros(key.shape()), zeros(value.shape())};
+  Gradients into{zeros(query.shape()), zeros(key.shape()), zeros(value.shape()),
+                 zeros({query.dim(0), heads, query.dim(1), key.dim(1)})};
+  Index score = 0;
   for (Index b = 0; b < query.dim(0); ++b) {
     for (Index h = 0; h < heads; ++h) {
       for (Index i = 0; i < query.dim(1); ++i) {
@@ -85,6 +88,7 @@ PlainAttention::Gradients PlainAttention::backward(const Array& query, const Arr
           if (with_sum_term) sum += p[j] * dp[j];
         }
         for (std::size_t j = 0; j < p.size(); ++j) {
+          into.scores[score++] = static_cast<Real>(p[j] * (dp[j] - sum));
           const Long ds = p[j] * (dp[j] - sum) * (with_scale ? scale : 1);
           for (Index d = h * head_dim; d < (h + 1) * head_dim; ++d) {
             add(into.query, b, i, d, ds * get(key, b, static_cast<Index>(j), d));

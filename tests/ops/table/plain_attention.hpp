@@ -16,12 +16,15 @@ struct PlainAttention {
   Index heads = 1, head_dim = 1, value_dim = 1;
   long double scale = 1;
   std::function<bool(Index b, Index head, Index i, Index j)> allows;
+  /// Added to the scaled score; empty: nothing.
+  std::function<long double(Index b, Index head, Index i, Index j)> bias = {};
 
   /// Formulas that planted faults leave out of the backward pass.
   bool with_sum_term = true, with_scale = true, with_mask = true;
 
   struct Gradients {
     Array query, key, value;
+    Array scores;  // [B, heads, Tq, Tk], of the scaled scores
   };
   Array forward(const Array& query, const Array& key, const Array& value) const;
   Gradients backward(const Array& query, const Array& key, const Array& value,
