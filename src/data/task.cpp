@@ -18,7 +18,7 @@ namespace {
 
 struct Entry {
   TaskInfo info;
-  Task (*make)(const TaskOptions&);
+  TaskFactory make;
 };
 
 template <auto make>
@@ -26,8 +26,8 @@ Task any(const TaskOptions& options) {
   return make(options);
 }
 
-const std::vector<Entry>& entries() {
-  static const std::vector<Entry> list{
+std::vector<Entry>& entries() {
+  static std::vector<Entry> list{
       {{"reverse", "letters backwards", false}, any<make_reverse_task>},
       {{"sort", "digits in rising order", false}, any<make_sort_task>},
       {{"brackets", "is a sequence of brackets balanced?", false}, any<make_brackets_task>},
@@ -78,13 +78,20 @@ std::vector<Seq2SeqExample> first_answers(const std::vector<Seq2SeqQuestion>& qu
   return pairs;
 }
 
-const std::vector<TaskInfo>& task_list() {
-  static const std::vector<TaskInfo> list = [] {
-    std::vector<TaskInfo> infos;
-    for (const Entry& entry : entries()) infos.push_back(entry.info);
-    return infos;
-  }();
-  return list;
+std::vector<TaskInfo> task_list() {
+  std::vector<TaskInfo> infos;
+  for (const Entry& entry : entries()) infos.push_back(entry.info);
+  return infos;
+}
+
+void add_task(TaskInfo info, TaskFactory make) {
+  if (info.name.empty()) throw UsageError("add_task: a task needs a name");
+  if (!make) throw UsageError(fmt::format("add_task: {} has no function that makes it", info.name));
+  for (const Entry& entry : entries()) {
+    if (entry.info.name != info.name) continue;
+    throw UsageError(fmt::format("add_task: there is a {} already", info.name));
+  }
+  entries().push_back({std::move(info), std::move(make)});
 }
 
 Task make_task(const std::string& name, const TaskOptions& options) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "headroom/base/error.hpp"
+#include "headroom/data/embedded_tasks.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -223,6 +224,25 @@ TEST_CASE("an unknown task is refused with the list and the nearest, and --data 
     if (info.needs_data) continue;
     CHECK_NOTHROW(make_task(info.name, {.train = 10, .validation = 2, .test = 2}));
   }
+}
+
+TEST_CASE("a program's own task is made by its name and listed after the others") {
+  const TaskFactory make = [](const TaskOptions& options) -> Task {
+    Seq2SeqTask task = make_reverse_task(options);
+    task.name = "echo";
+    for (auto& example : task.train) example.target = example.source;
+    return task;
+  };
+  add_task({"echo", "the same again", false}, make);
+  CHECK(task_list().back().summary == "the same again");
+  const auto task = std::get<Seq2SeqTask>(make_task("echo", {.train = 3}));
+  CHECK(task.train.at(2).target == task.train.at(2).source);
+  CHECK_THROWS_WITH(make_task("eco"), Contains("did you mean echo?"));
+  CHECK_THROWS_WITH(make_task("echo", {.data = "x"}), Contains("takes no --data"));
+  CHECK_THROWS_WITH(add_task({"echo", "", false}, make), Contains("echo already"));
+  CHECK_THROWS_WITH(add_task({"dates", "", false}, make), Contains("dates already"));
+  CHECK_THROWS_WITH(add_task({"", "", false}, make), Contains("needs a name"));
+  CHECK_THROWS_WITH(add_task({"none", "", false}, {}), Contains("no function"));
 }
 
 TEST_CASE("the real CMUdict is read whole, its words kept apart by set") {

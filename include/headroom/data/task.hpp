@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -81,7 +82,14 @@ struct TaskInfo {
   bool needs_data = false;
 };
 
-const std::vector<TaskInfo>& task_list();
+/// All tasks: those of headroom, then those that were added.
+std::vector<TaskInfo> task_list();
+
+/// Registers a task of your own: make_task() and task_list() know it from now on. `make` throws the
+/// exceptions of make_task(). Do it before threads start. Throws UsageError for a name that is
+/// empty or taken, and without a function.
+using TaskFactory = std::function<Task(const TaskOptions&)>;
+void add_task(TaskInfo info, TaskFactory make);
 
 /// Makes a task by name. Throws UsageError for an unknown name (with the list and the nearest), for
 /// a missing or superfluous data path, and for sizes that the task cannot provide; DataError and
