@@ -144,8 +144,7 @@ void TrainOptions::add_to(CLI::App& app) {
   add(app, "--data", data_, "PATH of the data, for g2p and text");
   add(app, "--seed", seed_, "of everything random (default: 1)");
   add(app, "--steps", steps_, "training steps");
-  add(app, "--layout", layout_,
-      fmt::format("of the heads: {} (default: fused)", names_of<Layout>()));
+  add(app, "--layout", layout_, fmt::format("of the heads: {} (default: fused)", layout_names()));
   add(app, "--width", width_, "of the model");
   add(app, "--heads", heads_, "of each attention");
   add(app, "--head-dim", head_dim_, "width of a head (default: width / heads)");

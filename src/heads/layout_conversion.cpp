@@ -72,6 +72,10 @@ void check_can_hold(ForeignLayout layout, const Attention& attention) {
   if (layout == ForeignLayout::gpt2 && !equal_widths(config)) {
     why = "keys and values must be as wide as queries";
   }
+  for (const HeadSlice& slice : attention.head_slices()) {
+    if (slice.role == HeadRole::score_bias) why = "this layout has no score bias";
+    if (slice.role == HeadRole::extra) why = "this layout has no such parameters";
+  }
   if (why == nullptr) return;
   throw UsageError(fmt::format("layout conversion: {} cannot hold {}: {}", name_of(layout),
                                attention.title(), why));
@@ -152,6 +156,8 @@ ConversionPlan make_plan(const Attention& attention, ForeignLayout layout, HeadO
       case HeadRole::output_bias:
         plan.correspondences.push_back({slice, names.output_bias, 0, 0, 1});
         break;
+      case HeadRole::score_bias:
+      case HeadRole::extra: break;  // check_can_hold() refuses them
     }
   }
   return plan;

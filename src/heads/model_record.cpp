@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
+#include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/half.hpp"
 #include "headroom/base/names.hpp"
@@ -43,7 +45,7 @@ Record shape_record(const Shape& shape) {
   return record;
 }
 
-Record attention_layout(const NamedAttention& found) {
+Record attention_layout(const NamedAttention& found, Index longest) {
   const Attention& attention = *found.attention;
   Record record = {{"path", found.name},
                    {"kind", name_of(found.location().kind)},
@@ -60,7 +62,46 @@ Record attention_layout(const NamedAttention& found) {
                                 {"begin", slice.begin},
                                 {"end", slice.end}});
   }
+  const NoGrad no_tape;
+  const Tensor bias = attention.score_bias(longest, longest, 0);
+  if (bias.defined()) {
+    record["score_bias"] = {{"shape", shape_record(bias.shape())},
+                            {"half", halves_text({found.name + ".score_bias", bias})}};
+  }
   return record;
+}
+
+/// Why a page cannot compute this model, or "".
+std::string beyond_pages(Module& model, Index longest) {
+  const NoGrad no_tape;
+  for (const NamedAttention& found : attentions(model)) {
+    std::set<std::string> known;
+    for (const HeadSlice& slice : found.attention->head_slices()) {
+      if (slice.role != HeadRole::extra) known.insert(slice.name);
+    }
+    for (const NamedParameter& parameter : parameters(*found.attention)) {
+      if (known.contains(parameter.name)) continue;
+      return fmt::format("pages cannot compute {}, because of its parameter {}",
+                         found.attention->title(), parameter.name);
+    }
+    const Tensor bias = found.attention->score_bias(longest, longest, 0);
+    if (bias.defined() && bias.rank() == 4) {
+      return fmt::format("pages cannot compute {}, whose score bias differs between examples",
+                         found.attention->title());
+    }
+  }
+  return "";
+}
+
+/// Elements of the score biases that a page carries as tables.
+Index count_score_biases(Module& model, Index longest) {
+  const NoGrad no_tape;
+  Index count = 0;
+  for (const NamedAttention& found : attentions(model)) {
+    const Tensor bias = found.attention->score_bias(longest, longest, 0);
+    if (bias.defined()) count += bias.size();
+  }
+  return count;
 }
 
 /// Seven decimals, a thousand times finer than what a page's own numbers are held to.
@@ -109,14 +150,19 @@ Record model_record(const SavedModel& saved) {
   }
   record["attentions"] = Record::array();
   for (const NamedAttention& found : attentions(*saved.model)) {
-    record["attentions"].push_back(attention_layout(found));
+    record["attentions"].push_back(attention_layout(found, saved.config.longest));
   }
   return record;
 }
 
 Record page_model_record(const SavedModel& saved, const Record& seen, Index most_bytes) {
   using namespace model_recording;
-  const Index bytes = bytes_of_half * count_parameters(*saved.model);
+  const Index longest = saved.config.longest;
+  if (const std::string why = beyond_pages(*saved.model, longest); !why.empty()) {
+    return {{"left_out", why}};
+  }
+  const Index bytes =
+      bytes_of_half * (count_parameters(*saved.model) + count_score_biases(*saved.model, longest));
   const auto megabytes = [](Index n) { return static_cast<double>(n) / 1e6; };
   if (bytes > most_bytes) {
     return {{"left_out", fmt::format("its weights take {:.1f} MB even in half precision, more than "

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/extremes.hpp"
@@ -31,15 +32,20 @@ std::string joined(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "." + name;
 }
 
-/// Blocks of one attention. Roles and heads name each slice uniquely in every layout.
+/// Role and head name each slice uniquely in every layout; extra ones also need their own name.
+std::tuple<HeadRole, Index, std::string> key_of(const HeadSlice& slice) {
+  return {slice.role, slice.head, slice.role == HeadRole::extra ? slice.name : ""};
+}
+
+/// Blocks of one attention.
 void match_attention(const NamedAttention& from, const NamedAttention& to,
                      std::vector<MatchingBlock>& blocks) {
-  std::map<std::pair<HeadRole, Index>, HeadSlice> wanted;
+  std::map<std::tuple<HeadRole, Index, std::string>, HeadSlice> wanted;
   for (const HeadSlice& slice : to.attention->head_slices()) {
-    wanted[{slice.role, slice.head}] = slice;
+    wanted[key_of(slice)] = slice;
   }
   for (const HeadSlice& slice : from.attention->head_slices()) {
-    const auto found = wanted.find({slice.role, slice.head});
+    const auto found = wanted.find(key_of(slice));
     if (found == wanted.end() || found->second.length() != slice.length() ||
         found->second.axis != slice.axis) {
       throw UsageError(fmt::format(

@@ -125,11 +125,18 @@ Array fold_axes(Fold fold, const Array& x, const AxisFlags& axes) {
   return result;
 }
 
-Array column_sums(const Array& x) {
-  AxisFlags leading{};
-  for (int axis = 0; axis + 1 < x.rank(); ++axis) leading[static_cast<std::size_t>(axis)] = true;
-  return fold_axes(Fold::sum, x, leading).reshaped(Shape{x.dim(-1)});
+Array sum_to(const Array& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  AxisFlags repeated{};
+  const int missing = x.rank() - shape.rank();
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    repeated[static_cast<std::size_t>(axis)] =
+        axis < missing || (shape[axis - missing] == 1 && x.dim(axis) != 1);
+  }
+  return fold_axes(Fold::sum, x, repeated).reshaped(shape);
 }
+
+Array column_sums(const Array& x) { return sum_to(x, Shape{x.dim(-1)}); }
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -22,6 +22,10 @@ void fold_middle(Fold fold, const Real* x, Index outer, Index n, Index inner, Re
 /// Folds the flagged axes, which stay in the shape with size 1.
 Array fold_axes(Fold fold, const Array& x, const AxisFlags& axes);
 
+/// The transpose of broadcasting: sums x over the axes along which `shape` was repeated to become
+/// the shape of x.
+Array sum_to(const Array& x, const Shape& shape);
+
 /// Sum over all axes but the last: [..., C] -> [C], the gradient of a bias.
 Array column_sums(const Array& x);
 

@@ -1,4 +1,4 @@
-// What all layouts share: masks, gates, cache, what can be asked, removing heads.
+// The part that all layouts share: masks, gates, cache, score bias, questions, removing heads.
 #include "headroom/nn/attention.hpp"
 
 #include <fmt/format.h>
@@ -8,11 +8,12 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
-#include "headroom/base/names.hpp"
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/shaping.hpp"
@@ -76,7 +77,7 @@ void append(Array& buffer, const HeadColumns& columns, Index width, Index length
   }
 }
 
-/// Only the filled part of a cache may be looked at.
+/// Allows only the filled part of a cache.
 AttentionMask filled(const KeyValueCache& cache) {
   if (cache.length == cache.capacity) return AttentionMask::none();
   return AttentionMask::lengths(Ids({cache.keys.dim(0)}, static_cast<std::int32_t>(cache.length)));
@@ -96,8 +97,6 @@ Tensor no_heads(Attention& attention, const Tensor& query, const Tensor& key, co
 
 }  // namespace
 
-Layout layout_from(const std::string& name) { return from_name<Layout>("layout", name); }
-
 Attention::Attention(AttentionConfig config) : config_(completed(config)) {
   for (Index head = 0; head < config_.heads; ++head) alive_.push_back(head);
 }
@@ -112,17 +111,20 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
                                    KeyValueCache* cache) const {
   const Index width = live() * config_.head_dim;
   AttentionOut out;
-  if (live() == 0) {  // nobody left: the output bias alone
+  if (live() == 0) {  // the output bias alone
     if (cache != nullptr && !cache->fixed) cache->length += key.dim(1);
     // members() only lists the parameters here
-    out.y = combine(no_heads(const_cast<Attention&>(*this), query, key, value, ask.gates));
+    out.y = combine(no_heads(const_cast<Attention&>(*this), query, key, value, ask.gates), query);
     return out;
   }
 
+  Index first = 0;  // position of the first query
   const bool remembered = cache != nullptr && cache->fixed && cache->length > 0;
   Projections heads = remembered ? project(query, {}, {}) : project(query, key, value);
   if (cache != nullptr) {
     if (grad_enabled()) throw UsageError("attention: a key/value cache needs NoGrad");
+    first = cache->fixed ? std::exchange(cache->answered, cache->answered + query.dim(1))
+                         : cache->length;
     if (!remembered) {
       const Index more = key.dim(1);
       if (cache->capacity == 0) cache->capacity = more;
@@ -146,10 +148,12 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
   options.dropout = training() ? config_.dropout : Real(0);
   options.module = stream();
   options.rows = ask.rows;
+  options.score_bias = score_bias(query.dim(1), heads.key.source.dim(1), first);
+  options.first_query = first;
   const Index d = config_.head_dim;
 
   Tensor y;
-  if (ask.maps || ask.head_out) {  // everything in sight: the composed twin
+  if (ask.maps || ask.head_out) {  // the composed twin, where both are ordinary tensors
     const composed::Attention seen =
         composed::attention(heads.query, heads.key, heads.value, live(), d, d, options);
     y = seen.y;
@@ -168,9 +172,59 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
     const Tensor apart = reshape(y, {y.dim(0), y.dim(1), live(), d});
     y = reshape(apart * gate_factor(ask.gates, alive_, config_.heads), y.shape());
   }
-  out.y = combine(y);
+  out.y = combine(y, query);
   return out;
 }
+
+namespace {
+
+/// The indices of one parameter's axis that belong to removed heads.
+struct Cut {
+  int axis = 0;
+  std::set<Index> indices;
+};
+
+/// What removing heads takes from each parameter, by its name. Throws UsageError when head_slices()
+/// names parts that do not exist.
+std::map<std::string, Cut> cuts_of(const Attention& attention,
+                                   const std::vector<NamedParameter>& parameters,
+                                   std::span<const Index> heads) {
+  std::map<std::string, Cut> cuts;
+  for (const HeadSlice& slice : attention.head_slices()) {
+    const auto found = std::find_if(parameters.begin(), parameters.end(),
+                                    [&](const auto& p) { return p.name == slice.name; });
+    if (found == parameters.end() || slice.axis < 0 || slice.axis >= found->tensor.rank() ||
+        slice.begin < 0 || slice.end > found->tensor.dim(slice.axis)) {
+      throw UsageError(fmt::format("head_slices() of {}: there is no [{}, {}) along axis {} of {}",
+                                   attention.title(), slice.begin, slice.end, slice.axis,
+                                   slice.name));
+    }
+    if (std::find(heads.begin(), heads.end(), slice.head) == heads.end()) continue;
+    Cut& cut = cuts[slice.name];
+    if (!cut.indices.empty() && cut.axis != slice.axis) {
+      throw UsageError(fmt::format("head_slices() of {}: {} is cut along two axes",
+                                   attention.title(), slice.name));
+    }
+    cut.axis = slice.axis;
+    for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
+  }
+  return cuts;
+}
+
+/// Removes a cut from a parameter's value and gradient.
+ParameterEdit removed(const std::string& name, Tensor parameter, const Cut& cut) {
+  ParameterEdit edit{.name = name, .axis = cut.axis};
+  for (Index i = 0; i < parameter.dim(cut.axis); ++i) {
+    if (!cut.indices.contains(i)) edit.from.push_back(i);
+  }
+  const auto kept = [&](const Array& array) {
+    return array.defined() ? gather(array, cut.axis, edit.from) : Array();
+  };
+  parameter.set_value(kept(parameter.value()), kept(parameter.grad()));
+  return edit;
+}
+
+}  // namespace
 
 std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_heads) {
   std::vector<Index> kept_positions, kept_heads;
@@ -187,17 +241,40 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
       kept_heads.push_back(alive_[i]);
     }
   }
-  std::vector<ParameterEdit> edits = keep_heads(kept_positions);
+  const std::vector<NamedParameter> before = parameters(*this);
+  const std::map<std::string, Cut> cuts = cuts_of(*this, before, original_heads);
+  drop_modules(kept_positions);
   alive_ = kept_heads;
+  const std::vector<NamedParameter> after = parameters(*this);
+  std::vector<ParameterEdit> edits;
+  for (const auto& [name, tensor] : before) {
+    const auto cut = cuts.find(name);
+    if (cut == cuts.end()) continue;
+    const bool gone = std::none_of(after.begin(), after.end(), [&, &old = tensor](const auto& p) {
+      return p.tensor.same(old);
+    });
+    edits.push_back(gone ? ParameterEdit{.name = name, .gone = true}
+                         : removed(name, tensor, cut->second));
+  }
   return edits;
 }
 
-std::vector<Index> Attention::columns_of(std::span<const Index> positions) const {
-  std::vector<Index> columns;
-  for (const Index position : positions) {
-    for (Index d = 0; d < head_dim(); ++d) columns.push_back(position * head_dim() + d);
+Tensor Attention::score_bias(Index /*queries*/, Index /*keys*/, Index /*first*/) const {
+  return {};
+}
+
+void Attention::drop_modules(std::span<const Index> /*kept*/) {}
+
+Tensor Attention::of_original_heads(const Tensor& live_heads) const {
+  if (live_heads.rank() < 1 || live_heads.dim(0) != live()) {
+    throw ShapeError(fmt::format("attention: {} must begin with the number of live heads, {}",
+                                 live_heads.shape().text(), live()));
   }
-  return columns;
+  if (live() == config_.heads) return live_heads;
+  Ids rows(Shape{config_.heads}, static_cast<std::int32_t>(live()));  // the row of zeros
+  for (std::size_t i = 0; i < alive_.size(); ++i) rows[alive_[i]] = static_cast<std::int32_t>(i);
+  const Tensor none = constant(zeros(live_heads.shape().with(0, 1)));
+  return gather(concat({live_heads, none}, 0), 0, rows);
 }
 
 Index Attention::projection_fan_out() const {
@@ -213,14 +290,6 @@ Index Attention::projection_fan_out() const {
 std::string Attention::title() const {
   return fmt::format("Attention({}, {} of {} heads of width {})", name_of(layout()), live(),
                      config_.heads, config_.head_dim);
-}
-
-ParameterEdit keep_indices(const std::string& name, Tensor& parameter, int axis,
-                           const std::vector<Index>& kept) {
-  const Array& gradient = parameter.grad();
-  parameter.set_value(gather(parameter.value(), axis, kept),
-                      gradient.defined() ? gather(gradient, axis, kept) : Array());
-  return {name, axis, kept, false};
 }
 
 namespace {

@@ -53,26 +53,8 @@ Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& ke
   return {{q, 0}, {part(key, k_proj_weight, 1, 2), 0}, {part(value, v_proj_weight, 2, 3), 0}};
 }
 
-Tensor FusedHeads::combine(const Tensor& heads) const { return out_proj(heads); }
-
-std::vector<ParameterEdit> FusedHeads::keep_heads(std::span<const Index> kept) {
-  const std::vector<Index> own = columns_of(kept);
-  std::vector<Index> packed;  // the kept rows of each third
-  for (Index third = 0; third < 3; ++third) {
-    for (const Index row : own) packed.push_back(third * live() * head_dim() + row);
-  }
-  std::vector<ParameterEdit> edits;
-  const auto keep = [&](const char* name, Tensor& tensor, int axis,
-                        const std::vector<Index>& rows) {
-    if (tensor.defined()) edits.push_back(keep_indices(name, tensor, axis, rows));
-  };
-  keep("in_proj_weight", in_proj_weight, 0, packed);
-  keep("q_proj_weight", q_proj_weight, 0, own);
-  keep("k_proj_weight", k_proj_weight, 0, own);
-  keep("v_proj_weight", v_proj_weight, 0, own);
-  keep("in_proj_bias", in_proj_bias, 0, packed);
-  keep("out_proj.weight", out_proj.weight, 1, own);
-  return edits;
+Tensor FusedHeads::combine(const Tensor& heads, const Tensor& /*query*/) const {
+  return out_proj(heads);
 }
 
 std::vector<HeadSlice> FusedHeads::head_slices() const {

@@ -5,21 +5,9 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/nn/attention.hpp"
-#include "headroom/nn/fused_heads.hpp"
-#include "headroom/nn/separate_heads.hpp"
-#include "headroom/nn/shared_head.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
-
-std::unique_ptr<Attention> make_attention(Layout layout, const AttentionConfig& config, Rng& rng) {
-  switch (layout) {
-    case Layout::separate: return std::make_unique<SeparateHeads>(config, rng);
-    case Layout::fused: return std::make_unique<FusedHeads>(config, rng);
-    case Layout::shared: return std::make_unique<SharedHead>(config, rng);
-  }
-  throw UsageError("make_attention: no such layout");
-}
 
 std::string AttentionLocation::text() const { return fmt::format("{} {}", name_of(kind), layer); }
 

@@ -88,6 +88,9 @@ std::string FeedForward::title() const {
 
 // ---------------------------------------------------------------- positions
 
+namespace {
+
+/// PE(t, 2i) = sin(t / 10000^(2i/C)), PE(t, 2i + 1) = cos of the same.
 Array sinusoids(Index longest, Index width) {
   Array table({longest, width});
   for (Index t = 0; t < longest; ++t) {
@@ -100,6 +103,8 @@ Array sinusoids(Index longest, Index width) {
   }
   return table;
 }
+
+}  // namespace
 
 Positions::Positions(PositionKind kind_, Index longest_, Index width, Rng& rng)
     : kind(kind_), longest(longest_) {

@@ -63,8 +63,12 @@ template <class Enum>
 requires std::is_enum_v<Enum>
 void read(const std::string& key, const Record& value, Enum& v) {
   require(value.is_string(), key, "a word", value);
-  v = from_name<Enum>(fmt::format("model configuration: \"{}\"", key).c_str(),
-                      value.get<std::string>());
+  const auto name = value.get<std::string>();
+  if constexpr (std::is_same_v<Enum, Layout>) {
+    v = layout_from(name);  // also those that a program added
+  } else {
+    v = from_name<Enum>(fmt::format("model configuration: \"{}\"", key).c_str(), name);
+  }
 }
 
 }  // namespace

@@ -53,27 +53,18 @@ Attention::Projections SeparateHeads::project(const Tensor& from, const Tensor& 
   return heads;
 }
 
-Tensor SeparateHeads::combine(const Tensor& heads) const { return out(heads); }
+Tensor SeparateHeads::combine(const Tensor& heads, const Tensor& /*query*/) const {
+  return out(heads);
+}
 
-std::vector<ParameterEdit> SeparateHeads::keep_heads(std::span<const Index> kept) {
-  std::vector<ParameterEdit> edits;
-  for (auto [name, heads] : {std::pair("query", &query), {"key", &key}, {"value", &value}}) {
+void SeparateHeads::drop_modules(std::span<const Index> kept) {
+  for (Linears* const heads : {&query, &key, &value}) {
     Linears stay;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < heads->size(); ++i) {
-      if (next < kept.size() && kept[next] == static_cast<Index>(i)) {
-        stay.push_back(std::move((*heads)[i]));
-        ++next;
-        continue;
-      }
-      edits.push_back({fmt::format("{}.{}.weight", name, alive()[i]), 0, {}, true});
-      if (config().bias)
-        edits.push_back({fmt::format("{}.{}.bias", name, alive()[i]), 0, {}, true});
+    for (const Index position : kept) {
+      stay.push_back(std::move((*heads)[static_cast<std::size_t>(position)]));
     }
     *heads = std::move(stay);
   }
-  edits.push_back(keep_indices("out.weight", out.weight, 1, columns_of(kept)));
-  return edits;
 }
 
 std::vector<HeadSlice> SeparateHeads::head_slices() const {

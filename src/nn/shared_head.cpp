@@ -48,10 +48,8 @@ Attention::Projections SharedHead::project(const Tensor& query, const Tensor& ke
   return heads;
 }
 
-Tensor SharedHead::combine(const Tensor& heads) const { return fc_out(heads); }
-
-std::vector<ParameterEdit> SharedHead::keep_heads(std::span<const Index> kept) {
-  return {keep_indices("fc_out.weight", fc_out.weight, 1, columns_of(kept))};
+Tensor SharedHead::combine(const Tensor& heads, const Tensor& /*query*/) const {
+  return fc_out(heads);
 }
 
 std::vector<HeadSlice> SharedHead::head_slices() const {

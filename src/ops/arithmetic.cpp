@@ -5,8 +5,8 @@
 
 #include "array/map.hpp"
 #include "headroom/autograd/tape.hpp"
-#include "headroom/ops/reductions.hpp"
 #include "kernels/broadcast.hpp"
+#include "kernels/reduce.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -107,21 +107,6 @@ Tensor min(const Tensor& x, const Axes& axes, bool keep) {
   return extreme(OpScope("min"), Fold::min, x, axes, keep);
 }
 
-Array sum_to(const Array& x, const Shape& shape) {
-  if (x.shape() == shape) return x;
-  if (!broadcasts_to(shape, x.shape())) {
-    throw ShapeError(
-        fmt::format("sum_to: {} does not broadcast to x {}", shape.text(), x.shape().text()));
-  }
-  AxisFlags repeated{};
-  const int missing = x.rank() - shape.rank();
-  for (int axis = 0; axis < x.rank(); ++axis) {
-    repeated[static_cast<std::size_t>(axis)] =
-        axis < missing || (shape[axis - missing] == 1 && x.dim(axis) != 1);
-  }
-  return fold_axes(Fold::sum, x, repeated).reshaped(shape);
-}
-
 Ids argmax(const Array& x) {
   if (x.rank() == 0 || x.dim(-1) == 0) {
     throw ShapeError(

@@ -30,10 +30,24 @@ std::map<std::string, int> find_head_axes(Module& model) {
   return axes;
 }
 
-/// Only the indices `kept` of an axis, in their order.
-Array gathered(const Array& array, int axis, std::span<const Index> kept) {
+/// Index i of `axis` is the former index from[i], or 0 where that is fresh.
+Array edited(const Array& array, const ParameterEdit& edit) {
   if (!array.defined()) return {};
-  return gather(array, axis, kept);
+  const Shape& shape = array.shape();
+  const Index before = shape[edit.axis], after = static_cast<Index>(edit.from.size());
+  Index inner = 1;
+  for (int axis = edit.axis + 1; axis < shape.rank(); ++axis) inner *= shape[axis];
+  Array result = zeros(shape.with(edit.axis, after));
+  const Index outer = after * inner == 0 ? 0 : result.size() / (after * inner);
+  for (Index row = 0; row < outer; ++row) {
+    for (Index i = 0; i < after; ++i) {
+      const Index from = edit.from[static_cast<std::size_t>(i)];
+      if (from == ParameterEdit::fresh) continue;
+      std::copy_n(array.data() + (row * before + from) * inner, inner,
+                  result.data() + (row * after + i) * inner);
+    }
+  }
+  return result;
 }
 
 Index length_of(const Shape& shape, int axis) { return shape.rank() == 0 ? 1 : shape[axis]; }
@@ -211,20 +225,22 @@ void Optimizer::apply(const ParameterEdit& edit) {
   const Array& moment = memory.first.defined() ? memory.first : memory.second;
   Index length = static_cast<Index>(memory.steps.size());
   if (edit.axis != memory.axis) length = moment.defined() ? moment.dim(edit.axis) : 0;
-  for (const Index index : edit.kept) {
-    if (index >= 0 && index < length) continue;
+  for (const Index index : edit.from) {
+    if (index == ParameterEdit::fresh || (index >= 0 && index < length)) continue;
     if (edit.axis != memory.axis && !moment.defined()) break;  // nothing is kept along this axis
     throw UsageError(fmt::format(
-        "optimizer: an edit keeps index {} of axis {} of {}, which has {} there; was it applied "
+        "optimizer: an edit takes index {} of axis {} of {}, which has {} there; was it applied "
         "twice?",
         index, edit.axis, edit.name, length));
   }
-  memory.first = gathered(memory.first, edit.axis, edit.kept);
-  memory.second = gathered(memory.second, edit.axis, edit.kept);
+  memory.first = edited(memory.first, edit);
+  memory.second = edited(memory.second, edit);
   if (edit.axis != memory.axis) return;
   std::vector<std::int64_t> steps;
-  for (const Index index : edit.kept)
-    steps.push_back(memory.steps[static_cast<std::size_t>(index)]);
+  for (const Index index : edit.from) {
+    const bool fresh = index == ParameterEdit::fresh;
+    steps.push_back(fresh ? 0 : memory.steps[static_cast<std::size_t>(index)]);
+  }
   memory.steps = std::move(steps);
 }
 

@@ -7,7 +7,6 @@
 
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/rng.hpp"
-#include "headroom/ops/reductions.hpp"
 #include "kernels/broadcast.hpp"
 #include "support/catch.hpp"
 #include "support/random.hpp"

@@ -91,7 +91,7 @@ TEST_CASE("a prune keeps the step counts of just those indices that stay, in eve
       if (edit.gone || adam.state(edit.name).axis != edit.axis) continue;
       INFO(edit.name);
       const std::vector<std::int64_t>& steps = adam.state(edit.name).steps;
-      CHECK(std::equal(steps.begin(), steps.end(), edit.kept.begin(), edit.kept.end()));
+      CHECK(std::equal(steps.begin(), steps.end(), edit.from.begin(), edit.from.end()));
       ++compared;
     }
     CHECK(compared > 0);
@@ -122,18 +122,47 @@ TEST_CASE("an optimizer without moments notices a prune that it was not told of,
   sgd.step(0.01);
 }
 
-TEST_CASE("an edit may keep the last index of an axis, and none beyond it or before the first") {
+TEST_CASE("an edit may take the last index of an axis, and none beyond it or before the first") {
   const auto attention = small_attention(Layout::fused);
   const std::string name = "in_proj_weight";
   Adam adam(*attention);
   const auto last = static_cast<Index>(adam.state(name).steps.size()) - 1;
-  for (const Index index : {last + 1, Index{-1}}) {
-    CHECK_THROWS_WITH(adam.apply({.name = name, .axis = 0, .kept = {0, index}}),
-                      Contains("keeps index " + std::to_string(index) + " of axis 0"));
+  for (const Index index : {last + 1, Index{-2}}) {
+    CHECK_THROWS_WITH(adam.apply({.name = name, .axis = 0, .from = {0, index}}),
+                      Contains("takes index " + std::to_string(index) + " of axis 0"));
   }
   CHECK(adam.state(name).first.dim(0) == last + 1);  // nothing was done
-  adam.apply({.name = name, .axis = 0, .kept = {0, last}});
+  adam.apply({.name = name, .axis = 0, .from = {0, last}});
   CHECK(adam.state(name).first.dim(0) == 2);
+}
+
+TEST_CASE("an edit's fresh indices start with moments 0 and step count 0") {
+  const auto attention = small_attention(Layout::fused);
+  Adam adam(*attention);
+  for (const auto& [name, axis] : {std::pair("in_proj_weight", 0), {"out_proj.weight", 1}}) {
+    INFO(name);
+    OptimizerState& state = adam.state(name);
+    const Shape before = state.first.shape();
+    std::iota(state.first.data(), state.first.data() + before.size(), Real(1));
+    std::iota(state.second.data(), state.second.data() + before.size(), Real(2));
+    std::iota(state.steps.begin(), state.steps.end(), 5);
+    const Array first = state.first.clone(), second = state.second.clone();
+    constexpr Index fresh = ParameterEdit::fresh;
+    const std::vector<Index> from{2, fresh, 0, fresh};  // cut, moved and grown at once
+    adam.apply({.name = name, .axis = axis, .from = from});
+    CHECK(state.steps == std::vector<std::int64_t>{7, 0, 5, 0});
+    REQUIRE(state.first.shape() == before.with(axis, 4));
+    const auto at = [axis = axis](const Array& x, Index index, Index other) {
+      return axis == 0 ? x[index * x.dim(1) + other] : x[other * x.dim(1) + index];
+    };
+    for (Index i = 0; i < 4; ++i) {
+      const Index old = from[static_cast<std::size_t>(i)];
+      for (Index other = 0; other < before[1 - axis]; ++other) {
+        CHECK(at(state.first, i, other) == (old == fresh ? 0 : at(first, old, other)));
+        CHECK(at(state.second, i, other) == (old == fresh ? 0 : at(second, old, other)));
+      }
+    }
+  }
 }
 
 TEST_CASE("a parameter that is new to the optimizer starts at step 0 beside the others") {

@@ -7,6 +7,7 @@
 #include "report/attend_support.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
+#include "support/own_layouts.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;
@@ -116,6 +117,8 @@ std::vector<Record> all_cases() {
     c.block.activation = Activation::sigmoid;
   });
   add(ModelKind::classifier, Layout::shared, plain);
+  add(ModelKind::seq2seq, test::slopes_layout(), plain, {decoder(0, 1), encoder(1, 0)});
+  add(ModelKind::language_model, test::table_layout(), plain, {decoder(0, 0)});
   return cases;
 }
 
@@ -144,6 +147,10 @@ const std::vector<std::pair<std::string, std::string>> faults = {
     {"row[c], 0) / rows.length", "row[c], 0)"},
     {"bias ? bias.numbers[o] : 0", "0"},
     {"b_O ? Float64Array.from(b_O.numbers)", "false ? 0"},
+    {"+ head.bias(first + i, j)", ""},
+    {"head.bias(first + i, j)", "head.bias(i, j)"},
+    {"-numbers[head] * Math.abs(i - j)", "-numbers[head] * (i - j)"},
+    {"(head * queries + i) * keys + j", "i * keys + j"},
 };
 
 /// Compares in the browser, and writes what it found into the document.

@@ -20,8 +20,10 @@ void round_to_half(Module& model);
 ///   "attentions": [{"path": "encoder.layers.0.self_attn", "kind": "encoder", "layer": 0,
 ///                   "head_dim": 16, "alive": [0, 2],
 ///                   "slices": [{"role": "query", "head": 2, "name": "in_proj_weight", "axis": 0,
-///                               "begin": 16, "end": 32}]}] }
+///                               "begin": 16, "end": 32}],
+///                   "score_bias": {"shape": [4], "half": "..."}}] }   // where there is one
 /// ```
+/// A score bias is over the original heads, slopes [H] or a table [H, longest, longest].
 /// The bytes are little-endian halves, row by row; a tied parameter is listed once, under the first
 /// of its names. The slices are those of Attention::head_slices(), so that a reader needs to
 /// know no layout. Throws as round_to_half().
@@ -31,7 +33,7 @@ Record model_record(const SavedModel& saved);
 /// attention_record(): "logits" [rows][symbols] of the rounded model, and "rounding", the maximum
 /// |difference| of a logit from the model's own. Rounds the model for good. For a model of more
 /// than `most_bytes` bytes of halves, or with weights beyond them, {"left_out": "the reason"}
-/// alone.
+/// alone, also for attentions with parameters that are particular to their layout.
 Record page_model_record(const SavedModel& saved, const Record& seen,
                          Index most_bytes = Index{4} << 20);
 

@@ -1,6 +1,7 @@
 // Attention: several heads each look at the memory in their own way. The interface of all layouts.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -19,8 +20,10 @@ inline namespace HEADROOM_PRECISION {
 
 /// How the heads' projections are stored: one Linear per head, one for all heads, or one small one
 /// that every head reuses.
-enum class Layout { separate, fused, shared };
-/// Throws UsageError that lists the names.
+/// add_layout() gives out further values.
+enum class Layout : int { separate, fused, shared };
+const char* name_of(Layout layout);
+/// Throws UsageError that lists the names and suggests the nearest.
 Layout layout_from(const std::string& name);
 
 struct AttentionConfig {
@@ -57,23 +60,37 @@ struct KeyValueCache {
   Index length = 0;    // positions filled
   Index capacity = 0;  // longest sequence; set before the first use
   bool fixed = false;  // cross-attention: filled by the first call, then only read
+  Index answered = 0;  // of a fixed one: queries so far
   /// Row b becomes the former row rows[b] (beam search); there may be fewer than before.
   void reorder(std::span<const Index> rows);
   /// Makes room for that many positions in all; what is filled stays.
   void reserve(Index positions);
 };
 
-/// What a prune did to one parameter: only `kept` of `axis` stayed, in this order. A parameter that
-/// went away altogether has `gone`.
+/// How surgery changed one parameter: index i of `axis` is the former index from[i], or fresh. A
+/// parameter that is no longer in the model is `gone`.
 struct ParameterEdit {
+  static constexpr Index fresh = -1;
   std::string name;
   int axis = 0;
-  std::vector<Index> kept;
+  std::vector<Index> from = {};
   bool gone = false;
 };
 
-/// What part of a head a slice of a parameter is.
-enum class HeadRole { query, key, value, query_bias, key_bias, value_bias, output, output_bias };
+/// Which part of a head a slice of a parameter is. `score_bias`: its slope or its column of a table
+/// (AttentionOptions::score_bias). `extra`: what only one layout has, a gate's weights for example.
+enum class HeadRole {
+  query,
+  key,
+  value,
+  query_bias,
+  key_bias,
+  value_bias,
+  output,
+  output_bias,
+  score_bias,
+  extra
+};
 
 /// A range of the parameter `name` that belongs to `head`. Invariants of head_slices(),
 /// on which transplant, pruning, optimizer blocks and the pages build:
@@ -85,8 +102,9 @@ enum class HeadRole { query, key, value, query_bias, key_bias, value_bias, outpu
 ///  3. `name` is the parameter's name within the attention, `axis` one of its axes. All slices of
 ///     one parameter that belong to single heads have the same axis.
 ///  4. The slices of one parameter do not overlap and together cover it.
-///  5. A head has at most one slice of each role. Its query, key and value slices (and the biases')
-///     have D indices along axis 0, its output slice D along axis 1; index d of each is feature d.
+///  5. A head has at most one slice of each role (of `extra`: in each parameter). Its query, key
+///     and value slices (and the biases') have D indices along axis 0, its output slice D along
+///     axis 1; index d of each is feature d.
 struct HeadSlice : AxisRange {
   static constexpr Index of_none = -1, of_all = -2;
   HeadRole role = HeadRole::query;
@@ -109,7 +127,8 @@ struct AttentionLocation {
 
 /// Multi-head attention, y = sum over heads of A_h W_O^h + b_O with A_h = softmax(Q_h K_h^T /
 /// sqrt(D)) V_h. Vaswani et al. 2017, section 3.2.2. The layouts differ in how Q, K, V come about;
-/// masks, gates, cache and everything that can be asked are the same for all and live here.
+/// masks, gates, cache, score bias and everything that can be asked are the same for all and are
+/// here.
 class Attention : public Module {
  public:
   /// query [B, Tq, C], key [B, Tk, Ck], value [B, Tk, Cv]. With a cache the keys and values of this
@@ -130,8 +149,13 @@ class Attention : public Module {
   const AttentionConfig& config() const { return config_; }
   Index head_dim() const { return config_.head_dim; }
   virtual Layout layout() const = 0;
-  /// Which rows and columns of which parameter belong to which head; live heads only.
+  /// Which rows and columns of which parameter belong to which head; live heads only. Transplant,
+  /// pruning and optimizers know a layout by these alone; CONTRIBUTING.md states the laws.
   virtual std::vector<HeadSlice> head_slices() const = 0;
+  /// What is added to the scaled scores of `queries` x `keys` (AttentionOptions::score_bias, over
+  /// the original heads); undefined: nothing. `first` is the position of the first query: in cached
+  /// decoding, the number of queries before. Keys begin at position 0.
+  virtual Tensor score_bias(Index queries, Index keys, Index first) const;
   std::string title() const override;
 
   /// Where this attention is in its model. The layer or stack that owns it says so; by itself it is
@@ -148,13 +172,15 @@ class Attention : public Module {
   /// The layout's own part. Undefined key and value: only the query is wanted.
   virtual Projections project(const Tensor& query, const Tensor& key,
                               const Tensor& value) const = 0;
-  /// The output projection of the heads side by side, [B, Tq, live * D] -> [B, Tq, C].
-  virtual Tensor combine(const Tensor& heads) const = 0;
-  /// The layout's own part of prune(): `kept` are positions among the live heads before.
-  virtual std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) = 0;
+  /// The output projection of the heads side by side, [B, Tq, live * D] -> [B, Tq, C]. `query` is
+  /// the input that the queries came from.
+  virtual Tensor combine(const Tensor& heads, const Tensor& query) const = 0;
+  /// Drops the modules of removed heads; `kept` are positions among the live heads. Only a layout
+  /// with modules of single heads has any: prune() cuts the slices out of all other parameters.
+  virtual void drop_modules(std::span<const Index> kept);
   Index live() const { return static_cast<Index>(alive_.size()); }
-  /// Rows (or columns) of the heads at these positions among the live ones, D for each.
-  std::vector<Index> columns_of(std::span<const Index> positions) const;
+  /// [live, ...] -> [H, ...]: numbers of the live heads by original index, 0 for the removed ones.
+  Tensor of_original_heads(const Tensor& live_heads) const;
   /// What Xavier's rule takes for the fan-out of query, key and value projections.
   Index projection_fan_out() const;
 
@@ -166,10 +192,24 @@ class Attention : public Module {
 
 /// Builds an attention of any layout. Throws UsageError for sizes that do not fit together.
 std::unique_ptr<Attention> make_attention(Layout layout, const AttentionConfig& config, Rng& rng);
+using AttentionFactory =
+    std::function<std::unique_ptr<Attention>(const AttentionConfig& config, Rng& rng)>;
 
-/// Keeps `kept` of `axis` of a parameter: its value, its gradient; returns the edit. For layouts.
-ParameterEdit keep_indices(const std::string& name, Tensor& parameter, int axis,
-                           const std::vector<Index>& kept);
+/// A layout's line in a list.
+struct LayoutInfo {
+  Layout layout;
+  std::string name;
+  std::string summary;  // "one Linear per head"
+};
+/// All layouts: those of headroom, then those that were added.
+std::vector<LayoutInfo> layout_list();
+/// The names of all layouts, for help texts: "separate, fused, shared".
+std::string layout_names();
+
+/// Registers a layout of your own and returns it: make_attention(), models, checkpoints and help
+/// know it by its name from now on. Do it before threads start. Throws UsageError for a name that
+/// is empty or taken, and without a factory.
+Layout add_layout(std::string name, std::string summary, AttentionFactory make);
 
 /// Travels through a model's forward pass: what to ask of every attention, gates by location, and
 /// the answers.

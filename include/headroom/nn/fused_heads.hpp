@@ -27,8 +27,7 @@ class FusedHeads : public Attention {
 
  protected:
   Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
-  Tensor combine(const Tensor& heads) const override;
-  std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;
+  Tensor combine(const Tensor& heads, const Tensor& query) const override;
 };
 
 }  // namespace HEADROOM_PRECISION

@@ -62,10 +62,6 @@ class FeedForward : public Module {
 
 enum class PositionKind { sinusoidal, learned, none };
 
-/// The table [longest, width] of sinusoidal positions: sin(t / 10000^(2i/C)) in channel 2i, cos of
-/// the same in channel 2i + 1. Vaswani et al. 2017, section 3.5.
-Array sinusoids(Index longest, Index width);
-
 /// Adds to x [B, T, C] a vector per position: a learned table, or sin and cos of position times
 /// 10000^(-2i/C) in even and odd channels. Vaswani et al. 2017, section 3.5.
 class Positions : public Module {

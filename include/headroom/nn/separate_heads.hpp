@@ -22,8 +22,8 @@ class SeparateHeads : public Attention {
 
  protected:
   Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
-  Tensor combine(const Tensor& heads) const override;
-  std::vector<ParameterEdit> keep_heads(std::span<const Index> kept) override;
+  Tensor combine(const Tensor& heads, const Tensor& query) const override;
+  void drop_modules(std::span<const Index> kept) override;
 };
 
 }  // namespace HEADROOM_PRECISION

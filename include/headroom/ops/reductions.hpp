@@ -21,10 +21,6 @@ Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep = false);
 Tensor max(const Tensor& x, const Axes& axes = {}, bool keep = false);
 Tensor min(const Tensor& x, const Axes& axes = {}, bool keep = false);
 
-/// The transpose of broadcasting: sums x over the axes along which `shape` was repeated to become
-/// the shape of x. The gradient of a broadcast input. Throws ShapeError when it does not broadcast.
-Array sum_to(const Array& x, const Shape& shape);
-
 /// Position of the largest element along the last axis, the first of equals. No gradient.
 Ids argmax(const Array& x);
 

@@ -55,8 +55,9 @@ class Optimizer : public Stateful {
   /// Forgets the gradients of all parameters.
   void zero_grad();
 
-  /// Prunes the moments as the parameters were pruned: the kept indices stay, with their step
-  /// counts. Throws UsageError for an unknown parameter or an index that does not exist.
+  /// Changes the moments as surgery changed the parameters: former indices keep their moments and
+  /// step counts, fresh ones start with moments 0 and step count 0. Throws UsageError for an
+  /// unknown parameter or an index that is not there.
   void apply(const ParameterEdit& edit);
   void apply(std::span<const ParameterEdit> edits);
 

@@ -31,6 +31,14 @@ function rows_of(parameter, begin, end) {
   return {shape: [end - begin, ...parameter.shape.slice(1)], numbers: parameter.numbers.subarray(begin * width, end * width)};
 }
 
+/** What is added to the scaled score of query i and key j: nothing, -slope |i - j|, or an element of the head's table. */
+function score_bias_of(record, head) {
+  if (!record) return () => 0;
+  const numbers = half_numbers(record.half), [, queries, keys] = record.shape;
+  if (queries === undefined) return (i, j) => -numbers[head] * Math.abs(i - j);
+  return (i, j) => numbers[(head * queries + i) * keys + j];
+}
+
 /** Every live head with its part of each parameter, whatever the layout. */
 function load_attention(record, parameters) {
   const parameter = (slice) => parameters.get(`${record.path}.${slice.name}`);
@@ -42,7 +50,7 @@ function load_attention(record, parameters) {
     };
     const output = record.slices.find((s) => s.role === "output" && s.head === head);
     return {
-      key: head_key(record.kind, record.layer, head),
+      key: head_key(record.kind, record.layer, head), bias: score_bias_of(record.score_bias, head),
       input: shared ? [head * record.head_dim, (head + 1) * record.head_dim] : null,  // the columns that it reads
       W_Q: part("query"), b_Q: part("query_bias"), W_K: part("key"), b_K: part("key_bias"),
       W_V: part("value"), b_V: part("value_bias"), W_O: parameter(output), first: output.begin,
@@ -113,7 +121,7 @@ function softmax(scores) {
 }
 
 /**
- * y = b_O + sum over heads of gate_h A_h W_O^h with A_h = softmax(Q_h K_h^T / sqrt(D)) V_h.
+ * y = b_O + sum over heads of gate_h A_h W_O^h with A_h = softmax(Q_h K_h^T / sqrt(D) + score bias) V_h.
  * Keys and values of `memory` are appended to the head's cache; without memory the cache is only read.
  * Causal: row i of x sees what was cached before this call, and the first i + 1 rows of memory.
  * `look` has gates by head (1 where there is none) and collects the maps.
@@ -123,8 +131,9 @@ function attend(model, path, x, memory, causal, cache, look) {
   const y = x.map(() => b_O ? Float64Array.from(b_O.numbers) : new Float64Array(model.config.width));
   for (const head of heads) {
     const read = (rows) => head.input ? rows.map((row) => row.subarray(...head.input)) : rows;
-    const kept = cache[head.key] ??= {keys: [], values: []};
-    const before = kept.keys.length;
+    const kept = cache[head.key] ??= {keys: [], values: [], queries: 0};
+    const before = kept.keys.length, first = kept.queries;  // position of the first query
+    kept.queries += x.length;
     if (memory) {
       kept.keys.push(...linear(read(memory), head.W_K, head.b_K));
       kept.values.push(...linear(read(memory), head.W_V, head.b_V));
@@ -134,7 +143,7 @@ function attend(model, path, x, memory, causal, cache, look) {
     const map = look.maps[head.key] ??= [];
     queries.forEach((query, i) => {
       const seen = causal ? before + i + 1 : kept.keys.length;
-      const weights = softmax(kept.keys.slice(0, seen).map((key) => scale * dot(query, key)));
+      const weights = softmax(kept.keys.slice(0, seen).map((key, j) => scale * dot(query, key) + head.bias(first + i, j)));
       map.push(weights);
       if (gate !== 0) add_output(y[i], head, gate, mixed(weights, kept.values));
     });
