@@ -2,7 +2,7 @@
 # Installs headroom into a temporary prefix and builds one user's program against it.
 #
 # usage: consume.sh BUILD_FOLDER COMPILER KIND [LIBRARY BYTES [SCALAR MARCH]]
-#   KIND: package, bridge, pkg_config, subproject, configure_subproject, mixed
+#   KIND: package, bridge, layers, pkg_config, subproject, configure_subproject, mixed
 set -euo pipefail
 build=$1 compiler=$2 kind=$3 library=${4:-headroom} bytes=${5:-4} scalar=${6:-OFF} march=${7:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -24,7 +24,7 @@ must_not_mix() { # must_not_mix TEXT LOG
 }
 
 case $kind in
-  package | bridge)
+  package | bridge | layers)
     install_it
     configure "$kind" --no-warn-unused-cli -DLIBRARY="$library" \
       -DPROGRAM="$program" -DEXPECTED_BYTES="$bytes" -DSCALAR="$scalar" \
