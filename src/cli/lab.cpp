@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -55,12 +56,14 @@ std::string command_text(const LabCommand& command, const Experiment* experiment
 }
 
 /// One experiment in the wanted precision, or in both, double first.
-Record measure(const LabCommand& command, const Experiment& experiment) {
+LabRecord measure(const LabCommand& command, const Experiment& experiment) {
   const auto own = [&] { return run_experiment(experiment, command.options()); };
   const auto other = [&] {
     std::vector<std::string> words = typed(command, &experiment, other_precision);
     words.insert(words.end(), {"--json", "--threads", std::to_string(num_threads())});
-    return sibling_record(words);
+    auto record = struct_of<LabRecord>(sibling_record(words), other_precision);
+    check(record);
+    return record;
   };
   if (command.precision == own_precision) return own();
   if (command.precision == other_precision) return other();
@@ -144,21 +147,22 @@ int one(const LabCommand& command) {
   completed(experiment, command.options());  // refuses before a folder is made
   std::optional<RunFolder> folder;
   if (writes(command)) folder = folder_for(command);
-  Record record;
+  LabRecord record;
   {
     const Doing doing(fmt::format("{} in {} ...", experiment.name, command.precision));
     record = measure(command, experiment);
   }
-  record["command"] = command_text(command, &experiment);
-  record["environment"] = environment();
+  record.command = command_text(command, &experiment);
+  record.environment = environment();
+  const std::string json = json_of(record).dump();
   if (command.json) {
-    fmt::print("{}\n", record.dump());
+    fmt::print("{}\n", json);
   } else {
     fmt::print("{}", lab_text(record, TerminalStyle::of(stdout)));
   }
   if (folder) {
-    folder->write_config(record["options"]);
-    write_file(folder->path() / "records.json", record.dump() + "\n");
+    folder->write_config(json_of(record.options));
+    write_file(folder->path() / "records.json", json + "\n");
     write_lab_page(record, folder->report());
     if (!command.json) fmt::print("\n  The page: {}\n", folder->report().string());
   }
@@ -171,12 +175,10 @@ int one(const LabCommand& command) {
 }
 
 /// The links between the pages of one run.
-Record neighbours(std::size_t at) {
+std::map<std::string, LabLink> neighbours(std::size_t at) {
   const auto all = experiments();
-  const auto page = [&](std::size_t i) {
-    return Record{{"name", all[i].name}, {"file", all[i].name + ".html"}};
-  };
-  Record nav = {{"index", {{"name", "all"}, {"file", "index.html"}}}};
+  const auto page = [&](std::size_t i) { return LabLink{all[i].name, all[i].name + ".html"}; };
+  std::map<std::string, LabLink> nav{{"index", {"all", "index.html"}}};
   if (at > 0) nav["previous"] = page(at - 1);
   if (at + 1 < all.size()) nav["next"] = page(at + 1);
   return nav;
@@ -188,7 +190,8 @@ int all(const LabCommand& command) {
   if (writes(command)) folder = folder_for(command);
   const TerminalStyle style = TerminalStyle::of(stdout);
   const auto began = std::chrono::steady_clock::now();
-  Record records = Record::array();
+  LabRun run;
+  run.command = command_text(command, nullptr);
   std::vector<std::string> failed;
   std::size_t claims = 0;
   if (!command.json) fmt::print("\n");
@@ -197,35 +200,34 @@ int all(const LabCommand& command) {
     {
       const Doing doing(fmt::format("{}/{}  {} in {} ...", i + 1, experiments().size(),
                                     experiment.name, command.precision));
-      records.push_back(measure(command, experiment));
+      run.experiments.push_back(measure(command, experiment));
     }
-    Record& record = records.back();
-    record["command"] = command_text(command, &experiment);
-    record["environment"] = environment();
-    record["nav"] = neighbours(i);
-    record["file"] = experiment.name + ".html";
+    LabRecord& record = run.experiments.back();
+    record.command = command_text(command, &experiment);
+    record.environment = environment();
+    record.nav = neighbours(i);
+    record.file = experiment.name + ".html";
     const std::vector<std::string> broken = failed_claims(record);
-    claims += record["claims"].size();
+    claims += record.claims.size();
     for (const std::string& claim : broken) failed.push_back(failed_text(experiment, claim));
     if (command.json) continue;
     double seconds = 0;
-    for (const Record& part : record["seconds"]) seconds += part.get<double>();
+    for (const auto& [precision, part] : record.seconds) seconds += part;
     const char* tick = style.unicode ? "✓" : "+";
     const char* cross = style.unicode ? "✗" : "x";
     fmt::print("  {}  {}  {:>2} claims  {:>5.1f} s  {}\n",
                emphasised(broken.empty() ? tick : cross,
                           broken.empty() ? Emphasis::good : Emphasis::bad, style),
-               padded(experiment.name, 18), record["claims"].size(), seconds,
+               padded(experiment.name, 18), record.claims.size(), seconds,
                broken.empty() ? experiment.title : broken.front());
     std::fflush(stdout);
   }
-  if (command.json) fmt::print("{}\n", records.dump());
+  if (command.json) fmt::print("{}\n", json_of(run.experiments).dump());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
   if (folder) {
-    const Record run = {
-        {"kind", "lab-all"}, {"command", command_text(command, nullptr)}, {"experiments", records}};
-    write_file(folder->path() / "records.json", run.dump() + "\n");
-    write_lab_run(run, folder->path() / lab_front_page(run));
+    const Record records = json_of(run);
+    write_file(folder->path() / "records.json", records.dump() + "\n");
+    write_lab_pages(run, folder->path() / lab_front_page(records));
   }
   if (!command.json) {
     fmt::print("\n  {} in {} ({:.0f} s)\n",

@@ -120,26 +120,22 @@ LabOptions completed(const Experiment& experiment, LabOptions options) {
   return options;
 }
 
-Record run_experiment(const Experiment& experiment, const LabOptions& given) {
-  const LabOptions options = completed(experiment, given);
-  constexpr const char* precision = is_double ? "double" : "float";
+LabRecord run_experiment(const Experiment& experiment, const LabOptions& given) {
   const auto began = std::chrono::steady_clock::now();
+  LabRecord record;
+  record.name = experiment.name;
+  record.title = experiment.title;
+  record.asked_in = experiment.asked_in;
+  record.group = experiment.group();
+  record.question = experiment.question;
+  record.computed = experiment.computed;
+  record.formulas = experiment.formulas;
+  record.options = completed(experiment, given);
   Notebook book;
-  experiment.run(options, book);
+  experiment.run(record.options, book);
+  book.write_into(record);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
-  Record record = {
-      {"kind", "lab"},
-      {"name", experiment.name},
-      {"asked_in", experiment.asked_in},
-      {"group", experiment.group()},
-      {"title", experiment.title},
-      {"question", experiment.question},
-      {"computed", experiment.computed},
-      {"formulas", experiment.formulas},
-      {"options", {{"width", options.width}, {"heads", options.heads}, {"seed", options.seed}}},
-      {"precisions", {precision}},
-      {"seconds", {{precision, seconds.count()}}}};
-  record.update(book.record());
+  record.seconds[record.precisions.front()] = seconds.count();
   return record;
 }
 

@@ -7,14 +7,15 @@ using namespace headroom;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const Record all = [] {
-    Record experiment = small_experiment();
-    experiment["file"] = "small.html";
-    return Record{{"kind", "lab-all"},
-                  {"command", "headroom lab all"},
-                  {"experiments", Record::array({experiment, experiment})}};
+    LabRecord experiment = small_experiment();
+    experiment.file = "small.html";
+    LabRun run;
+    run.command = "headroom lab all";
+    run.experiments = {experiment, experiment};
+    return json_of(run);
   }();
   FuzzedDataProvider bytes(data, size);
-  const Record sound = bytes.ConsumeBool() ? all : small_experiment();
+  const Record sound = bytes.ConsumeBool() ? all : json_of(small_experiment());
   const Record records = other_record(sound, bytes);
   if (!is_lab_run(records)) return 0;
   const bool written = reads([&] { write_lab_run(records, file_of("")); });

@@ -19,8 +19,18 @@ using namespace headroom;
 
 inline const char* const precision = is_double ? "double" : "float";
 
+/// The record of a run in JSON.
 inline Record run(const std::string& name, Index width, Index heads, std::uint64_t seed = 1) {
-  return run_experiment(find_experiment(name), {.width = width, .heads = heads, .seed = seed});
+  const LabOptions options{.width = width, .heads = heads, .seed = seed};
+  return json_of(run_experiment(find_experiment(name), options));
+}
+
+/// A cell, title or answer of a record in JSON as people read it.
+inline std::string in_words(const Record& value) { return words(struct_of<Value>(value, "value")); }
+
+/// The claims of a record in JSON that do not hold.
+inline std::vector<std::string> failed_claims_of(const Record& record) {
+  return failed_claims(struct_of<LabRecord>(record, "record"));
 }
 
 /// Every claim holds for several seeds and sizes (under sanitizers for the last of them); there are
@@ -30,10 +40,10 @@ inline void check_holds(const std::string& name, const std::vector<LabOptions>& 
   for (const LabOptions& options : sanitized ? std::vector{runs.back()} : runs) {
     INFO(name << " width " << options.width << " heads " << options.heads << " seed "
               << options.seed);
-    const Record record = run_experiment(find_experiment(name), options);
+    const LabRecord record = run_experiment(find_experiment(name), options);
     for (const std::string& failed : failed_claims(record)) FAIL_CHECK(failed);
-    CHECK(record["claims"].size() >= claims);
-    CHECK(record["answer"][precision].get<std::string>().size() > 80);
+    CHECK(record.claims.size() >= claims);
+    CHECK(words(record.answer).size() > 80);
   }
 }
 

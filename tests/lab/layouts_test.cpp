@@ -63,7 +63,7 @@ TEST_CASE("layouts says that a misread order is another layer only where it is o
     const Record record = run("layouts", width, heads);
     const Record& block = block_with(record, "written as [D, heads], read as");
     CHECK(block["rows"][0][2] == 0);
-    return block["look"].get<std::string>();
+    return in_words(block["look"]);
   };
   CHECK_THAT(look(12, 3), Catch::EndsWith("misread, another one."));
   for (const Index heads : {1, 4}) {

@@ -13,7 +13,7 @@ using namespace headroom;
 namespace {
 
 /// "120 [90, 150]" -> 120
-double front(const Record& cell) { return std::stod(cell.get<std::string>()); }
+double front(const Record& cell) { return cell["value"]; }
 
 /// The difference of the parameters of both layouts after the first step of one of the seeds.
 double after_first_step(Index width, Index heads, std::uint64_t seed, std::uint64_t draw) {
@@ -79,7 +79,7 @@ TEST_CASE("rounding shows the first step's difference, and levels that fit its c
   for (const Record& row : lab_test::block_with(record, "level")["rows"]) {
     const double level = std::stod(row[0].get<std::string>());
     INFO("level " << level);
-    if (row[1].get<std::string>().find("seeds") != std::string::npos) {  // "3 of 5 seeds within"
+    if (row[1].contains("text")) {  // "3 of 5 seeds within"
       CHECK(first_above(least, level) == 1e9);
       continue;
     }

@@ -15,7 +15,7 @@ TEST_CASE("single-vs-multi holds for any seed and size") {
 TEST_CASE("single-vs-multi reproduces the text at its own size", "[long]") {
   if (sanitized) return;  // the other sizes run
   const Record record = run("single-vs-multi", 0, 0);
-  for (const std::string& failed : failed_claims(record)) FAIL_CHECK(failed);
+  for (const std::string& failed : failed_claims_of(record)) FAIL_CHECK(failed);
   CHECK(measured(record, "share of draws that saturate") > 0.6);
   CHECK(measured(record, "seed 1, all rows one-hot") == 0);
   if (!is_double) {

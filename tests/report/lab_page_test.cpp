@@ -1,6 +1,7 @@
 // Pages and texts of the laboratory, from a record with every kind of block.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 #include "headroom/base/error.hpp"
@@ -17,11 +18,11 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// The same, but that no text asks for it.
-Record unasked_experiment() {
-  Record record = small_experiment();
-  record["name"] = "unasked";
-  record["asked_in"] = "";
-  record["group"] = "the gradient laboratory";
+LabRecord unasked_experiment() {
+  LabRecord record = small_experiment();
+  record.name = "unasked";
+  record.asked_in = "";
+  record.group = "the gradient laboratory";
   return record;
 }
 
@@ -40,6 +41,8 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
   CHECK_THAT(text, Contains("shades: # from 0.6, + from 0.3"));
   CHECK_THAT(text, Contains("+ difference") && Contains("x gradient"));
   CHECK_THAT(text, Contains("double 1.0e-15 <= 1.0e-6,  float 3.0e-6 <= 1.0e-6"));
+  CHECK_THAT(text, Contains("float 0 in [-1, 1]"));
+  CHECK_THAT(text, Contains("A table of 0.5 [0.25, 1]") && Contains("0.252 [0.238, 0.266]"));
   CHECK_THAT(text, Contains("Yes, it is. (In float: Nearly.)"));
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
@@ -49,11 +52,11 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
 }
 
 TEST_CASE("a table that is wider than the terminal is turned, and says so") {
-  Record record = small_experiment();
-  Record& table = record["blocks"][0];
+  LabRecord record = small_experiment();
+  auto& table = std::get<LabTable>(record.blocks[0]);
   for (int i = 0; i < 8; ++i) {
-    table["columns"].push_back(fmt::format("a long title {}", i));
-    for (Record& row : table["rows"]) row.push_back(i);
+    table.columns.push_back(fmt::format("a long title {}", i));
+    for (auto& row : table.rows) row.push_back(i);
   }
   TerminalStyle plain;
   plain.unicode = false;
@@ -64,21 +67,28 @@ TEST_CASE("a table that is wider than the terminal is turned, and says so") {
   CHECK_THAT(lab_text(record, plain), !Contains("turned"));
 }
 
-TEST_CASE("a map with what is no number is drawn, and says so by its claims alone") {
-  Record record = small_experiment();
-  record["blocks"][3]["maps"][0]["rows"][1][2] = nullptr;  // what JSON makes of NaN
+TEST_CASE("a map with NaN is drawn, and says so by its claims alone") {
+  LabRecord record = small_experiment();
+  std::get<LabMaps>(record.blocks[3]).maps[0].rows[1][2] = std::nan("");
   TerminalStyle plain;
   plain.unicode = false;
   CHECK_THAT(lab_text(record, plain), Contains("head 0") && Contains("x gradient"));
 }
 
 TEST_CASE("an experiment's text cannot end the page's script, and the page holds the record") {
-  const Record record = small_experiment();
+  const LabRecord record = small_experiment();
   const std::string page = lab_page(record, "/* chart */");
   CHECK_THAT(page, Contains("Is &lt;/script&gt; &quot;safe&quot;?"));
   const std::string open = "<script type=\"application/json\" id=\"run\">";
   const std::size_t begin = page.find(open) + open.size();
-  CHECK(Record::parse(page.substr(begin, page.find("</script>", begin) - begin)) == record);
+  const Record held = Record::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  // Sentences and intervals are in words; the rest is the record.
+  CHECK(held["answer"] == "Yes, it is. (In float: Nearly.)");
+  CHECK(held["blocks"][0]["title"] == "A table of 0.5 [0.25, 1]");
+  CHECK(held["blocks"][0]["rows"][0] == Record{"first", 1050624, nullptr});
+  CHECK(held["blocks"][0]["rows"][1] == Record{"second", "0.252 [0.238, 0.266]", true});
+  CHECK(held["claims"] == json_of(record.claims));
+  CHECK(held["blocks"][2]["series"] == json_of(record)["blocks"][2]["series"]);
 }
 
 TEST_CASE("a browser draws an experiment on a phone, a tablet and a desk, light and dark",
@@ -114,10 +124,12 @@ TEST_CASE("the page of an experiment that no text asks for names its group inste
 TEST_CASE("a browser draws the list of experiments, with links and what failed", "[long]") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
-  Record record = small_experiment(), other = unasked_experiment();
-  record["file"] = "small.html";
-  other["file"] = "unasked.html";
-  write_lab_index(Record::array({record, other}), folder / "index.html");
+  LabRecord record = small_experiment(), other = unasked_experiment();
+  record.file = "small.html";
+  other.file = "unasked.html";
+  LabRun run;
+  run.experiments = {record, other};
+  write_lab_pages(run, folder / "index.html");
   for (const OpenedPage& page : check_page(folder / "index.html", folder / "browser")) {
     CHECK_THAT(page.dom, Contains("<h2>Asked on forums and in courses</h2>") &&
                              Contains("<h2>The gradient laboratory</h2>") &&
@@ -131,41 +143,55 @@ TEST_CASE("a browser draws the list of experiments, with links and what failed",
 TEST_CASE("the pages of a run of the laboratory are written again from its records") {
   if (find_chart_js().empty()) return;
   const TemporaryFolder folder;
-  Record record = small_experiment();
+  LabRecord one = small_experiment();
+  Record record = json_of(one);
   CHECK(is_lab_run(record));
   CHECK(std::string(lab_front_page(record)) == "report.html");
   write_lab_run(record, folder / "report.html");
   CHECK_THAT(folder.content("report.html"), Contains("Is &lt;/script&gt;"));
 
-  record["file"] = "small.html";
-  const Record all = {
-      {"kind", "lab-all"}, {"command", "headroom lab all"}, {"experiments", {record}}};
+  one.file = "small.html";
+  LabRun run;
+  run.command = "headroom lab all";
+  run.experiments = {one};
+  const Record all = json_of(run);
   CHECK(is_lab_run(all));
   write_lab_run(all, folder / lab_front_page(all));
   CHECK_THAT(folder.content("small.html"), Contains("headroom lab small"));
   CHECK_THAT(folder.content("index.html"), Contains("\"command\":\"headroom lab all\""));
 
-  for (const Record& run : {Record{{"title", "a run"}}, Record{{"kind", 3}}, Record::array()}) {
-    CHECK_FALSE(is_lab_run(run));
+  for (const Record& other : {Record{{"title", "a run"}}, Record{{"kind", 3}}, Record::array()}) {
+    CHECK_FALSE(is_lab_run(other));
   }
+  const auto refused = [&](const Record& wrong) {
+    CHECK_THROWS_AS(write_lab_run(wrong, folder / "report.html"), DataError);
+  };
   for (const char* key : {"claims", "blocks", "answer", "group"}) {
     INFO(key);
     Record without = record;
     without.erase(key);
-    CHECK_THROWS_AS(write_lab_run(without, folder / "report.html"), DataError);
+    refused(without);
   }
   for (const char* key : {"text", "relation"}) {
     Record without = all;
     for (Record& claim : without["experiments"][0]["claims"]) claim.erase(key);
     INFO(key);
-    CHECK_THROWS_AS(write_lab_run(without, folder / "index.html"), DataError);
+    refused(without);
   }
   for (const Record& wrong : {Record(3), Record::array(), Record::array({"half"})}) {
     Record other = record;
     other["precisions"] = wrong;
-    CHECK_THROWS_AS(write_lab_run(other, folder / "report.html"), DataError);
+    refused(other);
   }
-  Record outside = all;
-  outside["experiments"][0]["file"] = "../small.html";
-  CHECK_THROWS_AS(write_lab_run(outside, folder / "index.html"), DataError);
+  Record ragged = record;
+  ragged["blocks"][0]["rows"][1].push_back(1);
+  refused(ragged);
+  ragged = record;
+  ragged["blocks"][3]["maps"][0]["rows"].push_back({1, 2, 3});
+  refused(ragged);
+  for (const char* name : {"../small.html", ""}) {
+    Record outside = all;
+    outside["experiments"][0]["file"] = name;
+    refused(outside);
+  }
 }

@@ -1,75 +1,58 @@
 // An experiment's record with every kind of block, for tests of the laboratory's pages.
 #pragma once
 
-#include "headroom/base/record.hpp"
+#include "headroom/lab/lab_record.hpp"
 
 /// Two precisions, one claim that holds, one that fails in float, one for float only.
-inline headroom::Record small_experiment() {
-  using headroom::Record;
-  Record record = {{"kind", "lab"},
-                   {"name", "small"},
-                   {"asked_in", "a question"},
-                   {"group", "asked on forums and in courses"},
-                   {"title", "Is </script> \"safe\"?"},
-                   {"question", "Is it?"},
-                   {"computed", "Nothing much."},
-                   {"formulas", {"y = x W^T + b"}},
-                   {"options", {{"width", 8}, {"heads", 2}, {"seed", 1}}},
-                   {"precisions", {"double", "float"}},
-                   {"seconds", {{"double", 0.5}, {"float", 0.25}}},
-                   {"command", "headroom lab small"},
-                   {"environment", {{"threads", 2}}}};
-  record["answer"] = {{"double", "Yes, it is."}, {"float", "Nearly."}};
-  const auto seen = [](double measured, bool holds) {
-    return Record{{"measured", measured}, {"bound", 1e-6}, {"holds", holds}};
-  };
-  record["claims"] =
-      Record::array({{{"text", "difference"},
-                      {"relation", "<="},
-                      {"double", seen(1e-16, true)},
-                      {"float", seen(2e-7, true)}},
-                     {{"text", "gradient"},
-                      {"relation", "<="},
-                      {"double", seen(1e-15, true)},
-                      {"float", seen(3e-6, false)}},
-                     {{"text", "of float only"}, {"relation", "<="}, {"float", seen(0, true)}}});
-  record["blocks"] =
-      Record::array({{{"type", "table"},
-                      {"title", "A table"},
-                      {"look", "Look here."},
-                      {"columns", {"", "numbers", "of them odd"}},
-                      {"rows", {{"first", 1050624, nullptr}, {"second", 0.25, true}}}},
-                     {{"type", "shapes"},
-                      {"title", "Shapes"},
-                      {"look", "On the way."},
-                      {"columns", {"stage", "shape", "how it came about"}},
-                      {"rows", {{"x", "[1, 12, 8]", "input"}, {"scores", "[2, 12, 12]", "Q K^T"}}}},
-                     {{"type", "chart"},
-                      {"title", "A chart"},
-                      {"look", "It falls."},
-                      {"x", "heads"},
-                      {"y", "difference"},
-                      {"log", true},
-                      {"series",
-                       {{{"name", "one"}, {"points", {{1, 1e-7}, {2, 1e-5}, {4, 0.1}}}},
-                        {{"name", "two"}, {"points", {{2, 1e-3}, {8, 0.5}}}}}}},
-                     {{"type", "maps"},
-                      {"title", "Maps"},
-                      {"look", "Two heads."},
-                      {"queries", {"q0", "q1"}},
-                      {"keys", {"k0", "k1", "k2"}},
-                      {"maps",
-                       {{{"name", "head 0"}, {"rows", {{0.9, 0.1, 0.0}, {0.2, 0.3, 0.5}}}},
-                        {{"name", "head 1"}, {"rows", {{0.0, 0.1, 0.9}, {1.0, 0.0, 0.0}}}}}}},
-                     {{"type", "matrices"},
-                      {"title", "A derivation"},
-                      {"look", "Line by line."},
-                      {"steps",
-                       {{{"name", "dP"},
-                         {"formula", "R V^T"},
-                         {"parts",
-                          {{{"name", "single"},
-                            {"shape", "[2, 2]"},
-                            {"corner", {{1.5, -2e-9}, {0.0, 3.0}}}}}}}}}}});
+inline headroom::LabRecord small_experiment() {
+  using namespace headroom;
+  LabRecord record;
+  record.name = "small";
+  record.title = "Is </script> \"safe\"?";
+  record.asked_in = "a question";
+  record.group = "asked on forums and in courses";
+  record.question = "Is it?";
+  record.computed = "Nothing much.";
+  record.formulas = {"y = x W^T + b"};
+  record.options = {8, 2, 1};
+  record.precisions = {"double", "float"};
+  record.seconds = {{"double", 0.5}, {"float", 0.25}};
+  record.answer = joined("Yes, it is.", "float", "Nearly.");
+  record.command = "headroom lab small";
+  record.environment = {{"threads", 2}};
+  record.claims = {
+      {"difference", "<=", {{"double", {1e-16, {1e-6}, true}}, {"float", {2e-7, {1e-6}, true}}}},
+      {"gradient", "<=", {{"double", {1e-15, {1e-6}, true}}, {"float", {3e-6, {1e-6}, false}}}},
+      {"of float only", "in", {{"float", {0, {-1, 1}, true}}}}};
+  LabTable table;
+  table.title = sentence("A table of {}", Interval{0.5, 0.25, 1});
+  table.look = "Look here.";
+  table.columns = {"", "numbers", "of them odd"};
+  table.rows = {{"first", 1050624, nullptr}, {"second", Interval{0.252, 0.238, 0.266}, true}};
+  LabTable shapes;
+  shapes.type = "shapes";
+  shapes.title = "Shapes";
+  shapes.look = "On the way.";
+  shapes.columns = {"stage", "shape", "how it came about"};
+  shapes.rows = {{"x", "[1, 12, 8]", "input"}, {"scores", "[2, 12, 12]", "Q K^T"}};
+  LabChart chart;
+  chart.title = "A chart";
+  chart.look = "It falls.";
+  chart.x = "heads";
+  chart.y = "difference";
+  chart.log = true;
+  chart.series = {{"one", {{1, 1e-7}, {2, 1e-5}, {4, 0.1}}}, {"two", {{2, 1e-3}, {8, 0.5}}}};
+  LabMaps maps;
+  maps.title = "Maps";
+  maps.look = "Two heads.";
+  maps.queries = {"q0", "q1"};
+  maps.keys = {"k0", "k1", "k2"};
+  maps.maps = {{"head 0", {{0.9, 0.1, 0.0}, {0.2, 0.3, 0.5}}},
+               {"head 1", {{0.0, 0.1, 0.9}, {1.0, 0.0, 0.0}}}};
+  LabDerivation derivation;
+  derivation.title = "A derivation";
+  derivation.look = "Line by line.";
+  derivation.steps = {{"dP", "R V^T", {{"single", "[2, 2]", {{1.5, -2e-9}, {0.0, 3.0}}}}}};
+  record.blocks = {table, shapes, chart, maps, derivation};
   return record;
 }

@@ -6,19 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "headroom/base/record.hpp"
+#include "headroom/lab/lab_record.hpp"
 #include "headroom/lab/notebook.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
-
-/// What an experiment is run with. A size of 0 stands for the experiment's own.
-struct LabOptions {
-  Index width = 0;  // C
-  Index heads = 0;  // H
-  std::uint64_t seed = 1;
-  Index head_dim() const { return width / heads; }
-};
 
 /// Which sizes an experiment takes, besides that the heads must divide the width.
 struct LabLimits {
@@ -61,9 +53,8 @@ const Experiment& find_experiment(const std::string& name);
 /// `head-slices: --heads 5 must divide --width 768 (try 4 or 6)`.
 LabOptions completed(const Experiment& experiment, LabOptions options);
 
-/// Runs an experiment in this build's precision. The record is the one that lab_record.hpp
-/// describes. Throws UsageError as completed() does.
-Record run_experiment(const Experiment& experiment, const LabOptions& options);
+/// Runs an experiment in this build's precision. Throws UsageError as completed() does.
+LabRecord run_experiment(const Experiment& experiment, const LabOptions& options);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

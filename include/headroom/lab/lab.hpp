@@ -4,3 +4,4 @@
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
 #include "headroom/lab/notebook.hpp"
+#include "headroom/lab/text.hpp"

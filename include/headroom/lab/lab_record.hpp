@@ -1,54 +1,265 @@
-// The record of an experiment: what it may hold, both precisions in one, and what did not hold.
+// LabRecord: everything that a run of an experiment leaves behind, as structs and as JSON.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "headroom/base/record.hpp"
+#include "headroom/io/fields.hpp"
+#include "headroom/lab/text.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-// ```
-// { "kind": "lab", "name": "head-slices", "title": "...",
-//   "asked_in": "...",                              // "" where nobody is known to ask
-//   "group": "asked on forums and in courses",      // or "the gradient laboratory"
-//   "question": "...", "computed": "...", "formulas": ["..."],
-//   "options": {"width": 768, "heads": 12, "seed": 1},
-//   "precisions": ["double"],                       // or ["float"], or both
-//   "seconds": {"double": 0.2},
-//   "answer": {"double": "..."},                    // computed from the run
-//   "claims": [{"text": "...", "relation": "<=",    // <= >= > == or in [low, high]
-//               "double": {"measured": 3e-16, "bound": 1e-12, "holds": true}}],
-//   "blocks": [                                     // in the order in which they are read
-//     {"type": "table", "title": "...", "look": "...", "columns": [...], "rows": [[...]]},
-//     {"type": "shapes", ... as a table: stage, shape, how it came about ...},
-//     {"type": "chart", "title", "look", "x": "heads", "y": "difference", "log": true,
-//      "series": [{"name": "...", "points": [[1, 0.5], ...]}]},
-//     {"type": "maps", "title", "look", "queries": ["..."], "keys": ["..."],
-//      "maps": [{"name": "head 0", "rows": [[...]]}]},          // numbers of [0, 1]
-//     {"type": "matrices", "title", "look",
-//      "steps": [{"name": "dP", "formula": "dO V^T",            // a line of a derivation
-//                 "parts": [{"name": "single", "shape": "[10, 10]", "corner": [[...]]}]}]}] }
-// ```
-// Cells of tables are texts, numbers, truth values or null. Titles say what was found.
+/// The sizes and the seed of a run. A size of 0 is the experiment's default.
+struct LabOptions {
+  Index width = 0;  // C
+  Index heads = 0;  // H
+  std::uint64_t seed = 1;
+  Index head_dim() const { return width / heads; }
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("width", &LabOptions::width);
+    visit("heads", &LabOptions::heads);
+    visit("seed", &LabOptions::seed);
+  }
+};
+
+// ---------------------------------------------------------------- blocks: what was computed
+
+/// A table; "shapes" is one of stages: name, shape, how it came about.
+struct LabTable {
+  std::string type = "table";  // or "shapes"
+  Text title, look;            // the finding, and the caption
+  std::vector<std::string> columns;
+  std::vector<std::vector<Value>> rows;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("type", &LabTable::type);
+    visit("title", &LabTable::title);
+    visit("look", &LabTable::look);
+    visit("columns", &LabTable::columns);
+    visit("rows", &LabTable::rows);
+  }
+};
+
+/// Curves over a common axis; `log` draws powers of ten at equal distances.
+struct LabChart {
+  struct Series {
+    std::string name;
+    std::vector<std::pair<double, double>> points;
+  };
+  std::string type = "chart";
+  Text title, look;
+  std::string x, y;  // names of the axes
+  bool log = false;
+  std::vector<Series> series;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("type", &LabChart::type);
+    visit("title", &LabChart::title);
+    visit("look", &LabChart::look);
+    visit("x", &LabChart::x);
+    visit("y", &LabChart::y);
+    visit("log", &LabChart::log);
+    visit("series", &LabChart::series);
+  }
+};
+
+/// Heat maps of numbers in [0, 1] with common axes.
+struct LabMaps {
+  struct Map {
+    std::string name;
+    std::vector<std::vector<double>> rows;  // [queries, keys]
+
+    template <class Visit>
+    static void fields(Visit visit) {
+      visit("name", &Map::name);
+      visit("rows", &Map::rows);
+    }
+  };
+  std::string type = "maps";
+  Text title, look;
+  std::vector<std::string> queries, keys;
+  std::vector<Map> maps;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("type", &LabMaps::type);
+    visit("title", &LabMaps::title);
+    visit("look", &LabMaps::look);
+    visit("queries", &LabMaps::queries);
+    visit("keys", &LabMaps::keys);
+    visit("maps", &LabMaps::maps);
+  }
+};
+
+/// A derivation: every step has a name, a formula, and the upper left corners of its matrices.
+struct LabDerivation {
+  struct Part {
+    std::string name, shape;
+    std::vector<std::vector<double>> corner;
+
+    template <class Visit>
+    static void fields(Visit visit) {
+      visit("name", &Part::name);
+      visit("shape", &Part::shape);
+      visit("corner", &Part::corner);
+    }
+  };
+  struct Step {
+    std::string name, formula;
+    std::vector<Part> parts;
+
+    template <class Visit>
+    static void fields(Visit visit) {
+      visit("name", &Step::name);
+      visit("formula", &Step::formula);
+      visit("parts", &Step::parts);
+    }
+  };
+  std::string type = "matrices";
+  Text title, look;
+  std::vector<Step> steps;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("type", &LabDerivation::type);
+    visit("title", &LabDerivation::title);
+    visit("look", &LabDerivation::look);
+    visit("steps", &LabDerivation::steps);
+  }
+};
+
+using LabBlock = std::variant<LabTable, LabChart, LabMaps, LabDerivation>;
+
+// A series in JSON is {"name", "points": [[x, y], ...]}; a block is the struct that "type" names.
+Record json_of(const LabChart::Series& series);
+Record json_of(const LabBlock& block);
+void read_json(const JsonNode& from, LabChart::Series& to);
+void read_json(const JsonNode& from, LabBlock& to);
+
+// ---------------------------------------------------------------- claims: what must hold
+
+/// A number that was measured in one precision, and what it is compared with: a bound, or the two
+/// ends of an interval.
+struct LabMeasurement {
+  double measured = 0;
+  std::vector<double> bound;
+  bool holds = false;
+
+  /// "0.25", "[0.1, 0.4]"
+  std::string bound_text() const;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("measured", &LabMeasurement::measured);
+    visit("bound", &LabMeasurement::bound);
+    visit("holds", &LabMeasurement::holds);
+  }
+};
+
+struct LabClaim {
+  std::string text;
+  std::string relation;                        // <= >= > == in
+  std::map<std::string, LabMeasurement> runs;  // by precision
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("text", &LabClaim::text);
+    visit("relation", &LabClaim::relation);
+    visit(the_rest, &LabClaim::runs);
+  }
+};
+
+// ---------------------------------------------------------------- the record
+
+/// A link to another page of the same run.
+struct LabLink {
+  std::string name, file;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("name", &LabLink::name);
+    visit("file", &LabLink::file);
+  }
+};
+
+/// A run of an experiment in one precision, or two such runs as one.
+struct LabRecord {
+  std::string kind = "lab", name, title;
+  std::string asked_in;  // "" where nobody is known to ask
+  std::string group;     // "asked on forums and in courses" or "the gradient laboratory"
+  std::string question, computed;
+  std::vector<std::string> formulas;
+  LabOptions options;
+  std::vector<std::string> precisions;    // "double", "float"; both, in this order
+  std::map<std::string, double> seconds;  // by precision
+  Text answer;
+  std::vector<LabClaim> claims;
+  std::vector<LabBlock> blocks;  // in reading order
+  // Added by the program: the command that repeats the run, the machine, and, when the page is one
+  // of several, its file and links to the others ("index", "previous", "next").
+  std::string command;
+  Record environment;
+  std::string file;
+  std::map<std::string, LabLink> nav;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("kind", &LabRecord::kind);
+    visit("name", &LabRecord::name);
+    visit("title", &LabRecord::title);
+    visit("asked_in", &LabRecord::asked_in);
+    visit("group", &LabRecord::group);
+    visit("question", &LabRecord::question);
+    visit("computed", &LabRecord::computed);
+    visit("formulas", &LabRecord::formulas);
+    visit("options", &LabRecord::options);
+    visit("precisions", &LabRecord::precisions);
+    visit("seconds", &LabRecord::seconds);
+    visit("answer", &LabRecord::answer);
+    visit("claims", &LabRecord::claims);
+    visit("blocks", &LabRecord::blocks);
+    visit("command", &LabRecord::command, Presence::if_any);
+    visit("environment", &LabRecord::environment, Presence::if_any);
+    visit("file", &LabRecord::file, Presence::if_any);
+    visit("nav", &LabRecord::nav, Presence::if_any);
+  }
+};
+
+/// All experiments of one run of `lab all`.
+struct LabRun {
+  std::string kind = "lab-all", command;
+  std::vector<LabRecord> experiments;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("kind", &LabRun::kind);
+    visit("command", &LabRun::command);
+    visit("experiments", &LabRun::experiments);
+  }
+};
+
+/// Checks what the types do not say: rows as long as their columns, a measurement of every claim
+/// in a precision of the run. Throws DataError.
+void check(const LabRecord& record);
 
 /// One record from the same experiment run in two precisions. What is equal is there once; tables
 /// get two columns, charts two curves, maps and matrices two pictures where they differ. Throws
 /// UsageError when the records are not of one experiment with equal options.
-Record merged_records(const Record& first, const Record& second);
+LabRecord merged_records(const LabRecord& first, const LabRecord& second);
 
 /// A line for every claim that does not hold: `heads moved by one input slice is 8 in float, must
 /// be == 1`.
-std::vector<std::string> failed_claims(const Record& record);
-
-/// Two texts of one experiment as one: what the other precision says otherwise stands behind it,
-/// "True in 55 (float: 57) of 100 draws", or as a whole when the texts are built differently.
-std::string joined_texts(const std::string& text, const std::string& precision,
-                         const std::string& other);
-
-/// "0.25", "3.6e-7", "1,050,624", "[0.1, 0.4]": a number or a bound as people read it.
-std::string figure_text(const Record& value);
+std::vector<std::string> failed_claims(const LabRecord& record);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

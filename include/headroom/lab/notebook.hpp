@@ -6,43 +6,39 @@
 #include <vector>
 
 #include "headroom/array/array.hpp"
-#include "headroom/base/record.hpp"
-#include "headroom/statistics/intervals.hpp"
+#include "headroom/lab/lab_record.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Collects the blocks, claims and the answer of one run. Titles say what was found, so they come
-/// last: compute first, then write. Both precisions must write the same blocks in the same order.
+/// Collects the blocks, claims and the answer of one run. A title says what was found, so it is
+/// written last: compute first, then write. Both precisions must write the same blocks in the same
+/// order, and sentences of the same pattern where they can.
 class Notebook {
  public:
-  using Rows = std::vector<std::vector<Record>>;
+  using Rows = std::vector<std::vector<Value>>;
 
-  /// A table; cells are texts, numbers, truth values or null. Throws ShapeError for a row of
-  /// another length.
-  void table(std::string title, std::string look, std::vector<std::string> columns, Rows rows);
+  /// A table with the caption `look`. Throws ShapeError for a row of another length.
+  void table(Text title, Text look, std::vector<std::string> columns, Rows rows);
 
-  /// What happens to the shape of a tensor on its way: stage, shape, how it came about.
+  /// The shapes of a tensor on its way: stage, shape, how it came about.
   struct Stage {
     std::string name, shape, how;
   };
-  void shapes(std::string title, std::string look, const std::vector<Stage>& stages);
+  void shapes(Text title, Text look, const std::vector<Stage>& stages);
 
-  /// Lines over a common axis; `log` draws powers of ten at equal distances.
-  struct Series {
-    std::string name;
-    std::vector<std::pair<double, double>> points;
-  };
-  void chart(std::string title, std::string look, std::string x, std::string y, bool log,
-             const std::vector<Series>& series);
+  /// Curves over a common axis; `log` draws powers of ten at equal distances.
+  using Series = LabChart::Series;
+  void chart(Text title, Text look, std::string x, std::string y, bool log,
+             std::vector<Series> series);
 
   /// Heat maps of numbers in [0, 1] with common axes. Each array is [queries, keys].
   struct Map {
     std::string name;
     Array weights;
   };
-  void maps(std::string title, std::string look, std::vector<std::string> queries,
-            std::vector<std::string> keys, const std::vector<Map>& maps);
+  void maps(Text title, Text look, std::vector<std::string> queries, std::vector<std::string> keys,
+            const std::vector<Map>& maps);
 
   /// A derivation, line by line: a name, its formula, and the upper left corner (3 x 4) of the
   /// matrices that it gives; their last two axes, the first of all others.
@@ -54,7 +50,7 @@ class Notebook {
     std::string name, formula;
     std::vector<Part> parts;
   };
-  void matrices(std::string title, std::string look, const std::vector<Step>& steps);
+  void matrices(Text title, Text look, const std::vector<Step>& steps);
 
   /// What must hold: `measured` against a bound. A number that is not finite never holds.
   void at_most(std::string claim, double measured, double bound);
@@ -64,18 +60,18 @@ class Notebook {
   void within(std::string claim, double measured, double low, double high);
 
   /// The answer in about two sentences, said only when everything holds.
-  void answer(std::string sentences) { answer_ = std::move(sentences); }
+  void answer(Text sentences) { answer_ = std::move(sentences); }
 
-  bool all_hold() const;
-  /// "answer", "claims" and "blocks" of the record, under the name of this build's precision.
-  Record record() const;
+  /// Writes answer, claims and blocks into the record, whose only precision is this build's.
+  void write_into(LabRecord& record) const;
 
  private:
-  Record& block(const char* type, std::string title, std::string look);
-  void claim(std::string text, const char* relation, double measured, Record bound, bool holds);
+  void claim(std::string text, const char* relation, double measured, std::vector<double> bound,
+             bool holds);
 
-  Record blocks_ = Record::array(), claims_ = Record::array();
-  std::string answer_;
+  std::vector<LabBlock> blocks_;
+  std::vector<LabClaim> claims_;
+  Text answer_;
 };
 
 }  // namespace HEADROOM_PRECISION

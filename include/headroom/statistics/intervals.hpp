@@ -12,6 +12,13 @@ inline namespace HEADROOM_PRECISION {
 /// An estimate and the borders of its 95 % interval.
 struct Interval {
   double value = 0, low = 0, high = 0;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("value", &Interval::value);
+    visit("low", &Interval::low);
+    visit("high", &Interval::high);
+  }
   /// "0.252 [0.238, 0.266]"
   std::string text() const;
 };

@@ -183,15 +183,15 @@ void gradient_table(const Measured& all, Notebook& book) {
       share = larger(share, g.key / g.query);
       relation = larger(relation, g.value_relation);
     }
-    rows.push_back({name_of(both_layouts[layout]), mean_interval(query).text(),
-                    mean_interval(key).text(), mean_interval(value).text()});
+    rows.push_back({name_of(both_layouts[layout]), mean_interval(query), mean_interval(key),
+                    mean_interval(value)});
   }
-  book.table(fmt::format("The gradient of the key bias is rounding, at most {:.1g} of the query "
-                         "bias's",
-                         share),
-             fmt::format("The largest number of each gradient over all heads; mean of {} draws "
-                         "with 95 % intervals.",
-                         draws),
+  book.table(sentence("The gradient of the key bias is rounding, at most {:.1g} of the query "
+                      "bias's",
+                      share),
+             sentence("The largest number of each gradient over all heads; mean of {} draws "
+                      "with 95 % intervals.",
+                      draws),
              {"layout", "dL/db_Q", "dL/db_K", "dL/db_V"}, rows);
   book.at_most("largest dL/db_K over largest dL/db_Q", share, by_precision(1e-11, 2e-5));
   book.at_most("dL/db_V^h against (W_O^h)^T dL/db_O, relative difference", relation,
@@ -214,15 +214,15 @@ void walks_chart(const Measured& all, Notebook& book) {
   line("b_Q, SGD", sgd, &Walk::query);
   line("b_Q, Adam", adam, &Walk::query);
   const double of_query = all.mean(fused, adam, &Walk::query, steps).value;
-  book.chart(fmt::format("After {} steps of Adam with its usual epsilon b_K is {:.1g} of b_Q, "
-                         "without an epsilon {:.2g}",
-                         steps, all.mean(fused, adam, &Walk::key, steps).value / of_query,
-                         all.mean(fused, bare_adam, &Walk::key, steps).value / of_query),
-             fmt::format("Root mean square of a bias that starts at 0, mean of {} draws, fused "
-                         "heads; Adam's rate is {}. Adam divides a gradient by its own size, so "
-                         "noise moves b_K by the rate in every step, as far as the noise is larger "
-                         "than epsilon.",
-                         draws, adam_rate),
+  book.chart(sentence("After {} steps of Adam with its usual epsilon b_K is {:.1g} of b_Q, "
+                      "without an epsilon {:.2g}",
+                      steps, all.mean(fused, adam, &Walk::key, steps).value / of_query,
+                      all.mean(fused, bare_adam, &Walk::key, steps).value / of_query),
+             sentence("Root mean square of a bias that starts at 0, mean of {} draws, fused "
+                      "heads; Adam's rate is {}. Adam divides a gradient by its own size, so "
+                      "noise moves b_K by the rate in every step, as far as the noise is larger "
+                      "than epsilon.",
+                      draws, adam_rate),
              "step", "root mean square", true, lines);
 }
 
@@ -235,16 +235,16 @@ void walks_table(const Measured& all, Notebook& book) {
       for (const Walk& one : all.walks[layout][rule]) effect = larger(effect, one.effect);
       most_effect = larger(most_effect, effect);
       rows.push_back({rules[rule].name, name_of(both_layouts[layout]),
-                      all.mean(layout, rule, &Walk::key, 1).text(),
-                      all.mean(layout, rule, &Walk::key, steps).text(), effect});
+                      all.mean(layout, rule, &Walk::key, 1),
+                      all.mean(layout, rule, &Walk::key, steps), effect});
     }
   }
   book.table(
-      fmt::format("Wherever b_K went, the output is the same to {:.1g}", most_effect),
-      fmt::format("Root mean square of b_K over {} draws with 95 % intervals; the last column says "
-                  "by how much the output of the trained layer changes, relative to its largest "
-                  "number, when b_K is set to zero.",
-                  draws),
+      sentence("Wherever b_K went, the output is the same to {:.1g}", most_effect),
+      sentence("Root mean square of b_K over {} draws with 95 % intervals; the last column says "
+               "by how much the output of the trained layer changes, relative to its largest "
+               "number, when b_K is set to zero.",
+               draws),
       {"optimizer", "layout", "b_K after 1 step", fmt::format("after {}", steps),
        "output without b_K"},
       rows);
@@ -281,14 +281,14 @@ void foldings(const LabOptions& options, Notebook& book) {
       ++inexact;
     }
     if (*which.repair != 0) repaired = larger(repaired, after_repair);
-    rows.push_back({which.name, which.row_sums, mean_interval(differences).text(), which.repair,
-                    *which.repair != 0 ? Record(after_repair) : Record()});
+    rows.push_back({which.name, which.row_sums, mean_interval(differences), which.repair,
+                    *which.repair != 0 ? Value(after_repair) : Value()});
   }
-  book.table(fmt::format("b_V is a part of b_O, but not in {} of {} cases", inexact, rows.size()),
-             fmt::format("A layer against its twin with b_V = 0 and b_O' = b_O + sum_h W_O^h "
-                         "b_V^h: max |difference| / max |output|, mean of {} draws with 95 % "
-                         "intervals; and where the same is exact after all.",
-                         draws),
+  book.table(sentence("b_V is a part of b_O, but not in {} of {} cases", inexact, rows.size()),
+             sentence("A layer against its twin with b_V = 0 and b_O' = b_O + sum_h W_O^h "
+                      "b_V^h: max |difference| / max |output|, mean of {} draws with 95 % "
+                      "intervals; and where the same is exact after all.",
+                      draws),
              {"case", "rows of attention sum to", "difference", "exact again", "then"}, rows);
   book.at_most("b_V as part of b_O where rows sum to one", exact, same_values);
   book.more_than("empty rows, gates, dropout: smallest difference", least_inexact, 1e-3);
@@ -307,14 +307,14 @@ void run(const LabOptions& options, Notebook& book) {
   constexpr std::size_t fused = 1;
   const double usual = all.mean(fused, adam, &Walk::key, steps).value / adam_rate,
                bare = all.mean(fused, bare_adam, &Walk::key, steps).value / adam_rate;
-  book.answer(fmt::format(
-      "Of {} parameters the {} of b_K do nothing, since softmax takes out what all keys share; the "
+  book.answer(sentence(
+      "Of {:,} parameters the {} of b_K do nothing, since softmax takes out what all keys share; the "
       "{} of b_V only repeat what b_O can say, as long as rows of attention sum to one. The "
       "gradient of b_K is rounding, and b_K must be left out when weights of two runs are "
       "compared: after {} steps SGD leaves it where it was, while Adam has moved it by {:.2g} "
       "rates with its usual epsilon and by {:.2g} rates without one, and the output does not "
       "notice.",
-      figure_text(parameters), c, c, steps, usual, bare));
+      parameters, c, c, steps, usual, bare));
 }
 
 }  // namespace dead_parameters

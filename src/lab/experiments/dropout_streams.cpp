@@ -245,7 +245,7 @@ void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
       if (tenth != 1 && tenth != 2 && tenth != 5) continue;
       rows.push_back({comparison.name, p,
                       static_cast<double>(last.moved) / static_cast<double>(last.elements),
-                      mean.text(), wanted});
+                      mean, wanted});
       const double allowed = allowance(p, draws * last.moved);
       book.within(fmt::format("sequence, {}, p = {}: share of moved elements that differ",
                               comparison.name, p),
@@ -253,17 +253,17 @@ void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
     }
   }
   lines.insert(lines.begin(), expected);
-  book.chart(fmt::format("From one sequence, {:.2f} of the elements that move differ at p = 0.5",
-                         lines[1].points[4].second),
-             fmt::format("Share of the moved elements that differ, mean of {} draws, over the rate "
-                         "of dropout.",
-                         draws),
+  book.chart(sentence("From one sequence, {:.2f} of the elements that move differ at p = 0.5",
+                      lines[1].points[4].second),
+             sentence("Share of the moved elements that differ, mean of {} draws, over the rate "
+                      "of dropout.",
+                      draws),
              "p", "share that differs", false, lines);
   book.table("Who moves, and how many of them change",
-             fmt::format("Elements of the heads that stay. An element's place in the sequence "
-                         "moves with the order of drawing and with the heads before it. Means of "
-                         "{} draws with 95 % intervals.",
-                         draws),
+             sentence("Elements of the heads that stay. An element's place in the sequence "
+                      "moves with the order of drawing and with the heads before it. Means of "
+                      "{} draws with 95 % intervals.",
+                      draws),
              {"what changed", "p", "share that moves", "of these differ", "2 p (1 - p)"}, rows);
 }
 
@@ -292,11 +292,11 @@ void show_masks(const LabOptions& options, const Sizes& s, const Addressed& own,
   const Index head = s.heads - 1;
   const std::vector<double> sequence = sequence_of(options, s, 0);
   book.maps(
-      fmt::format("The mask of head {} when the layout changes, and when head {} goes", head,
-                  removed_head),
-      fmt::format("Filled: the weight is kept; p = {}, first example. With addresses it is the "
-                  "same mask each time; from one sequence it is another one.",
-                  shown_p),
+      sentence("The mask of head {} when the layout changes, and when head {} goes", head,
+               removed_head),
+      sentence("Filled: the weight is kept; p = {}, first example. With addresses it is the "
+               "same mask each time; from one sequence it is another one.",
+               shown_p),
       numbered("query", s.tokens), numbered("key", s.tokens),
       {{"address, fused", picture(own.fused, head, s)},
        {"address, separate", picture(own.separate, head, s)},
@@ -338,12 +338,11 @@ void run(const LabOptions& options, Notebook& book) {
   const double dropped = static_cast<double>(own.dropped) / static_cast<double>(own.compared);
   book.table(
       own.by_layout + own.by_removal == 0
-          ? fmt::format("With addresses, none of {} elements changes", own.compared)
+          ? sentence("With addresses, none of {} elements changes", own.compared)
           : "With addresses, masks change all the same",
-      fmt::format(
-          "Masks read out of the layers' outputs in {} training steps, p = {}, [B, H, T, T] "
-          "= [{}, {}, {}, {}].",
-          steps, shown_p, batch, s.heads, s.tokens, s.tokens),
+      sentence("Masks read out of the layers' outputs in {} training steps, p = {}, [B, H, T, T] "
+               "= [{}, {}, {}, {}].",
+               steps, shown_p, batch, s.heads, s.tokens, s.tokens),
       {"compared", "elements that differ"},
       {{"separate against fused", own.by_layout},
        {"the other heads, before against after head 0 is removed (both layouts)", own.by_removal},
@@ -365,7 +364,7 @@ void run(const LabOptions& options, Notebook& book) {
   book.more_than("random weights: outputs under two masks differ by at least", outputs.by_mask,
                  1e-3);
   emulate(options, s, book);
-  book.answer(fmt::format(
+  book.answer(sentence(
       "Here a mask has an address (seed, step, module, original head, element), so both layouts "
       "drop the same weights and nobody's mask changes when a head goes. A library that takes its "
       "masks from one sequence draws them in another order in the other layout, and every element "

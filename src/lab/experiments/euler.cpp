@@ -197,13 +197,15 @@ std::vector<Gates> every_gate_kind(Index heads, Rng& rng) {
           {"per row", normal({batch, heads, tokens}, 1, rng)}};
 }
 
+constexpr double no_gates = -1;  // in place of the first equation's residual
+
 /// The five equations; how far their two sides are apart.
 constexpr const char* equations[] = {"gate = W_O", "W_V = W_O", "A = W_O", "W_Q = S", "W_K = S"};
 
-std::vector<Record> residuals(const Terms& t) {
+std::vector<double> residuals(const Terms& t) {
   const auto to_output = [&](const ByHead& a) { return residual(a, t.output, t.head_out); };
   const auto to_scores = [&](const ByHead& a) { return residual(a, t.scores, t.scores); };
-  return {t.gate.empty() ? Record() : Record(to_output(t.gate)), to_output(t.value),
+  return {t.gate.empty() ? no_gates : to_output(t.gate), to_output(t.value),
           to_output(t.head_out), to_scores(t.query), to_scores(t.key)};
 }
 
@@ -224,18 +226,18 @@ Found examine(Layout layout, const LabOptions& options, Rng& rng) {
     found.empty_rows += std::count(allowed.begin(), allowed.end(), Index{0});
     for (const Gates& gates : every_gate_kind(options.heads, rng)) {
       const Terms terms = terms_of(problem, masked.mask, gates.values);
-      std::vector<Record> row = residuals(terms);
-      for (std::size_t e = 0; e < row.size(); ++e) {
-        if (row[e].is_null()) continue;
+      const std::vector<double> apart = residuals(terms);
+      std::vector<Value> row{masked.name, gates.name};
+      for (std::size_t e = 0; e < apart.size(); ++e) {
+        row.push_back(apart[e] == no_gates ? Value() : Value(apart[e]));
         double& worst = e < 3 ? found.worst_output : found.worst_scores;
-        worst = larger(worst, row[e].get<double>());
+        worst = larger(worst, apart[e]);
       }
       for (std::size_t h = 0; h < terms.value_bias.size(); ++h) {
         const double bias = terms.value_bias[h].value, weight = terms.value[h].value - bias;
         if (bias == 0) continue;  // no bias, or a closed gate
         found.bias_shares.push_back(std::abs(bias) / (std::abs(bias) + std::abs(weight)));
       }
-      row.insert(row.begin(), {masked.name, gates.name});
       found.rows.push_back(std::move(row));
       ++found.cases;
     }
@@ -254,7 +256,7 @@ Derivation derivation(const LabOptions& options, Rng& rng) {
   const Array gates = normal({options.heads}, 1, rng);
   const Terms t = terms_of(problem, AttentionMask::causal(), gates);
   double worst = 0;
-  for (const Record& one : residuals(t)) worst = larger(worst, one.get<double>());
+  for (const double one : residuals(t)) worst = larger(worst, one);
   const Notebook::Rows rows{
       {"g dL/dg", "y = sum_h g_h A_h W_O^h + b_O is linear in g_h", t.gate[0].value},
       {"<W_O, dW_O>", "and in W_O^h: stretching either by 1 + e changes y alike",
@@ -311,8 +313,8 @@ void run(const LabOptions& options, Notebook& book) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Found& found = all[i];
     book.table(
-        fmt::format("{}: {} cases, apart by at most {}", name_of(layouts[i]), found.cases,
-                    figure_text(larger(found.worst_output, found.worst_scores))),
+        sentence("{}: {} cases, apart by at most {:,}", name_of(layouts[i]), found.cases,
+                 larger(found.worst_output, found.worst_scores)),
         layouts[i] == Layout::shared
             ? "All heads share W_Q, W_K and W_V, so their equations hold summed over heads. "
               "|difference| over the sum of the terms' sizes."
@@ -352,7 +354,7 @@ void run(const LabOptions& options, Notebook& book) {
                 3);
   book.at_least("share of <b_V, db_V> in the values' term, mean: leaving it out would show",
                 mean_interval(bias_shares).value, 0.05);
-  book.answer(fmt::format(
+  book.answer(sentence(
       "Yes: stretching a head's gate, its W_O, its output or its values moves the loss equally, "
       "and "
       "so does stretching its queries, its keys or its scores. That holds in all {} cases of "

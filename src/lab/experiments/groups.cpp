@@ -108,15 +108,14 @@ std::vector<Decay> show_decay(const LabOptions& options, const std::vector<Rule>
     counts.push_back(count);
     rows.push_back({rule.name, count.separate, count.fused, count.differ});
   }
-  book.table(
-      fmt::format("{} of {} common rules decay other weights in the other layout",
-                  rules_apart(all, counts).count, all.size()),
-      fmt::format("Numbers that shrink in a step of AdamW with zero gradients, of {} in all. "
-                  "The packed tensors are called in_proj_weight and in_proj_bias, without "
-                  "a dot before the last word, and hold 3 C^2 and 3 C numbers; a head's own "
-                  "matrix holds C^2 / h.",
-                  figure_text(count_parameters(*twins.fused))),
-      {"rule", "separate", "fused", "treated differently"}, rows);
+  book.table(sentence("{} of {} common rules decay other weights in the other layout",
+                      rules_apart(all, counts).count, all.size()),
+             sentence("Numbers that shrink in a step of AdamW with zero gradients, of {:,} in all. "
+                      "The packed tensors are called in_proj_weight and in_proj_bias, without "
+                      "a dot before the last word, and hold 3 C^2 and 3 C numbers; a head's own "
+                      "matrix holds C^2 / h.",
+                      count_parameters(*twins.fused)),
+             {"rule", "separate", "fused", "treated differently"}, rows);
   return counts;
 }
 
@@ -195,22 +194,22 @@ void show_tapes(const std::vector<Tapes>& all, Notebook& book) {
     }
   }
   const Tapes& last = all.back();
-  book.chart(fmt::format("With {} heads the graph has {}, {} or {} nodes", last.heads,
-                         last.separate.nodes, last.fused.nodes, last.listed.nodes),
+  book.chart(sentence("With {} heads the graph has {}, {} or {} nodes", last.heads,
+                      last.separate.nodes, last.fused.nodes, last.listed.nodes),
              "Operations and leaves of one forward pass, as the Graphviz export draws them.",
              "heads", "nodes", true, lines);
-  book.table(fmt::format(
-                 "{} heads are {} parameter tensors instead of {}, and {} operations instead of {}",
-                 last.heads, last.separate_tensors, last.fused_tensors, last.separate.operations,
-                 last.fused.operations),
-             fmt::format("One self-attention on [{}, {}, C]. SeparateHeads runs all Linears of one "
-                         "kind as one operation; the third form has one for each Linear and head, "
-                         "as a loop over a list of modules has. Bytes are those of "
-                         "the blocks that the arrays lie in, rounded up as the pool does.",
-                         batch, tokens),
-             {"heads", "layout", "parameter tensors", "operations", "nodes", "arrows",
-              "bytes kept for backward"},
-             rows);
+  book.table(
+      sentence("{} heads are {} parameter tensors instead of {}, and {} operations instead of {}",
+               last.heads, last.separate_tensors, last.fused_tensors, last.separate.operations,
+               last.fused.operations),
+      sentence("One self-attention on [{}, {}, C]. SeparateHeads runs all Linears of one "
+               "kind as one operation; the third form has one for each Linear and head, "
+               "as a loop over a list of modules has. Bytes are those of "
+               "the blocks that the arrays lie in, rounded up as the pool does.",
+               batch, tokens),
+      {"heads", "layout", "parameter tensors", "operations", "nodes", "arrows",
+       "bytes kept for backward"},
+      rows);
 }
 
 // ---------------------------------------------------------------- all of it
@@ -258,7 +257,7 @@ void run(const LabOptions& options, Notebook& book) {
   book.at_most("outputs of the three forms, relative difference", difference, same_values);
   const Apart apart = rules_apart(all_rules, decay);
   const Tapes& last = tapes.back();
-  book.answer(fmt::format(
+  book.answer(sentence(
       "{} of {} common rules for weight decay decay other weights once the heads are stored "
       "differently ({}); those that look at the number of axes or for the word \"bias\" treat both "
       "layouts alike. With {} heads the separate layout has {} parameter tensors instead of {}, "

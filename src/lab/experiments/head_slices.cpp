@@ -191,7 +191,7 @@ void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
                     squares[at] / all_squares});
   }
   book.table(
-      fmt::format("Head h owns {} rows of three matrices and {} columns of the fourth", d, d),
+      sentence("Head h owns {} rows of three matrices and {} columns of the fourth", d, d),
       "Rows of query, key and value (and of their biases); columns of the output Linear, whose "
       "bias belongs to no head. The last column says who writes into the first output features: "
       "all do.",
@@ -216,10 +216,10 @@ void change_heads(const LabOptions& options, const Setting& s, Rng& rng, Noteboo
     fewest_output = std::min(fewest_output, moved.output);
   }
   book.table("What moves when the rows of one head change",
-             fmt::format("Random numbers are added to one head's rows of W_Q, W_K and W_V, for {} "
-                         "of the heads in turn. Before the output Linear only that head moves; "
-                         "after it every feature does.",
-                         probed),
+             sentence("Random numbers are added to one head's rows of W_Q, W_K and W_V, for {} "
+                      "of the heads in turn. Before the output Linear only that head moves; "
+                      "after it every feature does.",
+                      probed),
              {"", "features", "of them moved, at least", "of them moved, at most"},
              {{"the head's own output A_h", d, fewest_own, d},
               {"all other heads' outputs", width - d, 0, most_others},
@@ -250,7 +250,7 @@ void prune_heads(const LabOptions& options, Setting& s, Notebook& book) {
   const Index after = count_parameters(*s.layer);
   const Array y = (*s.layer)(s.x, s.x, AttentionMask::none()).value();
   book.table(
-      fmt::format("Pruning {} of {} heads takes their rows and columns", gone, heads),
+      sentence("Pruning {} of {} heads takes their rows and columns", gone, heads),
       "The pruned layer gives the output bias and the contributions of the heads that stayed.",
       {"", "heads", "parameters"},
       {{"before", heads, before}, {"after", heads - gone, after}, {"one head's own", 1, per_head}});
@@ -268,14 +268,14 @@ void run(const LabOptions& options, Notebook& book) {
   change_heads(options, setting, rng, book);
   prune_heads(options, setting, book);
   const Index last = options.head_dim() - 1;
-  book.answer(fmt::format(
+  book.answer(sentence(
       "Yes: rows 0 to {} of query, key and value are head 0, with columns 0 to {} of the output "
-      "Linear, and so on; y is b_O plus one product per head, so each can be cut out with its {} "
+      "Linear, and so on; y is b_O plus one product per head, so each can be cut out with its {:,} "
       "parameters. What the forum's \"no\" sees is true as well, but after the output Linear, "
       "where every feature mixes {}.",
-      last, last, figure_text(numbers_of_head(options)),
+      last, last, numbers_of_head(options),
       options.heads == 1 ? std::string("all that the head has")
-                         : fmt::format("all {} heads", options.heads)));
+                         : sentence("all {} heads", options.heads)));
 }
 
 }  // namespace head_slices

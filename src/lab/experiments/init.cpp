@@ -153,20 +153,20 @@ using AllDraws = std::array<Draws, std::size(policies)>;
 
 void policy_table(const LabOptions& options, const AllDraws& all, Notebook& book) {
   Notebook::Rows rows;
-  std::vector<std::string> found;
+  std::vector<double> found;
   for (std::size_t p = 0; p < all.size(); ++p) {
     const double v = scaled_variance(policies[p].policy, options.width, options.heads);
-    rows.push_back({policies[p].name, policies[p].matrix, v, all[p].variance().text(),
-                    all[p].logit_deviation().text(), all[p].row_maximum().text()});
-    found.push_back(fmt::format("{:.2f}", all[p].logit_deviation().value));
+    rows.push_back({policies[p].name, policies[p].matrix, v, all[p].variance(),
+                    all[p].logit_deviation(), all[p].row_maximum()});
+    found.push_back(all[p].logit_deviation().value);
   }
-  book.table(fmt::format("Logits start with a standard deviation of {}, {} or {}", found[packed],
-                         found[per_matrix], found[per_head]),
-             fmt::format("W_Q, W_K and W_V by Xavier's rule, {} tokens N(0, 1), mean of {} draws "
-                         "with 95 % intervals. Logits are q k / sqrt(D): their standard deviation "
-                         "is C times the weights' variance. The last column says how much of a "
-                         "row of attention its largest weight takes; even attention has {:.3g}.",
-                         tokens, draws, 1.0 / static_cast<double>(tokens)),
+  book.table(sentence("Logits start with a standard deviation of {:.2f}, {:.2f} or {:.2f}", found[packed],
+                      found[per_matrix], found[per_head]),
+             sentence("W_Q, W_K and W_V by Xavier's rule, {} tokens N(0, 1), mean of {} draws "
+                      "with 95 % intervals. Logits are q k / sqrt(D): their standard deviation "
+                      "is C times the weights' variance. The last column says how much of a "
+                      "row of attention its largest weight takes; even attention has {:.3g}.",
+                      tokens, draws, 1.0 / static_cast<double>(tokens)),
              {"policy", "the matrix", "variance x C, formula", "measured", "logits, std",
               "largest weight of a row"},
              rows);
@@ -219,22 +219,21 @@ void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
   maxima.push_back(even);
   const std::string about = fmt::format("Mean of {} draws with {} tokens.", draws, tokens);
   const auto ends = [&](std::size_t p) {
-    return fmt::format("from {:.2f} to {:.2f}", deviation[p].points.front().second,
+    return sentence("from {:.2f} to {:.2f}", deviation[p].points.front().second,
                        deviation[p].points.back().second);
   };
-  book.chart(fmt::format("With {:.0f} heads instead of one: {} per head, {} packed, {} per matrix",
-                         deviation[packed].points.back().first, ends(per_head), ends(packed),
-                         ends(per_matrix)),
+  book.chart(sentence("With {:.0f} heads instead of one: {} per head, {} packed, {} per matrix",
+                      deviation[packed].points.back().first, ends(per_head), ends(packed),
+                      ends(per_matrix)),
              "Standard deviation of the logits by the number of heads. " + about, "heads",
              "standard deviation of the logits", false, deviation);
-  book.chart(
-      fmt::format("Rows of attention start with a largest weight of {:.2f} to {:.2f}",
-                  maxima[packed].points.back().second, maxima[per_head].points.back().second),
-      fmt::format("Mean over the rows of their largest weight. The title gives packed and "
-                  "per head at {:.0f} heads. ",
-                  maxima[packed].points.back().first) +
-          about,
-      "heads", "largest weight of a row", false, maxima);
+  book.chart(sentence("Rows of attention start with a largest weight of {:.2f} to {:.2f}",
+                      maxima[packed].points.back().second, maxima[per_head].points.back().second),
+             sentence("Mean over the rows of their largest weight. The title gives packed and "
+                      "per head at {:.0f} heads. ",
+                      maxima[packed].points.back().first) +
+                 about,
+             "heads", "largest weight of a row", false, maxima);
 }
 
 void claims(const LabOptions& options, const AllDraws& all, Notebook& book) {
@@ -290,7 +289,7 @@ void run(const LabOptions& options, Notebook& book) {
   charts(options, options.seed, book);
   libraries(options, book);
   claims(options, all, book);
-  book.answer(fmt::format(
+  book.answer(sentence(
       "No: Xavier's rule reads the fan-out, and that is 3C, C or D, so with {} heads of a width of "
       "{} the logits start with a standard deviation of {:.2f} (packed, PyTorch's), {:.2f} (per "
       "matrix) or {:.2f} (per head), and the largest weight of a row of attention is {:.2f}, "

@@ -250,11 +250,11 @@ void run(const LabOptions& options, Notebook& book) {
     row("single", alone);
   }
 
-  book.maps(fmt::format("Blocks of {0} x {0}, and nothing beside them", tokens),
-            fmt::format("4 |J| of the second example, {} and {} queries: rows are weights, columns "
-                        "scores. A masked key takes its row and column away; the block of a row "
-                        "that sees one key, or none, is 0.",
-                        shown == 1 ? "one head" : "two heads", tokens),
+  book.maps(sentence("Blocks of {} x {}, and nothing beside them", tokens, tokens),
+            sentence("4 |J| of the second example, {} and {} queries: rows are weights, columns "
+                     "scores. A masked key takes its row and column away; the block of a row "
+                     "that sees one key, or none, is 0.",
+                     shown == 1 ? "one head" : "two heads", tokens),
             entry_names(shown), entry_names(shown), pictures);
   book.table(
       "Every row of attention has a block of its own, in single and in multi head",
@@ -276,19 +276,19 @@ void run(const LabOptions& options, Notebook& book) {
   book.equal("masks under which h heads do not have h times the rank of one",
              static_cast<double>(ratio_broken), 0);
   book.at_least("rows with nothing allowed among them", static_cast<double>(empty), 1);
-  const std::string compared =
+  const Text compared =
       options.heads == 1
-          ? "Each head more brings as many blocks again, of the same size"
-          : fmt::format(
-                "Multi-head attention with {0} heads has {0} times as many blocks as "
+          ? Text("Each head more brings as many blocks again, of the same size")
+          : sentence(
+                "Multi-head attention with {} heads has {} times as many blocks as "
                 "single-head attention, each of the same size",
-                options.heads);
+                options.heads, options.heads);
   book.answer(
-      fmt::format("A change of one score moves the weights of its own row and nothing else: J is "
-                  "block-diagonal over (batch, head, query), each block diag(p) - p p^T over the "
-                  "allowed keys, with rank one below their number. {}: heads do not meet inside "
-                  "the softmax.",
-                  compared));
+      sentence("A change of one score moves the weights of its own row and nothing else: J is "
+               "block-diagonal over (batch, head, query), each block diag(p) - p p^T over the "
+               "allowed keys, with rank one below their number. {}: heads do not meet inside "
+               "the softmax.",
+               compared));
 }
 
 }  // namespace jacobian

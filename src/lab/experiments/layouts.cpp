@@ -199,10 +199,10 @@ void show_names(const Pairs& pairs, Notebook& book) {
   for (const ForeignLayout layout : foreign_layouts) {
     add(name_of(layout), export_attention(*pairs.of(layout).twins.separate, layout));
   }
-  book.table(fmt::format("{} numbers under other names and shapes",
-                         figure_text(count_parameters(separate))),
-             "What each implementation calls its arrays. SummAE has no biases.",
-             {"layout", "array", "shape"}, rows);
+  book.table(
+      sentence("{:,} numbers under other names and shapes", count_parameters(separate)),
+      "What each implementation calls its arrays. SummAE has no biases.",
+      {"layout", "array", "shape"}, rows);
 }
 
 void show_places(const LabOptions& options, const Pairs& pairs, Notebook& book) {
@@ -222,7 +222,7 @@ void show_places(const LabOptions& options, const Pairs& pairs, Notebook& book) 
     rows.push_back(
         {name_of(layout), place_of(layout, begin, options.width), turned ? "yes" : "no", count});
   }
-  book.table(fmt::format("Where the query weights of head {} stand", last),
+  book.table(sentence("Where the query weights of head {} stand", last),
              "A Linear keeps output features as rows (x W^T); GPT-2's Conv1D and TensorFlow's "
              "kernels keep them as columns (x W), so a head is a block of columns there.",
              {"layout", fmt::format("query of head {}", last), "transposed", "numbers in all"},
@@ -283,10 +283,10 @@ void convert(const Pairs& pairs, Notebook& book) {
   Notebook::Rows rows;
   Index on_the_way = 0, between = 0;
   for (const ForeignLayout from : foreign_layouts) {
-    std::vector<Record> row{name_of(from)};
+    std::vector<Value> row{name_of(from)};
     for (const ForeignLayout to : foreign_layouts) {
       const Index changed = changed_between(pairs, from, to);
-      row.push_back(changed < 0 ? Record("-") : Record(changed));
+      row.push_back(changed < 0 ? Value("-") : Value(changed));
       if (changed > 0) between += changed;
     }
     const Pair& pair = pairs.of(from);
@@ -301,8 +301,7 @@ void convert(const Pairs& pairs, Notebook& book) {
     columns.push_back(fmt::format("to {}", name_of(to)));
   columns.emplace_back("and back here");
   book.table(
-      fmt::format("Converted into each other, {} numbers change",
-                  figure_text(on_the_way + between)),
+      sentence("Converted into each other, {:,} numbers change", on_the_way + between),
       "The arrays of one layout are read into a layer here, both with separate and with fused "
       "heads, and written in another layout; what differs from the bits that the first layer "
       "gives there is counted. BERT and GPT-2 have biases, SummAE has none, PyTorch takes both.",
@@ -326,10 +325,10 @@ void misread_order(const LabOptions& options, const Pairs& pairs, Notebook& book
   const double as_written = difference_read_as(HeadOrder::interleaved);
   const double misread = difference_read_as(HeadOrder::blocked);
   book.table("The order of the channels belongs to the layout",
-             fmt::format("Splitting the features into [heads, D] and into [D, heads] are both "
-                         "found in code. Written and read in the same order it is the same layer; "
-                         "misread, {}.",
-                         misread > 0 ? "another one" : "the same here, as both orders are one"),
+             sentence("Splitting the features into [heads, D] and into [D, heads] are both "
+                      "found in code. Written and read in the same order it is the same layer; "
+                      "misread, {}.",
+                      misread > 0 ? "another one" : "the same here, as both orders are one"),
              {"written as [D, heads], read as", "changed numbers", "output, relative difference"},
              {{"[D, heads]", kept, as_written}, {"[heads, D]", nullptr, misread}});
   book.equal("numbers changed by the order [D, heads], there and back", static_cast<double>(kept),
@@ -347,12 +346,12 @@ void run(const LabOptions& options, Notebook& book) {
   compare_passes(pairs, book);
   convert(pairs, book);
   misread_order(options, pairs, book);
-  book.answer(fmt::format(
+  book.answer(sentence(
       "One Linear per head, one for all, PyTorch's packed matrix, BERT's three Linears and GPT-2's "
-      "transposed one hold the same {} numbers and are the same function with the same gradients. "
+      "transposed one hold the same {:,} numbers and are the same function with the same gradients. "
       "Converting moves whole blocks of rows or columns and changes no number; only the order in "
       "which the features are split into heads must be known.",
-      figure_text(count_parameters(*pairs.with.twins.separate))));
+      count_parameters(*pairs.with.twins.separate)));
 }
 
 }  // namespace layouts

@@ -75,17 +75,17 @@ double layouts_table(const std::vector<OptimizerRule>& rules, const LabOptions& 
       by_block = larger(by_block, largest(same));
     }
     if (&rule == &rules.front()) sgd = largest(own);
-    rows.push_back({rule.training.name, mean_interval(same).text(), mean_interval(own).text()});
+    rows.push_back({rule.training.name, mean_interval(same), mean_interval(own)});
   }
-  book.table(fmt::format("Per tensor the layouts part by {:.1g} or more of a weight's way, by any "
-                         "other rule by {:.1g} at most",
-                         by_tensor, larger(elementwise, by_block)),
-             fmt::format("The same heads in both layouts, {} steps: max |difference| of the "
-                         "weights over the largest movement, with the same gradients for both and "
-                         "with each layout's own. Mean of {} draws with 95 % intervals. The title "
-                         "is about the same gradients; own ones differ by rounding, which Adam's "
-                         "division by a gradient's own size can make larger.",
-                         compared_steps, draws),
+  book.table(sentence("Per tensor the layouts part by {:.1g} or more of a weight's way, by any "
+                      "other rule by {:.1g} at most",
+                      by_tensor, larger(elementwise, by_block)),
+             sentence("The same heads in both layouts, {} steps: max |difference| of the "
+                      "weights over the largest movement, with the same gradients for both and "
+                      "with each layout's own. Mean of {} draws with 95 % intervals. The title "
+                      "is about the same gradients; own ones differ by rounding, which Adam's "
+                      "division by a gradient's own size can make larger.",
+                      compared_steps, draws),
              {"optimizer", "same gradients", "own gradients"}, rows);
   book.equal("SGD, Adam, AdamW, same gradients: largest distance of the layouts", elementwise, 0);
   book.at_most("LAMB, Muon per projection and per head, same gradients: largest distance", by_block,
@@ -226,9 +226,8 @@ MuonShares loud_table(const std::vector<OptimizerRule>& rules, const LabOptions&
     return std::abs(std::log(mean_ratio(row.outbursts, true).value));
   };
   for (const Row& row : rows) {
-    cells.push_back({row.name, mean_ratio(row.outbursts, false).text(),
-                     mean_ratio(row.outbursts, true).text(), mean_ratio(row.always, false).text(),
-                     mean_ratio(row.always, true).text()});
+    cells.push_back({row.name, mean_ratio(row.outbursts, false), mean_ratio(row.outbursts, true),
+                     mean_ratio(row.always, false), mean_ratio(row.always, true)});
     if (off(row) > off(*worst)) worst = &row;
     if (row.layout == Layout::separate || row.rule->granularity == Granularity::projection ||
         row.name == "SGD" || row.name == "AdamW") {
@@ -236,25 +235,24 @@ MuonShares loud_table(const std::vector<OptimizerRule>& rules, const LabOptions&
     }
     lines.push_back({row.name, mean_by_head(row)});
   }
-  book.table(fmt::format("A loud head changes the others' updates most under {}: to {:.2g} of "
-                         "their size",
-                         worst->name, mean_ratio(worst->outbursts, true).value),
-             fmt::format("Head 0's gradient is {:.0f} times as large, in the last of 11 steps "
-                         "(outburst) or in all of them. Size of that head's update over the "
-                         "ordinary one, and the mean of this over the other heads; {} draws with "
-                         "95 % intervals. The title is about the outburst.",
-                         loudness, draws),
+  book.table(sentence("A loud head changes the others' updates most under {}: to {:.2g} of "
+                      "their size",
+                      worst->name, mean_ratio(worst->outbursts, true).value),
+             sentence("Head 0's gradient is {:.0f} times as large, in the last of 11 steps "
+                      "(outburst) or in all of them. Size of that head's update over the "
+                      "ordinary one, and the mean of this over the other heads; {} draws with "
+                      "95 % intervals. The title is about the outburst.",
+                      loudness, draws),
              {"optimizer", "outburst: loud head", "others", "always: loud head", "others, always"},
              cells);
   const auto at_loud = [&](std::size_t line) { return lines[line].points[0].second; };
-  book.chart(
-      fmt::format("The loud head itself moves by {:.2g} with {}, by {:.2g} with {}", at_loud(0),
-                  lines[0].name, at_loud(1), lines[1].name),
-      fmt::format("Size of every head's last update over the ordinary one, mean of {} draws; "
-                  "head 0 is the loud one. Fused heads; SGD, which passes the gradient on "
-                  "as it is, is left out.",
-                  draws),
-      "head", "update over the ordinary one", false, lines);
+  book.chart(sentence("The loud head itself moves by {:.2g} with {}, by {:.2g} with {}", at_loud(0),
+                      lines[0].name, at_loud(1), lines[1].name),
+             sentence("Size of every head's last update over the ordinary one, mean of {} draws; "
+                      "head 0 is the loud one. Fused heads; SGD, which passes the gradient on "
+                      "as it is, is left out.",
+                      draws),
+             "head", "update over the ordinary one", false, lines);
   claim_loud(rows, book);
   return claim_granularities(rows, options, book);
 }
@@ -267,16 +265,16 @@ Interval ratio_of(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 /// The same in words: "1.08 [1.05, 1.12] (higher)".
-std::string compared(const Interval& ratio) {
+Text compared(const Interval& ratio) {
   const char* verdict = ratio.low > 1 ? "higher" : ratio.high < 1 ? "lower" : "no clear difference";
-  return fmt::format("{} ({})", ratio.text(), verdict);
+  return sentence("{} ({})", ratio, verdict);
 }
 
 void training(const std::vector<OptimizerRule>& rules, const LabOptions& options, Notebook& book) {
   Notebook::Rows rows;
   std::vector<Notebook::Series> lines;
   std::vector<std::vector<double>> finals;
-  std::string found;
+  Text found;
   double least_gain = std::numeric_limits<double>::max(), not_learned = 0;
   constexpr std::size_t last = 10;  // steps whose mean is the final loss
   for (const OptimizerRule& rule : rules) {
@@ -296,37 +294,36 @@ void training(const std::vector<OptimizerRule>& rules, const LabOptions& options
       least_gain = smaller(least_gain, gain);
     }
     finals.push_back(ends);
-    Record against_tensor;  // the rules stand in the order tensor, projection, head
+    Value against_tensor;  // the rules stand in the order tensor, projection, head
     if (rule.granularity == Granularity::projection) {
       against_tensor = compared(ratio_of(ends, finals[finals.size() - 2]));
     } else if (rule.granularity == Granularity::head) {
       const Interval ratio = ratio_of(ends, finals[finals.size() - 3]);
       against_tensor = compared(ratio);
-      found +=
-          fmt::format("{}{} {:.3g}", found.empty() ? "" : ", ", rule.training.name, ratio.value);
+      found = found + sentence(found.pattern.empty() ? "{} {:.3g}" : ", {} {:.3g}",
+                               rule.training.name, ratio.value);
     }
-    rows.push_back({rule.training.name, mean_interval(ends).text(), mean_interval(apart).text(),
-                    against_tensor});
+    rows.push_back({rule.training.name, mean_interval(ends), mean_interval(apart), against_tensor});
     if (rule.granularity == Granularity::projection || rule.training.name == "AdamW") continue;
     lines.push_back({rule.training.name, {}});
     for (std::size_t step = 0; step < mean_curve.size(); step += 10) {
       lines.back().points.emplace_back(static_cast<double>(step), mean_curve[step]);
     }
   }
-  book.chart(fmt::format("Every rule learns: in {} steps the loss falls by a factor of {:.2g} or "
-                         "more, in every draw",
-                         TrainingCurves::steps, least_gain),
-             fmt::format("A layer imitates another one; mean squared error, mean of {} draws, "
-                         "fused heads. The rates are fixed and not tuned, so this says nothing on "
-                         "which optimizer is the better one.",
-                         draws),
+  book.chart(sentence("Every rule learns: in {} steps the loss falls by a factor of {:.2g} or "
+                      "more, in every draw",
+                      TrainingCurves::steps, least_gain),
+             sentence("A layer imitates another one; mean squared error, mean of {} draws, "
+                      "fused heads. The rates are fixed and not tuned, so this says nothing on "
+                      "which optimizer is the better one.",
+                      draws),
              "step", "mean squared error", true, lines);
-  book.table(fmt::format("Loss over that per tensor: {}", found),
-             fmt::format("Mean loss of the last {} steps of {}, fused heads; how far the layouts' "
-                         "weights are apart in the end, max |difference| / max |value|; and the "
-                         "loss over that of the same optimizer per tensor in the same draws. {} "
-                         "draws with 95 % intervals.",
-                         last, TrainingCurves::steps, draws),
+  book.table(sentence("Loss over that per tensor: {}", found),
+             sentence("Mean loss of the last {} steps of {}, fused heads; how far the layouts' "
+                      "weights are apart in the end, max |difference| / max |value|; and the "
+                      "loss over that of the same optimizer per tensor in the same draws. {} "
+                      "draws with 95 % intervals.",
+                      last, TrainingCurves::steps, draws),
              {"optimizer", "loss", "layouts apart", "loss over that per tensor"}, rows);
   book.equal("runs whose loss does not fall", not_learned, 0);
 }
@@ -336,7 +333,7 @@ void run(const LabOptions& options, Notebook& book) {
   const double apart = layouts_table(rules, options, book);
   const MuonShares muon = loud_table(rules, options, book);
   training(rules, options, book);
-  book.answer(fmt::format(
+  book.answer(sentence(
       "LAMB and Muon notice it: rules that treat every element alike (SGD, Adam, AdamW) give the "
       "same updates in both layouts, to the bit for the same gradients, but a trust ratio or an "
       "orthogonalisation acts on whole tensors, and per tensor the layouts part by {:.1g} or more "

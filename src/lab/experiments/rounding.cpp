@@ -105,15 +105,14 @@ Errors show_one_gradient(const LabOptions& options, Notebook& book) {
       most = {larger(most.one, errors.one), larger(most.many, errors.many),
               larger(most.between, errors.between)};
     }
-    table.push_back({3 * heads, mean_interval(one).text(), mean_interval(many).text(),
-                     mean_interval(between).text()});
+    table.push_back({3 * heads, mean_interval(one), mean_interval(many), mean_interval(between)});
   }
-  book.table(fmt::format("One gradient: one product is off by {:.1e} at most, small ones by {:.1e}",
-                         most.one, most.many),
-             fmt::format("dX = dQKV W as one product, and as the sum of 3 h small ones, against "
-                         "sums in long double. max |difference| / max |dX|, means of {} draws with "
-                         "95 % intervals.",
-                         draws),
+  book.table(sentence("One gradient: one product is off by {:.1e} at most, small ones by {:.1e}",
+                      most.one, most.many),
+             sentence("dX = dQKV W as one product, and as the sum of 3 h small ones, against "
+                      "sums in long double. max |difference| / max |dX|, means of {} draws with "
+                      "95 % intervals.",
+                      draws),
              {"small products", "one product, error", "small products, error", "between them"},
              table);
   return most;
@@ -221,21 +220,20 @@ void draw_trajectories(const std::vector<Trajectory>& all, const std::vector<Tra
     least.points.emplace_back(at, smallest(values));
     of_slow.points.emplace_back(at, geometric_mean(differences_at(slow, i)).value);
   }
-  book.chart(
-      fmt::format("The layouts are {:.1e} apart after one step and {:.1e} after {}",
-                  middle.points.front().second, middle.points.back().second, steps),
-      fmt::format("Geometric means of the largest relative difference of a parameter tensor "
-                  "between the two layouts, trained on the same batches; {} seeds, at Adam's "
-                  "rate {} / C and at a tenth of it. Key biases, which have no effect, are "
-                  "left out.",
-                  all.size(), high_rate),
-      "step", "difference of the parameters", true, {middle, most, least, of_slow});
+  book.chart(sentence("The layouts are {:.1e} apart after one step and {:.1e} after {}",
+                      middle.points.front().second, middle.points.back().second, steps),
+             sentence("Geometric means of the largest relative difference of a parameter tensor "
+                      "between the two layouts, trained on the same batches; {} seeds, at Adam's "
+                      "rate {} / C and at a tenth of it. Key biases, which have no effect, are "
+                      "left out.",
+                      all.size(), high_rate),
+             "step", "difference of the parameters", true, {middle, most, least, of_slow});
 }
 
 /// How many seeds passed a level, and the steps in words: "44 [39, 50]" when all of them did.
 struct Passed {
   std::size_t seeds = 0;
-  std::string text;
+  Value text;
 };
 
 Passed passed(const std::vector<Trajectory>& all, double level) {
@@ -243,8 +241,8 @@ Passed passed(const std::vector<Trajectory>& all, double level) {
   for (const Trajectory& one : all) {
     if (const auto step = passes(one, level)) at.push_back(static_cast<double>(*step));
   }
-  if (at.size() == all.size()) return {at.size(), geometric_mean(at).text()};
-  return {at.size(), fmt::format("{} of {} seeds within {} steps", at.size(), all.size(), steps)};
+  if (at.size() == all.size()) return {at.size(), geometric_mean(at)};
+  return {at.size(), sentence("{} of {} seeds within {} steps", at.size(), all.size(), steps)};
 }
 
 void show_levels(const std::vector<Trajectory>& all, const std::vector<Trajectory>& slow,
@@ -255,9 +253,9 @@ void show_levels(const std::vector<Trajectory>& all, const std::vector<Trajector
         {fmt::format("{:.0e}", level), passed(all, level).text, passed(slow, level).text});
   }
   book.table("When the difference passes a level",
-             fmt::format("Step of the first measurement above it, measured every {} steps; "
-                         "geometric mean of {} seeds with 95 % interval.",
-                         measure_every, all.size()),
+             sentence("Step of the first measurement above it, measured every {} steps; "
+                      "geometric mean of {} seeds with 95 % interval.",
+                      measure_every, all.size()),
              {"level", "step", "step at a tenth of the rate"}, table);
 }
 
@@ -280,8 +278,8 @@ struct Summary {
 
 /// "11 [9.5, 13]": steps in which the difference grows tenfold, for a growth that is surely
 /// positive.
-std::string tenfold_text(const Interval& growth) {
-  return Interval{100 / growth.value, 100 / growth.high, 100 / growth.low}.text();
+Interval tenfold(const Interval& growth) {
+  return {100 / growth.value, 100 / growth.high, 100 / growth.low};
 }
 
 Summary show_seeds(const std::vector<Trajectory>& all, Notebook& book) {
@@ -341,14 +339,14 @@ void run(const LabOptions& options, Notebook& book) {
                 static_cast<double>(earliest_pass(all, levels[0])), by_precision(20, 1),
                 by_precision(steps, 15));
   }
-  book.answer(fmt::format(
+  book.answer(sentence(
       "Both layouts round dX differently, by {:.1e} of its largest value at most, and neither is "
       "the exact one. In training at this high rate the difference grows tenfold in {} steps until "
       "the parameters are a hundredth apart (step {}); at a tenth of the rate they are {:.1e} "
       "apart after {} steps, and the losses at the end, separate minus fused, differ by {}.",
-      errors.between, tenfold_text(summary.growth), parted.text,
+      errors.between, tenfold(summary.growth), parted.text,
       geometric_mean(differences_at(slow, slow.front().differences.size() - 1)).value, steps,
-      summary.loss_gap.text()));
+      summary.loss_gap));
 }
 
 }  // namespace roundings

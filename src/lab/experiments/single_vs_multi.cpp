@@ -95,9 +95,9 @@ bool named_seeds(const LabOptions& options, Notebook& book) {
     const AttentionInputs inputs = inputs_of(options, seed);
     const Compared c = compare(options, inputs);
     for (Index b = 0; b < batch; ++b) {
-      std::vector<Record> row{fmt::format("{}, {}", seed, b),
-                              truth(c.equal_in[static_cast<std::size_t>(b)]),
-                              keys_text(c.single, b * tokens)};
+      std::vector<Value> row{fmt::format("{}, {}", seed, b),
+                             truth(c.equal_in[static_cast<std::size_t>(b)]),
+                             keys_text(c.single, b * tokens)};
       for (Index h = 0; h < shown; ++h) {
         row.emplace_back(keys_text(c.multi, (b * options.heads + h) * tokens));
       }
@@ -120,9 +120,9 @@ bool named_seeds(const LabOptions& options, Notebook& book) {
     compared.push_back(c);
   }
   book.table("Where outputs are equal, all heads pick the same key",
-             fmt::format("For two seeds and each of their {} examples, the key with the largest "
-                         "weight: one number when all {} queries pick the same.",
-                         batch, tokens),
+             sentence("For two seeds and each of their {} examples, the key with the largest "
+                      "weight: one number when all {} queries pick the same.",
+                      batch, tokens),
              columns, keys);
   book.table(
       one_hot ? "One-hot weights give W_Q and W_K no gradient"
@@ -162,20 +162,20 @@ Rate rate(const LabOptions& options, Notebook& book) {
   }
   Notebook::Rows rows;
   const auto row = [&](const char* what, Index count) {
-    rows.push_back({what, count, rate_interval(count, rate_draws).text()});
+    rows.push_back({what, count, rate_interval(count, rate_draws)});
   };
   row("equal to the bit", found.equal);
   row("all heads on the single head's keys", same_keys);
   row("every row saturated: its largest weight is 1", found.saturated);
   row("every row one-hot: a 1, and zeros to the last bit", one_hot);
   row("saturated, and all heads on the same keys", both);
-  book.table(fmt::format("single.eq(multi) is True in {} of {} draws with torch.rand weights",
-                         found.equal, rate_draws),
-             fmt::format("Uniform weights and inputs in [0, 1), batch {}, {} tokens. The "
-                         "question's True is a statement about float: the same draws in double are "
-                         "shown, but no rate is asserted of them. Outputs can be equal before "
-                         "softmax saturates, when the other weights change no bit of the sum.",
-                         batch, tokens),
+  book.table(sentence("single.eq(multi) is True in {} of {} draws with torch.rand weights",
+                      found.equal, rate_draws),
+             sentence("Uniform weights and inputs in [0, 1), batch {}, {} tokens. The "
+                      "question's True is a statement about float: the same draws in double are "
+                      "shown, but no rate is asserted of them. Outputs can be equal before "
+                      "softmax saturates, when the other weights change no bit of the sum.",
+                      batch, tokens),
              {"", "draws", "share with 95 % interval"}, rows);
   book.equal("uniform: draws with one-hot rows and equal keys, but different outputs",
              static_cast<double>(broken_true), 0);
@@ -193,8 +193,8 @@ Rate rate(const LabOptions& options, Notebook& book) {
 }
 
 /// What weights of torch.rand do at this size: in wide layers they saturate softmax.
-std::string saturation_text(Index width, const Rate& found, bool one_hot) {
-  return fmt::format(
+Text saturation_text(Index width, const Rate& found, bool one_hot) {
+  return sentence(
       "With weights of torch.rand and {} features softmax saturates wholly in {} of {} draws and "
       "the outputs are equal in {}{}{}.",
       width, found.saturated, rate_draws, found.equal,
@@ -206,11 +206,11 @@ void run(const LabOptions& options, Notebook& book) {
   const Rate found = rate(options, book);
   const bool one_hot = named_seeds(options, book);
   compare_gradients(options, book);
-  book.answer(fmt::format(
+  book.answer(sentence(
       "They are different functions: a single head applies one softmax to (1/sqrt h) times the sum "
-      "of the heads' scores, {0} heads apply {0}, and with zero-mean weights outputs and gradients "
-      "differ. {1}",
-      options.heads, saturation_text(options.width, found, one_hot)));
+      "of the heads' scores, {} heads apply {}, and with zero-mean weights outputs and gradients "
+      "differ. {}",
+      options.heads, options.heads, saturation_text(options.width, found, one_hot)));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ double head_by_head(const LabOptions& options, const AttentionDerivation& derive
   Notebook::Rows rows;
   double worst = 0, least_cosine = 1, most_cosine = -1;
   for (Index h = 0; h < options.heads; ++h) {
-    std::vector<Record> row{h};
+    std::vector<Value> row{h};
     double distance = 0;
     const auto add = [&](const Array& by_hand, const Array& of_one, const Array& of_many) {
       const Array single = columns_of(of_one, h, d), multi = columns_of(of_many, h, d);
@@ -68,16 +68,15 @@ double head_by_head(const LabOptions& options, const AttentionDerivation& derive
     if (h < most_shown) rows.push_back(std::move(row));
   }
   book.table(
-      fmt::format("Block by block: cosines of {:.2f} to {:.2f} between the gradients of a head's "
-                  "columns",
-                  least_cosine, most_cosine),
-      fmt::format(
+      sentence("Block by block: cosines of {:.2f} to {:.2f} between the gradients of a head's "
+               "columns",
+               least_cosine, most_cosine),
+      sentence(
           "Norms of dW_Q, dW_K and dW_V in every head's {} columns, with a single head and with "
           "{}, and the cosine between the two; then how far the derivation is from the "
           "tape in this block, max |difference| / max |value|.{}",
           d, options.heads,
-          options.heads > most_shown ? fmt::format(" The first {} heads are shown.", most_shown)
-                                     : ""),
+          options.heads > most_shown ? sentence(" The first {} heads are shown.", most_shown) : ""),
       {"head", "Q: single", "Q: multi", "Q: cosine", "K: single", "K: multi", "K: cosine",
        "V: single", "V: multi", "V: cosine", "derivation - tape"},
       rows);
@@ -95,11 +94,11 @@ void derivation(const LabOptions& options, Notebook& book) {
   };
   book.matrices(
       "The gradients of both, line by line",
-      fmt::format("The first example of a batch of {}; of each matrix the upper left corner, which "
-                  "in the single head's Q, K, V and their gradients belongs to head 0's columns. "
-                  "With R = dL/dy the same for both; D is the width of a head, {} for the single "
-                  "one and {} for each of {}.",
-                  batch, options.width, options.head_dim(), options.heads),
+      sentence("The first example of a batch of {}; of each matrix the upper left corner, which "
+               "in the single head's Q, K, V and their gradients belongs to head 0's columns. "
+               "With R = dL/dy the same for both; D is the width of a head, {} for the single "
+               "one and {} for each of {}.",
+               batch, options.width, options.head_dim(), options.heads),
       {line("S", "Q_h K_h^T / sqrt(D)", one.scores, many.scores),
        line("P", "softmax(S_h) over the keys", one.weights, many.weights),
        line("dV", "P_h^T R_h", one.d_value, many.d_value),
@@ -165,34 +164,35 @@ void angles(const LabOptions& options, Notebook& book) {
   const Cosines at_many = cosines(options, {options.heads}, 128).front();
   Notebook::Rows rows;
   const auto add_row = [&](Index length, const Cosines& c) {
-    rows.push_back({length, c.query.text(), c.key.text(), c.value.text(), c.input.text()});
+    rows.push_back({length, c.query, c.key, c.value, c.input});
   };
   add_row(tokens, at_ten);
   add_row(16, at_sixteen);
   add_row(128, at_many);
   book.table(
-      fmt::format("The gradients point in different directions: cosine {:.2f} for W_Q, {:.2f} for "
-                  "W_V",
-                  at_ten.query.value, at_ten.value.value),
-      fmt::format("Cosine between the gradients with one head and with {}, from the same weights "
-                  "N(0, 1/{}), inputs and cotangent N(0, 1), batch {}, no output Linear; mean of "
-                  "{} draws with 95 % intervals.",
-                  options.heads, options.width, batch, cosine_draws),
+      sentence("The gradients point in different directions: cosine {:.2f} for W_Q, {:.2f} for "
+               "W_V",
+               at_ten.query.value, at_ten.value.value),
+      sentence("Cosine between the gradients with one head and with {}, from the same weights "
+               "N(0, 1/{}), inputs and cotangent N(0, 1), batch {}, no output Linear; mean of "
+               "{} draws with 95 % intervals.",
+               options.heads, options.width, batch, cosine_draws),
       {"tokens", "dW_Q", "dW_K", "dW_V", "dx"}, rows);
   Notebook::Series query{"dW_Q", {}}, value{"dW_V", {}};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     query.points.emplace_back(counts[i], by_heads[i].query.value);
     value.points.emplace_back(counts[i], by_heads[i].value.value);
   }
-  book.chart(
-      fmt::format("With {} heads the cosine is {:.2f} for W_Q, with {} it is {:.2f}", counts[1],
-                  by_heads[1].query.value, counts.back(), by_heads.back().query.value),
-      fmt::format("Cosine with the single head's gradient at {} tokens.", tokens), "heads",
-      "cosine", false, {query, value});
+  book.chart(sentence("With {} heads the cosine is {:.2f} for W_Q, with {} it is {:.2f}", counts[1],
+                      by_heads[1].query.value, counts.back(), by_heads.back().query.value),
+             sentence("Cosine with the single head's gradient at {} tokens.", tokens), "heads",
+             "cosine", false, {query, value});
   book.at_most("one head against itself: 1 - cosine of dW_Q", 1 - by_heads[0].query.value,
                same_gradients);
-  book.at_most("cosine of dW_Q at 10 tokens", at_ten.query.value, 0.99);
-  book.at_most("cosine of dW_V at 10 tokens", at_ten.value.value, 0.99);
+  // A head's dS_h gets dP_h alone, the single head's dS gets the dP of all heads: of h independent
+  // parts of one size one is common. That the two have other weights lowers the cosine further.
+  book.at_most("cosine of dW_Q at 10 tokens, lower end, times sqrt(h)",
+               at_ten.query.low * std::sqrt(static_cast<double>(options.heads)), 1);
   if (text_sizes(options)) {
     const auto claim = [&](Index length, const Cosines& c, double of_query, double of_value) {
       constexpr double off = 0.04;  // of the figures' second digit and of ten draws

@@ -179,13 +179,13 @@ void show_arithmetic(const LabOptions& options, const std::vector<Measured>& all
                     m.separate.operations, m.fused.operations, 3 * m.heads + 1, 2});
   }
   book.table(
-      fmt::format("{} million multiply-adds in both layouts",
-                  figure_text(all.front().separate.flops / 2e6)),
-      fmt::format("One self-attention on [{}, {}, C], forward and backward. Multiply-adds in "
-                  "millions and operations with weights are counted by the profile. Each Linear is "
-                  "one product forward and two backward, by weights and by inputs; an operation of "
-                  "the separate layout applies the Linears of all heads, one after the other.",
-                  batch, tokens),
+      sentence("{:,} million multiply-adds in both layouts",
+               all.front().separate.flops / 2e6),
+      sentence("One self-attention on [{}, {}, C], forward and backward. Multiply-adds in "
+               "millions and operations with weights are counted by the profile. Each Linear is "
+               "one product forward and two backward, by weights and by inputs; an operation of "
+               "the separate layout applies the Linears of all heads, one after the other.",
+               batch, tokens),
       {"features a head", "heads", "multiply-adds, separate", "multiply-adds, fused",
        "operations, separate", "operations, fused", "Linears, separate", "Linears, fused"},
       rows);
@@ -211,15 +211,15 @@ void show_ratios(const std::vector<Measured>& all, Notebook& book) {
     columns.push_back("separate / fused, " + threads_text(t));
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Timed& timed = all[i].times[t];
-      rows[i].push_back(timed.busy ? "busy" : timed.ratio.text());
+      rows[i].push_back(timed.busy ? Value("busy") : Value(timed.ratio));
       if (timed.busy) continue;
       lines.back().points.emplace_back(static_cast<double>(all[i].head_dim), timed.ratio.value);
     }
   }
   book.chart("Time of the separate layout over that of the fused one",
-             fmt::format("Forward and backward, the median of {} rounds in which the layouts take "
-                         "turns. Above 1 the fused layout is faster. Times change from run to run.",
-                         rounds),
+             sentence("Forward and backward, the median of {} rounds in which the layouts take "
+                      "turns. Above 1 the fused layout is faster. Times change from run to run.",
+                      rounds),
              "features a head", "separate / fused", false, lines);
   book.table(
       "The same with 96 % intervals",
@@ -240,7 +240,7 @@ void show_times(const std::vector<Measured>& all, Notebook& book) {
       }
     }
     book.table(forward ? "Forward, in ms" : "Backward, in ms",
-               fmt::format("Median and least of {} rounds.", rounds),
+               sentence("Median and least of {} rounds.", rounds),
                {"", "features a head", "separate", "separate, least", "fused", "fused, least"},
                rows);
   }
@@ -248,13 +248,13 @@ void show_times(const std::vector<Measured>& all, Notebook& book) {
 
 /// "5.1 [4.9, 5.3] times as long with heads of 8 features and 0.9 [0.8, 1.0] with 64": with one
 /// number of threads, for the narrowest and the widest heads.
-std::string ratios_text(const std::vector<Measured>& all, std::size_t t) {
+Text ratios_text(const std::vector<Measured>& all, std::size_t t) {
   const Timed &narrow = all.front().times[t], &wide = all.back().times[t];
   if (narrow.busy || wide.busy) return "no number, because the machine was busy";
-  std::string text = fmt::format("{} times as long with heads of {} features", narrow.ratio.text(),
+  Text text = sentence("{} times as long with heads of {} features", narrow.ratio,
                                  all.front().head_dim);
   if (all.size() > 1)
-    text += fmt::format(" and {} with {}", wide.ratio.text(), all.back().head_dim);
+    text = text + sentence(" and {} with {}", wide.ratio, all.back().head_dim);
   return text;
 }
 
@@ -267,7 +267,7 @@ void run(const LabOptions& options, Notebook& book) {
   show_arithmetic(options, all, book);
   show_ratios(all, book);
   show_times(all, book);
-  book.answer(fmt::format(
+  book.answer(sentence(
       "Both layouts do the same arithmetic, the separate one in 3 h + 1 Linears instead of 2, so "
       "the narrower the heads, the smaller its products. In this run it took, forward and "
       "backward, on one thread {}; on two {}.",

@@ -188,27 +188,26 @@ void show(const AllRuns& all, Notebook& book) {
       lines[i].points.emplace_back(step, all[i].after(fused, step).value);
     }
     for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
-      rows.push_back({starts[i].name, name_of(both_layouts[layout]), all[i].after(layout, 1).text(),
-                      all[i].after(layout, 10).text(), all[i].after(layout, steps).text()});
+      rows.push_back({starts[i].name, name_of(both_layouts[layout]), all[i].after(layout, 1),
+                      all[i].after(layout, 10), all[i].after(layout, steps)});
     }
   }
   const std::string about = fmt::format(
       "Distance of head 1 from head 0: max |difference| / max |value|, the largest of W_Q with its "
       "bias, W_K, and W_V with its bias. Mean of {} draws; SGD with momentum, or AdamW.",
       draws);
-  book.chart(fmt::format("With an output block of its own a copied head is {:.2g} away after one "
-                         "step and {:.2g} after {}",
-                         lines[own_output].points[1].second, lines[own_output].points.back().second,
-                         steps),
-             about +
-                 " Fused heads. Heads that stay equal to the bit have distance 0, which has no "
-                 "place on this axis.",
-             "step", "distance of the two heads", true, lines);
-  book.table(
-      fmt::format("After one step the two layouts' heads are equally far apart, but for {:.1g}",
-                  disagreement(all)),
-      about + " With 95 % intervals.",
-      {"head 1 starts", "layout", "after 1 step", "after 10", "after 100"}, rows);
+  book.chart(
+      sentence("With an output block of its own a copied head is {:.2g} away after one "
+               "step and {:.2g} after {}",
+               lines[own_output].points[1].second, lines[own_output].points.back().second, steps),
+      about +
+          " Fused heads. Heads that stay equal to the bit have distance 0, which has no "
+          "place on this axis.",
+      "step", "distance of the two heads", true, lines);
+  book.table(sentence("After one step the two layouts' heads are equally far apart, but for {:.1g}",
+                      disagreement(all)),
+             about + " With 95 % intervals.",
+             {"head 1 starts", "layout", "after 1 step", "after 10", "after 100"}, rows);
 }
 
 void claims(const AllRuns& all, Notebook& book) {
@@ -247,14 +246,14 @@ void claims(const AllRuns& all, Notebook& book) {
 }
 
 /// What became of the nudge in one layout, in words.
-std::string fate_of_nudge(const std::vector<Course>& courses) {
+Text fate_of_nudge(const std::vector<Course>& courses) {
   std::vector<double> factors;
   for (const Course& c : courses) factors.push_back(c.inputs.back() / c.inputs.front());
   const Interval growth = mean_interval(factors);
   const char* verb = growth.low > 1    ? "has grown"
                      : growth.high < 1 ? "has shrunk"
                                        : "has neither clearly grown nor shrunk";
-  return fmt::format("{}, by a factor of {}", verb, growth.text());
+  return sentence("{}, by a factor of {}", verb, growth);
 }
 
 void run(const LabOptions& options, Notebook& book) {
@@ -267,9 +266,9 @@ void run(const LabOptions& options, Notebook& book) {
     drift =
         larger(drift, largest(all[start].all([](const Course& c) { return largest(c.inputs); })));
   }
-  const std::string stayed =
-      drift == 0 ? "to the bit" : fmt::format("up to rounding ({:.1g})", drift);
-  book.answer(fmt::format(
+  const Text stayed =
+      drift == 0 ? Text("to the bit") : sentence("up to rounding ({:.1g})", drift);
+  book.answer(sentence(
       "They stay equal, {}, when their output blocks are equal too: they then receive equal "
       "gradients in every step, in both layouts, with SGD and with AdamW. With output blocks of "
       "their own they part at the first step (by {:.2g}, and by {:.2g} after {}), with dropout on "

@@ -4,12 +4,16 @@ const main = document.getElementById("main");
 const relations = {"<=": "≤", ">=": "≥", ">": ">", "==": "=", in: "in"};
 const colours = ["--first", "--second", "--third", "--apart", "--outputs", "--parameters"];
 
-/** A cell or a bound as people read it: 1,050,624 or 0.252 or 3.1e-16. */
+/** A cell as people read it: 1,050,624 or 0.252 or 3.1e-16. */
 function figure_text(value) {
-  if (Array.isArray(value)) return `[${value.map(figure_text).join(", ")}]`;
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return value ? "yes" : "no";
   return Number.isInteger(value) ? commas(value) : number_text(value);
+}
+
+/** What a claim is held to: one number, or the two ends of an interval. */
+function bound_text(bound) {
+  return bound.length === 1 ? figure_text(bound[0]) : `[${bound.map(figure_text).join(", ")}]`;
 }
 
 function mark(holds) {
@@ -22,7 +26,7 @@ function claims_section() {
     const seen = claim[precision];
     if (!seen) return h("td", {"data-label": precision}, "–");
     return h("td", {"data-label": precision}, mark(seen.holds), ` ${seen.measured === null ? "not a number" : figure_text(seen.measured)} `,
-      h("small", {}, `${relations[claim.relation]} ${figure_text(seen.bound)}`));
+      h("small", {}, `${relations[claim.relation]} ${bound_text(seen.bound)}`));
   };
   const rows = run.claims.map((claim) => h("tr", {}, h("th", {scope: "row"}, claim.text), run.precisions.map((p) => cell(claim, p))));
   const failed = run.claims.filter((claim) => run.precisions.some((p) => claim[p] && !claim[p].holds)).length;
