@@ -4,6 +4,7 @@
 #include "headroom/heads/transplant.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
+#include "lab/twin_layouts.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -45,8 +46,7 @@ LoudHead with_loud_head(Layout layout, Index width, Index heads, std::uint64_t s
   std::unique_ptr<Optimizer> optimizers[2];
   HeadBlocks before[2], changes[2];
   for (int i = 0; i < 2; ++i) {
-    copies[i] = make_attention(layout, {.width = width, .heads = heads, .bias = false}, rng);
-    transplant(*start, *copies[i]);
+    copies[i] = same_heads(*start, layout);
     optimizers[i] = rule.make(*copies[i]);
     before[i] = head_values(*copies[i]);
   }

@@ -16,10 +16,12 @@ inline namespace HEADROOM_PRECISION {
 /// How much larger the gradient of the loud head, head 0, is.
 inline constexpr double loudness = 100;
 
+using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(Module&)>;
+
 /// A way to train that may or may not notice what stands beside a number.
 struct TrainingRule {
   std::string name;
-  std::function<std::unique_ptr<Optimizer>(Module&)> make;
+  OptimizerMaker make;
   double rate;
   /// Between backward pass and step, for both copies; may be empty.
   std::function<void(Attention& ordinary, Attention& loud)> clip = {};

@@ -7,6 +7,7 @@
 #include "headroom/optim/muon.hpp"
 #include "headroom/optim/sgd.hpp"
 #include "lab/imitation.hpp"
+#include "lab/twin_layouts.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -14,46 +15,42 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 template <class Kind, class Options>
-TrainingRule training_rule(std::string name, double rate, Options options) {
-  return {std::move(name),
-          [options](Module& model) -> std::unique_ptr<Optimizer> {
-            return std::make_unique<Kind>(model, options);
-          },
-          rate};
+OptimizerMaker maker(Options options) {
+  return [options](Module& model) -> std::unique_ptr<Optimizer> {
+    return std::make_unique<Kind>(model, options);
+  };
 }
 
 }  // namespace
 
+OptimizerMaker make_sgd(double momentum) { return maker<Sgd>(SgdOptions{.momentum = momentum}); }
+OptimizerMaker make_adam(double epsilon) { return maker<Adam>(AdamOptions{.epsilon = epsilon}); }
+OptimizerMaker make_adamw(double epsilon) {
+  return maker<AdamW>(AdamOptions{.epsilon = epsilon, .weight_decay = 0.01});
+}
+
 std::vector<OptimizerRule> optimizer_rules(Index width) {
   // The mean over C outputs makes gradients smaller as the width grows; only SGD notices.
-  std::vector<OptimizerRule> rules{
-      {training_rule<Sgd>("SGD", 0.05 * static_cast<double>(width), SgdOptions{})},
-      {training_rule<Adam>("Adam", 0.01, AdamOptions{})},
-      {training_rule<AdamW>("AdamW", 0.01, AdamOptions{.weight_decay = 0.01})}};
-  for (const Granularity granularity :
-       {Granularity::tensor, Granularity::projection, Granularity::head}) {
-    const std::string per = std::string(" per ") + name_of(granularity);
-    rules.push_back(
-        {training_rule<Lamb>("LAMB" + per, 0.02, LambOptions{.granularity = granularity}),
-         granularity});
+  std::vector<OptimizerRule> rules{{{"SGD", make_sgd(), 0.05 * static_cast<double>(width)}},
+                                   {{"Adam", make_adam(), 0.01}},
+                                   {{"AdamW", make_adamw(), 0.01}}};
+  constexpr Granularity all[] = {Granularity::tensor, Granularity::projection, Granularity::head};
+  const auto name = [](const char* rule, Granularity g) {
+    return std::string(rule) + " per " + name_of(g);
+  };
+  for (const Granularity g : all) {
+    rules.push_back({{name("LAMB", g), maker<Lamb>(LambOptions{.granularity = g}), 0.02}, g});
   }
-  for (const Granularity granularity :
-       {Granularity::tensor, Granularity::projection, Granularity::head}) {
-    const std::string per = std::string(" per ") + name_of(granularity);
-    rules.push_back(
-        {training_rule<Muon>("Muon" + per, 0.02, MuonOptions{.granularity = granularity}),
-         granularity});
+  for (const Granularity g : all) {
+    rules.push_back({{name("Muon", g), maker<Muon>(MuonOptions{.granularity = g}), 0.02}, g});
   }
   return rules;
 }
 
 TrainingCurves train_both_layouts(const OptimizerRule& rule, Index width, Index heads,
                                   std::uint64_t seed) {
-  const AttentionConfig config{.width = width, .heads = heads, .bias = false};
   Rng rng(seed, "optimizers");
-  const auto separate = make_attention(Layout::separate, config, rng),
-             fused = make_attention(Layout::fused, config, rng);
-  transplant(*separate, *fused);
+  const auto [separate, fused] = twin_layouts({.width = width, .heads = heads, .bias = false}, rng);
   const Imitation task(width, heads, seed, false);
   const auto first = rule.training.make(*separate), second = rule.training.make(*fused);
   TrainingCurves curves;

@@ -11,6 +11,11 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// The optimizers of all experiments, with the library's options but for these.
+OptimizerMaker make_sgd(double momentum = 0);
+OptimizerMaker make_adam(double epsilon = 1e-8);
+OptimizerMaker make_adamw(double epsilon = 1e-8);  // with a weight decay of 0.01
+
 /// An optimizer; one that acts on whole tensors has the granularity that says which.
 struct OptimizerRule {
   TrainingRule training;

@@ -7,6 +7,13 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+std::unique_ptr<Attention> same_heads(Attention& source, Layout layout) {
+  Rng overwritten(0);
+  auto copy = make_attention(layout, source.config(), overwritten);
+  transplant(source, *copy);
+  return copy;
+}
+
 TwinLayouts twin_layouts(const AttentionConfig& config, Rng& rng, Layout from) {
   TwinLayouts twins{make_attention(Layout::separate, config, rng),
                     make_attention(Layout::fused, config, rng)};

@@ -18,7 +18,11 @@ inline constexpr Layout both_layouts[] = {Layout::separate, Layout::fused};
 /// Two attentions that compute the same function.
 struct TwinLayouts {
   std::unique_ptr<Attention> separate, fused;
+  Attention& of(Layout layout) const { return layout == Layout::separate ? *separate : *fused; }
 };
+
+/// A new attention in the given layout with the heads of `source`.
+std::unique_ptr<Attention> same_heads(Attention& source, Layout layout);
 
 /// Draws an attention (Xavier weights, normal biases where there are any) in the layout `from` and
 /// transplants it into the other one.

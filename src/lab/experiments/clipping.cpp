@@ -10,11 +10,11 @@
 
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
-#include "headroom/optim/adam.hpp"
-#include "headroom/optim/sgd.hpp"
 #include "lab/imitation.hpp"
 #include "lab/loud_head.hpp"
 #include "lab/numbers.hpp"
+#include "lab/optimizer_rules.hpp"
+#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {
@@ -51,23 +51,12 @@ double limit_of_now(const Clip& clip, Module& module) {
 }
 
 /// The same heads in both layouts, each with its own gradients of the same task.
-struct Twins {
-  std::unique_ptr<Attention> layers[std::size(both_layouts)];
-
-  Attention& separate() const { return *layers[0]; }
-  Attention& fused() const { return *layers[1]; }
-};
-
-Twins twins(const LabOptions& options, std::uint64_t draw) {
+TwinLayouts twins(const LabOptions& options, std::uint64_t draw) {
   Rng rng(options.seed, "clipping", draw);
-  Twins result;
+  TwinLayouts result =
+      twin_layouts({.width = options.width, .heads = options.heads, .bias = false}, rng);
   const Imitation task(options.width, options.heads, seed_of_draw(options.seed, draw), false);
-  for (std::size_t i = 0; i < std::size(both_layouts); ++i) {
-    result.layers[i] = make_attention(
-        both_layouts[i], {.width = options.width, .heads = options.heads, .bias = false}, rng);
-    if (i > 0) transplant(result.separate(), *result.layers[i]);
-    imitation_gradients(*result.layers[i], task.batch(0));
-  }
+  for (const Layout layout : both_layouts) imitation_gradients(result.of(layout), task.batch(0));
   return result;
 }
 
@@ -80,15 +69,15 @@ struct Agreement {
 };
 
 Agreement agreement(const Clip& clip, const LabOptions& options, std::uint64_t draw) {
-  const Twins pair = twins(options, draw);
-  const double limit = clips[per_head].apply(pair.separate(), no_limit) / 2;
+  const TwinLayouts pair = twins(options, draw);
+  const double limit = clips[per_head].apply(*pair.separate, no_limit) / 2;
   Agreement result;
   for (std::size_t i = 0; i < std::size(both_layouts); ++i) {
-    result.norms[i] = clip.apply(*pair.layers[i], limit);
+    result.norms[i] = clip.apply(pair.of(both_layouts[i]), limit);
   }
-  result.apart = gradient_distance(pair.separate(), pair.fused()).largest;
-  for (const auto& layer : pair.layers) {
-    const double after = clip.apply(*layer, no_limit);
+  result.apart = gradient_distance(*pair.separate, *pair.fused).largest;
+  for (const Layout layout : both_layouts) {
+    const double after = clip.apply(pair.of(layout), no_limit);
     result.off_limit = larger(result.off_limit, std::abs(after / limit - 1));
   }
   return result;
@@ -151,13 +140,8 @@ Kept kept(const Clip& clip, Attention& layer) {
 /// A rule that clips at what no norm of the ordinary copy exceeds in that step; nullptr: never.
 TrainingRule clipped_rule(bool adam, const Clip* clip) {
   TrainingRule rule;
-  if (adam) {
-    rule.make = [](Module& m) { return std::make_unique<Adam>(m); };
-    rule.rate = 0.01;
-  } else {
-    rule.make = [](Module& m) { return std::make_unique<Sgd>(m); };
-    rule.rate = 1;
-  }
+  rule.make = adam ? make_adam() : make_sgd();
+  rule.rate = adam ? 0.01 : 1;
   if (clip == nullptr) return rule;
   rule.clip = [clip](Attention& ordinary, Attention& loud) {
     clip->apply(loud, limit_of_now(*clip, ordinary));
@@ -189,24 +173,19 @@ std::vector<Way> ways() {
 
 void layouts_table(const LabOptions& options, Notebook& book) {
   Notebook::Rows rows;
-  double norms = 0, agreeing = 0, differing = std::numeric_limits<double>::max(), off_limit = 0;
+  double norms = 0, agreeing = 0, differing = 0, off_limit = 0;
   for (const Clip& clip : clips) {
-    std::vector<double> separate, fused, apart;
-    for (std::uint64_t i = 0; i < draws; ++i) {
-      const Agreement seen = agreement(clip, options, i);
-      separate.push_back(seen.norms[0]);
-      fused.push_back(seen.norms[1]);
-      apart.push_back(seen.apart);
-      off_limit = larger(off_limit, seen.off_limit);
-      if (&clip == &clips[per_tensor]) continue;
-      norms = larger(norms, std::abs(seen.norms[0] / seen.norms[1] - 1));
-    }
+    const Survey<Agreement> seen(draws, [&](auto draw) { return agreement(clip, options, draw); });
+    const auto norm = [](std::size_t i) { return [i](const Agreement& a) { return a.norms[i]; }; };
+    off_limit = larger(off_limit, seen.largest(&Agreement::off_limit));
     if (&clip == &clips[per_tensor]) {
-      differing = smallest(apart);
+      differing = seen.smallest(&Agreement::apart);
     } else {
-      agreeing = larger(agreeing, largest(apart));
+      agreeing = larger(agreeing, seen.largest(&Agreement::apart));
+      norms = larger(norms, seen.off([](const auto& a) { return a.norms[0] / a.norms[1]; }, 1));
     }
-    rows.push_back({clip.name, mean_interval(separate), mean_interval(fused), largest(apart)});
+    rows.push_back(
+        {clip.name, seen.mean(norm(0)), seen.mean(norm(1)), seen.largest(&Agreement::apart)});
   }
   book.table(
       sentence("A norm per tensor clips the layouts apart, by {:.2g} or more in every draw, the "
@@ -238,32 +217,21 @@ double kept_table(const LabOptions& options, Notebook& book) {
   double global_share = 0, untouched = 1, untouched_inputs = 1, fused_share = 0, turned = 0;
   double from_norms = 0;  // the share under a global norm against that of the norms
   for (const Way& way : ways()) {
-    std::vector<double> inputs, output, loud, cosines;
-    for (std::uint64_t i = 0; i < draws; ++i) {
-      const Twins pair = twins(options, i);
-      const Kept seen =
-          kept(*way.clip, way.layout == Layout::separate ? pair.separate() : pair.fused());
-      inputs.push_back(seen.quiet_inputs);
-      output.push_back(seen.quiet_output);
-      loud.push_back(seen.loud);
-      cosines.push_back(seen.cosine);
-      if (way.clip == &clips[global]) {
-        turned = larger(turned, std::abs(1 - seen.cosine));
-        from_norms = larger(from_norms, std::abs(seen.quiet_inputs / seen.by_norms - 1));
-      }
-      if (way.clip == &clips[per_head]) {
-        untouched = smaller(untouched, smaller(seen.least_inputs, seen.least_output));
-      }
-      if (way.clip == &clips[per_tensor] && way.layout == Layout::separate) {
-        untouched_inputs = smaller(untouched_inputs, seen.least_inputs);
-      }
+    const Survey<Kept> seen(
+        draws, [&](auto draw) { return kept(*way.clip, twins(options, draw).of(way.layout)); });
+    if (way.clip == &clips[global]) {
+      global_share = seen.largest(&Kept::quiet_inputs);
+      turned = seen.off(&Kept::cosine, 1);
+      from_norms = seen.off([](const auto& k) { return k.quiet_inputs / k.by_norms; }, 1);
+    } else if (way.clip == &clips[per_head]) {
+      untouched = smaller(seen.smallest(&Kept::least_inputs), seen.smallest(&Kept::least_output));
+    } else if (way.clip == &clips[per_tensor] && way.layout == Layout::separate) {
+      untouched_inputs = seen.smallest(&Kept::least_inputs);
+    } else if (way.clip == &clips[per_tensor]) {
+      fused_share = seen.largest(&Kept::quiet_inputs);
     }
-    if (way.clip == &clips[global]) global_share = largest(inputs);
-    if (way.clip == &clips[per_tensor] && way.layout == Layout::fused) {
-      fused_share = largest(inputs);
-    }
-    rows.push_back({way.name, mean_interval(inputs), mean_interval(output), mean_interval(loud),
-                    mean_interval(cosines)});
+    rows.push_back({way.name, seen.mean(&Kept::quiet_inputs), seen.mean(&Kept::quiet_output),
+                    seen.mean(&Kept::loud), seen.mean(&Kept::cosine)});
   }
   book.table(sentence("One loud head leaves the others at most {:.2g} of their gradients under a "
                       "global norm",
@@ -295,21 +263,18 @@ void updates_table(const LabOptions& options, Notebook& book) {
   for (const Way& way : rows_of) {
     std::vector<Value> row{way.name};
     for (const bool adam : {false, true}) {
-      std::vector<double> loud, quiet;
-      for (std::uint64_t i = 0; i < draws; ++i) {
-        const LoudHead seen =
-            with_loud_head(way.layout, options.width, options.heads, seed_of_draw(options.seed, i),
-                           clipped_rule(adam, way.clip), Loud::at_the_end);
-        loud.push_back(seen.ratio(0));
-        quiet.push_back(seen.quiet_ratio());
-        if (way.clip == nullptr || way.clip == &clips[per_head]) {
-          touched += !seen.quiet_is_untouched();
-        }
+      const Survey<LoudHead> seen(draws, [&](auto draw) {
+        return with_loud_head(way.layout, options.width, options.heads,
+                              seed_of_draw(options.seed, draw), clipped_rule(adam, way.clip),
+                              Loud::at_the_end);
+      });
+      const Interval quiet = seen.mean(&LoudHead::quiet_ratio);
+      if (way.clip == nullptr || way.clip == &clips[per_head]) {
+        touched += seen.count([](const auto& one) { return !one.quiet_is_untouched(); });
       }
-      row.push_back(mean_interval(loud));
-      row.push_back(mean_interval(quiet));
-      if (way.clip == &clips[global])
-        (adam ? adam_global : sgd_global) = mean_interval(quiet).value;
+      row.emplace_back(seen.mean([](const LoudHead& one) { return one.ratio(0); }));
+      row.emplace_back(quiet);
+      if (way.clip == &clips[global]) (adam ? adam_global : sgd_global) = quiet.value;
     }
     rows.push_back(row);
   }

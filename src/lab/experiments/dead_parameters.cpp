@@ -15,6 +15,8 @@
 #include "lab/head_blocks.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
+#include "lab/optimizer_rules.hpp"
+#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {
@@ -80,23 +82,13 @@ Gradients gradients_of(Layout layout, const LabOptions& options, std::uint64_t d
 /// A way to train, and the size of its steps.
 struct Rule {
   const char* name;
-  std::unique_ptr<Optimizer> (*make)(Module&);
+  OptimizerMaker make;
   bool adam;
 };
 
-constexpr Rule rules[] = {
-    {"SGD",
-     [](Module& m) -> std::unique_ptr<Optimizer> {
-       return std::make_unique<Sgd>(m, SgdOptions{.momentum = 0.9});
-     },
-     false},
-    {"Adam, epsilon 1e-8",
-     [](Module& m) -> std::unique_ptr<Optimizer> { return std::make_unique<Adam>(m); }, true},
-    {"Adam, epsilon 1e-30",
-     [](Module& m) -> std::unique_ptr<Optimizer> {
-       return std::make_unique<Adam>(m, AdamOptions{.epsilon = 1e-30});
-     },
-     true}};
+const std::array<Rule, 3> rules{{{"SGD", make_sgd(0.9), false},
+                                 {"Adam, epsilon 1e-8", make_adam(), true},
+                                 {"Adam, epsilon 1e-30", make_adam(1e-30), true}}};
 constexpr std::size_t sgd = 0, adam = 1, bare_adam = 2;
 
 /// How the biases moved in one training run.
@@ -135,7 +127,7 @@ Walk walk(const Rule& rule, Layout layout, const LabOptions& options, std::uint6
 /// What was measured, by layout (separate first), rule and draw.
 struct Measured {
   std::vector<Gradients> gradients;  // both layouts
-  std::array<std::array<std::vector<Walk>, std::size(rules)>, std::size(both_layouts)> walks;
+  std::array<std::array<std::vector<Walk>, 3>, std::size(both_layouts)> walks;
 
   /// Mean over the draws of a bias after `step` steps.
   Interval mean(std::size_t layout, std::size_t rule, std::vector<double> Walk::*bias,
@@ -266,22 +258,17 @@ void foldings(const LabOptions& options, Notebook& book) {
   double exact = 0, repaired = 0, of_empty_rows = 0, least_inexact = 1;
   Index inexact = 0;
   for (const FoldingCase& which : folding_cases()) {
-    std::vector<double> differences;
-    double after_repair = 0;
-    for (std::uint64_t i = 0; i < draws; ++i) {
-      const Folding seen = fold(which, options, i);
-      differences.push_back(seen.difference);
-      after_repair = larger(after_repair, seen.repaired);
-      of_empty_rows = larger(of_empty_rows, seen.of_empty_rows);
-    }
+    const Survey<Folding> seen(draws, [&](auto draw) { return fold(which, options, draw); });
+    const double after_repair = seen.largest(&Folding::repaired);
+    of_empty_rows = larger(of_empty_rows, seen.largest(&Folding::of_empty_rows));
     if (which.exact) {
-      exact = larger(exact, largest(differences));
+      exact = larger(exact, seen.largest(&Folding::difference));
     } else {
-      least_inexact = smaller(least_inexact, smallest(differences));
+      least_inexact = smaller(least_inexact, seen.smallest(&Folding::difference));
       ++inexact;
     }
     if (*which.repair != 0) repaired = larger(repaired, after_repair);
-    rows.push_back({which.name, which.row_sums, mean_interval(differences), which.repair,
+    rows.push_back({which.name, which.row_sums, seen.mean(&Folding::difference), which.repair,
                     *which.repair != 0 ? Value(after_repair) : Value()});
   }
   book.table(sentence("b_V is a part of b_O, but not in {} of {} cases", inexact, rows.size()),
@@ -308,7 +295,8 @@ void run(const LabOptions& options, Notebook& book) {
   const double usual = all.mean(fused, adam, &Walk::key, steps).value / adam_rate,
                bare = all.mean(fused, bare_adam, &Walk::key, steps).value / adam_rate;
   book.answer(sentence(
-      "Of {:,} parameters the {} of b_K do nothing, since softmax takes out what all keys share; the "
+      "Of {:,} parameters the {} of b_K do nothing, since softmax takes out what all keys share; "
+      "the "
       "{} of b_V only repeat what b_O can say, as long as rows of attention sum to one. The "
       "gradient of b_K is rounding, and b_K must be left out when weights of two runs are "
       "compared: after {} steps SGD leaves it where it was, while Adam has moved it by {:.2g} "

@@ -244,8 +244,8 @@ void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
       if (lines.size() == 1) expected.points.emplace_back(p, wanted);
       if (tenth != 1 && tenth != 2 && tenth != 5) continue;
       rows.push_back({comparison.name, p,
-                      static_cast<double>(last.moved) / static_cast<double>(last.elements),
-                      mean, wanted});
+                      static_cast<double>(last.moved) / static_cast<double>(last.elements), mean,
+                      wanted});
       const double allowed = allowance(p, draws * last.moved);
       book.within(fmt::format("sequence, {}, p = {}: share of moved elements that differ",
                               comparison.name, p),

@@ -205,8 +205,8 @@ constexpr const char* equations[] = {"gate = W_O", "W_V = W_O", "A = W_O", "W_Q 
 std::vector<double> residuals(const Terms& t) {
   const auto to_output = [&](const ByHead& a) { return residual(a, t.output, t.head_out); };
   const auto to_scores = [&](const ByHead& a) { return residual(a, t.scores, t.scores); };
-  return {t.gate.empty() ? no_gates : to_output(t.gate), to_output(t.value),
-          to_output(t.head_out), to_scores(t.query), to_scores(t.key)};
+  return {t.gate.empty() ? no_gates : to_output(t.gate), to_output(t.value), to_output(t.head_out),
+          to_scores(t.query), to_scores(t.key)};
 }
 
 /// What is found in one layout.

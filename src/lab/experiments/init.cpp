@@ -13,6 +13,7 @@
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/ops/ops.hpp"
 #include "lab/numbers.hpp"
+#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -47,6 +48,7 @@ struct Seen {
   double logit_square = 0;     // mean of s^2
   double row_maximum = 0;      // mean over the rows of attention
   Array logits, maxima;        // [H, T, T], [1, H, T]
+  double logit_deviation() const { return std::sqrt(logit_square); }
 };
 
 Seen look_at(FanPolicy policy, Index width, Index heads, std::uint64_t seed, std::uint64_t draw) {
@@ -73,33 +75,10 @@ Seen look_at(FanPolicy policy, Index width, Index heads, std::uint64_t seed, std
   return seen;
 }
 
-/// All draws of one policy with one number of heads.
-struct Draws {
-  std::vector<Seen> seen;
-  Interval variance() const { return over(&Seen::weight_variance); }
-  Interval row_maximum() const { return over(&Seen::row_maximum); }
-  Interval logit_deviation() const {
-    std::vector<double> values;
-    for (const Seen& one : seen) values.push_back(std::sqrt(one.logit_square));
-    return mean_interval(values);
-  }
-  /// Over all draws together.
-  double mean_of(double Seen::*member) const { return over(member).value; }
-
- private:
-  Interval over(double Seen::*member) const {
-    std::vector<double> values;
-    for (const Seen& one : seen) values.push_back(one.*member);
-    return mean_interval(values);
-  }
-};
+using Draws = Survey<Seen>;
 
 Draws draws_of(FanPolicy policy, Index width, Index heads, std::uint64_t seed) {
-  Draws result;
-  for (std::uint64_t i = 0; i < draws; ++i) {
-    result.seen.push_back(look_at(policy, width, heads, seed, i));
-  }
-  return result;
+  return Draws(draws, [&](auto draw) { return look_at(policy, width, heads, seed, draw); });
 }
 
 /// How far the mean of n squared uniform numbers may be from its expectation, as a share of it:
@@ -156,12 +135,12 @@ void policy_table(const LabOptions& options, const AllDraws& all, Notebook& book
   std::vector<double> found;
   for (std::size_t p = 0; p < all.size(); ++p) {
     const double v = scaled_variance(policies[p].policy, options.width, options.heads);
-    rows.push_back({policies[p].name, policies[p].matrix, v, all[p].variance(),
-                    all[p].logit_deviation(), all[p].row_maximum()});
-    found.push_back(all[p].logit_deviation().value);
+    rows.push_back({policies[p].name, policies[p].matrix, v, all[p].mean(&Seen::weight_variance),
+                    all[p].mean(&Seen::logit_deviation), all[p].mean(&Seen::row_maximum)});
+    found.push_back(all[p].mean(&Seen::logit_deviation).value);
   }
-  book.table(sentence("Logits start with a standard deviation of {:.2f}, {:.2f} or {:.2f}", found[packed],
-                      found[per_matrix], found[per_head]),
+  book.table(sentence("Logits start with a standard deviation of {:.2f}, {:.2f} or {:.2f}",
+                      found[packed], found[per_matrix], found[per_head]),
              sentence("W_Q, W_K and W_V by Xavier's rule, {} tokens N(0, 1), mean of {} draws "
                       "with 95 % intervals. Logits are q k / sqrt(D): their standard deviation "
                       "is C times the weights' variance. The last column says how much of a "
@@ -209,8 +188,8 @@ void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
     const auto at = static_cast<double>(heads);
     for (std::size_t p = 0; p < std::size(policies); ++p) {
       const Draws seen = draws_of(policies[p].policy, options.width, heads, seed);
-      deviation[p].points.emplace_back(at, seen.logit_deviation().value);
-      maxima[p].points.emplace_back(at, seen.row_maximum().value);
+      deviation[p].points.emplace_back(at, seen.mean(&Seen::logit_deviation).value);
+      maxima[p].points.emplace_back(at, seen.mean(&Seen::row_maximum).value);
     }
     formula.points.emplace_back(at, 2 * at / (at + 1));
     even.points.emplace_back(at, 1.0 / static_cast<double>(tokens));
@@ -220,7 +199,7 @@ void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
   const std::string about = fmt::format("Mean of {} draws with {} tokens.", draws, tokens);
   const auto ends = [&](std::size_t p) {
     return sentence("from {:.2f} to {:.2f}", deviation[p].points.front().second,
-                       deviation[p].points.back().second);
+                    deviation[p].points.back().second);
   };
   book.chart(sentence("With {:.0f} heads instead of one: {} per head, {} packed, {} per matrix",
                       deviation[packed].points.back().first, ends(per_head), ends(packed),
@@ -244,7 +223,8 @@ void claims(const LabOptions& options, const AllDraws& all, Notebook& book) {
     const double v = scaled_variance(policies[p].policy, c, h);
     book.within(
         fmt::format("{}: weights' variance x C, {:.3g} by the formula", policies[p].name, v),
-        all[p].variance().value, v * (1 - variance_share), v * (1 + variance_share));
+        all[p].mean(&Seen::weight_variance).value, v * (1 - variance_share),
+        v * (1 + variance_share));
   }
   for (std::size_t p = 0; p < all.size(); ++p) {
     // Tokens meet themselves too, and E |x|^4 = C^2 + 2 C.
@@ -253,15 +233,15 @@ void claims(const LabOptions& options, const AllDraws& all, Notebook& book) {
     book.within(fmt::format("{}: root mean square of the logits, {:.3g} by the formula, 8 standard "
                             "errors",
                             policies[p].name, std::sqrt(square)),
-                std::sqrt(all[p].mean_of(&Seen::logit_square)),
+                std::sqrt(all[p].mean(&Seen::logit_square).value),
                 std::sqrt(square * std::max(0.0, 1 - logit_share)),
                 std::sqrt(square * (1 + logit_share)));
   }
   double not_multiple = 0, layouts = 0;
   Index fell = 0;
   for (std::size_t i = 0; i < draws; ++i) {
-    const Seen &base = all[per_matrix].seen[i], &small = all[packed].seen[i],
-               &large = all[per_head].seen[i];
+    const Seen &base = all[per_matrix].samples()[i], &small = all[packed].samples()[i],
+               &large = all[per_head].samples()[i];
     const double growth = scaled_variance(FanPolicy::per_head, c, h);
     for (const double distance : {distance_from_multiple(small.logits, 0.5, base.logits),
                                   distance_from_multiple(large.logits, growth, base.logits)}) {
@@ -295,10 +275,11 @@ void run(const LabOptions& options, Notebook& book) {
       "matrix) or {:.2f} (per head), and the largest weight of a row of attention is {:.2f}, "
       "{:.2f} or {:.2f} on average. A comparison of layouts must fix the rule: here it is an "
       "option of the layer, and both layouts start from the same numbers under each.",
-      options.heads, options.width, all[packed].logit_deviation().value,
-      all[per_matrix].logit_deviation().value, all[per_head].logit_deviation().value,
-      all[packed].row_maximum().value, all[per_matrix].row_maximum().value,
-      all[per_head].row_maximum().value));
+      options.heads, options.width, all[packed].mean(&Seen::logit_deviation).value,
+      all[per_matrix].mean(&Seen::logit_deviation).value,
+      all[per_head].mean(&Seen::logit_deviation).value, all[packed].mean(&Seen::row_maximum).value,
+      all[per_matrix].mean(&Seen::row_maximum).value,
+      all[per_head].mean(&Seen::row_maximum).value));
 }
 
 }  // namespace initialisation

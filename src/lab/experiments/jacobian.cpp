@@ -277,12 +277,11 @@ void run(const LabOptions& options, Notebook& book) {
              static_cast<double>(ratio_broken), 0);
   book.at_least("rows with nothing allowed among them", static_cast<double>(empty), 1);
   const Text compared =
-      options.heads == 1
-          ? Text("Each head more brings as many blocks again, of the same size")
-          : sentence(
-                "Multi-head attention with {} heads has {} times as many blocks as "
-                "single-head attention, each of the same size",
-                options.heads, options.heads);
+      options.heads == 1 ? Text("Each head more brings as many blocks again, of the same size")
+                         : sentence(
+                               "Multi-head attention with {} heads has {} times as many blocks as "
+                               "single-head attention, each of the same size",
+                               options.heads, options.heads);
   book.answer(
       sentence("A change of one score moves the weights of its own row and nothing else: J is "
                "block-diagonal over (batch, head, query), each block diag(p) - p p^T over the "

@@ -199,10 +199,9 @@ void show_names(const Pairs& pairs, Notebook& book) {
   for (const ForeignLayout layout : foreign_layouts) {
     add(name_of(layout), export_attention(*pairs.of(layout).twins.separate, layout));
   }
-  book.table(
-      sentence("{:,} numbers under other names and shapes", count_parameters(separate)),
-      "What each implementation calls its arrays. SummAE has no biases.",
-      {"layout", "array", "shape"}, rows);
+  book.table(sentence("{:,} numbers under other names and shapes", count_parameters(separate)),
+             "What each implementation calls its arrays. SummAE has no biases.",
+             {"layout", "array", "shape"}, rows);
 }
 
 void show_places(const LabOptions& options, const Pairs& pairs, Notebook& book) {
@@ -348,7 +347,8 @@ void run(const LabOptions& options, Notebook& book) {
   misread_order(options, pairs, book);
   book.answer(sentence(
       "One Linear per head, one for all, PyTorch's packed matrix, BERT's three Linears and GPT-2's "
-      "transposed one hold the same {:,} numbers and are the same function with the same gradients. "
+      "transposed one hold the same {:,} numbers and are the same function with the same "
+      "gradients. "
       "Converting moves whole blocks of rows or columns and changes no number; only the order in "
       "which the features are split into heads must be known.",
       count_parameters(*pairs.with.twins.separate)));

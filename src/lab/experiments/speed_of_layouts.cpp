@@ -179,8 +179,7 @@ void show_arithmetic(const LabOptions& options, const std::vector<Measured>& all
                     m.separate.operations, m.fused.operations, 3 * m.heads + 1, 2});
   }
   book.table(
-      sentence("{:,} million multiply-adds in both layouts",
-               all.front().separate.flops / 2e6),
+      sentence("{:,} million multiply-adds in both layouts", all.front().separate.flops / 2e6),
       sentence("One self-attention on [{}, {}, C], forward and backward. Multiply-adds in "
                "millions and operations with weights are counted by the profile. Each Linear is "
                "one product forward and two backward, by weights and by inputs; an operation of "
@@ -251,10 +250,9 @@ void show_times(const std::vector<Measured>& all, Notebook& book) {
 Text ratios_text(const std::vector<Measured>& all, std::size_t t) {
   const Timed &narrow = all.front().times[t], &wide = all.back().times[t];
   if (narrow.busy || wide.busy) return "no number, because the machine was busy";
-  Text text = sentence("{} times as long with heads of {} features", narrow.ratio,
-                                 all.front().head_dim);
-  if (all.size() > 1)
-    text = text + sentence(" and {} with {}", wide.ratio, all.back().head_dim);
+  Text text =
+      sentence("{} times as long with heads of {} features", narrow.ratio, all.front().head_dim);
+  if (all.size() > 1) text = text + sentence(" and {} with {}", wide.ratio, all.back().head_dim);
   return text;
 }
 

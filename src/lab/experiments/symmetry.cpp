@@ -13,6 +13,7 @@
 #include "lab/head_blocks.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
+#include "lab/optimizer_rules.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {
@@ -92,8 +93,7 @@ std::unique_ptr<Attention> first_layer(const Start& start, const LabOptions& opt
 /// usual 1e-8 a gradient that is 0 but for rounding moves its weight by a whole step, in either
 /// direction.
 std::unique_ptr<Optimizer> optimizer_for(const Start& start, Attention& layer) {
-  if (!start.adam) return std::make_unique<Sgd>(layer, SgdOptions{.momentum = 0.9});
-  return std::make_unique<AdamW>(layer, AdamOptions{.epsilon = 1e-5, .weight_decay = 0.01});
+  return start.adam ? make_adamw(1e-5)(layer) : make_sgd(0.9)(layer);
 }
 double rate_for(const Start& start, Index width) {
   const auto features = static_cast<double>(width);
@@ -102,9 +102,7 @@ double rate_for(const Start& start, Index width) {
 
 Course train(const Start& start, Layout layout, const LabOptions& options, std::uint64_t draw) {
   const auto first = first_layer(start, options, draw);
-  Rng unused(0);
-  const auto layer = make_attention(layout, first->config(), unused);
-  transplant(*first, *layer);
+  const auto layer = same_heads(*first, layout);
   const Imitation task(options.width, options.heads, seed_of_draw(options.seed, draw));
   const auto optimizer = optimizer_for(start, *layer);
   Course course;
@@ -266,8 +264,7 @@ void run(const LabOptions& options, Notebook& book) {
     drift =
         larger(drift, largest(all[start].all([](const Course& c) { return largest(c.inputs); })));
   }
-  const Text stayed =
-      drift == 0 ? Text("to the bit") : sentence("up to rounding ({:.1g})", drift);
+  const Text stayed = drift == 0 ? Text("to the bit") : sentence("up to rounding ({:.1g})", drift);
   book.answer(sentence(
       "They stay equal, {}, when their output blocks are equal too: they then receive equal "
       "gradients in every step, in both layouts, with SGD and with AdamW. With output blocks of "

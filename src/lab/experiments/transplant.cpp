@@ -210,15 +210,15 @@ void show_findings(const LabOptions& options, const Findings& found, double of_p
                       "and what its gradient holds is rounding.",
                       draws, clip_limit),
              columns, pass);
-  book.table(sentence("Nothing is further apart than {:,} after {} steps", of_steps,
-                      compared_steps),
-             sentence("The same of parameters and moments, over {} draws with {} head{}, causal "
-                      "self-attention behind a Linear. Taken over: after {} steps parameters "
-                      "and moments were transplanted into another model of the other layout, "
-                      "which went on beside the first. Adam's epsilon is 1e-3; with 1e-8 a "
-                      "gradient that is 0 but for rounding moves its weight by a whole step.",
-                      draws, options.heads, options.heads == 1 ? "" : "s", taken_over_at),
-             columns, after);
+  book.table(
+      sentence("Nothing is further apart than {:,} after {} steps", of_steps, compared_steps),
+      sentence("The same of parameters and moments, over {} draws with {} head{}, causal "
+               "self-attention behind a Linear. Taken over: after {} steps parameters "
+               "and moments were transplanted into another model of the other layout, "
+               "which went on beside the first. Adam's epsilon is 1e-3; with 1e-8 a "
+               "gradient that is 0 but for rounding moves its weight by a whole step.",
+               draws, options.heads, options.heads == 1 ? "" : "s", taken_over_at),
+      columns, after);
   std::vector<Notebook::Series> lines{{"forward", {}}, {"dW", {}}, {"dX", {}}};
   for (const auto& [heads, differences] : found.by_heads) {
     const auto at = static_cast<double>(heads);
@@ -226,8 +226,8 @@ void show_findings(const LabOptions& options, const Findings& found, double of_p
     lines[1].points.emplace_back(at, differences.at(quantities[1]));
     lines[2].points.emplace_back(at, differences.at(quantities[3]));
   }
-  book.chart(sentence("The differences of one pass, up to {:,}, for {} numbers of heads",
-                      of_pass, found.by_heads.size()),
+  book.chart(sentence("The differences of one pass, up to {:,}, for {} numbers of heads", of_pass,
+                      found.by_heads.size()),
              "The worst of both directions. What is exactly 0 has no place on this axis.", "heads",
              "relative difference", true, lines);
 }
@@ -269,8 +269,7 @@ void run(const LabOptions& options, Notebook& book) {
       "parameters and inputs, and clipped gradients agree to {:,}, for {} to {} heads. With {} so "
       "do, to {:,}, parameters and moments after {} steps of SGD, Adam and AdamW, also when one "
       "layout takes over from the other halfway; what is left is rounding, in both directions.",
-      of_pass, counts.front(), counts.back(), options.heads, of_steps,
-      compared_steps));
+      of_pass, counts.front(), counts.back(), options.heads, of_steps, compared_steps));
 }
 
 }  // namespace transplants

@@ -1,5 +1,6 @@
 // Steps of elementwise optimizers in both layouts at once, and in a layout that takes over halfway.
 #include "lab/experiments/transplanted_steps.hpp"
+#include "lab/optimizer_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -31,13 +32,8 @@ constexpr double epsilon = 1e-3;
 
 constexpr const char* optimizer_names[] = {"SGD with momentum", "Adam", "AdamW"};
 
-std::unique_ptr<Optimizer> make_optimizer(int which, Module& model) {
-  switch (which) {
-    case 0: return std::make_unique<Sgd>(model, SgdOptions{.momentum = 0.9});
-    case 1: return std::make_unique<Adam>(model, AdamOptions{.epsilon = epsilon});
-    default:
-      return std::make_unique<AdamW>(model, AdamOptions{.epsilon = epsilon, .weight_decay = 0.01});
-  }
+OptimizerMaker maker_of(int which) {
+  return which == 0 ? make_sgd(0.9) : which == 1 ? make_adam(epsilon) : make_adamw(epsilon);
 }
 
 /// An attention behind a Linear, so that dX decides how parameters move.
@@ -68,7 +64,7 @@ struct Learner {
   std::unique_ptr<Optimizer> optimizer;
 
   Learner(Attention& attention, const Array& weight, int which)
-      : model(attention, weight), optimizer(make_optimizer(which, model)) {}
+      : model(attention, weight), optimizer(maker_of(which)(model)) {}
 
   void step(const Tensor& x, const Array& cotangent) {
     optimizer->zero_grad();
