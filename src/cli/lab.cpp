@@ -33,7 +33,7 @@ struct LabCommand {
   LabOptions options() const { return {width, heads, static_cast<std::uint64_t>(seed)}; }
 };
 
-/// The options of this run as they are typed, complete, so that they repeat it.
+/// The complete options of this run as typed, so that they repeat it.
 std::vector<std::string> typed(const LabCommand& command, const Experiment* experiment,
                                const std::string& precision) {
   std::vector<std::string> words{"lab", experiment == nullptr ? "all" : experiment->name};
@@ -70,7 +70,7 @@ LabRecord measure(const LabCommand& command, const Experiment& experiment) {
   return is_double ? merged_records(own(), other()) : merged_records(other(), own());
 }
 
-/// A line that says what is going on, on a terminal, until the next one.
+/// A progress line on a terminal, erased at the end of the scope.
 class Doing {
  public:
   explicit Doing(const std::string& text) : live_(TerminalStyle::of(stderr).live) {
@@ -96,10 +96,10 @@ RunFolder folder_for(const LabCommand& command) {
   return RunFolder::for_page(command.out, command.force);
 }
 
-/// The number of what is written: with --json alone nothing is.
+/// Returns true if pages are written: --json alone writes none.
 bool writes(const LabCommand& command) { return !command.json || !command.out.empty(); }
 
-/// What ends the program with code 3 when something did not hold.
+/// Throws NumericError, exit code 3, if a claim does not hold.
 void require_all(const std::vector<std::string>& failed) {
   if (failed.empty()) return;
   throw NumericError(fmt::format(

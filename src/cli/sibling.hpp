@@ -14,12 +14,12 @@ inline namespace HEADROOM_PRECISION {
 inline constexpr const char* own_precision = is_double ? "double" : "float";
 inline constexpr const char* other_precision = is_double ? "float" : "double";
 
-/// headroom-f64 beside headroom, or the other way round; empty when it is not there.
+/// The path of headroom-f64 beside headroom, or the reverse; empty if there is none.
 std::filesystem::path sibling_program();
 
-/// Runs it with arguments and returns the JSON that it prints; exit code 3 is an answer too, when
-/// JSON came with it. Throws what it reported: UsageError, NumericError, DataError or FileError;
-/// UsageError when it is not there.
+/// Runs it with arguments and returns the JSON that it prints; exit code 3 is accepted if
+/// JSON came with it. Throws the error that it reported: UsageError, NumericError, DataError or
+/// FileError; UsageError if there is no such program.
 Record sibling_record(const std::vector<std::string>& arguments);
 
 }  // namespace HEADROOM_PRECISION

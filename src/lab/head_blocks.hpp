@@ -9,10 +9,10 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What belongs to a head, by role and head. The output bias belongs to none and is not among them.
+/// The blocks of every head, by role and head. The output bias belongs to no head and is left out.
 using HeadBlocks = std::map<std::pair<HeadRole, Index>, Array>;
 
-/// Copies of all blocks of a layer. Gradients that there are none of count as zeros.
+/// Copies of all blocks of a layer. Missing gradients count as zeros.
 HeadBlocks head_values(Attention& layer);
 HeadBlocks head_gradients(Attention& layer);
 /// Writes the given blocks; the others stay.

@@ -1,4 +1,4 @@
-// A teacher, its batches, and the gradients of whoever imitates it.
+// A teacher, its batches, and the gradients of a student.
 #include "lab/imitation.hpp"
 
 #include "headroom/autograd/tape.hpp"

@@ -1,4 +1,4 @@
-// Two copies of a layer, in one of which a head shouts.
+// Two copies of a layer, in one of which a head has a far larger gradient.
 #include "lab/loud_head.hpp"
 
 #include "headroom/heads/transplant.hpp"

@@ -1,4 +1,4 @@
-// What one head with a gradient far larger than the others' does to their updates. Private.
+// The effect of one head with a far larger gradient on the updates of the others. Private.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr double loudness = 100;
 
 using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(Module&)>;
 
-/// A way to train that may or may not notice what stands beside a number.
+/// A training rule, which may or may not depend on neighbouring elements.
 struct TrainingRule {
   std::string name;
   OptimizerMaker make;

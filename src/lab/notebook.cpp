@@ -1,4 +1,4 @@
-// What an experiment writes into while it runs.
+// Notebook: collects the blocks, claims and the answer of a run.
 #include "headroom/lab/notebook.hpp"
 
 #include <fmt/format.h>

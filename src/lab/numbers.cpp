@@ -1,4 +1,4 @@
-// What several experiments compute with arrays.
+// Computations with arrays that several experiments share.
 #include "lab/numbers.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What several experiments compute with arrays. Private.
+// Computations with arrays that several experiments share. Private.
 #pragma once
 
 #include <cstdint>

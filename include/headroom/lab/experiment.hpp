@@ -12,7 +12,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Which sizes an experiment takes, besides that the heads must divide the width.
+/// The sizes that an experiment accepts. The heads must also divide the width.
 struct LabLimits {
   Index least_heads = 1, most_heads = 64;
   Index least_head_dim = 1;
@@ -21,20 +21,20 @@ struct LabLimits {
 
 /// One file of src/lab/experiments/, one line of the registry in src/lab/experiments.cpp.
 struct Experiment {
-  std::string name;  // as it is called: "head-slices"
-  /// Where it is asked: "a forum thread on pruning the heads of BERT"; "" when nowhere.
+  std::string name;  // as typed: "head-slices"
+  /// The place where it is asked: "a forum thread on pruning the heads of BERT"; "" when nowhere.
   std::string asked_in = {};
   std::string title;     // one line, for lists
-  std::string question;  // as it is asked there, where it is
-  std::string computed;  // what is done, in a few sentences
+  std::string question;  // as it is asked there, if it is
+  std::string computed;  // the procedure, in a few sentences
   std::vector<std::string> formulas;
-  LabOptions defaults;  // the sizes of the one who asks, where some are named
+  LabOptions defaults;  // the sizes in the question, if it names some
   LabLimits limits;
   /// Writes blocks, claims and the answer. Options are complete and admissible. What it draws comes
   /// from Rng(options.seed, ...) alone, so that it can be repeated.
   void (*run)(const LabOptions& options, Notebook& book);
 
-  /// What lists show it under.
+  /// The heading under which lists show it.
   const char* group() const {
     return asked_in.empty() ? "the gradient laboratory" : "asked on forums and in courses";
   }

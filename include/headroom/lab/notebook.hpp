@@ -1,4 +1,4 @@
-// Notebook: what an experiment writes into while it runs.
+// Notebook: collects the blocks, claims and the answer of a running experiment.
 #pragma once
 
 #include <string>
@@ -52,7 +52,7 @@ class Notebook {
   };
   void matrices(Text title, Text look, const std::vector<Step>& steps);
 
-  /// What must hold: `measured` against a bound. A number that is not finite never holds.
+  /// Claims: `measured` is compared with a bound. A number that is not finite never holds.
   void at_most(std::string claim, double measured, double bound);
   void at_least(std::string claim, double measured, double bound);
   void more_than(std::string claim, double measured, double bound);

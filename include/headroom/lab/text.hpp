@@ -37,7 +37,7 @@ struct Text {
   }
 };
 
-/// What a sentence or a cell of a table holds: nothing, a truth value, a number, a word, an
+/// The content of a sentence or of a cell of a table: nothing, a truth value, a number, a word, an
 /// interval, or a sentence again.
 class Value {
  public:

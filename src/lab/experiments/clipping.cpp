@@ -83,8 +83,8 @@ Agreement agreement(const Clip& clip, const LabOptions& options, std::uint64_t d
   return result;
 }
 
-/// What is left of the gradients after clipping, when head 0 is `loudness` times as loud as it was
-/// and the limit is what nothing exceeded before.
+/// The share of the gradients left after clipping, when head 0 is `loudness` times as loud as it
+/// was and the limit is what nothing exceeded before.
 struct Kept {
   double quiet_inputs = 0, quiet_output = 0;  // mean shares of the others' Q, K, V and O blocks
   double least_inputs = 1, least_output = 1;  // the smallest of any of them
@@ -207,7 +207,7 @@ void layouts_table(const LabOptions& options, Notebook& book) {
                  1e-3);
 }
 
-/// What the others keep beside a loud head at most: heads with gradients of one size keep
+/// The largest share that heads beside a loud one keep: heads with gradients of one size keep
 /// sqrt(h) / loudness, and head 0 may begin with a third of the others' size.
 double most_kept(Index heads) { return 3 * std::sqrt(static_cast<double>(heads)) / loudness; }
 

@@ -70,7 +70,7 @@ Book as_in_the_book(const FusedHeads& layer, const Tensor& x, const Tensor& y,
   return {layer.out_proj(reshape(mixed, {batch, queries, width})), weights};
 }
 
-/// What the layer here gives, with its weights as [batch * heads, queries, keys] too and every
+/// The results of the layer here, with its weights as [batch * heads, queries, keys] too and every
 /// head's output.
 struct Attended {
   Tensor output, weights, head_outputs;
@@ -83,7 +83,7 @@ Attended attend(const FusedHeads& layer, const Tensor& x, const Tensor& y, const
   return {out.y, reshape(out.maps, {-1, queries, pairs}), out.head_out};
 }
 
-/// What is measured of a head, as the text proposes: norms, entropy and variance of its map, and
+/// The measures of a head that the text proposes: norms, entropy and variance of its map, and
 /// the variance of its output over the queries, mean over features.
 struct Measures {
   double l1 = 0, l2 = 0, entropy = 0, variance = 0, output_variance = 0;
@@ -113,7 +113,7 @@ Measures measures_of(const Attended& attended, Index head) {
   return m;
 }
 
-/// What every map must keep to: nothing on masked keys, rows that sum to one.
+/// Checks that every map must pass: nothing on masked keys, rows that sum to one.
 struct RowChecks {
   double on_masked = 0, off_one = 0;
   void check(const Array& weights, const Bytes& kept) {

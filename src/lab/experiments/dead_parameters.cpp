@@ -124,7 +124,7 @@ Walk walk(const Rule& rule, Layout layout, const LabOptions& options, std::uint6
   return result;
 }
 
-/// What was measured, by layout (separate first), rule and draw.
+/// The measurements, by layout (separate first), rule and draw.
 struct Measured {
   std::vector<Gradients> gradients;  // both layouts
   std::array<std::array<std::vector<Walk>, 3>, std::size(both_layouts)> walks;

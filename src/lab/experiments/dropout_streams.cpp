@@ -99,7 +99,7 @@ Index differing(const Mask& a, const Mask& b, const Sizes& s) {
   return count;
 }
 
-/// What the library's own masks do when the layout changes, and when a head goes.
+/// The library's own masks when the layout changes, and when a head goes.
 struct Addressed {
   Index compared = 0;       // elements of all steps
   Index by_layout = 0;      // that differ between the layouts

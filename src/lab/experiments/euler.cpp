@@ -209,7 +209,7 @@ std::vector<double> residuals(const Terms& t) {
           to_scores(t.query), to_scores(t.key)};
 }
 
-/// What is found in one layout.
+/// The findings in one layout.
 struct Found {
   double worst_output = 0, worst_scores = 0;  // residuals of the first three, of the last two
   std::vector<double> bias_shares;            // of <b_V, db_V> in the values' term

@@ -96,7 +96,7 @@ Apart rules_apart(const std::vector<Rule>& all, const std::vector<Decay>& decay)
   return apart;
 }
 
-/// What every rule does to both layouts.
+/// Applies every rule to both layouts.
 std::vector<Decay> show_decay(const LabOptions& options, const std::vector<Rule>& all,
                               Notebook& book) {
   Rng rng(options.seed, "groups decay");
@@ -132,7 +132,7 @@ Tensor head_by_head(const SeparateHeads& layer, const Tensor& x) {
   return layer.out(concat(outputs, -1));
 }
 
-/// What a forward pass leaves on the tape.
+/// The contents of the tape after a forward pass.
 struct Tape {
   Index operations, nodes, arrows;  // nodes: with the leaves, as Graphviz gets them
   Index bytes;                      // of arrays kept for the backward pass

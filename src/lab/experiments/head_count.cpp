@@ -167,7 +167,7 @@ struct Alike {
   std::vector<Index> saturated;  // every row of weights of both has a 1
 };
 
-/// What layers of ones show on one kind of input.
+/// The findings for layers of ones on one kind of input.
 struct Ones {
   Alike alike;
   Index contradictions = 0;  // one-hot rows, but other outputs

@@ -204,7 +204,7 @@ void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
                  fewest_squares / all_squares, share);
 }
 
-/// What moves when the rows of one head change.
+/// Counts the features that move when the rows of one head change.
 void change_heads(const LabOptions& options, const Setting& s, Rng& rng, Notebook& book) {
   const Index width = options.width, heads = options.heads, d = options.head_dim();
   Index fewest_own = width, most_others = 0, fewest_output = width;

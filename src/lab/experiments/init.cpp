@@ -42,7 +42,7 @@ double scaled_variance(FanPolicy policy, Index width, Index heads) {
   return 2 * static_cast<double>(width) / static_cast<double>(width + fan_out);
 }
 
-/// What one drawn layer shows, on inputs N(0, 1).
+/// The statistics of one drawn layer on inputs N(0, 1).
 struct Seen {
   double weight_variance = 0;  // times C, of W_Q, W_K and W_V
   double logit_square = 0;     // mean of s^2

@@ -93,7 +93,7 @@ std::array<double, tokens> eigenvalues(Block a) {
   return values;
 }
 
-/// What is found in one Jacobian.
+/// The properties of one Jacobian.
 struct Found {
   Index entries = 0, blocks = 0, nonzero = 0, rank = 0;
   Index wrong_ranks = 0;  // blocks whose rank is not allowed - 1

@@ -65,7 +65,7 @@ Tensor forward_of(ForeignLayout layout, const std::map<std::string, Tensor>& arr
   return {};
 }
 
-/// What the other implementation gets from its own arrays: y, and the gradients of <cotangent, y>.
+/// The other implementation's results from its own arrays: y, and the gradients of <cotangent, y>.
 struct ForeignPass {
   Array y;
   NamedArrays gradients;

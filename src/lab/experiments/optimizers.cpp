@@ -147,7 +147,8 @@ struct MuonShares {
   Interval tensor, projection;
 };
 
-/// What granularities do to heads of unequal gradient; returns Muon's shares, for the answer.
+/// Claims the effect of granularities on heads of unequal gradient; returns Muon's shares, for the
+/// answer.
 MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& options,
                                Notebook& book) {
   const auto row_of = [&](const std::string& name) -> const Row& {

@@ -267,7 +267,7 @@ Index earliest_pass(const std::vector<Trajectory>& all, double level) {
   return earliest;
 }
 
-/// What the seeds have in common.
+/// The statistics over all seeds.
 struct Summary {
   Interval growth;     // powers of ten in 100 steps
   Interval loss_gap;   // loss at the end, separate - fused

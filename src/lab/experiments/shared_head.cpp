@@ -73,7 +73,7 @@ Array absolute(const Array& a) {
   return result;
 }
 
-/// What lies above the diagonal: each pair once.
+/// The elements above the diagonal: each pair once.
 std::vector<double> pairs_of(const Array& square) {
   const Index n = square.dim(0);
   std::vector<double> pairs;

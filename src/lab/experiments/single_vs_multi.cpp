@@ -192,7 +192,7 @@ Rate rate(const LabOptions& options, Notebook& book) {
   return found;
 }
 
-/// What weights of torch.rand do at this size: in wide layers they saturate softmax.
+/// The effect of torch.rand weights at this size: in wide layers they saturate softmax.
 Text saturation_text(Index width, const Rate& found, bool one_hot) {
   return sentence(
       "With weights of torch.rand and {} features softmax saturates wholly in {} of {} draws and "

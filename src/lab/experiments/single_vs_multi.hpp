@@ -1,4 +1,4 @@
-// What the two halves of single-vs-multi share. Private.
+// Declarations that the two halves of single-vs-multi share. Private.
 #pragma once
 
 #include "headroom/lab/experiment.hpp"

@@ -84,7 +84,7 @@ struct Runner {
     return {Milliseconds(between - begin).count(), Milliseconds(end - between).count()};
   }
 
-  /// What both passes do, as the profile counts it.
+  /// The work of both passes, as the profile counts it.
   Work work() {
     set_profiling(true);
     run();

@@ -131,7 +131,7 @@ Course train(const Start& start, Layout layout, const LabOptions& options, std::
 struct Runs {
   std::vector<Course> layouts[std::size(both_layouts)];
 
-  /// What `measure` says of every run.
+  /// The value of `measure` for every run.
   template <class Measure>
   std::vector<double> all(Measure measure) const {
     std::vector<double> values;
@@ -243,7 +243,7 @@ void claims(const AllRuns& all, Notebook& book) {
                by_precision(1e-9, 2e-2));
 }
 
-/// What became of the nudge in one layout, in words.
+/// The growth of the nudge in one layout, as a sentence.
 Text fate_of_nudge(const std::vector<Course>& courses) {
   std::vector<double> factors;
   for (const Course& c : courses) factors.push_back(c.inputs.back() / c.inputs.front());

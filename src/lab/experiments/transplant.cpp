@@ -35,7 +35,7 @@ constexpr const char* quantities[] = {
     "forward: y",        "dW: W_Q, W_K, W_V, W_O", "db: b_Q, b_V, b_O",
     "dX: by the inputs", "norm of all gradients",  "gradients after clipping"};
 
-/// What one pass through a layer leaves; the gradients of its parameters are in the layer.
+/// The results of one pass through a layer; the gradients of its parameters are in the layer.
 struct Pass {
   Array y, dx, dmemory;
 };
