@@ -3,7 +3,7 @@
 //
 // For one head of one example, with Tq queries, Tk keys, D = head_dim and Dv = value_dim:
 //
-//   S [Tq, Tk] = scale Q [Tq, D] K^T [D, Tk]
+//   S [Tq, Tk] = scale Q [Tq, D] K^T [D, Tk] + bias
 //   P [Tq, Tk] = softmax(S), row by row, over the allowed keys; then times dropout's factors
 //   y [Tq, Dv] = P [Tq, Tk] V [Tk, Dv]
 //
@@ -19,7 +19,8 @@
 //     one pass over a row, without its maximum and its sum.
 //  5. Dropout's factors are drawn again from (stream, element): the same in both passes.
 //  6. Forward, each block writes rows of y that no other block writes, so blocks are independent.
-//     Backward, all blocks of a head add to the same dK and dV, so one thread takes the whole head.
+//     Backward, all blocks of a head add to the same dK and dV, so one thread takes the whole head
+//     (of all examples, where these share a bias).
 //  7. A fresh gradient is garbage until the first block of its head (the last rows) has overwritten
 //     the keys that it sees and cleared the others; all later blocks add.
 //  8. The order of all additions depends on the sizes alone, never on the number of threads.
@@ -150,12 +151,14 @@ void weighted_sum(const Block& block, Index m, Index n, Index k, Real alpha, Fac
   gemm_skipping_zeros(m, n, k, alpha, w, b, c, c_stride);
 }
 
-/// scale Q K^T + bias for a block, [rows, keys] with rows `stride` apart.
+/// S = scale Q K^T + bias for a block: s [rows, keys], rows `stride` apart.
 void scores(const Block& block, const HeadRows& query, const HeadRows& key, Real* s, Index stride) {
+  // s [rows, keys] = scale Q [rows, D] K^T [D, keys]
   gemm(block.rows, block.keys, block.plan.head_dim, block.plan.scale, block.queries(query),
        transposed(block.all_keys(key)), Real(0), s, stride);
   if (!block.plan.score_bias.defined()) return;
   for (Index r = 0; r < block.rows; ++r) {
+    // s [1, keys] += row of the bias
     add_score_bias(block.plan, block.b, block.head, block.begin + r, block.keys, s + r * stride);
   }
 }
@@ -187,7 +190,8 @@ void row_multiply(const Real* factors, Index n, Real* y) {
   for (Index i = 0; i < n; ++i) y[i] *= factors[i];
 }
 
-/// Scores become weights, row by row; the log-sum-exp of each is kept.
+/// P = softmax(S) times dropout's factors, row by row and in place: s [rows, keys]. Stores the
+/// log-sum-exp of each row.
 void weigh(const Block& block, Real* s, Index stride, Real* factors, Real* log_sum_exp) {
   for (Index r = 0; r < block.rows; ++r) {
     Real* const row = s + r * stride;
@@ -321,7 +325,7 @@ void clear_behind(const HeadGradient& gradient, const Block& block, Index width)
 }  // namespace
 
 // Forward, for a block:
-//   S [rows, keys] = scale Q [rows, D] K^T [D, keys]
+//   S [rows, keys] = scale Q [rows, D] K^T [D, keys] + bias
 //   P [rows, keys] = softmax(S), row by row; times dropout's factors
 //   y [rows, Dv]   = P [rows, keys] V [keys, Dv]
 // Backward, from the last of these lines to the first, after S was computed again:
@@ -329,6 +333,7 @@ void clear_behind(const HeadGradient& gradient, const Block& block, Index width)
 //   dV [keys, Dv]   (+)= P^T [keys, rows] dy [rows, Dv]          forward: y = P V
 //   dS [rows, keys]  =  P (dP - mean), see weigh_backward()      forward: P = softmax(S)
 //   dQ [rows, D]    (+)= scale dS [rows, keys] K [keys, D]       forward: S = scale Q K^T
+//   dbias            += dS [rows, keys], or a slope's share      forward: S = scale Q K^T + bias
 //   dK [keys, D]    (+)= scale dS^T [keys, rows] Q [rows, D]     forward: S = scale Q K^T
 void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key, HeadRows value,
                         const Real* y, const Real* log_sum_exp, const Real* dy, HeadGradient dquery,
@@ -348,7 +353,7 @@ void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key,
     for (Index item = begin; item < end; ++item) {
       const Index example = by_head ? item % plan.batch : item / plan.heads;
       const Index head = by_head ? item / plan.batch : item % plan.heads;
-      // From the last block, which under causality sees all keys: it overwrites, others add.
+      // From the last block, which under causality sees all keys: it overwrites, the others add.
       for (Index b = last_block; b >= 0; --b) {
         const Index first = b * block_rows;
         const Block block(plan, example, head, first);
@@ -359,28 +364,38 @@ void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key,
           clear_behind(dvalue, block, plan.value_dim);
         }
         const Factor dy_block{dy + block.output(), y_stride};
+        // forward: S [rows, keys] = scale Q [rows, D] K^T [D, keys] + bias; the same here, into p
         scores(block, query, key, p, stride);
+        // forward: y [rows, Dv] = P [rows, keys] V [keys, Dv], so
+        // dP [rows, keys] = dy [rows, Dv] V^T [Dv, keys]
         gemm(block.rows, block.keys, plan.value_dim, Real(1), dy_block,
              transposed(block.all_values(value)), Real(0), ds, stride);
+        // forward: P [rows, keys] = softmax(S), so dS = P (dP - mean); p becomes P, ds becomes dS
         weigh_backward(block, y, log_sum_exp, dy, p, ds, stride, factors);
+        // forward: S = scale Q K^T + bias, so dbias [rows, keys] += dS
         if (dscore_bias != nullptr) {
           for (Index r = 0; r < block.rows; ++r) {
             add_score_bias_gradient(plan, example, head, first + r, block.keys, ds + r * stride,
                                     dscore_bias);
           }
         }
+        // forward: y [rows, Dv] = P [rows, keys] V [keys, Dv], so
+        // dV [keys, Dv] (+)= P^T [keys, rows] dy [rows, Dv]
         if (dvalue.data != nullptr) {
           weighted_sum(block, block.keys, plan.value_dim, block.rows, Real(1),
                        headroom::transposed(p, stride), dy_block, add_value,
                        dvalue.data + block.at(plan.keys, 0, dvalue.stride, plan.value_dim),
                        dvalue.stride);
         }
+        // forward: S [rows, keys] = scale Q [rows, D] K^T [D, keys], so
+        // dQ [rows, D] (+)= scale dS [rows, keys] K [keys, D]
         if (dquery.data != nullptr) {
           weighted_sum(block, block.rows, plan.head_dim, block.keys, plan.scale, {ds, stride},
                        block.all_keys(key), !dquery.fresh,
                        dquery.data + block.at(plan.queries, first, dquery.stride, plan.head_dim),
                        dquery.stride);
         }
+        // and dK [keys, D] (+)= scale dS^T [keys, rows] Q [rows, D]
         if (dkey.data != nullptr) {
           weighted_sum(block, block.keys, plan.head_dim, block.rows, plan.scale,
                        headroom::transposed(ds, stride), block.queries(query), add_key,

@@ -10,7 +10,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
-/// Sizes, mask and dropout of an attention: all but its numbers.
+/// Sizes, mask, bias and dropout of one attention call.
 struct AttentionPlan {
   Index batch, heads, queries, keys, head_dim, value_dim;
   Real scale;

@@ -2,9 +2,9 @@
 //
 // For one example, with H heads side by side in every row of query, keys and values:
 //
-//   S [H, keys] = scale <q_h [D], k_jh [D]>, in the order of memory: key by key, head by head
-//   P [H, keys] = softmax(S), row by row, over the leading keys that the limit allows
-//   y [H Dv]: y_c = sum_j P_hj v_jc, where column c belongs to head h = c / Dv
+//   S [H, keys] = scale <q_h [D], k_jh [D]> + bias, in the order of memory: key by key, head by
+//   head P [H, keys] = softmax(S), row by row, over the leading keys that the limit allows y [H
+//   Dv]: y_c = sum_j P_hj v_jc, where column c belongs to head h = c / Dv
 //
 // There is no backward pass of its own: attention_backward() serves, since log_sum_exp is the same.
 #include "kernels/one_query.hpp"
@@ -154,6 +154,7 @@ void one_query_attention(const AttentionPlan& plan, HeadRows query, HeadRows key
         if (plan.score_bias.defined()) {
           add_score_bias(plan, example, head + h, 0, heads.keys, weight);
         }
+        // P [1, keys] = softmax(S), log_sum_exp = log sum_j e^S_j
         log_sum_exp[begin + h] =
             heads.keys > 0 ? row_softmax(weight, heads.keys, weight) : -infinity;
       }

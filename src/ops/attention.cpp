@@ -183,8 +183,9 @@ AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
       Role{value.source.value(), value_group, value.first, heads * value_dim}};
   kernels::AttentionPlan plan = make_plan(sizes, options);
   if (profiling()) op.work(product_flops(plan, head_dim + value_dim), 0);
-  Array y(Shape{sizes.batch, sizes.queries, heads * value_dim});
-  Array log_sum_exp(Shape{sizes.batch, heads, sizes.queries});
+  Array y(Shape{sizes.batch, sizes.queries, heads * value_dim});  // [B, Tq, H Dv]
+  Array log_sum_exp(Shape{sizes.batch, heads, sizes.queries});    // [B, H, Tq]
+  // y = softmax(scale Q K^T + bias) V per head: Q [B, Tq, H D], K [B, Tk, H D], V [B, Tk, H Dv]
   kernels::attention(plan, roles[0].rows(), roles[1].rows(), roles[2].rows(), y.data(),
                      log_sum_exp.data());
   const AttentionRows rows =
@@ -197,6 +198,8 @@ AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
                  OpScope::current()->work(product_flops(plan, width), 0);
                }
                RoleGradients gradients(roles, into);
+               // forward: y [B, Tq, H Dv] from Q, K, V; so dy [B, Tq, H Dv] -> dQ [B, Tq, H D],
+               // dK [B, Tk, H D], dV [B, Tk, H Dv], each into its columns of its source's gradient
                kernels::attention_backward(plan, roles[0].rows(), roles[1].rows(), roles[2].rows(),
                                            y.data(), log_sum_exp.data(), dy.data(), gradients[0],
                                            gradients[1], gradients[2],
