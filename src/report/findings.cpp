@@ -16,6 +16,7 @@ inline namespace HEADROOM_PRECISION {
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 
 std::string small(double value) {
+  if (!std::isfinite(value)) return "an unknown number";
   if (value == 0 || std::abs(value) >= 1e-3) return fmt::format("{:.2g}", value);
   const std::string text = fmt::format("{:.1e}", value);  // "3.6e-07"
   const std::size_t e = text.find('e');

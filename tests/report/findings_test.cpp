@@ -1,4 +1,5 @@
 // What the report says about a run follows from its numbers: curves, measures, the summary.
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -190,6 +191,9 @@ TEST_CASE("the same function and a divergence are claimed only where they were m
   run.parted_at.reset();
   run.separate_vs_fused->tolerance.reset();
   CHECK(differences_title(run) == "Differences between the models");
+
+  run.separate_vs_fused->forward = std::nan("");  // null in a file
+  CHECK_THAT(findings(run).summary, Contains("outputs within an unknown number"));
 
   run = small_run();
   for (MetricsLine& line : run.metrics) line.step += line.model == "fused";
