@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/ops/dropout.hpp"
@@ -166,6 +167,8 @@ class RoleGradients {
 };
 
 }  // namespace
+
+Real attention_scale(Index head_dim) { return 1 / std::sqrt(static_cast<Real>(head_dim)); }
 
 AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
                           const HeadColumns& value, Index heads, Index head_dim, Index value_dim,

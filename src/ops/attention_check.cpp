@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <numeric>
 
 #include "headroom/base/error.hpp"
@@ -82,8 +81,7 @@ AttentionSizes check_attention(const HeadColumns& query, const HeadColumns& key,
   const Index original_count = options.original_count == 0 ? heads : options.original_count;
   options.mask.check("attention", q[0], original_count, q[1], k[1]);
   check_score_bias(options, q[0], original_count, q[1], k[1]);
-  const Real scale =
-      options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<Real>(head_dim));
+  const Real scale = options.scale != 0 ? options.scale : attention_scale(head_dim);
   return {q[0],     heads,     q[1],  k[1],
           head_dim, value_dim, scale, original_heads(heads, original_count, options)};
 }

@@ -12,13 +12,6 @@ namespace composed {
 
 namespace {
 
-/// The heads' columns as [B, heads, T, width].
-Tensor heads_of(const HeadColumns& columns, Index heads, Index width) {
-  const Tensor& source = columns.source;
-  const Tensor own = slice(source, 2, columns.first, columns.first + heads * width);
-  return permute(reshape(own, {source.dim(0), source.dim(1), heads, width}), {0, 2, 1, 3});
-}
-
 /// Dropout of the weights [B, heads, Tq, Tk], each head by its own stream.
 Tensor drop_per_head(const Tensor& weights, const AttentionSizes& sizes,
                      const AttentionOptions& options) {
@@ -50,13 +43,24 @@ Tensor score_bias(const AttentionSizes& sizes, const AttentionOptions& options) 
 
 }  // namespace
 
+Tensor split_heads(const HeadColumns& columns, Index heads, Index width) {
+  const Tensor& source = columns.source;
+  const Tensor own = slice(source, 2, columns.first, columns.first + heads * width);
+  return permute(reshape(own, {source.dim(0), source.dim(1), heads, width}), {0, 2, 1, 3});
+}
+
+Tensor merge_heads(const Tensor& heads) {
+  const Tensor by_row = permute(heads, {0, 2, 1, 3});  // [B, T, heads, width]
+  return reshape(by_row, {heads.dim(0), heads.dim(2), heads.dim(1) * heads.dim(3)});
+}
+
 Attention attention(const HeadColumns& query, const HeadColumns& key, const HeadColumns& value,
                     Index heads, Index head_dim, Index value_dim, const AttentionOptions& options) {
   const AttentionSizes sizes =
       check_attention(query, key, value, heads, head_dim, value_dim, options);
-  const Tensor q = heads_of(query, heads, head_dim);   // [B, H, Tq, D]
-  const Tensor k = heads_of(key, heads, head_dim);     // [B, H, Tk, D]
-  const Tensor v = heads_of(value, heads, value_dim);  // [B, H, Tk, Dv]
+  const Tensor q = split_heads(query, heads, head_dim);   // [B, H, Tq, D]
+  const Tensor k = split_heads(key, heads, head_dim);     // [B, H, Tk, D]
+  const Tensor v = split_heads(value, heads, value_dim);  // [B, H, Tk, Dv]
   Tensor scores = headroom::matmul(q, transpose(k)) * sizes.scale;
   if (options.score_bias.defined()) scores = scores + score_bias(sizes, options);
   const Tensor maps =
@@ -65,9 +69,7 @@ Attention attention(const HeadColumns& query, const HeadColumns& key, const Head
           : composed::masked_softmax(scores, options.mask.bytes(sizes.batch, sizes.original_heads,
                                                                 sizes.queries, sizes.keys));
   const Tensor head_out = headroom::matmul(drop_per_head(maps, sizes, options), v);
-  const Tensor y =
-      reshape(permute(head_out, {0, 2, 1, 3}), {sizes.batch, sizes.queries, heads * value_dim});
-  return {y, maps, head_out};
+  return {merge_heads(head_out), maps, head_out};
 }
 
 }  // namespace composed

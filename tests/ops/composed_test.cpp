@@ -79,3 +79,16 @@ TEST_CASE("matrix products and linear maps equal their composed twins") {
         return composed::linear_side_by_side(x[0], {x[1], x[2]}, {x[3], x[4]});
       });
 }
+
+TEST_CASE("split_heads takes the heads' columns apart, merge_heads puts them side by side again") {
+  const Tensor x = parameter(test::noise({2, 3, 10}, "x"));  // columns 1 ... 8 are the heads'
+  const Tensor heads = composed::split_heads({x, 1}, 2, 4);
+  REQUIRE(heads.shape() == Shape{2, 2, 3, 4});
+  CHECK(heads.value()[((1 * 2 + 1) * 3 + 2) * 4 + 3] == x.value()[(1 * 3 + 2) * 10 + 1 + 4 + 3]);
+  CHECK_THAT(composed::merge_heads(heads).value(), test::SameBits(slice(x, 2, 1, 9).value()));
+}
+
+TEST_CASE("the scale of the scores is 1 / sqrt(head_dim)") {
+  CHECK(attention_scale(16) == Real(0.25));
+  CHECK(attention_scale(1) == 1);
+}

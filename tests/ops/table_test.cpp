@@ -112,6 +112,7 @@ TEST_CASE("every operation of the public headers has its row") {
 TEST_CASE("every composed twin is compared with its fused operation") {
   std::set<std::string> twins;
   for (const auto& [name, count] : declared_in(header_text("composed.hpp"))) twins.insert(name);
+  for (const char* part : {"split_heads", "merge_heads"}) CHECK(twins.erase(part) == 1);
   CHECK(twins.size() > 15);
   std::set<std::string> compared;
   for (const Row& row : operations()) {

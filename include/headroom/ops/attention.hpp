@@ -21,7 +21,7 @@ struct HeadColumns {
 /// Mask, scale, dropout and requested statistics of one attention call.
 struct AttentionOptions {
   AttentionMask mask = {};
-  Real scale = 0;  // 0: 1 / sqrt(head_dim), as it should be
+  Real scale = 0;  // 0: attention_scale(head_dim)
   std::vector<Index> original_heads =
       {};                    // original index of each head; empty: 0, 1, ..., heads - 1
   Index original_count = 0;  // H of masks; 0: as many as there are heads
@@ -51,6 +51,10 @@ struct AttentionResult {
   Tensor y;            // [B, Tq, heads * value_dim], heads side by side
   AttentionRows rows;  // defined when asked for
 };
+
+/// 1 / sqrt(head_dim), the scale of the scores: a product of two vectors of D independent elements
+/// with mean 0 and variance 1 has variance D. Vaswani et al. 2017, section 3.2.1.
+Real attention_scale(Index head_dim);
 
 /// For each head, A = softmax(Q K^T * scale + score_bias, over allowed keys) V. Vaswani et al.
 /// 2017, equation 1. query.source [B, Tq, *], key.source and value.source [B, Tk, *]. Masked keys

@@ -33,6 +33,11 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets,
                      const CrossEntropyOptions& options = {});
 Tensor squared_error(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::mean);
 
+/// The columns of the heads as one matrix per head: [B, T, *] -> [B, heads, T, width].
+Tensor split_heads(const HeadColumns& columns, Index heads, Index width);
+/// The heads side by side again: [B, heads, T, width] -> [B, T, heads * width].
+Tensor merge_heads(const Tensor& heads);
+
 /// Attention whose weights and head outputs are tensors on the tape.
 struct Attention {
   Tensor y;         // [B, Tq, heads * value_dim]
