@@ -28,11 +28,14 @@ BenchStep::BenchStep(const BenchCase& bench_case, const BenchOptions& options)
       targets_(inputs_.clone()) {}
 
 void BenchStep::operator()() {
+  HeadProbe probe;
+  telemetry_.begin(++steps_, probe);
   optimizer_.zero_grad();
-  cross_entropy(model_(inputs_, telemetry_.begin(++steps_)), targets_).backward();
+  cross_entropy(model_(inputs_, &probe), targets_).backward();
   telemetry_.after_backward();
   optimizer_.step(1e-3);
-  telemetry_.after_update();
+  StepReport report;
+  telemetry_.after_update(report);
 }
 
 Record bench_step(const BenchCase& bench_case, const BenchOptions& options) {

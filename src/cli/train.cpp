@@ -21,6 +21,7 @@
 #include "headroom/train/metrics_log.hpp"
 #include "headroom/train/progress.hpp"
 #include "headroom/train/run_folder.hpp"
+#include "headroom/train/telemetry.hpp"
 #include "headroom/train/training_loop.hpp"
 
 namespace headroom {
@@ -87,10 +88,10 @@ class TrainingRun {
                                        .weight_decay = settings_.weight_decay,
                                        .groups = {no_decay_of_vectors()}}),
         trainer_(optimizer_, settings_.rate,
-                 {.seed = settings_.learner.seed,
-                  .clip = settings_.clip,
-                  .telemetry = settings_.telemetry}),
+                 {.seed = settings_.learner.seed, .clip = settings_.clip}),
+        telemetry_(learner_->model(), settings_.telemetry),
         best_(learner_->better()) {
+    trainer_.add(telemetry_);
     checkpoint_.about = learner_->about();
     checkpoint_.add("model", learner_->model());
     checkpoint_.add("optimizer", optimizer_);
@@ -259,6 +260,7 @@ class TrainingRun {
   std::unique_ptr<Learner> learner_;
   AdamW optimizer_;
   Trainer trainer_;
+  HeadTelemetry telemetry_;
   PruningState pruning_;
   BestSoFar best_;
   Checkpoint checkpoint_;

@@ -14,6 +14,7 @@
 #include "headroom/ops/losses.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/objectives.hpp"
+#include "headroom/train/telemetry.hpp"
 #include "heads/head_records.hpp"
 #include "heads/step_cost.hpp"
 
@@ -156,9 +157,10 @@ bool LayoutComparison::learn(const OnStep& on_step) {
 
 bool LayoutComparison::train(const char* phase, Index steps, const RateSchedule& rate,
                              const PruningPlan* plan, const OnStep& on_step) {
-  std::array<Trainer, 2> trainers{
-      Trainer(*separate_.optimizer, rate, {.seed = options_.seed}),
-      Trainer(*fused_.optimizer, rate, {.seed = options_.seed, .telemetry = options_.telemetry})};
+  std::array<Trainer, 2> trainers{Trainer(*separate_.optimizer, rate, {.seed = options_.seed}),
+                                  Trainer(*fused_.optimizer, rate, {.seed = options_.seed})};
+  HeadTelemetry telemetry(fused(), options_.telemetry);
+  trainers[1].add(telemetry);
   // A part of its own starts the data anew, in an order of its own.
   Seq2SeqLoader loader(task_, options_.batch_size,
                        options_.seed + static_cast<std::uint64_t>(steps_done_));

@@ -21,7 +21,7 @@ namespace {
 constexpr std::array<const char*, 4> block_names = {"query", "key", "value", "output"};
 constexpr std::size_t output_block = 3;
 
-/// Place of a role among the four blocks; none for biases.
+/// Index of a role among the four blocks; none for biases.
 std::optional<std::size_t> block_of(HeadRole role) {
   switch (role) {
     case HeadRole::query: return 0;
@@ -78,14 +78,14 @@ Record rounded(double value) { return rounded_number(value, 6); }
 
 HeadTelemetry::HeadTelemetry(Module& model, Index every) : model_(&model), every_(every) {
   if (every < 0) throw UsageError(fmt::format("telemetry: every {} steps; 0 means never", every));
-  probe_.rows = true;
 }
 
-HeadProbe* HeadTelemetry::begin(Index step) {
+void HeadTelemetry::begin(Index step, HeadProbe& probe) {
   const bool measured = every_ > 0 && step % every_ == 0;
   step_ = measured ? step : 0;
-  probe_.seen.clear();
-  return measured ? &probe_ : nullptr;
+  if (!measured) return;
+  probe.rows = true;
+  probe_ = &probe;
 }
 
 void HeadTelemetry::after_backward() {
@@ -103,32 +103,31 @@ void HeadTelemetry::after_backward() {
       reading.gate_gradient = part_dot(block.part, block.before, gradient);
     }
   });
-  // At most two products and two sums for each number of a gradient, which is read; the value is
-  // read and copied.
-  op.work(static_cast<double>(4 * numbers_),
-          static_cast<double>(3 * numbers_ * Index{sizeof(Real)}));
+  // At most two products and two sums per element of a gradient, which is read; the value is read
+  // and copied.
+  op.work(static_cast<double>(4 * elements_),
+          static_cast<double>(3 * elements_ * Index{sizeof(Real)}));
 }
 
-Record HeadTelemetry::after_update() {
-  if (step_ == 0) return {};
+void HeadTelemetry::after_update(StepReport& report) {
+  if (step_ == 0) return;
   const OpScope op("telemetry");
   for_each_block([](const Block& block, HeadReading& reading) {
     const double moved = part_squared_distance(block.part, block.parameter.value(), block.before);
     const double before = part_dot(block.part, block.before, block.before);
     reading.update_ratio[block.role] = std::sqrt(moved / before);
   });
-  op.work(static_cast<double>(5 * numbers_),
-          static_cast<double>(2 * numbers_ * Index{sizeof(Real)}));
+  op.work(static_cast<double>(5 * elements_),
+          static_cast<double>(2 * elements_ * Index{sizeof(Real)}));
   blocks_.clear();
-  const Record result = readings_.empty() ? Record() : line(step_, readings_);
+  if (!readings_.empty()) report.telemetry = line(step_, readings_);
   step_ = 0;
-  return result;
 }
 
 template <class Visit>
 void HeadTelemetry::for_each_block(Visit visit) {
   const auto count = static_cast<Index>(blocks_.size());
-  const Index grain = grain_for(numbers_ / std::max<Index>(1, count));
+  const Index grain = grain_for(elements_ / std::max<Index>(1, count));
   parallel_for(count, grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Block& block = blocks_[static_cast<std::size_t>(i)];
@@ -140,7 +139,7 @@ void HeadTelemetry::for_each_block(Visit visit) {
 /// Lists the blocks of all live heads, and copies the parameters that they are part of.
 void HeadTelemetry::find_blocks() {
   blocks_.clear();
-  numbers_ = 0;
+  elements_ = 0;
   std::map<std::string, Tensor> tensors;
   for (const NamedParameter& parameter : parameters(*model_)) {
     tensors[parameter.name] = parameter.tensor;
@@ -159,7 +158,7 @@ void HeadTelemetry::find_blocks() {
       for (std::size_t i = 0; i < alive.size(); ++i) {
         if (slice.head != HeadSlice::of_all && slice.head != alive[i]) continue;
         blocks_.push_back({first + i, *role, parameter, {slice, name}, copy});
-        numbers_ += size_of(blocks_.back().part, copy.shape());
+        elements_ += size_of(blocks_.back().part, copy.shape());
       }
     }
     first += alive.size();
@@ -172,17 +171,17 @@ void HeadTelemetry::read_rows() {
   for (const NamedAttention& found : attentions(*model_)) {
     const auto live = static_cast<Index>(found.attention->alive().size());
     if (live == 0) continue;
-    const auto seen = probe_.seen.find(found.location());
-    if (seen == probe_.seen.end() || !seen->second.rows.entropy.defined()) {
+    const auto seen = probe_->seen.find(found.location());
+    if (seen == probe_->seen.end() || !seen->second.rows.entropy.defined()) {
       throw UsageError("telemetry: the loss did not give the probe to the model's forward pass");
     }
     const AttentionRows& rows = seen->second.rows;
-    const auto lengths = probe_.query_lengths.find(found.location().kind);
+    const auto lengths = probe_->query_lengths.find(found.location().kind);
     const Index batch = rows.entropy.dim(0), queries = rows.entropy.dim(2);
     for (Index head = 0; head < live; ++head, ++reading) {
       Mean entropy, confidence;
       for (Index b = 0; b < batch; ++b) {
-        const Index real = lengths == probe_.query_lengths.end() ? queries : lengths->second[b];
+        const Index real = lengths == probe_->query_lengths.end() ? queries : lengths->second[b];
         for (Index row = (b * live + head) * queries, end = row + real; row < end; ++row) {
           const std::int32_t allowed = rows.allowed[row];
           if (allowed >= 1) confidence.add(static_cast<double>(rows.maximum[row]));
@@ -196,8 +195,7 @@ void HeadTelemetry::read_rows() {
       reading->confidence = confidence.value();
     }
   }
-  probe_.seen.clear();
-  probe_.query_lengths.clear();
+  probe_ = nullptr;  // it ends with the backward pass
 }
 
 Record HeadTelemetry::line(Index step, const std::vector<HeadReading>& readings) {

@@ -1,4 +1,4 @@
-// One training step, and the inquest when it fails.
+// One training step, and the diagnosis when it fails.
 #include "headroom/train/trainer.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/dropout.hpp"
 #include "headroom/optim/clipping.hpp"
 
@@ -15,10 +16,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 Trainer::Trainer(Optimizer& optimizer, RateSchedule rate, TrainerOptions options)
-    : optimizer_(&optimizer),
-      rate_(std::move(rate)),
-      options_(options),
-      telemetry_(optimizer.model(), options.telemetry) {
+    : optimizer_(&optimizer), rate_(std::move(rate)), options_(options) {
   if (!(options.clip >= 0)) {
     throw UsageError(fmt::format("trainer: a clipping limit of {}; 0 means none", options.clip));
   }
@@ -28,18 +26,34 @@ StepReport Trainer::step(const std::function<Tensor()>& loss, Index tokens) {
   return step([&loss](HeadProbe*) { return loss(); }, tokens);
 }
 
+Trainer::Objective Trainer::forward(const Loss& loss) {
+  probe_ = {};
+  for (StepPart* part : parts_) part->begin(steps_ + 1, probe_);
+  const Tensor batch = loss(&probe_);
+  Tensor total = batch;
+  for (StepPart* part : parts_) {
+    if (const Tensor penalty = part->penalty(); penalty.defined()) total = total + penalty;
+  }
+  return {batch, total};
+}
+
 StepReport Trainer::step(const Loss& loss, Index tokens) {
   const auto begin = std::chrono::steady_clock::now();
   StepReport report;
   {
     const RandomStep random(options_.seed, static_cast<std::uint64_t>(steps_));
-    const Tensor value = loss(telemetry_.begin(steps_ + 1));
-    report.loss = static_cast<double>(value.item());
+    const auto [batch, total] = forward(loss);
+    report.loss = static_cast<double>(batch.item());
+    const auto objective = static_cast<double>(total.item());
     if (!std::isfinite(report.loss)) explain(loss, fmt::format("the loss is {}", report.loss));
+    if (!std::isfinite(objective)) {
+      explain(loss, fmt::format("the loss with its penalties is {}", objective));
+    }
     optimizer_->zero_grad();
-    value.backward();
+    total.backward();
   }
-  telemetry_.after_backward();
+  for (StepPart* part : parts_) part->after_backward();
+  probe_ = {};
   report.gradient_norm =
       options_.clip > 0 ? clip_grad_norm(model(), options_.clip) : grad_norm(model());
   if (!std::isfinite(report.gradient_norm)) {
@@ -53,11 +67,11 @@ StepReport Trainer::step(const Loss& loss, Index tokens) {
   }
   report.rate = rate_(steps_);
   optimizer_->step(report.rate);
-  report.telemetry = telemetry_.after_update();
   report.step = ++steps_;
   report.tokens = tokens;
-  report.heads_alive = static_cast<Index>(live_heads(model()).size());
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (StepPart* part : parts_) part->after_update(report);
+  report.heads_alive = static_cast<Index>(live_heads(model()).size());
   return report;
 }
 
@@ -68,17 +82,18 @@ void Trainer::explain(const Loss& loss, const std::string& symptom) {
     cause = fmt::format("parameter {} was not finite before", parameter.name);
   }
   if (cause.empty()) {
-    cause = "no operation made one from finite numbers";
+    cause = "no operation made one from finite values";
     try {
       const AnomalyMode hunt;
       const RandomStep random(options_.seed, static_cast<std::uint64_t>(steps_));
       optimizer_->zero_grad();
-      loss(nullptr).backward();
+      forward(loss).total.backward();
     } catch (const NumericError& first) {
       cause = first.what();
     }
   }
   optimizer_->zero_grad();
+  probe_ = {};
   throw NumericError(fmt::format("step {}: {}: {}", steps_ + 1, symptom, cause));
 }
 

@@ -27,14 +27,16 @@ inline ModelConfig small_config(const Seq2SeqTask& task, Layout layout) {
 struct SmallRun {
   static constexpr Index steps = 30, prune_at = 13, save_every = 4;
 
-  explicit SmallRun(Layout layout = Layout::separate, Index telemetry = 0)
+  explicit SmallRun(Layout layout = Layout::separate, Index telemetry_every = 0)
       : task(make_reverse_task({.seed = 2, .train = 90, .validation = 10, .test = 10})),
         rng(5, "init"),
         model(small_config(task, layout), rng),
         optimizer(model),
         trainer(optimizer, RateOptions{.shape = RateShape::cosine, .warmup = 5, .steps = steps},
-                {.seed = 3, .telemetry = telemetry}),
+                {.seed = 3}),
+        telemetry(model, telemetry_every),
         loader(task, 8, 7) {
+    trainer.add(telemetry);
     checkpoint.about = task_record(task);
     checkpoint.add("model", model);
     checkpoint.add("optimizer", optimizer);
@@ -61,6 +63,7 @@ struct SmallRun {
   Seq2Seq model;
   AdamW optimizer;
   Trainer trainer;
+  HeadTelemetry telemetry;
   Seq2SeqLoader loader;
   Checkpoint checkpoint;
 };

@@ -48,7 +48,9 @@ TEST_CASE("telemetry changes no bit of the training") {
 TEST_CASE("a trainer measures gradients before it clips them") {
   const auto first_line = [](double clip) {
     SmallRun run;
-    Trainer trainer(run.optimizer, RateOptions{}, {.seed = 3, .clip = clip, .telemetry = 1});
+    Trainer trainer(run.optimizer, RateOptions{}, {.seed = 3, .clip = clip});
+    HeadTelemetry telemetry(run.model, 1);
+    trainer.add(telemetry);
     const Seq2SeqBatch batch = run.loader.next();
     return trainer.step([&](HeadProbe* probe) { return training_loss(run.model, batch, 0, probe); })
         .telemetry;
@@ -110,11 +112,14 @@ TEST_CASE("what a measured step adds is a small share of the step's work") {
 
   const auto profile_of_step = [&](Index step) {
     set_profiling(true);
+    HeadProbe probe;
+    StepReport report;
     optimizer.zero_grad();
-    cross_entropy(model(ids, telemetry.begin(step)), ids).backward();
+    telemetry.begin(step, probe);
+    cross_entropy(model(ids, &probe), ids).backward();
     telemetry.after_backward();
     optimizer.step(1e-3);
-    telemetry.after_update();
+    telemetry.after_update(report);
     set_profiling(false);
     return profile();
   };
@@ -157,7 +162,9 @@ TEST_CASE("telemetry says what it needs") {
   SmallRun run;
   CHECK_THROWS_WITH(HeadTelemetry(run.model, -1), Contains("-1"));
   CHECK_THROWS_AS(HeadTelemetry(run.model, -1), UsageError);
-  Trainer trainer(run.optimizer, RateOptions{}, {.telemetry = 2});
+  Trainer trainer(run.optimizer, RateOptions{});
+  HeadTelemetry second(run.model, 2);
+  trainer.add(second);
   const Seq2SeqBatch batch = run.loader.next();
   const auto unprobed = [&] { return training_loss(run.model, batch); };
   CHECK_NOTHROW(trainer.step(unprobed));
@@ -166,6 +173,8 @@ TEST_CASE("telemetry says what it needs") {
   Bag bag;  // no attention: nothing to tell
   Tensor& p = bag.add("p", Array({2}, {1, 2}));
   Sgd optimizer(bag);
-  Trainer without(optimizer, RateOptions{}, {.telemetry = 1});
+  Trainer without(optimizer, RateOptions{});
+  HeadTelemetry none(bag, 1);
+  without.add(none);
   CHECK(without.step([&] { return sum(p * p); }).telemetry.is_null());
 }

@@ -140,7 +140,7 @@ void check_step(SmallRun& run, Layout layout, Optimizer& optimizer, HeadTelemetr
                  run.task.source, run.task.target);
   REQUIRE(has_padding(batch));
   const auto random_step = static_cast<std::uint64_t>(step);
-  HeadProbe maps;
+  HeadProbe maps, probe;
   maps.maps = true;
   {
     const RandomStep random(3, random_step);
@@ -150,13 +150,16 @@ void check_step(SmallRun& run, Layout layout, Optimizer& optimizer, HeadTelemetr
   {
     const RandomStep random(3, random_step);
     optimizer.zero_grad();
-    training_loss(run.model, batch, 0, telemetry.begin(step)).backward();
+    telemetry.begin(step, probe);
+    training_loss(run.model, batch, 0, &probe).backward();
   }
   telemetry.after_backward();
   const Arrays before = values_of(run.model), gradients = gradients_of(run.model);
   clip_grad_norm(run.model, 1e-3);  // far below: what is reported is from before
   optimizer.step(1e-2);
-  const Record line = telemetry.after_update();
+  StepReport report;
+  telemetry.after_update(report);
+  const Record& line = report.telemetry;
   const Arrays after = values_of(run.model);
 
   const std::vector<HeadReading>& readings = telemetry.readings();
@@ -237,7 +240,7 @@ TEST_CASE("the gate gradient is that of gates in the forward pass, in every layo
     prune(run.model, std::vector<HeadId>{{AttentionKind::encoder_self, 0, 1}});
     const Seq2SeqBatch batch = run.loader.next();
     HeadTelemetry telemetry(run.model, 1);
-    HeadProbe gated;
+    HeadProbe gated, probe;
     for (const NamedAttention& found : attentions(run.model)) {
       gated.gates[found.location()] = parameter(ones({heads}));
     }
@@ -248,7 +251,8 @@ TEST_CASE("the gate gradient is that of gates in the forward pass, in every layo
     zero_grad(run.model);
     {
       const RandomStep random(3, 1);
-      training_loss(run.model, batch, Real(0.1), telemetry.begin(1)).backward();
+      telemetry.begin(1, probe);
+      training_loss(run.model, batch, Real(0.1), &probe).backward();
     }
     telemetry.after_backward();
     double largest = 0;
@@ -269,7 +273,9 @@ TEST_CASE("the gate gradient is that of gates in the forward pass, in every layo
 TEST_CASE("padding is left out for a classifier, nothing for a language model") {
   const auto entropy_of = [](Module& model, const std::function<Tensor(HeadProbe*)>& loss) {
     HeadTelemetry telemetry(model, 1);
-    loss(telemetry.begin(1)).backward();
+    HeadProbe probe;
+    telemetry.begin(1, probe);
+    loss(&probe).backward();
     telemetry.after_backward();
     return telemetry.readings().at(0).entropy;
   };

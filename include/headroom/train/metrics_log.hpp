@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "headroom/train/trainer.hpp"
+#include "headroom/train/step_part.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -1,32 +1,31 @@
-// HeadTelemetry: how every head fares while a model trains, measured on some of the steps.
+// HeadTelemetry: measures every head on some of the training steps.
 #pragma once
 
 #include <array>
 #include <vector>
 
-#include "headroom/base/record.hpp"
-#include "headroom/nn/attention.hpp"
 #include "headroom/optim/parameter_blocks.hpp"
+#include "headroom/train/step_part.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What is measured of one head at one step. The four blocks are its rows of W_Q, W_K, W_V and its
-/// columns of W_O, in this order; SharedHead's one W_Q, W_K, W_V counts for each of its heads.
+/// Measurements of one head at one step. The four blocks are the head's rows of W_Q, W_K, W_V and
+/// its columns of W_O, in this order; SharedHead's one W_Q, W_K, W_V counts for each of its heads.
 /// Biases are left out: the key bias has no effect, and Adam moves it by its rounding noise.
 struct HeadReading {
   HeadId head;
   /// |dL/dW|, the Frobenius norm of each block's gradient, before clipping.
   std::array<double, 4> gradient_norm{};
   /// dL/dg_h at g_h = 1, with y = sum_h g_h A_h W_O^h + b_O: negative where the loss would fall if
-  /// the head spoke louder. It is computed as <W_O^h, dL/dW_O^h>: g_h and W_O^h stand only in their
+  /// the head's output grew. It is computed as <W_O^h, dL/dW_O^h>: g_h and W_O^h occur only as a
   /// product, so that g_h dL/dg_h equals it by Euler's identity for homogeneous functions, and no
   /// gate needs to be in the forward pass.
   double gate_gradient = 0;
-  /// Mean of -sum_j P_j log P_j / log n over the queries that may look at n >= 2 keys: 0 looks at
-  /// one key, 1 at all alike. NaN when there is no such query.
+  /// Mean of -sum_j P_j log P_j / log n over the queries that may attend to n >= 2 keys: 0 when all
+  /// weight is on one key, 1 when it is uniform. NaN when there is no such query.
   double entropy = 0;
-  /// Mean of max_j P_j over the queries that may look at a key; Voita et al. 2019, section 4. NaN
+  /// Mean of max_j P_j over the queries that may attend to a key; Voita et al. 2019, section 4. NaN
   /// when there is none.
   double confidence = 0;
   /// |W after the step - W before| / |W before| of each block, whatever the optimizer did. NaN or
@@ -37,24 +36,17 @@ struct HeadReading {
 /// Measures every live head at steps every, 2 every, 3 every, ... Nothing that it does changes a
 /// bit of the training. On these steps it costs the attention scores once more ("attention rows" in
 /// the profile) and two passes over the attentions' parameters ("telemetry").
-/// ```
-/// HeadProbe* probe = telemetry.begin(step);  // nullptr: this step is not measured
-/// ... the loss, with the probe in the forward pass; backward()
-/// telemetry.after_backward();                // before clipping
-/// ... clipping, the optimizer's step
-/// Record line = telemetry.after_update();    // null when the step is not measured
-/// ```
-class HeadTelemetry {
+class HeadTelemetry : public StepPart {
  public:
   /// `every` 0: never. The model must outlive it. Throws UsageError for a negative number.
   HeadTelemetry(Module& model, Index every);
 
-  /// Step number `step` (1 is the first) begins. What its forward pass must be given.
-  HeadProbe* begin(Index step);
+  /// Asks for row statistics if the step is measured.
+  void begin(Index step, HeadProbe& probe) override;
   /// Throws UsageError when the forward pass was not given the probe.
-  void after_backward();
-  /// The line for metrics.jsonl, see line().
-  Record after_update();
+  void after_backward() override;
+  /// Sets report.telemetry to line() if the step is measured.
+  void after_update(StepReport& report) override;
 
   /// Of the last step that was measured, in the order of live_heads().
   const std::vector<HeadReading>& readings() const { return readings_; }
@@ -62,7 +54,7 @@ class HeadTelemetry {
   /// {"step", "record": "heads", "heads": ["encoder 0.0", ...], "gradient_norm": {"query": [...],
   /// "key", "value", "output"}, "gate_gradient": [...], "entropy": [...], "confidence": [...],
   /// "update_ratio": {"query": [...], "key", "value", "output"}}: each list has a number for every
-  /// head, by the names in "heads". Numbers have six significant digits; those that are not finite
+  /// head, in the order of "heads". Numbers have six significant digits; those that are not finite
   /// become null.
   static Record line(Index step, const std::vector<HeadReading>& readings);
 
@@ -81,11 +73,11 @@ class HeadTelemetry {
   void for_each_block(Visit visit);
 
   Module* model_;
-  Index every_, step_ = 0;  // step_ 0: this step is not measured
-  HeadProbe probe_;
+  Index every_, step_ = 0;            // step_ 0: this step is not measured
+  const HeadProbe* probe_ = nullptr;  // of the step that is measured
   std::vector<HeadReading> readings_;
   std::vector<Block> blocks_;
-  Index numbers_ = 0;  // in all blocks together
+  Index elements_ = 0;  // of all blocks together
 };
 
 }  // namespace HEADROOM_PRECISION

@@ -10,6 +10,7 @@
 #include "headroom/train/progress.hpp"
 #include "headroom/train/run_folder.hpp"
 #include "headroom/train/run_record.hpp"
+#include "headroom/train/step_part.hpp"
 #include "headroom/train/stop_signals.hpp"
 #include "headroom/train/telemetry.hpp"
 #include "headroom/train/trainer.hpp"

@@ -3,47 +3,38 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "headroom/optim/optimizer.hpp"
 #include "headroom/optim/rate.hpp"
-#include "headroom/train/telemetry.hpp"
+#include "headroom/train/step_part.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What one training step did. Observers add their own numbers to `metrics`; the log writes all.
-struct StepReport {
-  Index step = 0;            // steps done, this one counted: 1 after the first
-  double loss = 0;           // of this batch, before the update
-  double gradient_norm = 0;  // before clipping
-  double rate = 0;
-  Index tokens = 0;    // labels in the batch
-  double seconds = 0;  // this step took
-  Index heads_alive = 0;
-  Record metrics = Record::object();
-  Record telemetry = {};  // a line of its own for the log, or null; see HeadTelemetry
-};
-
 struct TrainerOptions {
   std::uint64_t seed = 1;  // of dropout
   double clip = 1;         // limit of the global gradient norm; 0: no clipping
-  Index telemetry = 0;     // steps from one measurement of every head to the next; 0: none
 };
 
-/// Steps a model: random step, forward, backward, clipping, rate, update. Two of them with the same
-/// seed, given the same batches, train two models in lockstep. Its state is the number of steps.
+/// One training step after another: random step, forward pass, backward pass, clipping, learning
+/// rate, update. Two trainers with the same seed, given the same batches, train two models in
+/// lockstep. Its state is the number of steps.
 class Trainer : public Stateful {
  public:
   /// Model and optimizer must outlive it.
   Trainer(Optimizer& optimizer, RateSchedule rate, TrainerOptions options = {});
 
-  /// One step. `loss` computes the loss of a batch that is already made: when NaN or infinity turns
-  /// up in the loss or a gradient it is called once more under AnomalyMode, to find where from.
-  /// `tokens` is for the report. Throws NumericError naming the step, the first tensor and the
-  /// operation; parameters and moments are then those of before the step.
-  /// The loss gives the probe to the model's forward pass: the telemetry's, or nullptr.
+  /// Adds a part of every later step; it must outlive the trainer.
+  void add(StepPart& part) { parts_.push_back(&part); }
+
+  /// One step. `loss` computes the mean loss of a batch that is already drawn; it gives the probe
+  /// to the model's forward pass. When the loss or a gradient is NaN or infinite, `loss` is called
+  /// once more under AnomalyMode, to find the operation that made it. `tokens` is for the report.
+  /// Throws NumericError naming the step, the first tensor and the operation; parameters and
+  /// moments are then those before the step.
   StepReport step(const std::function<Tensor(HeadProbe* probe)>& loss, Index tokens = 0);
-  /// The same for a loss that takes no probe; without telemetry.
+  /// The same for a loss that takes no probe; for steps in which no part needs one.
   StepReport step(const std::function<Tensor()>& loss, Index tokens = 0);
 
   Index steps() const { return steps_; }
@@ -57,12 +48,18 @@ class Trainer : public Stateful {
 
  private:
   using Loss = std::function<Tensor(HeadProbe* probe)>;
+  /// The batch's loss and the penalties of all parts.
+  struct Objective {
+    Tensor loss, total;
+  };
+  Objective forward(const Loss& loss);
   [[noreturn]] void explain(const Loss& loss, const std::string& symptom);
 
   Optimizer* optimizer_;
   RateSchedule rate_;
   TrainerOptions options_;
-  HeadTelemetry telemetry_;
+  std::vector<StepPart*> parts_;
+  HeadProbe probe_;  // of the step that is running
   Index steps_ = 0;
 };
 
