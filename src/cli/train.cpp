@@ -1,6 +1,7 @@
-// `headroom train`: trains a model on a task, evaluates, saves, removes heads, resumes.
+// `headroom train`: trains a model on a task, removes heads meanwhile, saves, resumes, reports.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <memory>
 
@@ -10,271 +11,99 @@
 #include "cli/train_settings.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
-#include "headroom/base/names.hpp"
-#include "headroom/heads/importance.hpp"
-#include "headroom/heads/pruning.hpp"
+#include "headroom/heads/pruner.hpp"
 #include "headroom/io/atomic_file.hpp"
-#include "headroom/optim/adam.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
 #include "headroom/train/measures.hpp"
-#include "headroom/train/metrics_log.hpp"
 #include "headroom/train/progress.hpp"
-#include "headroom/train/run_folder.hpp"
-#include "headroom/train/telemetry.hpp"
-#include "headroom/train/training_loop.hpp"
+#include "headroom/train/training_run.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Which heads were chosen and when each went: a part of checkpoints.
-class PruningState : public Stateful {
- public:
-  Record heads = Record::array();  // kind, layer, head, importance, cost, removed_at
-
-  /// `costs` are of the same heads: what removing each alone does to the loss.
-  void choose_from(const std::vector<HeadScore>& scores, const std::vector<HeadScore>& costs,
-                   Index total, Index keep) {
-    const std::vector<HeadId> order = choose(least_important_first(scores), total, keep);
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      const HeadScore& score = scores[i];
-      const auto place = std::find(order.begin(), order.end(), score.head);
-      heads.push_back({{"kind", name_of(score.head.kind)},
-                       {"layer", score.head.layer},
-                       {"head", score.head.head},
-                       {"importance", score.score},
-                       {"cost", costs[i].score},
-                       {"removed_at", nullptr},
-                       {"turn", place == order.end() ? Record() : Record(place - order.begin())}});
-    }
+/// The task in words: "Written dates -> ISO dates".
+std::string title_of(const std::string& task) {
+  std::string words = task;
+  for (const TaskInfo& info : task_list()) {
+    if (info.name == task) words = info.summary;
   }
-  std::vector<HeadId> order() const {
-    std::map<Index, HeadId> turns;
-    for (const Record& head : heads) {
-      if (!head["turn"].is_null()) turns[head["turn"].get<Index>()] = id_of(head);
-    }
-    std::vector<HeadId> result;
-    for (const auto& [turn, head] : turns) result.push_back(head);
-    return result;
-  }
-  void removed(const std::vector<HeadId>& gone, Index step) {
-    for (Record& head : heads) {
-      if (std::find(gone.begin(), gone.end(), id_of(head)) != gone.end()) head["removed_at"] = step;
-    }
-  }
-  void save_state(StateWriter to) const override { to.record("heads", heads); }
-  void load_state(const StateReader& from) override { heads = from.record("heads"); }
+  words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+  return words;
+}
 
- private:
-  static HeadId id_of(const Record& head) {
-    HeadId id{AttentionKind::encoder_self, head["layer"], head["head"]};
-    for (const AttentionKind kind : all_of<AttentionKind>()) {
-      if (head["kind"] == name_of(kind)) id.kind = kind;
-    }
-    return id;
+std::string result_text(const Record& test) {
+  std::string text = "test:";
+  for (const auto& [name, value] : test.items()) {
+    const bool share =
+        std::any_of(quality_measures.begin(), quality_measures.end(),
+                    [&key = name](const Measure& measure) { return measure.key == key; });
+    text += share ? fmt::format("  {} {:.2f} %", name, 100 * value.get<double>())
+                  : fmt::format("  {} {:.4f}", name, value.get<double>());
   }
-};
+  return text;
+}
 
-/// One training run, from its settings to its summary.
-class TrainingRun {
- public:
-  TrainingRun(TrainSettings settings, Task task, RunFolder folder)
-      : settings_(std::move(settings)),
-        folder_(std::move(folder)),
-        learner_(make_learner(std::move(task), settings_.model, settings_.learner)),
-        optimizer_(learner_->model(), {.beta2 = settings_.beta2,
-                                       .weight_decay = settings_.weight_decay,
-                                       .groups = {no_decay_of_vectors()}}),
-        trainer_(optimizer_, settings_.rate,
-                 {.seed = settings_.learner.seed, .clip = settings_.clip}),
-        telemetry_(learner_->model(), settings_.telemetry),
-        best_(learner_->better()) {
-    trainer_.add(telemetry_);
-    checkpoint_.about = learner_->about();
-    checkpoint_.add("model", learner_->model());
-    checkpoint_.add("optimizer", optimizer_);
-    checkpoint_.add("trainer", trainer_);
-    checkpoint_.add("data", learner_->position());
-    checkpoint_.add("pruning", pruning_);
-    checkpoint_.add("best", best_);
-    if (folder_.resumes()) checkpoint_.load(folder_.checkpoint());
+/// Writes records.json and the page of a finished run, and prints the page's path.
+void write_page(const TrainingRun& run, const Pruner& pruner) {
+  const RunFolder& folder = run.folder();
+  const std::string layout = name_of(run.settings().model.block.layout);
+  RunRecord page = read_run(folder.path());
+  page.title = title_of(run.settings().task);
+  page.environment = environment();
+  page.models = {layout};
+  for (MetricsLine& line : page.metrics) line.model = layout;
+  pruner.describe(page, layout, run.settings().steps);
+  write_file(folder.path() / "records.json", json_of(page).dump() + "\n");
+  try {
+    write_report(page, folder.report());
+    fmt::print("{}\n", folder.report().string());
+  } catch (const FileError& error) {  // the run is complete without its page
+    fmt::print(stderr, "no page: {}\n", error.what());
   }
+}
 
-  /// Returns the exit code.
-  int run() {
-    const StopSignals signals;
-    MetricsLog log(folder_.metrics(), trainer_.steps());
-    ProgressLine progress({.steps = settings_.steps, .title = "Learning"});
-    TrainingLoop loop(settings_.steps, [&] {
-      const Index tokens = learner_->next_batch();
-      return trainer_.step([&](HeadProbe* probe) { return learner_->loss(probe); }, tokens);
-    });
-    if (settings_.prune > 0)
-      loop.each([&](StepReport& report) { prune_when_due(report, progress); });
-    loop.every(settings_.evaluate_every, [&](StepReport& report) { evaluate(report); });
-    loop.every(10, [&](StepReport& report) { log(report); });
-    loop.each([&](StepReport& report) {
-      if (!report.telemetry.is_null()) log.write(report.telemetry);
-    });
-    loop.each(std::ref(progress));
-    loop.every(settings_.save_every, [&](StepReport&) { checkpoint_.save(folder_.checkpoint()); });
-    loop.at_end([&](StepReport&) { checkpoint_.save(folder_.checkpoint()); });
-    const bool finished = loop.run(trainer_.steps(), &signals);
-    progress.finish();
-    if (!finished) {
-      fmt::print("stopped at step {}; go on with: {} train --out {} --resume\n", trainer_.steps(),
-                 invocation(), folder_.path().string());
-      return signals.exit_code();
-    }
-    conclude();
-    return 0;
+/// Trains or resumes in the folder. Returns the exit code.
+int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
+  TrainingRun run(settings.run, std::move(task));
+  Pruner pruner(run.learner(), run.optimizer(), settings.pruning.options());
+  ProgressLine progress({.steps = settings.run.steps, .title = "Learning"});
+  run.add("pruning", pruner);
+  run.each([&](const StepReport& report) {
+    if (settings.pruning.prune == 0 || report.step != settings.pruning.prune_from) return;
+    progress.note(fmt::format("{} of {} heads chosen at step {}, least sensitive first",
+                              settings.pruning.prune, pruner.heads().size(), report.step));
+  });
+  run.each(std::ref(progress));
+  run.keep_in(std::move(folder));
+
+  const StopSignals signals;
+  const bool finished = run.run(&signals);
+  progress.finish();
+  if (!finished) {
+    fmt::print("stopped at step {}; continue with: {} train --out {} --resume\n", run.steps(),
+               invocation(), run.folder().path().string());
+    return signals.exit_code();
   }
+  const Record heads = json_of(pruner.heads());
+  const Record summary = run.conclude(heads.empty() ? Record::object() : Record{{"heads", heads}});
+  fmt::print("{}\n", result_text(summary["test"]));
+  write_page(run, pruner);
+  return 0;
+}
 
- private:
-  void evaluate(StepReport& report) {
-    const Record measured = learner_->evaluate();
-    report.metrics.update(measured);
-    // While heads go, an earlier model would win that has more of them.
-    const bool all_gone =
-        settings_.prune == 0 || report.step >= settings_.prune_from + settings_.prune_over;
-    if (all_gone && best_.improves(measured[learner_->measure()], report.step)) {
-      checkpoint_.save(folder_.best());
-    }
-  }
-
-  void prune_when_due(StepReport& report, ProgressLine& progress) {
-    if (report.step < settings_.prune_from) return;
-    Module& model = learner_->model();
-    if (pruning_.heads.empty()) {
-      Sensitivity sensitivity(model);
-      RemovalCost cost(model);
-      model.eval();
-      learner_->visit_validation(500, [&](Index examples, const Learner::Probed& loss) {
-        sensitivity.add(examples, loss);
-      });
-      learner_->visit_validation(
-          256, [&](Index examples, const Learner::Probed& loss) { cost.add(examples, loss); });
-      model.train();
-      pruning_.choose_from(sensitivity.scores(), cost.scores(), settings_.prune, settings_.keep);
-      progress.note(fmt::format("{} of {} heads chosen at step {}, least sensitive first",
-                                settings_.prune, pruning_.heads.size(), report.step));
-    }
-    const PruningPlan plan{{.begin = settings_.prune_from,
-                            .end = settings_.prune_from + settings_.prune_over,
-                            .every = std::max<Index>(1, settings_.prune_over / 20),
-                            .total = settings_.prune},
-                           pruning_.order()};
-    const std::vector<HeadId> gone = plan.due(report.step, live_heads(model));
-    optimizer_.apply(prune(model, gone));
-    pruning_.removed(gone, report.step);
-    report.heads_alive = static_cast<Index>(live_heads(model).size());
-  }
-
-  /// Tests the model that later commands will use, writes summary and page, says where they are.
-  void conclude() {
-    Module& model = learner_->model();
-    if (best_.step() > 0 && best_.step() != trainer_.steps()) {
-      ModelState(model).load_state(StateReader(TensorFile::read(folder_.best()), "model."));
-    }
-    const Record test = learner_->test();
-    Record summary{{"task", settings_.task},
-                   {"seed", settings_.data.seed},
-                   {"steps", trainer_.steps()},
-                   {"parameters", count_parameters(model)},
-                   {"heads_alive", live_heads(model).size()},
-                   {"best_step", best_.step() > 0 ? best_.step() : trainer_.steps()},
-                   {"test", test}};
-    if (!pruning_.heads.empty()) summary["heads"] = pruning_.heads;
-    write_file(folder_.summary(), summary.dump(2) + "\n");
-    fmt::print("{}\n", result_text(test));
-    write_page();
-  }
-
-  void write_page() {
-    Record page = json_of(read_run(folder_.path()));
-    page["title"] = title();
-    page["environment"] = environment();
-    page["models"] = {name_of(settings_.model.block.layout)};
-    for (Record& line : page["metrics"]) line["model"] = page["models"][0];
-    if (!pruning_.heads.empty()) add_heads(page);
-    write_file(folder_.path() / "records.json", page.dump() + "\n");
-    try {
-      write_report(run_record(page, "records"), folder_.report());
-      fmt::print("{}\n", folder_.report().string());
-    } catch (const FileError& error) {  // the run is whole without its page
-      fmt::print(stderr, "no page: {}\n", error.what());
-    }
-  }
-
-  /// What the page shows of heads: importance when they were chosen, when each went, how many
-  /// lived.
-  void add_heads(Record& page) const {
-    const std::string layout = name_of(settings_.model.block.layout);
-    page["importance_name"] = "sensitivity, E |dL/dgate|";
-    page["cost_name"] = RemovalCost::in_words;
-    page["heads"] = Record::array();
-    std::map<Index, Index> alive{{0, static_cast<Index>(pruning_.heads.size())}};
-    for (const Record& head : pruning_.heads) {
-      page["heads"].push_back({{"kind", head["kind"]},
-                               {"layer", head["layer"]},
-                               {"head", head["head"]},
-                               {"importance", {{layout, head["importance"]}}},
-                               {"cost", head.value("cost", Record())},
-                               {"removed_at", head["removed_at"]}});
-      if (!head["removed_at"].is_null()) ++alive[head["removed_at"].get<Index>()];
-    }
-    Index left = 0;
-    for (const auto& [step, change] : alive) {
-      left = step == 0 ? change : left - change;
-      page["schedule"].push_back({{"step", step}, {"alive", left}});
-    }
-    page["schedule"].push_back({{"step", settings_.steps}, {"alive", left}});
-  }
-
-  /// The task in words: "Written dates -> ISO dates".
-  std::string title() const {
-    std::string words = settings_.task;
-    for (const TaskInfo& info : task_list()) {
-      if (info.name == settings_.task) words = info.summary;
-    }
-    words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
-    return words;
-  }
-
-  std::string result_text(const Record& test) const {
-    std::string text = "test:";
-    for (const auto& [name, value] : test.items()) {
-      const bool share =
-          std::any_of(quality_measures.begin(), quality_measures.end(),
-                      [&key = name](const Measure& measure) { return measure.key == key; });
-      text += share ? fmt::format("  {} {:.2f} %", name, 100 * value.get<double>())
-                    : fmt::format("  {} {:.4f}", name, value.get<double>());
-    }
-    return text;
-  }
-
-  TrainSettings settings_;
-  RunFolder folder_;
-  std::unique_ptr<Learner> learner_;
-  AdamW optimizer_;
-  Trainer trainer_;
-  HeadTelemetry telemetry_;
-  PruningState pruning_;
-  BestSoFar best_;
-  Checkpoint checkpoint_;
-};
-
-/// Throws now what would stop the run when heads are chosen.
+/// Throws now the error that would otherwise stop the run when heads are chosen.
 void require_prunable(const TrainSettings& settings) {
-  const Index attentions =
-      settings.model.layers * (settings.model.kind == ModelKind::seq2seq ? 3 : 1);
-  const Index most = attentions * std::max<Index>(0, settings.model.block.heads - settings.keep);
-  if (settings.prune > most) {
-    throw UsageError(
-        fmt::format("--prune {}: at most {} heads can go from {} attentions of {} that keep {}",
-                    settings.prune, most, attentions, settings.model.block.heads, settings.keep));
+  const ModelConfig& model = settings.run.model;
+  const PruneSettings& pruning = settings.pruning;
+  const Index attentions = model.layers * (model.kind == ModelKind::seq2seq ? 3 : 1);
+  const Index most = attentions * std::max<Index>(0, model.block.heads - pruning.keep);
+  if (pruning.prune > most) {
+    throw UsageError(fmt::format(
+        "--prune {}: at most {} heads can be removed ({} attention layers x ({} heads - {} kept))",
+        pruning.prune, most, attentions, model.block.heads, pruning.keep));
   }
 }
 
@@ -290,31 +119,31 @@ int train(const TrainCommandOptions& options) {
     const std::string given = options.settings.first_given();
     if (!given.empty()) {
       throw UsageError(
-          fmt::format("{} cannot be given with --resume: a run goes on as it began", given));
+          fmt::format("{} cannot be given with --resume: a resumed run keeps its settings", given));
     }
     const std::filesystem::path path = model_folder(options.out);
     RunFolder folder(path, IfExists::resume);
-    TrainSettings settings =
+    const TrainSettings settings =
         TrainSettings::from_record(folder.read_config(), folder.config().string());
-    Task task = make_task(settings.task, settings.data);
-    return TrainingRun(std::move(settings), std::move(task), std::move(folder)).run();
+    return train_in(std::move(folder), settings, make_task(settings.run.task, settings.run.data));
   }
   TrainSettings settings = options.settings.settings();
-  Task task = make_task(settings.task, settings.data);  // bad data leaves no folder behind
-  settings.model = fitted_to(task, settings.model, settings.learner);
+  TrainingSettings& run = settings.run;
+  Task task = make_task(run.task, run.data);  // bad data leaves no folder behind
+  run.model = fitted_to(task, run.model, run.learner);
   require_prunable(settings);
   if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
     fmt::print(stderr, "{}\n", pairs->skipped.text());
   }
-  if (settings.data.data.is_relative() && !settings.data.data.empty()) {
-    settings.data.data = std::filesystem::absolute(settings.data.data);
+  if (run.data.data.is_relative() && !run.data.data.empty()) {
+    run.data.data = std::filesystem::absolute(run.data.data);
   }
-  RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", settings.task)
+  RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", run.task)
                                          : RunFolder(options.out, options.force ? IfExists::force
                                                                                 : IfExists::refuse);
   folder.write_config(settings.to_record());
   fmt::print("{}\n", folder.path().string());
-  return TrainingRun(std::move(settings), std::move(task), std::move(folder)).run();
+  return train_in(std::move(folder), settings, std::move(task));
 }
 
 }  // namespace
@@ -324,7 +153,7 @@ Command add_train(CLI::App& program) {
   const auto options = std::make_shared<TrainCommandOptions>();
   options->settings.add_to(*app);
   app->add_option("--out", options->out, "DIR of the run (default: a new one under runs/)");
-  app->add_flag("--resume", options->resume, "go on with the run in --out (default: the newest)");
+  app->add_flag("--resume", options->resume, "continue the run in --out (default: the newest)");
   app->add_flag("--force", options->force, "replace the run in --out");
   add_threads(*app);
   app->footer(

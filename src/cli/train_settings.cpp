@@ -15,9 +15,9 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// What works well for a task, so that only its name needs to be given.
-TrainSettings recipe(const std::string& task) {
-  TrainSettings s;
+/// Settings that work well for a task, so that only its name needs to be given.
+TrainingSettings recipe(const std::string& task) {
+  TrainingSettings s;
   s.task = task;
   BlockConfig& block = s.model.block;
   block.width = 64;
@@ -56,22 +56,9 @@ TrainSettings recipe(const std::string& task) {
   return s;
 }
 
-/// Calls visit(key, reference) for what config.json holds beside task and model.
+/// Calls visit(key, reference) for every field, so that both directions share one list.
 template <class Settings, class Visit>
-void training_fields(Settings& s, Visit visit) {
-  visit("steps", s.steps);
-  visit("batch_size", s.learner.batch_size);
-  visit("length", s.learner.length);
-  visit("label_smoothing", s.learner.label_smoothing);
-  visit("peak_rate", s.rate.peak);
-  visit("warmup", s.rate.warmup);
-  visit("final_rate", s.rate.floor);
-  visit("clip", s.clip);
-  visit("weight_decay", s.weight_decay);
-  visit("beta2", s.beta2);
-  visit("evaluate_every", s.evaluate_every);
-  visit("save_every", s.save_every);
-  visit("telemetry", s.telemetry);
+void fields(Settings& s, Visit visit) {
   visit("prune", s.prune);
   visit("prune_from", s.prune_from);
   visit("prune_over", s.prune_over);
@@ -84,50 +71,26 @@ void require(bool right, const std::string& text) {
 
 }  // namespace
 
+PrunerOptions PruneSettings::options() const {
+  if (prune == 0) return {};
+  return {.schedule = {.begin = prune_from,
+                       .end = prune_from + prune_over,
+                       .every = std::max<Index>(1, prune_over / 20),
+                       .total = prune},
+          .keep = keep};
+}
+
 Record TrainSettings::to_record() const {
-  Record record;
-  record["task"] = {{"name", task},
-                    {"data", data.data.string()},
-                    {"seed", data.seed},
-                    {"skip_bad_lines", data.skip_bad_lines},
-                    {"stress", data.stress}};
-  record["model"] = model.to_record();
-  Record& training = record["training"];
-  training["schedule"] = name_of(rate.shape);
-  training_fields(*this, [&](const char* key, const auto& value) { training[key] = value; });
+  Record record = run.to_record();
+  fields(pruning, [&](const char* key, Index value) { record["training"][key] = value; });
   return record;
 }
 
 TrainSettings TrainSettings::from_record(const Record& record, const std::string& origin) {
-  const auto part = [&](const char* key) -> const Record& {
-    if (!record.is_object() || !record.contains(key) || !record[key].is_object()) {
-      throw FileError(fmt::format("{}: no \"{}\" in it", origin, key));
-    }
-    return record[key];
-  };
-  TrainSettings s;
-  const Record &task = part("task"), &training = part("training");
-  s.task = json_text(task, "name", origin);
-  s.data.data = json_text(task, "data", origin);
-  s.data.seed = s.learner.seed = static_cast<std::uint64_t>(json_integer(task, "seed", origin));
-  s.data.skip_bad_lines = json_boolean(task, "skip_bad_lines", origin);
-  s.data.stress = json_boolean(task, "stress", origin);
-  try {
-    s.model = ModelConfig::from_record(part("model"));
-    s.rate.shape = from_name<RateShape>("schedule", json_text(training, "schedule", origin));
-  } catch (const UsageError& error) {
-    throw FileError(fmt::format("{}: {}", origin, error.what()));
-  }
-  training_fields(s, [&](const char* key, auto& value) {
-    using Field = std::remove_reference_t<decltype(value)>;
-    if constexpr (std::is_same_v<Field, Index>) {
-      value = json_integer(training, key, origin);
-    } else {
-      value = static_cast<Field>(json_number(training, key, origin));
-    }
+  TrainSettings s{TrainingSettings::from_record(record, origin), {}};
+  fields(s.pruning, [&](const char* key, Index& value) {
+    value = json_integer(record["training"], key, origin);
   });
-  s.rate.steps = s.steps;
-  s.data.window = s.learner.length;
   return s;
 }
 
@@ -180,7 +143,7 @@ void TrainOptions::add_to(CLI::App& app) {
 std::string TrainOptions::recipes() {
   std::string text = "What is not given comes from the task's recipe:";
   for (const TaskInfo& info : task_list()) {
-    const TrainSettings s = recipe(info.name);
+    const TrainingSettings s = recipe(info.name);
     const BlockConfig& block = s.model.block;
     text += fmt::format(
         "\n  {:9} {} steps of {}, {} layers of width {}, {} heads, hidden {}, dropout {:g}, "
@@ -199,7 +162,9 @@ std::string TrainOptions::first_given() const {
 }
 
 TrainSettings TrainOptions::settings() const {
-  TrainSettings s = recipe(task_.value_or("dates"));
+  TrainSettings all{recipe(task_.value_or("dates")), {}};
+  TrainingSettings& s = all.run;
+  PruneSettings& pruning = all.pruning;
   const auto set = [](const auto& given, auto& field) {
     if (given) field = static_cast<std::remove_reference_t<decltype(field)>>(*given);
   };
@@ -208,7 +173,7 @@ TrainSettings TrainOptions::settings() const {
   s.data.skip_bad_lines = skip_bad_lines_;
   s.data.stress = stress_;
   require(seed_.value_or(1) >= 0, fmt::format("--seed {} is negative", seed_.value_or(1)));
-  s.data.seed = s.learner.seed = static_cast<std::uint64_t>(seed_.value_or(1));
+  s.data.seed = static_cast<std::uint64_t>(seed_.value_or(1));
   if (layout_) block.layout = layout_from(*layout_);
   if (activation_) block.activation = from_name<Activation>("activation", *activation_);
   if (norm_) block.norm = from_name<NormKind>("norm", *norm_);
@@ -225,7 +190,6 @@ TrainSettings TrainOptions::settings() const {
   set(label_smoothing_, s.learner.label_smoothing);
   set(batch_, s.learner.batch_size);
   set(length_, s.learner.length);
-  s.data.window = s.learner.length;
   set(rate_, s.rate.peak);
   set(warmup_, s.rate.warmup);
   set(clip_, s.clip);
@@ -236,14 +200,14 @@ TrainSettings TrainOptions::settings() const {
   s.save_every = s.evaluate_every;
   set(save_every_, s.save_every);
   set(telemetry_, s.telemetry);
-  set(prune_, s.prune);
-  s.prune_from = s.steps / 2;
-  s.prune_over = s.steps / 4;
-  set(prune_from_, s.prune_from);
-  set(prune_over_, s.prune_over);
-  set(keep_, s.keep);
+  set(prune_, pruning.prune);
+  pruning.prune_from = s.steps / 2;
+  pruning.prune_over = s.steps / 4;
+  set(prune_from_, pruning.prune_from);
+  set(prune_over_, pruning.prune_over);
+  set(keep_, pruning.keep);
   if (steps_ && !warmup_) s.rate.warmup = std::min(s.rate.warmup, s.steps / 10);
-  s.rate.steps = s.steps;
+  s.derive();
 
   for (const auto& [name, value] : {std::pair("--steps", s.steps),
                                     {"--width", block.width},
@@ -266,13 +230,13 @@ TrainSettings TrainOptions::settings() const {
   require(s.clip >= 0, fmt::format("--clip {} is negative", s.clip));
   require(s.weight_decay >= 0, fmt::format("--weight-decay {} is negative", s.weight_decay));
   require(s.telemetry >= 0, fmt::format("--telemetry {} is negative", s.telemetry));
-  require(s.prune >= 0, fmt::format("--prune {} is negative", s.prune));
-  require(s.prune == 0 ||
-              (s.prune_from >= 1 && s.prune_over >= 1 && s.prune_from + s.prune_over <= s.steps),
+  require(pruning.prune >= 0, fmt::format("--prune {} is negative", pruning.prune));
+  require(pruning.prune == 0 || (pruning.prune_from >= 1 && pruning.prune_over >= 1 &&
+                                 pruning.prune_from + pruning.prune_over <= s.steps),
           fmt::format("--prune-from {} and --prune-over {} do not fit into --steps {}",
-                      s.prune_from, s.prune_over, s.steps));
+                      pruning.prune_from, pruning.prune_over, s.steps));
   if (block.head_dim == 0) require_heads_divide(block.heads, block.width);
-  return s;
+  return all;
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -1,44 +1,38 @@
-// What `headroom train` is told, filled up by the task's recipe, and kept in config.json.
+// The options of `headroom train`, completed by the task's recipe, and config.json.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "headroom/base/record.hpp"
-#include "headroom/data/task.hpp"
-#include "headroom/nn/models.hpp"
-#include "headroom/optim/rate.hpp"
-#include "headroom/train/learner.hpp"
+#include "headroom/heads/pruner.hpp"
+#include "headroom/train/training_settings.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Everything that determines a training run.
-struct TrainSettings {
-  std::string task = "dates";
-  TaskOptions data;
-  ModelConfig model;
-  LearnerOptions learner;
-  RateOptions rate;
-  Index steps = 0;
-  double clip = 1;
-  double weight_decay = 0.01;
-  double beta2 = 0.999;
-  Index evaluate_every = 0;
-  Index save_every = 0;
-  Index telemetry = 10;  // steps from one measurement of every head to the next; 0: none
+/// Which heads `headroom train` removes, and when.
+struct PruneSettings {
   Index prune = 0;       // heads to remove; 0: none
   Index prune_from = 0;  // the last step with all heads
   Index prune_over = 0;  // steps from there to the last removal
   Index keep = 0;        // live heads that every attention keeps
+
+  PrunerOptions options() const;
+};
+
+/// Everything that determines a run of `headroom train`, as config.json keeps it.
+struct TrainSettings {
+  TrainingSettings run;
+  PruneSettings pruning;
 
   Record to_record() const;
   /// Throws FileError naming `origin` and the key.
   static TrainSettings from_record(const Record& record, const std::string& origin);
 };
 
-/// The command line's part: unset options leave the recipe's value.
+/// The options of the command line; the task's recipe has the values of those that are not given.
 class TrainOptions {
  public:
   void add_to(CLI::App& app);
@@ -47,7 +41,7 @@ class TrainOptions {
   /// The task's recipe with the options that were given. Throws UsageError for sizes that do not
   /// fit together.
   TrainSettings settings() const;
-  /// The name of an option that determines the run and was given, or "": a resumed run has its own.
+  /// The name of a given option that determines the run, or "": a resumed run has its own settings.
   std::string first_given() const;
 
  private:

@@ -9,9 +9,9 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom/data/batches.hpp"
+#include "headroom/heads/head_records.hpp"
 #include "headroom/nn/decoding.hpp"
 #include "heads/forward_once.hpp"
-#include "heads/head_records.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

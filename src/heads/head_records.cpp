@@ -1,5 +1,5 @@
 // Heads and their maps as records.
-#include "heads/head_records.hpp"
+#include "headroom/heads/head_records.hpp"
 
 #include <cmath>
 

@@ -10,12 +10,13 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/data/batches.hpp"
+#include "headroom/heads/head_records.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/objectives.hpp"
 #include "headroom/train/telemetry.hpp"
-#include "heads/head_records.hpp"
+
 #include "heads/step_cost.hpp"
 
 namespace headroom {

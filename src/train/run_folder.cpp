@@ -41,10 +41,12 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
     throw UsageError(fmt::format("{}: is a file; a run needs a folder", name));
   }
   const bool filled = fs::exists(path_) && !fs::is_empty(path_);
+  const bool begun = filled && (fs::exists(config()) || fs::exists(checkpoint()));
+  if (if_exists == IfExists::resume_or_start) {
+    if_exists = begun ? IfExists::resume : IfExists::refuse;
+  }
   if (if_exists == IfExists::resume) {
-    if (!filled || (!fs::exists(config()) && !fs::exists(checkpoint()))) {
-      throw UsageError(fmt::format("{}: nothing to resume there", name));
-    }
+    if (!begun) throw UsageError(fmt::format("{}: nothing to resume there", name));
     resumes_ = fs::exists(checkpoint());
   } else if (filled && if_exists == IfExists::refuse) {
     throw UsageError(fmt::format(

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -16,10 +17,18 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 Trainer::Trainer(Optimizer& optimizer, RateSchedule rate, TrainerOptions options)
-    : optimizer_(&optimizer), rate_(std::move(rate)), options_(options) {
+    : optimizer_(&optimizer), phases_{{0, std::move(rate)}}, options_(options) {
   if (!(options.clip >= 0)) {
     throw UsageError(fmt::format("trainer: a clipping limit of {}; 0 means none", options.clip));
   }
+}
+
+void Trainer::add_phase(Index from, RateSchedule rate) {
+  if (from <= phases_.back().from) {
+    throw UsageError(fmt::format("trainer: a phase from step {} cannot follow one from step {}",
+                                 from, phases_.back().from));
+  }
+  phases_.push_back({from, std::move(rate)});
 }
 
 StepReport Trainer::step(const std::function<Tensor()>& loss, Index tokens) {
@@ -65,7 +74,9 @@ StepReport Trainer::step(const Loss& loss, Index tokens) {
     }
     explain(loss, symptom);
   }
-  report.rate = rate_(steps_);
+  const auto phase = std::find_if(phases_.rbegin(), phases_.rend(),
+                                  [&](const Phase& p) { return p.from <= steps_; });
+  report.rate = phase->rate(steps_ - phase->from);
   optimizer_->step(report.rate);
   report.step = ++steps_;
   report.tokens = tokens;

@@ -49,7 +49,7 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
         headroom_program({"translate", "--model", "run", "a#c", "abc"}, folder);
     CHECK(unknown.code == 4);
     CHECK(std::count(unknown.out.begin(), unknown.out.end(), '\n') == 2);
-    CHECK_THAT(unknown.err, Contains("line 1: \"a#c\" has a symbol") && Contains("1 of 2 lines"));
+    CHECK_THAT(unknown.err, Contains("line 1: \"a#c\" has a token") && Contains("1 of 2 lines"));
   }
   SECTION(
       "attend shows what heads look at, and writes a page that computes what the program does") {
@@ -214,7 +214,7 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
       {{"train", "--schedule", "cosin"}, 2, "cosine"},
       {{"train", "--seed", "-1"}, 2, "--seed -1 is negative"},
       {{"train", "--telemetry", "-1"}, 2, "--telemetry -1 is negative"},
-      {{"train", "--prune", "25"}, 2, "--prune 25: at most 24 heads can go"},
+      {{"train", "--prune", "25"}, 2, "--prune 25: at most 24 heads can be removed (6 attention layers x (4 heads - 0 kept))"},
       {{"train", "--prune", "2", "--prune-from", "990", "--prune-over", "50"},
        2,
        "--prune-over 50"},

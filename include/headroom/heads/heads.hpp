@@ -2,9 +2,11 @@
 #pragma once
 
 #include "headroom/heads/attention_record.hpp"
+#include "headroom/heads/head_records.hpp"
 #include "headroom/heads/importance.hpp"
 #include "headroom/heads/layout_comparison.hpp"
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/heads/model_record.hpp"
+#include "headroom/heads/pruner.hpp"
 #include "headroom/heads/pruning.hpp"
 #include "headroom/heads/transplant.hpp"

@@ -12,8 +12,9 @@ inline namespace HEADROOM_PRECISION {
 /// What to do with a folder that is not empty.
 enum class IfExists {
   refuse,
-  resume,  // go on from its checkpoint
-  force    // remove the files of the old run, and only those
+  resume,           // go on from its checkpoint
+  resume_or_start,  // the same if a run was begun in it, otherwise refuse
+  force             // remove the files of the old run, and only those
 };
 
 /// The files of one run.

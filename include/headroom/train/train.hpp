@@ -15,3 +15,5 @@
 #include "headroom/train/telemetry.hpp"
 #include "headroom/train/trainer.hpp"
 #include "headroom/train/training_loop.hpp"
+#include "headroom/train/training_run.hpp"
+#include "headroom/train/training_settings.hpp"

@@ -27,6 +27,9 @@ class Trainer : public Stateful {
 
   /// Adds a part of every later step; it must outlive the trainer.
   void add(StepPart& part) { parts_.push_back(&part); }
+  /// After `from` steps the learning rate follows another schedule, which begins there: for a run
+  /// in phases. Phases are added in their order. Throws UsageError otherwise.
+  void add_phase(Index from, RateSchedule rate);
 
   /// One step. `loss` computes the mean loss of a batch that is already drawn; it gives the probe
   /// to the model's forward pass. When the loss or a gradient is NaN or infinite, `loss` is called
@@ -40,7 +43,6 @@ class Trainer : public Stateful {
   Index steps() const { return steps_; }
   Module& model() const { return optimizer_->model(); }
   Optimizer& optimizer() const { return *optimizer_; }
-  const RateSchedule& rate() const { return rate_; }
 
   void save_state(StateWriter to) const override;
   /// Throws FileError also when the seed is another one.
@@ -55,8 +57,12 @@ class Trainer : public Stateful {
   Objective forward(const Loss& loss);
   [[noreturn]] void explain(const Loss& loss, const std::string& symptom);
 
+  struct Phase {
+    Index from;
+    RateSchedule rate;
+  };
   Optimizer* optimizer_;
-  RateSchedule rate_;
+  std::vector<Phase> phases_;
   TrainerOptions options_;
   std::vector<StepPart*> parts_;
   HeadProbe probe_;  // of the step that is running

@@ -1,4 +1,4 @@
-// Records of heads and of what they looked at, as the pages take them. Private.
+// Heads and their attention maps as records, in the form that pages take.
 #pragma once
 
 #include "headroom/base/head_id.hpp"

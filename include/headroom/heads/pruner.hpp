@@ -1,0 +1,94 @@
+// Pruner: chooses heads while a model trains and removes them under a schedule.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "headroom/heads/importance.hpp"
+#include "headroom/heads/pruning.hpp"
+#include "headroom/optim/optimizer.hpp"
+#include "headroom/train/learner.hpp"
+#include "headroom/train/run_record.hpp"
+#include "headroom/train/step_part.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// Which heads are to be removed, and the measurements behind the choice.
+struct HeadChoice {
+  std::vector<HeadId> order;          // first to be removed first
+  std::vector<HeadScore> importance;  // of all live heads, in the order of live_heads()
+  std::vector<HeadScore> cost;        // of the same heads: see RemovalCost
+};
+
+/// Measures the model of now and chooses.
+using HeadChooser = std::function<HeadChoice()>;
+
+/// Sensitivity of a learner's model on at most `examples` validation examples, and the cost of
+/// removing each head on at most 256 of them, both in evaluation mode. Gradients are left as
+/// zero_grad() leaves them.
+std::vector<HeadScore> measured_sensitivity(Learner& learner, Index examples = 500);
+std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples = 256);
+
+struct PrunerOptions {
+  GradualSchedule schedule;  // total 0: nothing is ever removed
+  Index keep = 0;            // live heads that every attention keeps
+};
+
+/// Chooses heads after step schedule.begin and then removes them from model and optimizer, after
+/// the update, as the schedule says. By default the least sensitive heads go first (see
+/// Sensitivity). Choice and progress are in the checkpoint, so that a resumed run removes the same
+/// heads at the same steps. Until the last one is gone, no step counts as the best (see
+/// StepReport::settled).
+class Pruner : public StepPart, public Stateful {
+ public:
+  /// A head that was alive when the heads were chosen.
+  struct Head {
+    AttentionKind kind = AttentionKind::encoder_self;
+    Index layer = 0, head = 0;  // the original number of the head
+    double importance = 0;
+    std::optional<double> cost = {};       // rise of the loss when only this head is removed
+    std::optional<Index> removed_at = {};  // the step after whose update it was removed
+    std::optional<Index> turn = {};        // place in the order of removal; none: it stays
+
+    HeadId id() const { return {kind, layer, head}; }
+    template <class Visit>
+    static void fields(Visit visit) {
+      visit("kind", &Head::kind);
+      visit("layer", &Head::layer);
+      visit("head", &Head::head);
+      visit("importance", &Head::importance);
+      visit("cost", &Head::cost);
+      visit("removed_at", &Head::removed_at);
+      visit("turn", &Head::turn);
+    }
+  };
+
+  /// Learner and optimizer must outlive it. Throws UsageError for a schedule that is not one.
+  Pruner(Learner& learner, Optimizer& optimizer, const PrunerOptions& options);
+  /// With another way of choosing; the options' `keep` is then the chooser's business.
+  Pruner(Optimizer& optimizer, const GradualSchedule& schedule, HeadChooser chooser);
+
+  /// Chooses now, unless that was done before. after_update() does so when it is time.
+  void choose();
+  bool chosen() const { return !heads_.empty(); }
+  /// All heads that were alive when the choice was made, in the order of HeadId; empty before.
+  const std::vector<Head>& heads() const { return heads_; }
+  /// Enters them into the record of a run: each head with its importance for `model`, and the number
+  /// of live heads over the steps up to `steps`. Changes nothing when nothing was chosen.
+  void describe(RunRecord& run, const std::string& model, Index steps) const;
+
+  void after_update(StepReport& report) override;
+  void save_state(StateWriter to) const override;
+  void load_state(const StateReader& from) override;
+
+ private:
+  Optimizer* optimizer_;
+  GradualSchedule schedule_;
+  HeadChooser chooser_;
+  std::vector<Head> heads_;
+};
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,42 @@
+// TrainingSettings: everything that determines a training run, as config.json keeps it.
+#pragma once
+
+#include <string>
+
+#include "headroom/base/record.hpp"
+#include "headroom/data/task.hpp"
+#include "headroom/nn/models.hpp"
+#include "headroom/optim/rate.hpp"
+#include "headroom/train/learner.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// Two runs with equal settings and parts (see StepPart) give the same model, to the bit.
+struct TrainingSettings {
+  std::string task = "dates";
+  TaskOptions data;
+  ModelConfig model;
+  LearnerOptions learner;
+  RateOptions rate;
+  Index steps = 0;
+  double clip = 1;             // limit of the gradient's norm; 0: no clipping
+  double weight_decay = 0.01;  // of AdamW, which leaves biases and norms out
+  double beta2 = 0.999;        // of AdamW
+  Index evaluate_every = 0;    // steps between evaluations; 0: none
+  Index save_every = 0;        // steps between checkpoints; 0: only at the end
+  Index telemetry = 10;        // steps between measurements of every head; 0: none
+
+  /// Sets what follows from other fields: the learner's seed (the data's), the length of the
+  /// learning rate's schedule (steps), the length of the data's windows (the learner's).
+  void derive();
+
+  /// {"task": {...}, "model": {...}, "training": {...}}; see ModelConfig for the model.
+  Record to_record() const;
+  /// Throws FileError naming `origin` and the key that is missing or of another type. Other keys
+  /// are ignored: a program may add its own.
+  static TrainingSettings from_record(const Record& record, const std::string& origin);
+};
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,121 @@
+// Choosing and removing heads while a model trains.
+#include "headroom/heads/pruner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "headroom/base/error.hpp"
+#include "headroom/io/fields.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+/// Runs a measurement of heads over validation examples, in evaluation mode.
+template <class Measurement>
+std::vector<HeadScore> measured(Learner& learner, Index examples) {
+  Measurement measurement(learner.model());
+  const bool training = learner.model().training();
+  learner.model().eval();
+  learner.visit_validation(
+      examples, [&](Index count, const Learner::Probed& loss) { measurement.add(count, loss); });
+  learner.model().train(training);
+  return measurement.scores();
+}
+
+}  // namespace
+
+std::vector<HeadScore> measured_sensitivity(Learner& learner, Index examples) {
+  return measured<Sensitivity>(learner, examples);
+}
+
+std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples) {
+  return measured<RemovalCost>(learner, examples);
+}
+
+Pruner::Pruner(Learner& learner, Optimizer& optimizer, const PrunerOptions& options)
+    : Pruner(optimizer, options.schedule, [&learner, options] {
+        HeadChoice choice;
+        choice.importance = measured_sensitivity(learner);
+        choice.cost = measured_removal_cost(learner);
+        choice.order = headroom::choose(least_important_first(choice.importance),
+                                        options.schedule.total, options.keep);
+        return choice;
+      }) {}
+
+Pruner::Pruner(Optimizer& optimizer, const GradualSchedule& schedule, HeadChooser chooser)
+    : optimizer_(&optimizer), schedule_(schedule), chooser_(std::move(chooser)) {
+  schedule.check();
+}
+
+void Pruner::choose() {
+  if (chosen()) return;
+  const HeadChoice choice = chooser_();
+  for (std::size_t i = 0; i < choice.importance.size(); ++i) {
+    const auto& [head, importance] = choice.importance[i];
+    Head& entry = heads_.emplace_back(Head{head.kind, head.layer, head.head, importance});
+    if (i < choice.cost.size()) entry.cost = choice.cost[i].score;
+    const auto place = std::find(choice.order.begin(), choice.order.end(), head);
+    if (place != choice.order.end()) entry.turn = place - choice.order.begin();
+  }
+}
+
+void Pruner::after_update(StepReport& report) {
+  if (schedule_.total == 0) return;
+  if (report.step < schedule_.end) report.settled = false;
+  if (report.step < schedule_.begin) return;
+  choose();
+  std::map<Index, HeadId> turns;
+  for (const Head& entry : heads_) {
+    if (entry.turn) turns[*entry.turn] = entry.id();
+  }
+  PruningPlan plan{schedule_, {}};
+  for (const auto& [turn, head] : turns) plan.order.push_back(head);
+  Module& model = optimizer_->model();
+  const std::vector<HeadId> due = plan.due(report.step, live_heads(model));
+  optimizer_->apply(prune(model, due));
+  for (Head& entry : heads_) {
+    if (std::find(due.begin(), due.end(), entry.id()) != due.end()) entry.removed_at = report.step;
+  }
+}
+
+void Pruner::describe(RunRecord& run, const std::string& model, Index steps) const {
+  if (!chosen()) return;
+  run.importance_name = "sensitivity, E |dL/dgate|";
+  run.cost_name = RemovalCost::in_words;
+  run.heads.clear();
+  run.schedule.clear();
+  std::map<Index, Index> removals{{0, 0}};
+  for (const Head& entry : heads_) {
+    run.heads.push_back({.kind = entry.kind,
+                         .layer = entry.layer,
+                         .head = entry.head,
+                         .removed_at = entry.removed_at,
+                         .importance = PerModel(std::vector<std::pair<std::string, double>>{
+                             {model, entry.importance}}),
+                         .cost = entry.cost});
+    if (entry.removed_at) ++removals[*entry.removed_at];
+  }
+  auto alive = static_cast<Index>(heads_.size());
+  for (const auto& [step, count] : removals) {
+    alive -= count;
+    run.schedule.push_back({step, alive});
+  }
+  run.schedule.push_back({steps, alive});
+}
+
+void Pruner::save_state(StateWriter to) const { to.record("heads", json_of(heads_)); }
+
+void Pruner::load_state(const StateReader& from) {
+  try {
+    heads_ = struct_of<std::vector<Head>>(from.record("heads"), from.where("heads"));
+  } catch (const DataError& error) {
+    throw FileError(error.what());
+  }
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,136 @@
+// A whole training run.
+#include "headroom/train/training_run.hpp"
+
+#include <fmt/format.h>
+
+#include "headroom/base/error.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/optim/adam.hpp"
+#include "headroom/train/metrics_log.hpp"
+#include "train/model_state.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+std::unique_ptr<Optimizer> optimizer_of(const TrainingSettings& settings, Module& model,
+                                        std::unique_ptr<Optimizer> given) {
+  if (given != nullptr) return given;
+  return std::make_unique<AdamW>(model, AdamOptions{.beta2 = settings.beta2,
+                                                    .weight_decay = settings.weight_decay,
+                                                    .groups = {no_decay_of_vectors()}});
+}
+
+std::unique_ptr<Learner> learner_of(const TrainingSettings& settings, Task task) {
+  const ModelConfig config = fitted_to(task, settings.model, settings.learner);
+  return make_learner(std::move(task), config, settings.learner);
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(TrainingSettings settings, std::unique_ptr<Learner> learner,
+                         std::unique_ptr<Optimizer> optimizer)
+    : settings_(std::move(settings)),
+      learner_(std::move(learner)),
+      optimizer_(optimizer_of(settings_, learner_->model(), std::move(optimizer))),
+      trainer_(*optimizer_, settings_.rate,
+               {.seed = settings_.learner.seed, .clip = settings_.clip}),
+      telemetry_(learner_->model(), settings_.telemetry),
+      best_(learner_->better()) {
+  if (const ModelConfig* config = config_of(learner_->model())) settings_.model = *config;
+  trainer_.add(telemetry_);
+  checkpoint_.about = learner_->about();
+  checkpoint_.add("model", learner_->model());
+  checkpoint_.add("optimizer", *optimizer_);
+  checkpoint_.add("trainer", trainer_);
+  checkpoint_.add("data", learner_->position());
+  checkpoint_.add("best", best_);
+}
+
+TrainingRun::TrainingRun(TrainingSettings settings, Task task)
+    : TrainingRun(settings, learner_of(settings, std::move(task))) {}
+
+void TrainingRun::add(const std::string& name, StepPart& part) {
+  if (parts_fixed_) {
+    throw UsageError(fmt::format(
+        "training run: add \"{}\" before keep_in() and load(), which restore its state", name));
+  }
+  trainer_.add(part);
+  if (auto* state = dynamic_cast<Stateful*>(&part)) checkpoint_.add(name, *state);
+}
+
+void TrainingRun::every(Index n, Observer observer) {
+  if (n < 1) {
+    throw UsageError(fmt::format("training run: every {} steps; at least 1 is needed", n));
+  }
+  observers_.push_back({n, std::move(observer)});
+}
+
+void TrainingRun::keep_in(RunFolder folder) {
+  if (folder.resumes()) load(folder.checkpoint());
+  if (!std::filesystem::exists(folder.config())) folder.write_config(settings_.to_record());
+  folder_ = std::move(folder);
+  parts_fixed_ = true;
+}
+
+void TrainingRun::load(const std::filesystem::path& checkpoint) {
+  checkpoint_.load(checkpoint);
+  parts_fixed_ = true;
+}
+
+const RunFolder& TrainingRun::folder() const {
+  if (!folder_) throw UsageError("training run: it has no folder; call keep_in() first");
+  return *folder_;
+}
+
+StepReport TrainingRun::step() {
+  const Index tokens = learner_->next_batch();
+  return trainer_.step([&](HeadProbe* probe) { return learner_->loss(probe); }, tokens);
+}
+
+bool TrainingRun::run(const StopSignals* stop) {
+  TrainingLoop loop(settings_.steps, [this] { return step(); });
+  if (settings_.evaluate_every > 0) {
+    loop.every(settings_.evaluate_every, [this](StepReport& report) { evaluate(report); });
+  }
+  for (const auto& [n, observer] : observers_) loop.every(n, observer);
+  if (!folder_) return loop.run(trainer_.steps(), stop);
+
+  MetricsLog log(folder_->metrics(), trainer_.steps());
+  const auto save_checkpoint = [this](StepReport&) { save(folder_->checkpoint()); };
+  loop.every(log_every, [&log](StepReport& report) { log(report); });
+  loop.each([&log](StepReport& report) {
+    if (!report.telemetry.is_null()) log.write(report.telemetry);
+  });
+  if (settings_.save_every > 0) loop.every(settings_.save_every, save_checkpoint);
+  loop.at_end(save_checkpoint);
+  return loop.run(trainer_.steps(), stop);
+}
+
+void TrainingRun::evaluate(StepReport& report) {
+  const Record measured = learner_->evaluate();
+  report.metrics.update(measured);
+  if (!report.settled) return;
+  if (best_.improves(measured[learner_->measure()], report.step) && folder_) save(folder_->best());
+}
+
+Record TrainingRun::conclude(const Record& more) {
+  const bool best_is_last = best_.step() == 0 || best_.step() == trainer_.steps();
+  if (!best_is_last && folder_) {
+    ModelState(model()).load_state(StateReader(TensorFile::read(folder_->best()), "model."));
+  }
+  Record summary{{"task", settings_.task},
+                 {"seed", settings_.data.seed},
+                 {"steps", trainer_.steps()},
+                 {"parameters", count_parameters(model())},
+                 {"heads_alive", live_heads(model()).size()},
+                 {"best_step", best_is_last ? trainer_.steps() : best_.step()},
+                 {"test", learner_->test()}};
+  summary.update(more);
+  if (folder_) write_file(folder_->summary(), summary.dump(2) + "\n");
+  return summary;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

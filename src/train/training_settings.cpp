@@ -1,0 +1,104 @@
+// TrainingSettings to and from config.json.
+#include "headroom/train/training_settings.hpp"
+
+#include <fmt/format.h>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/io/json.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+/// Calls visit(section, key, reference) for every field beside the model, so that both directions
+/// share one list.
+template <class Settings, class Visit>
+void fields(Settings& s, Visit visit) {
+  visit("task", "name", s.task);
+  visit("task", "data", s.data.data);
+  visit("task", "seed", s.data.seed);
+  visit("task", "skip_bad_lines", s.data.skip_bad_lines);
+  visit("task", "stress", s.data.stress);
+  visit("training", "schedule", s.rate.shape);
+  visit("training", "steps", s.steps);
+  visit("training", "batch_size", s.learner.batch_size);
+  visit("training", "length", s.learner.length);
+  visit("training", "label_smoothing", s.learner.label_smoothing);
+  visit("training", "peak_rate", s.rate.peak);
+  visit("training", "warmup", s.rate.warmup);
+  visit("training", "final_rate", s.rate.floor);
+  visit("training", "clip", s.clip);
+  visit("training", "weight_decay", s.weight_decay);
+  visit("training", "beta2", s.beta2);
+  visit("training", "evaluate_every", s.evaluate_every);
+  visit("training", "save_every", s.save_every);
+  visit("training", "telemetry", s.telemetry);
+}
+
+// How each type of field is written ...
+Record written(const std::string& v) { return v; }
+Record written(const std::filesystem::path& v) { return v.string(); }
+Record written(RateShape v) { return name_of(v); }
+template <class Number>
+requires std::is_arithmetic_v<Number> Record written(Number v) { return v; }
+
+// ... and read.
+struct JsonField {
+  const Record& section;
+  const char* key;
+  const std::string& origin;
+
+  void into(std::string& v) const { v = json_text(section, key, origin); }
+  void into(std::filesystem::path& v) const { v = json_text(section, key, origin); }
+  void into(bool& v) const { v = json_boolean(section, key, origin); }
+  void into(Index& v) const { v = json_integer(section, key, origin); }
+  void into(std::uint64_t& v) const {
+    v = static_cast<std::uint64_t>(json_integer(section, key, origin));
+  }
+  void into(RateShape& v) const { v = from_name<RateShape>(key, json_text(section, key, origin)); }
+  template <class Number>
+  requires std::is_floating_point_v<Number>
+  void into(Number& v) const { v = static_cast<Number>(json_number(section, key, origin)); }
+};
+
+}  // namespace
+
+void TrainingSettings::derive() {
+  learner.seed = data.seed;
+  rate.steps = steps;
+  data.window = learner.length;
+}
+
+Record TrainingSettings::to_record() const {
+  Record record = {
+      {"task", Record::object()}, {"model", model.to_record()}, {"training", Record::object()}};
+  fields(*this, [&](const char* section, const char* key, const auto& value) {
+    record[section][key] = written(value);
+  });
+  return record;
+}
+
+TrainingSettings TrainingSettings::from_record(const Record& record, const std::string& origin) {
+  const auto part = [&](const char* key) -> const Record& {
+    if (!record.is_object() || !record.contains(key) || !record[key].is_object()) {
+      throw FileError(fmt::format("{}: no \"{}\" in it", origin, key));
+    }
+    return record[key];
+  };
+  TrainingSettings s;
+  try {
+    s.model = ModelConfig::from_record(part("model"));
+    fields(s, [&](const char* section, const char* key, auto& value) {
+      JsonField{part(section), key, origin}.into(value);
+    });
+  } catch (const UsageError& error) {
+    throw FileError(fmt::format("{}: {}", origin, error.what()));
+  }
+  s.derive();
+  return s;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,158 @@
+// Pruner: which heads it chooses, when they go, and that a resumed run goes on removing them.
+#include "headroom/heads/pruner.hpp"
+
+#include <set>
+
+#include "headroom/base/error.hpp"
+#include "headroom/data/embedded_tasks.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/train/training_run.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr GradualSchedule schedule{.begin = 4, .end = 12, .every = 2, .total = 6};
+
+TrainingSettings small_settings() {
+  TrainingSettings settings;
+  settings.task = "reverse";
+  settings.model.block.width = 16;
+  settings.model.block.heads = 4;
+  settings.model.block.hidden = 24;
+  settings.model.layers = 1;
+  settings.learner.batch_size = 8;
+  settings.steps = 16;
+  settings.telemetry = 0;
+  settings.derive();
+  return settings;
+}
+
+/// A run with a pruner.
+struct Pruned {
+  explicit Pruned(const PrunerOptions& options = {.schedule = schedule})
+      : run(small_settings(),
+            make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9})),
+        pruner(run.learner(), run.optimizer(), options) {
+    run.add("pruning", pruner);
+  }
+  TrainingRun run;
+  Pruner pruner;
+};
+
+}  // namespace
+
+TEST_CASE("the least sensitive heads go, at the steps of the schedule") {
+  Pruned pruned;
+  std::vector<HeadScore> wanted;
+  for (Index step = 1; step <= 16; ++step) {
+    const StepReport report = pruned.run.step();
+    CHECK(report.heads_alive == 12 - schedule.removed_at(step));
+    CHECK(report.settled == (step >= 12));
+    CHECK(pruned.pruner.chosen() == (step >= 4));
+    if (step == 4) wanted = measured_sensitivity(pruned.run.learner());
+  }
+  double largest_gone = 0, smallest_kept = 1e300;
+  std::set<Index> turns;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Pruner::Head& head = pruned.pruner.heads().at(i);
+    CHECK(head.id() == wanted[i].head);
+    CHECK(head.importance == wanted[i].score);
+    CHECK(head.cost.has_value());
+    CHECK(head.turn.has_value() == head.removed_at.has_value());
+    if (head.turn) {
+      turns.insert(*head.turn);
+      CHECK(schedule.removed_at(*head.removed_at) > *head.turn);
+      CHECK(schedule.removed_at(*head.removed_at - 1) <= *head.turn);
+      largest_gone = std::max(largest_gone, head.importance);
+    } else {
+      smallest_kept = std::min(smallest_kept, head.importance);
+    }
+  }
+  CHECK(turns == std::set<Index>{0, 1, 2, 3, 4, 5});
+  CHECK(largest_gone <= smallest_kept);
+
+  RunRecord page;
+  pruned.pruner.describe(page, "fused", 16);
+  CHECK(page.heads.size() == 12);
+  CHECK(page.heads[0].importance.of("fused") == wanted[0].score);
+  CHECK(page.schedule.front() == ScheduleLine{0, 12});
+  CHECK(page.schedule.back() == ScheduleLine{16, 6});
+}
+
+TEST_CASE("a run resumed in the middle of a removal removes the same heads, to the bit") {
+  const TemporaryFolder folder;
+  const auto bytes = [&](Pruned& pruned) {
+    pruned.run.save(folder / "end");
+    return read_file(folder / "end");
+  };
+  Pruned whole;
+  whole.run.run();
+  for (const Index stop : {3, 4, 8, 13}) {  // before the choice, at it, in the middle, after
+    INFO(stop);
+    Pruned first, second;
+    while (first.run.steps() < stop) first.run.step();
+    first.run.save(folder / "stopped");
+    second.run.load(folder / "stopped");
+    second.run.run();
+    const bool same = bytes(second) == bytes(whole);
+    CHECK(same);
+  }
+}
+
+TEST_CASE("every attention keeps what it must, and a chooser may decide in the pruner's place") {
+  Pruned keeping({.schedule = schedule, .keep = 2});
+  keeping.run.run();
+  for (const NamedAttention& found : attentions(keeping.run.model())) {
+    CHECK(found.attention->alive().size() == 2);
+  }
+  Pruned none({});
+  none.run.run();
+  CHECK_FALSE(none.pruner.chosen());
+  RunRecord page;
+  none.pruner.describe(page, "fused", 16);
+  CHECK(page.heads.empty());
+  CHECK(live_heads(none.run.model()).size() == 12);
+
+  TrainingRun run(small_settings(), make_reverse_task({.seed = 3, .train = 90}));
+  int calls = 0;
+  Pruner pruner(run.optimizer(), {.begin = 0, .end = 2, .every = 1, .total = 2}, [&] {
+    ++calls;
+    HeadChoice choice;
+    for (const HeadId& head : live_heads(run.model())) choice.importance.push_back({head, 1});
+    choice.order = {{AttentionKind::cross, 0, 2}, {AttentionKind::cross, 0, 1}};
+    return choice;
+  });
+  run.add("pruning", pruner);
+  pruner.choose();
+  for (int i = 0; i < 3; ++i) run.step();
+  CHECK(calls == 1);
+  for (const Pruner::Head& head : pruner.heads()) {
+    const bool gone = head.kind == AttentionKind::cross && (head.head == 1 || head.head == 2);
+    CHECK(head.removed_at.has_value() == gone);
+    CHECK_FALSE(head.cost.has_value());
+  }
+}
+
+TEST_CASE("a malformed list of heads in a checkpoint is refused by its name") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const Record& heads, const char* words) {
+    TensorFile file;
+    StateWriter(file).record("heads", heads);
+    Pruned pruned;
+    CHECK_THROWS_AS(pruned.pruner.load_state(StateReader(file)), FileError);
+    CHECK_THROWS_WITH(pruned.pruner.load_state(StateReader(file)), Contains(words));
+  };
+  const Record head{{"kind", "cross"}, {"layer", 0},       {"head", 1}, {"importance", 0.5},
+                    {"cost", 0.1},     {"removed_at", 10}, {"turn", 0}};
+  Record wrong = head;
+  wrong["kind"] = "diagonal";
+  refused(Record::array({wrong}), "diagonal");
+  wrong = head;
+  wrong["layer"] = "first";
+  refused(Record::array({wrong}), "layer must be a whole number");
+  refused(Record::object(), "must be a list");
+}

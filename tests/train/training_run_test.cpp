@@ -1,0 +1,178 @@
+// Training runs: the files that they leave, parts in the checkpoint, stop and resume.
+#include "headroom/train/training_run.hpp"
+
+#include <csignal>
+
+#include "headroom/base/error.hpp"
+#include "headroom/data/embedded_tasks.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
+#include "headroom/optim/sgd.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+TrainingSettings small_settings() {
+  TrainingSettings settings;
+  settings.task = "reverse";
+  settings.data.seed = 3;
+  settings.model.block.width = 16;
+  settings.model.block.heads = 4;
+  settings.model.block.hidden = 24;
+  settings.model.block.dropout = Real(0.1);
+  settings.model.layers = 1;
+  settings.learner.batch_size = 8;
+  settings.rate = {.shape = RateShape::cosine, .peak = 5e-3, .warmup = 5};
+  settings.steps = 24;
+  settings.evaluate_every = 8;
+  settings.save_every = 5;
+  settings.telemetry = 6;
+  settings.derive();
+  return settings;
+}
+
+Task small_task() {
+  return make_reverse_task({.seed = 3, .train = 90, .validation = 12, .test = 9});
+}
+
+/// Counts the steps, and is unsettled before step 10.
+struct Counter : StepPart, Stateful {
+  Index steps = 0;
+  void after_update(StepReport& report) override {
+    ++steps;
+    report.settled = report.step >= 10;
+  }
+  void save_state(StateWriter to) const override { to.integer("steps", steps); }
+  void load_state(const StateReader& from) override { steps = from.integer("steps"); }
+};
+
+/// Metrics without the times.
+std::vector<Record> measurements(const fs::path& path) {
+  std::vector<Record> lines;
+  const std::string text = read_file(path);
+  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    lines.push_back(parse_json(text.substr(begin, end - begin), "metrics"));
+    lines.back().erase("ms");
+  }
+  return lines;
+}
+
+/// One run or a part of it; with `stop_at`, a signal comes in that step.
+bool train(const fs::path& folder, Counter& counter, Index stop_at = 0) {
+  TrainingRun run(small_settings(), small_task());
+  run.add("counter", counter);
+  run.each([&](const StepReport& report) {
+    if (report.step == stop_at) raise(SIGTERM);
+  });
+  run.keep_in(RunFolder(folder, IfExists::resume_or_start));
+  const StopSignals signals;
+  const bool finished = run.run(&signals);
+  if (finished) run.conclude({{"note", "done"}});
+  return finished;
+}
+
+}  // namespace
+
+TEST_CASE("a run that is stopped and resumed leaves the files of one that was not") {
+  const TemporaryFolder folder;
+  Counter whole, first, second, third;
+  CHECK(train(folder / "whole", whole));
+  CHECK_FALSE(train(folder / "parts", first, 9));
+  CHECK_FALSE(train(folder / "parts", second, 17));
+  CHECK(train(folder / "parts", third));
+  CHECK(first.steps == 9);
+  CHECK(third.steps == 24);
+  for (const char* name :
+       {"checkpoint.safetensors", "best.safetensors", "summary.json", "config.json"}) {
+    INFO(name);
+    const bool same = read_file(folder / "whole" / name) == read_file(folder / "parts" / name);
+    CHECK(same);
+  }
+  const std::vector<Record> lines = measurements(folder / "whole/metrics.jsonl");
+  CHECK(measurements(folder / "parts/metrics.jsonl") == lines);
+  CHECK(lines.size() == 3 + 4);  // steps 10, 20 and 24; telemetry at 6, 12, 18 and 24
+
+  const Record summary = parse_json(read_file(folder / "whole/summary.json"), "summary");
+  CHECK(summary["task"] == "reverse");
+  CHECK(summary["seed"] == 3);
+  CHECK(summary["steps"] == 24);
+  CHECK(summary["heads_alive"] == 12);
+  CHECK(summary["test"].contains("exact_match"));
+  CHECK(summary["note"] == "done");
+  CHECK(summary["best_step"] == 16);  // step 8 was unsettled; nothing is better than the next one
+}
+
+TEST_CASE("settings are the same after config.json, and errors in it are named") {
+  TrainingSettings settings = small_settings();
+  settings.data.data = "some/where";
+  settings.data.stress = true;
+  settings.rate.shape = RateShape::linear;
+  settings.rate.floor = 1e-4;
+  settings.learner.length = 17;
+  settings.derive();
+  const Record record = settings.to_record();
+  const TrainingSettings again = TrainingSettings::from_record(record, "config.json");
+  CHECK(again.to_record() == record);
+  CHECK(again.learner.seed == 3);
+  CHECK(again.rate.steps == 24);
+  CHECK(again.data.window == 17);
+
+  const auto refused = [&](const char* section, const char* key, const Record& value) {
+    Record wrong = record;
+    if (value.is_null()) {
+      wrong[section].erase(key);
+    } else {
+      wrong[section][key] = value;
+    }
+    CHECK_THROWS_AS(TrainingSettings::from_record(wrong, "config.json"), FileError);
+    CHECK_THROWS_WITH(TrainingSettings::from_record(wrong, "config.json"),
+                      Contains("config.json") && Contains(key));
+  };
+  refused("training", "steps", 2.5);
+  refused("training", "clip", Record());
+  refused("training", "schedule", "cosin");
+  refused("task", "name", 3);
+  refused("task", "stress", 1);
+  refused("model", "width", "wide");
+  CHECK_THROWS_WITH(TrainingSettings::from_record({{"task", Record::object()}}, "config.json"),
+                    Contains("no \"model\""));
+}
+
+TEST_CASE("a part cannot be added where its saved state would be lost") {
+  const TemporaryFolder folder;
+  TrainingRun run(small_settings(), small_task());
+  CHECK_THROWS_WITH(run.folder(), Contains("keep_in()"));
+  run.keep_in(RunFolder(folder / "run"));
+  Counter late;
+  CHECK_THROWS_WITH(run.add("late", late), Contains("add \"late\" before keep_in()"));
+}
+
+TEST_CASE("a run without a folder trains, and writes nothing") {
+  TrainingSettings settings = small_settings();
+  settings.evaluate_every = 0;
+  settings.telemetry = 0;
+  TrainingRun run(settings, make_learner(small_task(), fitted_to(small_task(), settings.model, {}),
+                                         settings.learner));
+  Index seen = 0;
+  run.every(7, [&](const StepReport& report) { seen += report.step; });
+  CHECK(run.run());
+  CHECK(seen == 7 + 14 + 21 + 24);
+  CHECK(run.conclude()["best_step"] == 24);
+}
+
+TEST_CASE("phases of the learning rate begin where they are added") {
+  TrainingSettings settings = small_settings();
+  settings.rate = {.peak = 1e-3};
+  TrainingRun run(settings, small_task());
+  run.add_phase(3, {.peak = 4e-3, .warmup = 2});
+  std::vector<double> rates;
+  for (int i = 0; i < 6; ++i) rates.push_back(run.step().rate);
+  CHECK(rates == std::vector<double>{1e-3, 1e-3, 1e-3, 2e-3, 4e-3, 4e-3});
+  CHECK_THROWS_WITH(run.add_phase(3, {}), Contains("a phase from step 3 cannot follow"));
+}
