@@ -1,4 +1,4 @@
-// `headroom demo`: the main job, told on the terminal and written as a page.
+// `headroom demo`: its text on the terminal and its page.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/demo_runs.hpp"
 #include "cli/environment.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
-#include "headroom/heads/layout_comparison.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
@@ -26,14 +26,14 @@ namespace {
 
 struct DemoOptions {
   std::string out;
-  Index seed = 1, telemetry = LayoutComparisonOptions{}.telemetry;
+  Index seed = 1, telemetry = DemoSetup{}.telemetry;
   bool force = false;
 };
 
-/// Tells the story: each part's line or picture, and a live line while models learn.
-class Story {
+/// The terminal's output: a line or picture for each part, and a live line while models learn.
+class DemoText {
  public:
-  Story() : out_(TerminalStyle::of(stdout)), err_(TerminalStyle::of(stderr)) {}
+  DemoText() : out_(TerminalStyle::of(stdout)), err_(TerminalStyle::of(stderr)) {}
 
   void begin() const {
     fmt::print(
@@ -56,16 +56,15 @@ class Story {
   }
 
   /// The live line of a training part; without a terminal a line per evaluation.
-  void progress(int number, const char* title, const LayoutComparison::Progress& p) {
+  void progress(int number, const char* title, const DemoRuns::Progress& p) {
     seconds_ += p.seconds;
     tokens_ += p.tokens;
     const double left =
         seconds_ / static_cast<double>(p.step) * static_cast<double>(p.steps - p.step);
-    const std::string text =
-        fmt::format("step {:>4}/{}  loss {:.3f}  exact {:.1f} %  {}  {:.0f}k tok/s", p.step,
-                    p.steps, p.loss, 100 * std::min(p.exact_separate, p.exact_fused),
-                    number == 4 ? fmt::format("{} heads", p.heads_alive) : "",
-                    static_cast<double>(tokens_) / seconds_ / 1000);
+    const std::string text = fmt::format(
+        "step {:>4}/{}  loss {:.3f}  exact {:.1f} %  {}  {:.0f}k tok/s", p.step, p.steps, p.loss,
+        100 * p.exact, number >= 4 ? fmt::format("{} heads", p.heads_alive) : "",
+        static_cast<double>(tokens_) / seconds_ / 1000);
     if (err_.live) {
       fmt::print(
           stderr, "\r\x1b[K  {}  {} {} {}", number, padded(title, 16), text,
@@ -90,17 +89,18 @@ class Story {
     fmt::print("{:22}unseen dates: separate {:.1f} %   fused {:.1f} %\n", "",
                100 * exact["separate"].get<double>(), 100 * exact["fused"].get<double>());
     if (parted["step"].is_null()) {
-      fmt::print("{:22}paths did not part: weights differ by at most {:.1e} of the largest\n", "",
-                 last["parameter"].get<double>());
+      fmt::print(
+          "{:22}the models did not diverge: weights differ by at most {:.1e} of the maximum\n", "",
+          last["parameter"].get<double>());
     } else {
       fmt::print(
-          "{:22}rounding parted their paths at step {} (weights {:.0e} of the largest apart)\n", "",
-          parted["step"].get<Index>(), parted["threshold"].get<double>());
+          "{:22}rounding made them diverge at step {} (weights differ by {:.0e} of the maximum)\n",
+          "", parted["step"].get<Index>(), parted["threshold"].get<double>());
     }
   }
 
-  void looking(const LayoutComparison& job) const {
-    const Record reader = job.year_reader();
+  void looking(const DemoRuns& runs) const {
+    const Record reader = runs.year_reader();
     const double share = reader["share"];
     headline(
         3, "Looking",
@@ -111,7 +111,7 @@ class Story {
             : fmt::format("no cross-attention head reads the year alone (at most {:.0f} % of its "
                           "weight)",
                           100 * share));
-    const Record& example = job.records()["examples"][0];
+    const Record& example = runs.records()["examples"][0];
     for (const Record& map : example["maps"]) {
       if (map["kind"] != "cross" || map["layer"] != reader["layer"] ||
           map["head"] != reader["head"]) {
@@ -137,23 +137,35 @@ class Story {
     fmt::print("\n\n");
   }
 
+  /// The table of all rows, and how the pruned model compares with the one trained as long.
   void before_after(const Record& records) const {
-    std::vector<std::vector<std::string>> rows;
+    std::vector<std::vector<std::string>> table;
     for (const Record& row : records["before_after"]) {
-      const double separate = row["exact_match"]["separate"], fused = row["exact_match"]["fused"];
-      rows.push_back({row["label"], fmt::format("{:.1f} %", 100 * separate),
-                      fmt::format("{:.1f} %", 100 * fused),
-                      fmt::format("{:.1f} ms", row["step_ms"].get<double>()),
-                      fmt::format("{:.1f} ms", row["attention_ms"].get<double>()),
-                      with_commas(row["parameters"]), bytes_text(row["memory_bytes"])});
+      const Record& exact = row["exact_match"];
+      const auto share = [&exact](const char* model) {
+        return exact.contains(model) ? fmt::format("{:.1f} %", 100 * exact[model].get<double>())
+                                     : std::string("-");
+      };
+      table.push_back({row["label"], share("separate"), share("fused"),
+                       fmt::format("{:.1f} ms", row["step_ms"].get<double>()),
+                       fmt::format("{:.1f} ms", row["attention_ms"].get<double>()),
+                       with_commas(row["parameters"]), bytes_text(row["memory_bytes"])});
     }
-    fmt::print("{}\n",
+    fmt::print("\n{}\n",
                table_text({"", "separate", "fused", "step", "attention", "parameters", "memory"},
-                          rows, out_, 5));
+                          table, out_, 5));
+    const Record &rows = records["before_after"], &whole = rows[1], &pruned = rows.back();
+    const double points = 100 * (pruned["exact_match"]["fused"].get<double>() -
+                                 whole["exact_match"]["fused"].get<double>());
+    fmt::print(
+        "     Trained as long, the fused model is {} with half of its heads than with all.\n\n",
+        std::abs(points) < 0.05 ? "as good (exact match)"
+                                : fmt::format("{:.1f} points {} (exact match)", std::abs(points),
+                                              points < 0 ? "worse" : "better"));
   }
 
   void end(const std::filesystem::path& page, double seconds) const {
-    fmt::print("  Pictures and the whole story: {}   ({:.0f} s)\n", page.string(), seconds);
+    fmt::print("  Pictures and all numbers: {}   ({:.0f} s)\n", page.string(), seconds);
     fmt::print(
         "  Next: {0} attend --input \"May 3rd, 2021\"      {0} lab list      {0} train --help\n",
         invocation());
@@ -171,8 +183,8 @@ class Story {
   Index tokens_ = 0;
 };
 
-/// Appends to metrics.jsonl what was recorded since the last time, so that a run that is stopped
-/// keeps its measurements.
+/// Appends the new lines of the records to metrics.jsonl, so that a stopped run keeps its
+/// measurements.
 class NewLines {
  public:
   explicit NewLines(const std::filesystem::path& file) : log_(file) {}
@@ -202,21 +214,20 @@ int demo(const DemoOptions& options) {
         "Chart.js is not on this machine, and the report needs it (apt-get install "
         "libjs-chart.js)");
   }
-  LayoutComparisonOptions setup;
+  DemoSetup setup;
   setup.seed = static_cast<std::uint64_t>(options.seed);
   setup.telemetry = options.telemetry;
-  LayoutComparison job(setup);
-  folder.write_config(job.records()["config"]);
+  DemoRuns runs(setup, folder.path());
+  folder.write_config(runs.records()["config"]);
   const StopSignals signals;
-  Story story;
-  story.begin();
-  const Record same = job.same_function();
-  story.same_function(same);
+  DemoText text;
+  text.begin();
+  text.same_function(runs.same_function());
 
   Checkpoint checkpoint, twin;
-  checkpoint.about = twin.about = task_record(job.task());
-  checkpoint.add("model", job.fused());
-  twin.add("model", job.separate());
+  checkpoint.about = twin.about = task_record(runs.task());
+  checkpoint.add("model", runs.fused());
+  twin.add("model", runs.separate());
   const auto save = [&] {
     checkpoint.save(folder.checkpoint());
     twin.save(folder.path() / "separate.safetensors");
@@ -228,32 +239,33 @@ int demo(const DemoOptions& options) {
     return signals.exit_code();
   };
   NewLines log(folder.metrics());
-  const auto train = [&](int number, const char* title) {
-    return [&, number, title](const LayoutComparison::Progress& p) {
-      log.write(job.records());
-      story.progress(number, title, p);
+  const auto progress = [&](int number, const char* title) {
+    return [&, number, title](const DemoRuns::Progress& p) {
+      log.write(runs.records());
+      text.progress(number, title, p);
       return !signals.requested();
     };
   };
-  if (!job.learn(train(2, "Learning"))) return stopped();
-  story.parted(job.records());
-  job.look();
-  story.looking(job);
-  if (!job.remove_heads(train(4, "Removing heads"))) return stopped();
-  story.removed(job.records());
-  job.measure_cost();
-  story.before_after(job.records());
+  if (!runs.learn(progress(2, "Learning"))) return stopped();
+  text.parted(runs.records());
+  runs.look();
+  text.looking(runs);
+  if (!runs.remove_heads(progress(4, "Removing heads"))) return stopped();
+  text.removed(runs.records());
+  runs.measure_cost();
+  if (!runs.train_whole(progress(5, "With all heads"))) return stopped();
+  text.before_after(runs.records());
   save();
 
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
-  Record page = job.records();
+  Record page = runs.records();
   page["command"] = fmt::format("headroom demo --seed {}", options.seed);
   page["environment"] = environment();
   page["environment"]["seconds"] = std::round(seconds.count());
   write_file(folder.path() / "records.json", page.dump() + "\n");
-  write_file(folder.summary(), job.summary().dump(2) + "\n");
+  write_file(folder.summary(), runs.summary().dump(2) + "\n");
   write_report(run_record(page, "records"), folder.report());
-  story.end(folder.report(), seconds.count());
+  text.end(folder.report(), seconds.count());
   return 0;
 }
 
@@ -261,7 +273,7 @@ int demo(const DemoOptions& options) {
 
 Command add_demo(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("demo", "the main job: two layouts, one function, half the heads");
+      program.add_subcommand("demo", "train one model in two layouts and remove half of its heads");
   const auto options = std::make_shared<DemoOptions>();
   app->add_option("--out", options->out, "DIR for the run (default: a new one under runs/)");
   app->add_option("--seed", options->seed, "of everything random")

@@ -1,4 +1,4 @@
-// The main job as a user runs it, whole: its figures, and its page in a browser. Takes about a
+// The demo as a user runs it, whole: its figures, and its page in a browser. Takes about a
 // minute.
 #include <filesystem>
 #include <fstream>
@@ -28,6 +28,10 @@ TEST_CASE("the demo keeps its promises, and its page is drawn") {
   CHECK(summary.at("heads_alive") == 12);
   CHECK(summary.at("exact_match_before").get<double>() >= 0.99);
   CHECK(summary.at("exact_match_after").get<double>() >= 0.97);
+  // The same model trained as long with all heads is shown beside both.
+  CHECK_THAT(demo.out, Contains("after 1750 steps, all heads") && Contains("Trained as long, "));
+  CHECK(summary.at("before_after").size() == 3);
+  CHECK(summary.at("exact_match_as_long").get<double>() >= 0.97);
   for (const char* cost : {"step_ms_before", "step_ms_after"}) {
     CHECK(summary.at(cost).get<double>() > 0);  // how long is a benchmark's question
   }

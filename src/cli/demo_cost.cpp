@@ -1,5 +1,5 @@
-// Timing and weighing training steps.
-#include "heads/step_cost.hpp"
+// Time and memory of training steps.
+#include "cli/demo_cost.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-// What a training step of a model costs: time, time inside an operation, memory.
+// The cost of a training step: time, time inside an operation, memory.
 #pragma once
 
 #include <vector>

@@ -1,13 +1,15 @@
-// The main job on a small scale: every part does what the story says.
-#include "headroom/heads/layout_comparison.hpp"
+// The demo's training runs on a small scale.
+#include "cli/demo_runs.hpp"
+
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace headroom;
 
 namespace {
 
-LayoutComparisonOptions small_job() {
-  LayoutComparisonOptions options;
+DemoSetup small_demo() {
+  DemoSetup options;
   options.width = 16;
   options.hidden = 32;
   options.batch_size = 8;
@@ -19,12 +21,13 @@ LayoutComparisonOptions small_job() {
   return options;
 }
 
-const LayoutComparison::OnStep go_on = [](const LayoutComparison::Progress&) { return true; };
+const DemoRuns::OnStep go_on = [](const DemoRuns::Progress&) { return true; };
 
 }  // namespace
 
-TEST_CASE("the main job starts with one function in two layouts and ends with half of the heads") {
-  LayoutComparison job(small_job());
+TEST_CASE("the demo starts with one function in two layouts and ends with half of the heads") {
+  const TemporaryFolder folder;
+  DemoRuns job(small_demo(), folder.path());
   const Record same = job.same_function();
   for (const char* part : {"forward", "parameter_gradient", "input_gradient"}) {
     INFO(part);
@@ -52,6 +55,26 @@ TEST_CASE("the main job starts with one function in two layouts and ends with ha
   CHECK(alive == 12);
   CHECK(live_heads(job.separate()) == live_heads(job.fused()));
   job.measure_cost();
+  Index whole_steps = 0;
+  CHECK(job.train_whole([&](const auto& progress) {
+    CHECK(progress.heads_alive == 24);
+    return ++whole_steps == progress.step;
+  }));
+  CHECK(whole_steps == 14);
+
+  // Before removal, as long with all heads, after removal: in this order.
+  const Record& rows = job.records()["before_after"];
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0]["label"] == "after 12 steps");
+  CHECK(rows[1]["label"] == "after 26 steps, all heads");
+  CHECK(rows[2]["label"] == "after 26 steps, 12 heads removed");
+  CHECK(rows[0]["steps"] == 12);
+  CHECK(rows[1]["steps"] == rows[2]["steps"]);
+  CHECK(rows[1]["heads"] == 24);
+  CHECK(rows[2]["heads"] == 12);
+  CHECK(rows[1]["parameters"] == rows[0]["parameters"]);
+  CHECK(rows[1]["parameters"] > rows[2]["parameters"]);
+  CHECK(rows[1]["exact_match"].size() == 1);
 
   const Record summary = job.summary();
   CHECK(summary["task"] == "dates");
@@ -90,23 +113,45 @@ TEST_CASE("the main job starts with one function in two layouts and ends with ha
       CHECK((std::find(names.begin(), names.end(), name) == names.end()) == gone);
     }
   }
-  CHECK(measured == std::vector<Index>{5, 10, 17, 22});
+  CHECK(measured == std::vector<Index>{5, 10, 15, 20, 25});
 }
 
-TEST_CASE("a main job that is told to stop does so at once") {
-  LayoutComparison job(small_job());
+TEST_CASE("a demo that is told to stop does so at once") {
+  const TemporaryFolder folder;
+  DemoRuns job(small_demo(), folder.path());
   Index steps = 0;
   CHECK_FALSE(job.learn([&](const auto&) { return ++steps < 3; }));
   CHECK(steps == 3);
 }
 
-TEST_CASE("the same seed tells the same story to the bit") {
-  Record stories[2];
-  for (Record& story : stories) {
-    LayoutComparison job(small_job());
+TEST_CASE("the same seed gives the same records to the bit") {
+  const TemporaryFolder folder;
+  Record records[2];
+  for (Record& each : records) {
+    DemoRuns job(small_demo(), folder.path());
     job.learn(go_on);
     job.remove_heads(go_on);
-    story = job.records();
+    each = job.records();
   }
-  CHECK(stories[0] == stories[1]);
+  CHECK(records[0] == records[1]);
+}
+
+TEST_CASE(
+    "without removal, the model goes on as if it had never stopped, on the pruned one's data") {
+  DemoSetup setup = small_demo();
+  setup.remove = 0;  // then both runs are the same one
+  const TemporaryFolder folder;
+  DemoRuns job(setup, folder.path());
+  std::vector<double> losses, whole;
+  REQUIRE(job.learn(go_on));
+  REQUIRE(job.remove_heads([&](const auto& progress) {
+    losses.push_back(progress.loss);
+    return true;
+  }));
+  job.measure_cost();
+  REQUIRE(job.train_whole([&](const auto& progress) {
+    whole.push_back(progress.loss);
+    return true;
+  }));
+  CHECK(losses == whole);
 }

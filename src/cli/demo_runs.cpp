@@ -1,0 +1,417 @@
+// The demo's training runs, part by part.
+#include "cli/demo_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/demo_cost.hpp"
+#include "headroom/base/extremes.hpp"
+#include "headroom/data/batches.hpp"
+#include "headroom/heads/head_records.hpp"
+#include "headroom/heads/transplant.hpp"
+#include "headroom/ops/losses.hpp"
+#include "headroom/optim/adam.hpp"
+#include "headroom/train/evaluation.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+/// Parameters this far apart have diverged: a thousandth of the maximum.
+constexpr double parted_threshold = 1e-3;
+/// Steps between two measurements of how far apart the layouts are.
+constexpr Index difference_every = 5;
+
+Seq2SeqTask dates(std::uint64_t seed) {
+  TaskOptions options;
+  options.seed = seed;
+  return std::get<Seq2SeqTask>(make_task("dates", options));
+}
+
+/// The rate of the first phase falls as a cosine; the second one begins lower.
+RateOptions rate_of_learning(const DemoSetup& setup) {
+  return {.shape = RateShape::cosine,
+          .peak = setup.rate,
+          .warmup = std::min<Index>(50, setup.learn_steps / 10),
+          .steps = setup.learn_steps,
+          .floor = setup.rate / 20};
+}
+
+RateOptions rate_of_removal(const DemoSetup& setup) {
+  const Index steps = setup.prune_steps + setup.recover_steps;
+  return {.shape = RateShape::linear,
+          .peak = setup.rate / 2,
+          .warmup = std::min<Index>(10, steps / 10),
+          .steps = steps,
+          .floor = setup.rate / 100};
+}
+
+TrainingSettings settings_of(const DemoSetup& setup, const Seq2SeqTask& task, Layout layout) {
+  TrainingSettings settings;
+  settings.task = task.name;
+  settings.data.seed = setup.seed;
+  settings.model.block.width = setup.width;
+  settings.model.block.heads = setup.heads;
+  settings.model.block.hidden = setup.hidden;
+  settings.model.block.layout = layout;
+  settings.model.layers = setup.layers;
+  settings.learner.batch_size = setup.batch_size;
+  settings.learner.quick = 200;
+  settings.rate = rate_of_learning(setup);
+  settings.steps = setup.steps();
+  settings.learner.seed = setup.seed;
+  settings.telemetry = 0;
+  settings.model = fitted_to(task, settings.model, settings.learner);
+  return settings;
+}
+
+std::vector<std::string> symbols_of(const Vocabulary& vocabulary, const Tokens& tokens) {
+  std::vector<std::string> symbols;
+  for (const std::int32_t token : tokens) symbols.push_back(vocabulary.symbol(token));
+  return symbols;
+}
+
+}  // namespace
+
+DemoRuns::DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder)
+    : setup_(setup),
+      before_removal_(folder / "before_removal.safetensors"),
+      task_(dates(setup.seed)),
+      separate_(make_arm("separate", Layout::separate, setup.seed, true)),
+      fused_(make_arm("fused", Layout::fused, setup.seed + 1, true)) {
+  transplant(separate(), fused());
+  records_["title"] = "Written dates to ISO dates, in two layouts";
+  records_["task"] = task_.name;
+  records_["seed"] = setup.seed;
+  records_["models"] = {"separate", "fused"};
+  records_["measures"] = {{{"key", "exact_match"},
+                           {"name", "exact match"},
+                           {"unit", "%"},
+                           {"better", "higher"},
+                           {"goal", 0.99}}};
+  records_["metrics"] = Record::array();
+  records_["differences"] = Record::array();
+  records_["parted_at"] = {{"step", nullptr}, {"threshold", parted_threshold}};
+  records_["importance_name"] = "sensitivity, E |dL/dgate|";
+  records_["cost_name"] = std::string(RemovalCost::in_words) + " (fused model)";
+  records_["heads"] = Record::array();
+  for (const HeadId& head : live_heads(fused())) {
+    records_["heads"].push_back(head_record(head));
+    records_["heads"].back()["removed_at"] = nullptr;
+  }
+  records_["schedule"] = {{{"step", 0}, {"alive", records_["heads"].size()}}};
+  records_["before_after"] = Record::array();
+  records_["config"] = fused().config.to_record();
+  records_["config"].update(Record{{"batch_size", setup.batch_size},
+                                   {"peak_rate", setup.rate},
+                                   {"learn_steps", setup.learn_steps},
+                                   {"prune_steps", setup.prune_steps},
+                                   {"recover_steps", setup.recover_steps},
+                                   {"heads_removed", setup.remove},
+                                   {"telemetry", setup.telemetry},
+                                   {"parameters", count_parameters(fused())},
+                                   {"train_examples", task_.train.size()},
+                                   {"test_examples", task_.test.size()}});
+}
+
+DemoRuns::Arm DemoRuns::make_arm(const char* name, Layout layout, std::uint64_t init, bool prunes) {
+  TrainingSettings settings = settings_of(setup_, task_, layout);
+  if (prunes && layout == Layout::fused) settings.telemetry = setup_.telemetry;
+  auto learner = std::make_unique<DemoLearner>(task_, settings.model, Rng(init, "init"),
+                                               settings.learner, setup_.learn_steps);
+  auto optimizer =
+      std::make_unique<AdamW>(learner->model(), AdamOptions{.beta2 = 0.98, .weight_decay = 0.01});
+  Arm arm{.name = name, .learner = learner.get(), .run = {}, .pruner = {}};
+  arm.run = std::make_unique<TrainingRun>(settings, std::move(learner), std::move(optimizer));
+  arm.run->add_phase(setup_.learn_steps, rate_of_removal(setup_));
+  if (!prunes) return arm;
+  arm.pruner =
+      std::make_unique<Pruner>(arm.run->optimizer(),
+                               GradualSchedule{.begin = setup_.learn_steps,
+                                               .end = setup_.learn_steps + setup_.prune_steps,
+                                               .every = 5,
+                                               .total = setup_.remove},
+                               [this] { return choose_by_both(); });
+  return arm;
+}
+
+// ---------------------------------------------------------------- the same function?
+
+Record DemoRuns::same_function() {
+  const Seq2SeqBatch batch = Seq2SeqLoader(task_, setup_.batch_size, setup_.seed).next();
+  std::vector<Array> logits, sources, targets;
+  for (const Arm* arm : both()) {
+    Seq2Seq& model = arm->learner->seq2seq();
+    Tensor source = model.embed_source(batch.source), target = model.embed_target(batch.target_in);
+    source.retain_grad();
+    target.retain_grad();
+    const Tensor y =
+        model.decode(target, model.encode(source, batch.source_lengths), batch.source_lengths);
+    cross_entropy(y, batch.labels).backward();
+    logits.push_back(y.value());
+    sources.push_back(source.grad());
+    targets.push_back(target.grad());
+  }
+  const Distance gradients = gradient_distance(separate(), fused());
+  for (Arm* arm : both()) zero_grad(arm->run->model());
+  Record record;
+  record["forward"] = relative_difference(logits[0], logits[1]);
+  record["parameter_gradient"] = gradients.largest;
+  record["input_gradient"] = larger(relative_difference(sources[0], sources[1]),
+                                    relative_difference(targets[0], targets[1]));
+  record["tolerance"] = is_double ? 1e-12 : 2e-6;
+  records_["separate_vs_fused"] = record;
+  return record;
+}
+
+// ---------------------------------------------------------------- training in lockstep
+
+bool DemoRuns::learn(const OnStep& on_step) {
+  if (!train_both(setup_.learn_steps, "learning", on_step)) return false;
+  records_["before_after"].push_back(
+      score(fmt::format("after {} steps", setup_.learn_steps), both()));
+  fused_.run->save(before_removal_);
+  for (Arm* arm : both()) arm->run->add("pruning", *arm->pruner);
+  return true;
+}
+
+bool DemoRuns::train_both(Index steps, const char* phase, const OnStep& on_step) {
+  for (Index step = 1; step <= steps; ++step) {
+    Progress progress{};
+    std::vector<double> losses;
+    for (const Arm* arm : both()) {
+      StepReport report = arm->run->step();
+      if (!report.telemetry.is_null()) {
+        report.telemetry["model"] = arm->name;
+        records_["telemetry"].push_back(std::move(report.telemetry));
+      }
+      losses.push_back(report.loss);
+      progress.loss = report.loss;
+      progress.seconds += report.seconds;
+      progress.tokens += report.tokens;
+      progress.heads_alive = report.heads_alive;
+    }
+    note_removals();
+    if (step % difference_every == 0 || step == 1) record_difference(steps_done());
+    progress.measured = step % setup_.measure_every == 0 || step == steps;
+    if (progress.measured || step == 1) {
+      for (std::size_t i = 0; i < losses.size(); ++i) {
+        Arm& arm = *both()[i];
+        arm.exact = arm.learner->evaluate()["exact_match"];
+        records_["metrics"].push_back({{"step", steps_done()},
+                                       {"model", arm.name},
+                                       {"phase", phase},
+                                       {"loss", losses[i]},
+                                       {"exact_match", arm.exact}});
+      }
+    }
+    progress.step = step;
+    progress.steps = steps;
+    progress.exact = std::min(separate_.exact, fused_.exact);
+    if (!on_step(progress)) return false;
+  }
+  return true;
+}
+
+void DemoRuns::record_difference(Index step) {
+  const Distance parameters = parameter_distance(separate(), fused());
+  const Evaluating a(separate()), b(fused());
+  const std::vector<Seq2SeqExample> pairs =
+      first_answers({task_.validation.begin(), task_.validation.begin() + 16});
+  std::vector<Index> all(pairs.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
+  const Seq2SeqBatch batch = make_batch(pairs, all, task_.source, task_.target);
+  const double forward =
+      relative_difference(separate()(batch.source, batch.source_lengths, batch.target_in).value(),
+                          fused()(batch.source, batch.source_lengths, batch.target_in).value());
+  records_["differences"].push_back({{"step", step},
+                                     {"forward", forward},
+                                     {"parameter", parameters.largest},
+                                     {"key_bias", parameters.key_bias}});
+  Record& parted = records_["parted_at"]["step"];
+  if (parted.is_null() && parameters.largest > parted_threshold) parted = step;
+}
+
+Record DemoRuns::score(const std::string& label, const std::vector<Arm*>& arms) {
+  Record record{{"label", label},
+                {"steps", arms.back()->run->steps()},
+                {"heads", live_heads(arms.back()->run->model()).size()},
+                {"exact_match", Record::object()}};
+  for (const Arm* arm : arms) {
+    record["exact_match"][arm->name] = arm->learner->test()["exact_match"];
+  }
+  record["parameters"] = count_parameters(arms.back()->run->model());
+  return record;
+}
+
+// ---------------------------------------------------------------- looking
+
+void DemoRuns::look() {
+  const Evaluating quiet(fused());
+  records_["examples"] = Record::array();
+  // Three sentences of different length, the year written in digits.
+  for (const auto& [source, answers] : task_.test) {
+    const std::string sentence = task_.source.decode(source),
+                      date = task_.target.decode(answers[0]);
+    const std::size_t length = sentence.size();
+    const bool wanted = records_["examples"].size() == 0 ? length < 18 : length >= 18;
+    if (!wanted || sentence.find(date.substr(0, 4)) == std::string::npos) continue;
+    const std::vector<Seq2SeqExample> pair{{source, answers[0]}};
+    const Seq2SeqBatch batch = make_batch(pair, {0}, task_.source, task_.target);
+    HeadProbe probe;
+    probe.maps = true;
+    fused()(batch.source, batch.source_lengths, batch.target_in, &probe);
+    Record example;
+    example["source"] = symbols_of(task_.source, source);
+    example["target"] = symbols_of(task_.target, answers[0]);
+    example["decoder_input"] = symbols_of(task_.target, answers[0]);
+    // What is written at position i was read as input at i + 1.
+    example["decoder_input"].insert(example["decoder_input"].begin(), "^");
+    example["target"].push_back("$");
+    example["maps"] = map_records(fused(), probe);
+    records_["examples"].push_back(example);
+    if (records_["examples"].size() == 3) break;
+  }
+}
+
+Record DemoRuns::year_reader() const {
+  const Record& example = records_.at("examples").at(0);
+  std::string sentence, year;
+  for (const Record& symbol : example["source"]) sentence += symbol.get<std::string>();
+  for (std::size_t i = 0; i < 4; ++i) year += example["target"][i].get<std::string>();
+  const std::size_t place = sentence.find(year);
+  Record best{{"layer", 0}, {"head", 0}, {"share", 0.0}, {"example", 0}};
+  for (const Record& map : example["maps"]) {
+    if (map["kind"] != "cross") continue;
+    double share = 0;  // mean over the year's digits of the weight on the year
+    for (std::size_t i = 0; i < 4; ++i) {
+      for (std::size_t j = place; j < place + 4; ++j) share += map["rows"][i][j].get<double>() / 4;
+    }
+    if (share > best["share"]) {
+      best["layer"] = map["layer"];
+      best["head"] = map["head"];
+      best["share"] = share;
+    }
+  }
+  return best;
+}
+
+// ---------------------------------------------------------------- removing heads
+
+/// The choice of both pruners; measured once, since the models of both must be those of one step.
+HeadChoice DemoRuns::choose_by_both() {
+  if (of_fused_.empty()) {
+    const auto all = static_cast<Index>(task_.validation.size());
+    of_separate_ = measured_sensitivity(*separate_.learner, all);
+    of_fused_ = measured_sensitivity(*fused_.learner, all);
+  }
+  HeadChoice choice;
+  choice.importance = added(of_separate_, of_fused_);
+  choice.order = choose(least_important_first(choice.importance), setup_.remove, 0);
+  return choice;
+}
+
+bool DemoRuns::remove_heads(const OnStep& on_step) {
+  for (Arm* arm : both()) arm->pruner->choose();
+  const std::vector<HeadScore> costs = measured_removal_cost(*fused_.learner, 256);
+  for (std::size_t i = 0; i < of_fused_.size(); ++i) {
+    records_["heads"][i]["importance"] = {{"separate", of_separate_[i].score},
+                                          {"fused", of_fused_[i].score}};
+    records_["heads"][i]["cost"] = costs[i].score;
+  }
+  if (!train_both(setup_.prune_steps + setup_.recover_steps, "removing heads", on_step)) {
+    return false;
+  }
+  records_["before_after"].push_back(score(
+      fmt::format("after {} steps, {} heads removed", setup_.steps(), setup_.remove), both()));
+  return true;
+}
+
+/// Enters the heads that this step has removed, from both models alike.
+void DemoRuns::note_removals() {
+  const std::vector<Pruner::Head>& heads = fused_.pruner->heads();
+  bool any = false;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (heads[i].removed_at != steps_done()) continue;
+    records_["heads"][i]["removed_at"] = steps_done();
+    any = true;
+  }
+  if (any) {
+    records_["schedule"].push_back({{"step", steps_done()}, {"alive", live_heads(fused()).size()}});
+  }
+}
+
+// ---------------------------------------------------------------- the cost, and the comparison
+
+void DemoRuns::measure_cost() {
+  Rng rng(setup_.seed, "init");
+  Seq2Seq full(fused().config, rng);
+  const Seq2SeqBatch batch = Seq2SeqLoader(task_, setup_.batch_size, setup_.seed).next();
+  const std::vector<double> ms = median_step_ms({&full, &fused()}, batch, 25);
+  std::size_t i = 0;
+  for (Seq2Seq* model : {&full, &fused()}) {
+    Record& record = records_["before_after"].at(i);
+    record["step_ms"] = ms[i];
+    record["attention_ms"] = operation_ms(*model, batch, "attention", 10);
+    record["memory_bytes"] = step_bytes(*model, batch);
+    ++i;
+  }
+  step_ms_before_ = ms[0];
+  step_ms_after_ = ms[1];
+}
+
+bool DemoRuns::train_whole(const OnStep& on_step) {
+  Arm whole = make_arm("fused", Layout::fused, setup_.seed + 1, false);
+  whole.run->load(before_removal_);
+  const Index steps = setup_.prune_steps + setup_.recover_steps;
+  for (Index step = 1; step <= steps; ++step) {
+    const StepReport report = whole.run->step();
+    const bool measured = step % setup_.measure_every == 0 || step == steps;
+    if (measured || step == 1) whole.exact = whole.learner->evaluate()["exact_match"];
+    if (!on_step({.step = step,
+                  .steps = steps,
+                  .loss = report.loss,
+                  .seconds = report.seconds,
+                  .tokens = report.tokens,
+                  .heads_alive = report.heads_alive,
+                  .exact = whole.exact,
+                  .measured = measured})) {
+      return false;
+    }
+  }
+  Record& rows = records_["before_after"];
+  Record row = score(fmt::format("after {} steps, all heads", setup_.steps()), {&whole});
+  for (const char* cost : {"step_ms", "attention_ms", "memory_bytes"}) {
+    row[cost] = rows.at(0).at(cost);  // a model of the same size
+  }
+  rows.insert(rows.begin() + 1, row);
+  return true;
+}
+
+Record DemoRuns::summary() const {
+  const Record& rows = records_.at("before_after");
+  const auto lower = [](const Record& row) {
+    const Record& exact = row.at("exact_match");
+    return std::min(exact.at("separate").get<double>(), exact.at("fused").get<double>());
+  };
+  const Record& heads = records_.at("heads");
+  return {{"task", task_.name},
+          {"seed", setup_.seed},
+          {"heads_total", heads.size()},
+          {"heads_alive", std::count_if(heads.begin(), heads.end(),
+                                        [](const Record& h) { return h["removed_at"].is_null(); })},
+          {"exact_match_before", lower(rows.front())},
+          {"exact_match_as_long", rows.at(1).at("exact_match").at("fused")},
+          {"exact_match_after", lower(rows.back())},
+          {"step_ms_before", step_ms_before_},
+          {"step_ms_after", step_ms_after_},
+          {"separate_vs_fused", records_.at("separate_vs_fused")},
+          {"parted_at", records_.at("parted_at")},
+          {"before_after", rows}};
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,116 @@
+// The demo's training runs: one transformer in two layouts, trained in lockstep, that loses heads
+// on the way, and the same model trained as long with all heads.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cli/demo_learner.hpp"
+#include "headroom/heads/pruner.hpp"
+#include "headroom/train/training_run.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+struct DemoSetup {
+  std::uint64_t seed = 1;
+  Index width = 64, heads = 4, hidden = 256, layers = 2;  // layers of each stack
+  Index batch_size = 64;
+  double rate = 4e-3;
+  Index learn_steps = 1300;   // until both models know the task
+  Index prune_steps = 200;    // while heads are removed
+  Index recover_steps = 250;  // after the last one was removed
+  Index remove = 12;          // of 24 heads
+  Index measure_every = 100;  // steps between evaluations
+  Index telemetry = 10;       // steps between measurements of the fused model's heads; 0: none
+
+  Index steps() const { return learn_steps + prune_steps + recover_steps; }
+};
+
+/// The same encoder-decoder in both layouts. Each function is one part of the demo; they are called
+/// in this order. Everything is determined by the setup.
+class DemoRuns {
+ public:
+  /// Makes the task "written dates -> ISO dates", the separate model, and the fused one by
+  /// transplant. The fused model of before the removal is saved in `folder`.
+  DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder);
+  DemoRuns(const DemoRuns&) = delete;
+  DemoRuns& operator=(const DemoRuns&) = delete;
+
+  /// How far forward pass, parameter gradients and the gradient at the embeddings' output are apart
+  /// on one batch: max |difference| / max |value| of the worst tensor, without the key biases.
+  /// {"forward", "parameter_gradient", "input_gradient", "tolerance"}
+  Record same_function();
+
+  /// Called after every step of the models in training; `measured` is set where they were
+  /// evaluated. Returning false stops the training (learn(), remove_heads() and train_whole() then
+  /// return false).
+  struct Progress {
+    Index step, steps;  // in this part
+    double loss;        // the fused model's
+    double seconds;     // of this step, all models
+    Index tokens;       // of this step, all models
+    Index heads_alive;
+    double exact;  // the lowest exact match in the latest evaluation
+    bool measured;
+  };
+  using OnStep = std::function<bool(const Progress&)>;
+
+  /// Trains both on the same batches, and records when rounding makes them diverge.
+  bool learn(const OnStep& on_step);
+  /// Records the attention maps of the fused model for a few unseen sentences.
+  void look();
+  /// Chooses the heads once, by the sum of both models' sensitivities, and goes on training while
+  /// they are removed from both.
+  bool remove_heads(const OnStep& on_step);
+  /// Times a training step of the full and of the pruned model, interleaved; their memory.
+  void measure_cost();
+  /// Trains the fused model again from before the removal, as long and on the same batches, with
+  /// all heads: the model to compare the pruned one with.
+  bool train_whole(const OnStep& on_step);
+
+  /// All records so far, in the form that write_report() takes.
+  const Record& records() const { return records_; }
+  /// Task, seed, heads, exact match, step time, separate_vs_fused.
+  Record summary() const;
+  /// The cross-attention head with the largest share of its weights on the year in the source while
+  /// the year's digits are written, in the first example where the year is written in digits.
+  /// {"layer", "head", "share", "example"}
+  Record year_reader() const;
+
+  Seq2Seq& separate() { return separate_.learner->seq2seq(); }
+  Seq2Seq& fused() { return fused_.learner->seq2seq(); }
+  const Seq2SeqTask& task() const { return task_; }
+
+ private:
+  struct Arm {
+    const char* name;
+    DemoLearner* learner;  // the run's
+    std::unique_ptr<TrainingRun> run;
+    std::unique_ptr<Pruner> pruner;  // none: no head is removed
+    double exact = 0;
+  };
+  Arm make_arm(const char* name, Layout layout, std::uint64_t init, bool prunes);
+  HeadChoice choose_by_both();
+  std::vector<Arm*> both() { return {&separate_, &fused_}; }
+  Index steps_done() const { return fused_.run->steps(); }
+
+  bool train_both(Index steps, const char* phase, const OnStep& on_step);
+  void note_removals();
+  void record_difference(Index step);
+  Record score(const std::string& label, const std::vector<Arm*>& arms);
+
+  DemoSetup setup_;
+  std::filesystem::path before_removal_;
+  Seq2SeqTask task_;
+  std::vector<HeadScore> of_separate_, of_fused_;  // sensitivities, when the heads are chosen
+  Arm separate_, fused_;
+  double step_ms_before_ = 0, step_ms_after_ = 0;
+  Record records_;
+};
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
