@@ -1,4 +1,5 @@
-// `headroom attend`: what a trained model's heads look at, in the terminal and as a page.
+// `headroom attend`: the attention weights of a trained model on a text, in the terminal and as a
+// page.
 #include <fmt/format.h>
 
 #include <memory>
@@ -26,7 +27,7 @@ struct AttendOptions {
   bool json = false, force = false;
 };
 
-/// The page's title: what became of the input.
+/// The page's title: the input and the model's output.
 std::string attend_title(const Record& record) {
   return fmt::format("“{}” → “{}”", printable(record["input"].get<std::string>()),
                      printable(record["answer"]["text"].get<std::string>()));
@@ -63,16 +64,17 @@ int attend(const AttendOptions& options) {
 
 Command add_attend(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("attend", "what heads look at: maps of a text, and a page");
+      program.add_subcommand("attend", "show attention weights of a text, and write a page");
   const auto options = std::make_shared<AttendOptions>();
   add_model(*app, options->model);
   app->add_option("--input", options->question.input, "the text to read")
       ->type_name("TEXT")
       ->required();
   app->add_option("--output", options->question.output,
-                  "what it is to have written (default: what it writes by itself)")
+                  "the output to assume (default: what the model generates)")
       ->type_name("TEXT");
-  app->add_option("--length", options->question.write, "most symbols that a language model writes")
+  app->add_option("--length", options->question.write,
+                  "most tokens that a language model generates")
       ->check(at_least(1))
       ->capture_default_str();
   app->add_option("--kind", options->selection.kind, "show only encoder, decoder or cross")

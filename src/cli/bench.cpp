@@ -1,4 +1,4 @@
-// `headroom bench`: how fast training and inference are on this machine.
+// `headroom bench`: the speed of training and inference on this machine.
 #include "cli/bench.hpp"
 
 #include <fmt/format.h>
@@ -158,7 +158,7 @@ BenchCase resized(BenchCase bench_case, const BenchOptions& options, Record& lin
   return bench_case;
 }
 
-/// A profile as a table, without the operations that take next to nothing.
+/// A profile as a table, without the operations that take almost no time.
 std::string profile_text(const Record& profile) {
   const auto rate = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : ""; };
   std::vector<std::vector<std::string>> rows;
@@ -176,13 +176,14 @@ std::string profile_text(const Record& profile) {
 
 int run_bench(const BenchCommand& command) {
   if (command.what == "memory" && command.options.profile) {
-    throw UsageError("--profile: memory has none; it goes with step, generate and encode");
+    throw UsageError(
+        "--profile is not available for \"bench memory\"; use it with step, generate or encode");
   }
   if (command.what != "step" && command.options.telemetry > 0) {
-    throw UsageError("--telemetry: only a training step has it");
+    throw UsageError("--telemetry is only available for \"bench step\"");
   }
   if (command.what == "generate" && command.options.length == 1) {
-    throw UsageError("--length 1: nothing is left to write after the prompt (try 64)");
+    throw UsageError("--length 1: nothing is left to generate after the prompt (try 64)");
   }
   const std::vector<Column> columns = columns_of(command.what);
   std::vector<std::string> titles = {"case"};
@@ -224,7 +225,7 @@ int run_bench(const BenchCommand& command) {
 }  // namespace
 
 Command add_bench(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("bench", "how fast training and inference are here");
+  CLI::App* app = program.add_subcommand("bench", "measure the speed of training and inference");
   const auto command = std::make_shared<BenchCommand>();
   std::vector<std::string> cases;
   for (const BenchCase& bench_case : bench_cases()) cases.emplace_back(bench_case.name);
@@ -246,9 +247,9 @@ Command add_bench(CLI::App& program) {
       ->check(at_least(1));
   for (const auto& [name, size, what] :
        {std::tuple("layers", &command->options.layers, "layers; default: the case's own number"),
-        {"heads", &command->options.heads, "heads of a layer; default: the case's own number"},
-        {"width", &command->options.width, "numbers per symbol; default: the case's own"},
-        {"length", &command->options.length, "symbols per sequence; default: the case's own"}}) {
+        {"heads", &command->options.heads, "heads per layer; default: the case's own number"},
+        {"width", &command->options.width, "width of the model; default: the case's own"},
+        {"length", &command->options.length, "tokens per sequence; default: the case's own"}}) {
     app->add_option(std::string("--") + name, *size, what)->type_name("N")->check(at_least(1));
   }
   app->add_option("--telemetry", command->options.telemetry,

@@ -1,4 +1,4 @@
-// What the benchmarks have in common: the four models and how times are summed up.
+// The common part of the benchmarks: the four models, and statistics of times.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ struct BenchOptions {
   // is 1 where nothing else is said and nothing is trained.
   Index layers = 0, heads = 0, width = 0, length = 0, batch = 0;
   Index telemetry = 0;   // training steps between measurements of every head; 0: none
-  bool profile = false;  // where the time goes
+  bool profile = false;  // measure the time of each operation
 };
 
 /// Times of repeated work, in milliseconds.
@@ -45,7 +45,7 @@ struct Times {
 /// spreads the threads over the processors (0: not at all); then `repetitions` times.
 Times time_work(Index warm_up, Index repetitions, const std::function<void()>& work);
 
-/// Where the time of repeated work goes, by operation: a list of rows with the keys operation,
+/// The time of repeated work by operation: a list of rows with the keys operation,
 /// calls and ms (both of one repetition), share, gflops, gbs and of_machine, the share of the
 /// machine's speed that an operation reaches: the time that its arithmetic or its memory traffic
 /// needs at least, whichever is more, over the time it took.
@@ -54,7 +54,7 @@ Record profile_of(Index repetitions, const std::function<void()>& work);
 /// ids [batch, length] below `symbols`, the same at every call.
 Ids random_ids(Index batch, Index length, Index symbols);
 
-/// A case's model, its batch of random symbols and its optimizer; calling it is one training step.
+/// A case's model, its batch of random tokens and its optimizer; calling it is one training step.
 class BenchStep {
  public:
   BenchStep(const BenchCase& bench_case, const BenchOptions& options);
@@ -74,11 +74,12 @@ class BenchStep {
 /// tok_s, gflops, peak_bytes; with a profile also profile, and with telemetry as well its part of
 /// the steps' time, telemetry_share.
 Record bench_step(const BenchCase& bench_case, const BenchOptions& options);
-/// The resident memory that four training steps need at most beside weights, gradients and both
-/// moments: working_bytes, and those others: parameter_bytes. Throws FileError where the system
-/// does not tell.
+/// The peak resident memory of four training steps without weights, gradients and both moments:
+/// working_bytes; and the size of those: parameter_bytes. Throws FileError where the system does
+/// not report it.
 Record bench_memory(const BenchCase& bench_case, const BenchOptions& options);
-/// Greedy writing with a key/value cache, from a prompt of 16 symbols to the case's length: tok_s.
+/// Greedy generation with a key/value cache, from a prompt of 16 tokens to the case's length:
+/// tok_s.
 Record bench_generate(const BenchCase& bench_case, const BenchOptions& options);
 /// The forward pass of a post-norm encoder of the case's sizes, without gradients: ms.
 Record bench_encode(const BenchCase& bench_case, const BenchOptions& options);

@@ -1,4 +1,4 @@
-// The benchmarks of inference: writing with a cache, and an encoder's forward pass.
+// The benchmarks of inference: generating with a cache, and an encoder's forward pass.
 #include <algorithm>
 
 #include "cli/bench.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index longest_prompt = 16;
 
-/// The likeliest next symbol of every sequence, [B, 1].
+/// The most likely next token of every sequence, [B, 1].
 Ids likeliest(const Array& logits) {
   const Index batch = logits.dim(0), symbols = logits.dim(1);
   Ids ids({batch, 1});

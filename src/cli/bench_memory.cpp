@@ -1,4 +1,4 @@
-// The benchmark of memory: what a training step needs beside what training has to keep.
+// The benchmark of memory: the working memory of a training step.
 #include <malloc.h>
 
 #include <fstream>
@@ -19,10 +19,10 @@ double resident(const std::string& key) {
   for (std::string line; std::getline(status, line);) {
     if (line.starts_with(key + ":")) return 1024 * std::stod(line.substr(key.size() + 1));
   }
-  throw FileError("bench memory: /proc/self/status does not tell " + key + "; it needs Linux");
+  throw FileError("bench memory: /proc/self/status has no " + key + "; it needs Linux");
 }
 
-/// Gives back what earlier work left behind, and lets the peak begin anew.
+/// Returns free memory to the system and resets the peak.
 void start_afresh() {
   trim_pool();
   malloc_trim(0);
@@ -33,7 +33,7 @@ void start_afresh() {
 
 Record bench_memory(const BenchCase& bench_case, const BenchOptions& options) {
   constexpr BenchCase tiny = {"tiny", 1, 1, 8, 4, 1, 4};
-  BenchStep(tiny, options)();  // the libraries' own buffers are there from now on
+  BenchStep(tiny, options)();  // allocates the libraries' own buffers
   start_afresh();
   const double before = resident("VmRSS");
   BenchStep step(bench_case, options);

@@ -1,4 +1,4 @@
-// Another program as a child: arguments in, exit code and both outputs out.
+// Runs another program as a child process.
 #include "cli/child_program.hpp"
 
 #include <fmt/format.h>

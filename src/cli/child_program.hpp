@@ -1,4 +1,4 @@
-// Another program as a child: arguments in, exit code and both outputs out.
+// Runs another program as a child process: arguments in, exit code and both outputs out.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What a program left behind.
+/// The result of a finished program.
 struct ChildResult {
-  static constexpr int not_found = 127;  // there is no such program; shells say it so
+  static constexpr int not_found = 127;  // there is no such program; the code that shells use
   int code = 0;                          // exit code; 128 + signal when it was killed
   std::string out, err;
 };

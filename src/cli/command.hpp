@@ -1,4 +1,4 @@
-// The commands of the program: each lives in a file of its own and is listed once, in program.cpp.
+// The commands of the program: each has its own file and is listed once, in program.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// `headroom doctor`: what this machine offers, and what is missing.
+// `headroom doctor`: describes this machine and names missing packages.
 #include <fmt/format.h>
 
 #include <memory>
@@ -39,7 +39,8 @@ int examine(bool json) {
 }  // namespace
 
 Command add_doctor(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("doctor", "what this machine offers, and what is missing");
+  CLI::App* app =
+      program.add_subcommand("doctor", "describe this machine and name what is missing");
   const auto json = std::make_shared<bool>(false);
   app->add_flag("--json", *json, "one JSON object instead of lines");
   add_threads(*app);

@@ -1,4 +1,4 @@
-// What this machine is: for doctor and for the foot of every report.
+// A description of this machine, for doctor and for the foot of every report.
 #pragma once
 
 #include "headroom/base/record.hpp"

@@ -1,4 +1,4 @@
-// `headroom inspect`: what is in a checkpoint.
+// `headroom inspect`: the contents of a checkpoint.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::map<std::string, Part> parts_of(const TensorFile& file) {
   return parts;
 }
 
-/// Which heads live, by layer, for each kind of attention.
+/// The live heads, by layer, for each kind of attention.
 std::map<AttentionKind, std::vector<std::vector<bool>>> heads_of(Module& model) {
   std::map<AttentionKind, std::vector<std::vector<bool>>> kinds;
   for (const NamedAttention& named : attentions(model)) {
@@ -100,13 +100,13 @@ void print_all(const std::filesystem::path& path, SavedModel& saved, const Tenso
         {parameter.name, parameter.tensor.shape().text(), with_commas(parameter.tensor.size())});
   }
   rows.push_back({"all", "", with_commas(count_parameters(*saved.model))});
-  fmt::print("\n{}", table_text({"parameter", "shape", "numbers"}, rows, style));
+  fmt::print("\n{}", table_text({"parameter", "shape", "elements"}, rows, style));
 }
 
 }  // namespace
 
 Command add_inspect(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("inspect", "what is in a checkpoint");
+  CLI::App* app = program.add_subcommand("inspect", "show the contents of a checkpoint");
   struct Options {
     std::string model;
     bool json = false;

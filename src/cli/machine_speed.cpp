@@ -1,4 +1,4 @@
-// The two speeds that bound everything: arithmetic and memory.
+// The two speeds that bound every operation: arithmetic and memory.
 #include "cli/machine_speed.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// The least seconds of some calls of `work`.
+/// The shortest time of several calls of `work`, in seconds.
 template <class F>
 double least_seconds(F work) {
   double least = 1e9;

@@ -1,4 +1,4 @@
-// What several commands' options have in common.
+// Options that several commands share.
 #include "cli/options.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What several commands' options have in common: checks with readable errors, and run folders.
+// Options that several commands share: checks with readable errors, and run folders.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -30,11 +30,11 @@ constexpr Command (*all_commands[])(CLI::App&) = {
 enum ExitCode { done = 0, fault = 1, usage = 2, numeric = 3, data = 4, file = 5 };
 
 constexpr const char* exit_codes_text =
-    "Exit codes: 0 done, 1 a fault of the program itself, 2 a wrong call, 3 numbers that are not\n"
-    "what they must be (not finite; a claim that does not hold), 4 data that cannot be used, 5 a\n"
-    "file that cannot be read or written.\n";
+    "Exit codes: 0 success, 1 internal error, 2 usage error, 3 numeric error (a value that is not\n"
+    "finite, a claim that does not hold), 4 unusable data, 5 a file that cannot be read or "
+    "written.\n";
 
-/// One line on stderr, whatever the text holds.
+/// Prints one line on stderr, even when the text has line breaks.
 int fail(std::string text, int code) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && text.back() == ' ') text.pop_back();
@@ -42,12 +42,12 @@ int fail(std::string text, int code) {
   return code;
 }
 
-/// The commands of the launcher, which need the sources: name, what it does.
+/// The commands of the launcher, which need the sources: name, description.
 constexpr std::pair<const char*, const char*> launcher_commands[] = {
     {"test", "build and run the test suite (--quick: a minute's part of it)"},
     {"parity", "compare with the cases in DIR that PyTorch computed"}};
 
-/// What `headroom` alone prints.
+/// The output of `headroom` without a command.
 void print_overview(const CLI::App& program, const std::vector<Command>& commands) {
   const TerminalStyle style = TerminalStyle::of(stdout);
   const std::string name = program.get_name();
@@ -104,7 +104,7 @@ void require_no_extras(const CLI::App& program, const std::vector<Command>& comm
   throw UsageError(fmt::format("{} takes no argument \"{}\"", app.get_name(), printable(word)));
 }
 
-/// CLI11's texts in this program's tone.
+/// CLI11's error messages in the form of this program's.
 std::string readable(const CLI::ParseError& error) {
   const std::string text = error.what();
   const std::string option = text.substr(0, text.find(':'));
@@ -116,7 +116,7 @@ std::string readable(const CLI::ParseError& error) {
   if (text.starts_with(unread)) {
     const std::string rest = text.substr(unread.size());
     const std::size_t equals = rest.find(" = ");
-    return fmt::format("{}: \"{}\" is not a number it can take", rest.substr(0, equals),
+    return fmt::format("{}: \"{}\" is not a valid number", rest.substr(0, equals),
                        equals == std::string::npos ? "" : printable(rest.substr(equals + 3)));
   }
   return printable(text, 300);
@@ -146,7 +146,8 @@ int run(CLI::App& program, int argc, char* const* argv) {
   } catch (const CLI::Success& help_or_version) {
     return program.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
-    require_no_extras(program, commands);  // a misspelt option explains a missing one
+    require_no_extras(program,
+                      commands);  // a misspelt option is a better explanation than a missing one
     throw UsageError(readable(error));
   }
   for (const Command& command : commands) {
@@ -158,7 +159,7 @@ int run(CLI::App& program, int argc, char* const* argv) {
   return done;
 }
 
-/// Output that did not arrive (a full disk, say) is an error too.
+/// Throws FileError if standard output could not be written (a full disk).
 void require_written() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     throw FileError("standard output could not be written");

@@ -1,4 +1,4 @@
-// `headroom report`: writes a run's page anew from its records.
+// `headroom report`: writes a run's page again from its records.
 #include "headroom/report/report.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ Command add_report(CLI::App& program) {
       program.add_subcommand("report", "write the page of a run again from its records");
   const auto options = std::make_shared<ReportOptions>();
   add_model(*app, options->model);
-  app->add_option("--out", options->out, "where to; default: in the run's folder, as the run did")
+  app->add_option("--out", options->out, "FILE to write; default: report.html in the run's folder")
       ->type_name("FILE");
   app->add_flag("--force", options->force, "replace FILE when it exists");
   app->footer(fmt::format("Example: {} report --model runs/demo-1 --out page.html", invocation()));

@@ -1,4 +1,4 @@
-// `headroom sample`: a trained language model goes on writing.
+// `headroom sample`: generates text with a trained language model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct SampleOptions {
   double temperature = 0.8, top_p = 1;
 };
 
-/// Writes `length` symbols after the prompt, printing each as it comes. Of a prompt longer than the
-/// model's window only the end counts.
+/// Generates `length` tokens after the prompt and prints each at once. If the prompt is longer than
+/// the model's window, only its end is used.
 void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const Tokens& prompt,
               const SampleOptions& options) {
   const SamplingOptions sampling{.temperature = static_cast<Real>(options.temperature),
@@ -63,19 +63,22 @@ int sample_text(const SampleOptions& options) {
 }  // namespace
 
 Command add_sample(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("sample", "let a trained language model write");
+  CLI::App* app = program.add_subcommand("sample", "generate text with a trained language model");
   const auto options = std::make_shared<SampleOptions>();
   add_model(*app, options->model);
-  app->add_option("--prompt", options->prompt, "what to go on from (default: a new line)");
-  app->add_option("--length", options->length, "characters to write")
+  app->add_option("--prompt", options->prompt, "text to continue (default: a new line)");
+  app->add_option("--length", options->length, "characters to generate")
       ->check(at_least(1))
       ->capture_default_str();
-  app->add_option("--temperature", options->temperature, "0: always the likeliest; 1: as learned")
+  app->add_option("--temperature", options->temperature,
+                  "0: always the most likely token; 1: as learned")
       ->capture_default_str();
-  app->add_option("--top-k", options->top_k, "only the k likeliest; 0: all")->check(at_least(0));
-  app->add_option("--top-p", options->top_p, "only the likeliest that reach p together")
+  app->add_option("--top-k", options->top_k, "only the k most likely tokens; 0: all")
+      ->check(at_least(0));
+  app->add_option("--top-p", options->top_p,
+                  "only the most likely tokens whose probabilities sum to p")
       ->capture_default_str();
-  app->add_option("--seed", options->seed, "of the draws")
+  app->add_option("--seed", options->seed, "seed of the random draws")
       ->check(at_least(0))
       ->capture_default_str();
   add_threads(*app);

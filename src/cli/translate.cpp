@@ -1,4 +1,4 @@
-// `headroom translate`: a trained encoder-decoder answers lines.
+// `headroom translate`: the output of a trained encoder-decoder for each line.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -25,7 +25,7 @@ struct TranslateOptions {
   Index beam = 1, candidates = 1;
 };
 
-/// The likeliest answers to one source, best first.
+/// The most likely outputs for one source, best first.
 std::vector<Written> answers_to(const Seq2Seq& model, const Tokens& source,
                                 const Vocabulary& target, Index beam) {
   const Padded padded = pad(std::span(&source, 1), 0);
@@ -45,16 +45,17 @@ class Translator {
         source_(saved_.vocabulary("source")),
         target_(saved_.vocabulary("target")) {}
 
-  /// Answers a line, or says on stderr why it cannot; returns whether it did.
+  /// Prints the output for a line, or the reason on stderr. Returns false if there is none.
   bool answer(const std::string& line, Index number) {
     try {
       const Tokens tokens = source_.encode(line);
       if (std::find(tokens.begin(), tokens.end(), source_.unk()) != tokens.end()) {
         return refuse(number,
-                      fmt::format("\"{}\" has a symbol that the model never saw", printable(line)));
+                      fmt::format("\"{}\" has a token that is not in the model's vocabulary",
+                                  printable(line)));
       }
       if (static_cast<Index>(tokens.size()) > model_.config.longest) {
-        return refuse(number, fmt::format("{} symbols; the model reads at most {}", tokens.size(),
+        return refuse(number, fmt::format("{} tokens; the model reads at most {}", tokens.size(),
                                           model_.config.longest));
       }
       const auto written = answers_to(model_, tokens, target_, options_.beam);
@@ -77,7 +78,7 @@ class Translator {
  private:
   static bool refuse(Index number, const std::string& reason) {
     fmt::print(stderr, "line {}: {}\n", number, reason);
-    fmt::print("\n");  // answers stay beside their lines
+    fmt::print("\n");  // keeps outputs on the lines of their inputs
     return false;
   }
 
@@ -109,12 +110,13 @@ int translate(const TranslateOptions& options) {
 }  // namespace
 
 Command add_translate(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("translate", "let a trained model answer, a line each");
+  CLI::App* app =
+      program.add_subcommand("translate", "print a trained model's output for each line");
   const auto options = std::make_shared<TranslateOptions>();
   add_model(*app, options->model);
-  app->add_option("TEXT", options->input, "what to answer; default: every line of standard input");
+  app->add_option("TEXT", options->input, "input lines; default: every line of standard input");
   app->add_option("--beam", options->beam, "width of the beam; 1 is greedy")->check(at_least(1));
-  app->add_option("--candidates", options->candidates, "answers to print, with log-probabilities")
+  app->add_option("--candidates", options->candidates, "outputs to print, with log-probabilities")
       ->check(at_least(1));
   add_threads(*app);
   app->footer(

@@ -47,7 +47,7 @@ TEST_CASE("help and version end well, for the program and for every command it l
   CHECK_THAT(headroom_program({"--version"}).out, Contains("headroom"));
   const Finished help = headroom_program({"--help"});
   CHECK(help.code == 0);
-  CHECK_THAT(help.out, Contains("Exit codes: 0 done"));
+  CHECK_THAT(help.out, Contains("Exit codes: 0 success"));
   for (const char* command :
        {"demo", "train", "translate", "sample", "attend", "report", "inspect", "doctor", "bench"}) {
     CHECK_THAT(help.out, Contains(command));

@@ -4,7 +4,6 @@
 #include "headroom/heads/attention_record.hpp"
 #include "headroom/heads/head_records.hpp"
 #include "headroom/heads/importance.hpp"
-#include "headroom/heads/layout_comparison.hpp"
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/heads/model_record.hpp"
 #include "headroom/heads/pruner.hpp"
