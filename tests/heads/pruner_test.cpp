@@ -104,12 +104,12 @@ TEST_CASE("a run resumed in the middle of a removal removes the same heads, to t
 }
 
 TEST_CASE("every attention keeps what it must, and a chooser may decide in the pruner's place") {
-  Pruned keeping({.schedule = schedule, .keep = 2});
+  Pruned keeping(PrunerOptions{.schedule = schedule, .keep = 2});
   keeping.run.run();
   for (const NamedAttention& found : attentions(keeping.run.model())) {
     CHECK(found.attention->alive().size() == 2);
   }
-  Pruned none({});
+  Pruned none(PrunerOptions{});
   none.run.run();
   CHECK_FALSE(none.pruner.chosen());
   RunRecord page;
