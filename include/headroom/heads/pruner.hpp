@@ -75,8 +75,8 @@ class Pruner : public StepPart, public Stateful {
   bool chosen() const { return !heads_.empty(); }
   /// All heads that were alive when the choice was made, in the order of HeadId; empty before.
   const std::vector<Head>& heads() const { return heads_; }
-  /// Enters them into the record of a run: each head with its importance for `model`, and the number
-  /// of live heads over the steps up to `steps`. Changes nothing when nothing was chosen.
+  /// Enters them into the record of a run: each head with its importance for `model`, and the
+  /// number of live heads over the steps up to `steps`. Changes nothing when nothing was chosen.
   void describe(RunRecord& run, const std::string& model, Index steps) const;
 
   void after_update(StepReport& report) override;
