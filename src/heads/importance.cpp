@@ -1,4 +1,4 @@
-// Sensitivity of the loss to the gates of heads, and the loss with one gate shut.
+// Sensitivity of the loss to the gates of heads, and the loss with one gate at 0.
 #include "headroom/heads/importance.hpp"
 
 #include <algorithm>

@@ -30,7 +30,7 @@ std::vector<T> some_of(const std::vector<T>& all, Index most) {
 
 // ---------------------------------------------------------------- tasks with examples
 
-/// What learners over sets of examples have in common.
+/// The common part of learners over sets of examples.
 template <class TaskType, class Model, class Loader, class Batch>
 class ExampleLearner : public Learner {
  public:

@@ -50,7 +50,7 @@ void check_same_config(const Record& saved, const Record& ours, const std::strin
   }
 }
 
-/// Which live heads must go for the model to be pruned as the saved one was.
+/// The live heads that the saved model had lost.
 std::vector<HeadId> still_to_remove(Module& model, const StateReader& from) {
   const std::vector<HeadId> saved = read_removed(from), gone = removed_heads(model),
                             alive = live_heads(model);

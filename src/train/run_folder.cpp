@@ -25,7 +25,7 @@ void make_folder(const fs::path& path) {
   }
 }
 
-/// The checkpoint that answers for a folder: its best, else its latest one.
+/// The checkpoint of a folder: its best, else its latest one.
 std::optional<fs::path> checkpoint_in(const fs::path& folder) {
   for (const char* name : {RunFolder::best_name, RunFolder::checkpoint_name}) {
     if (fs::exists(folder / name)) return folder / name;
@@ -50,7 +50,7 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
     resumes_ = fs::exists(checkpoint());
   } else if (filled && if_exists == IfExists::refuse) {
     throw UsageError(fmt::format(
-        "{}: the folder is not empty (--resume goes on with its run, --force starts over)", name));
+        "{}: the folder is not empty (--resume continues its run, --force replaces it)", name));
   }
   make_folder(path_);
   if (if_exists == IfExists::force) {

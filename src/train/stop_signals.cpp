@@ -24,7 +24,7 @@ void on_stop(int signal) {
 }  // namespace
 
 StopSignals::StopSignals() {
-  if (watching) throw UsageError("StopSignals: another one lives already");
+  if (watching) throw UsageError("only one StopSignals may exist at a time");
   watching = true;
   caught = 0;
   struct sigaction action = {};

@@ -1,4 +1,4 @@
-// Importance: how much the loss depends on each head, and what removing it costs.
+// Importance: how much the loss depends on each head, and how much it rises without it.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,9 @@ struct HeadScore {
 /// Forward pass of one batch with the gates of `probe`: the sum of the examples' losses.
 using ProbedLoss = std::function<Tensor(HeadProbe& probe)>;
 
-/// Sensitivity of the loss to each live head's gate, E_x |dL(x)/dg_h| at g = 1, the mean over
-/// examples of the absolute gradient by a gate of their own. Michel, Levy and Neubig 2019, equation
+/// Sensitivity of the loss to each live head's gate, E_x |dL(x)/dg_h| at g = 1: the mean over
+/// examples of the absolute gradient with respect to the example's own gate. Michel, Levy and
+/// Neubig 2019, equation
 /// 2. One forward and one backward pass per batch. Gradients of the model's parameters are left as
 /// zero_grad() leaves them.
 class Sensitivity {
@@ -37,8 +38,9 @@ class Sensitivity {
   Index examples_ = 0;
 };
 
-/// What removing each live head alone costs: how much its gate at 0 raises the loss, the mean over
-/// examples. One forward pass for each head and batch, and one more; nothing is put on the tape.
+/// The cost of removing each live head alone: the rise of the loss when its gate is 0, averaged
+/// over examples. One forward pass for each head and batch, and one more; nothing is put on the
+/// tape.
 class RemovalCost {
  public:
   static constexpr const char* in_words =

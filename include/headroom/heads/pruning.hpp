@@ -1,4 +1,4 @@
-// Pruning while training: which heads go, and when.
+// Pruning while training: which heads are removed, and when.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// How many heads are to be gone at a training step: from none at `begin` to `total` at `end`, many
-/// at first and few at last, s_t = s_f + (s_i - s_f) (1 - (t - t_0) / (n dt))^3 with s_i = 0. Zhu
-/// and Gupta 2017, equation 1. A function of the step alone, so nothing of it needs saving.
+/// How many heads are removed by a training step: from none at `begin` to `total` at `end`, many at
+/// first and few at last, s_t = s_f + (s_i - s_f) (1 - (t - t_0) / (n dt))^3 with s_i = 0. Zhu
+/// and Gupta 2017, equation 1. A function of the step alone, so it needs no place in a checkpoint.
 struct GradualSchedule {
   Index begin = 0;  // t_0: the last step with all heads
-  Index end = 1;    // the first step with `total` gone
+  Index end = 1;    // the first step with `total` heads removed
   Index every = 1;  // dt: steps between removals
   Index total = 0;  // heads to remove
   /// Throws UsageError unless begin < end, every >= 1 and total >= 0.
@@ -25,8 +25,8 @@ struct GradualSchedule {
 /// A fixed order of removal under a schedule.
 struct PruningPlan {
   GradualSchedule schedule;
-  std::vector<HeadId> order;  // first to go first; at least schedule.total of them
-  /// The heads of the plan that should be gone at `step` and are still among `alive`.
+  std::vector<HeadId> order;  // first to be removed first; at least schedule.total of them
+  /// The heads of the plan that should be removed by `step` and are still among `alive`.
   std::vector<HeadId> due(Index step, std::span<const HeadId> alive) const;
 };
 

@@ -1,4 +1,4 @@
-// Checkpoint: one file with everything a run needs to go on, put together from its parts.
+// Checkpoint: one file with everything that a run needs to be resumed, written by its parts.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ class ModelState : public Stateful {
   explicit ModelState(Module& model, Rounding rounding = Rounding::refuse)
       : model_(&model), rounding_(rounding) {}
   void save_state(StateWriter to) const override;
-  /// Removes the heads that the saved model had lost, then takes the parameters. Throws FileError
+  /// Removes the heads that the saved model had lost, then takes its parameters. Throws FileError
   /// naming the first tensor that is missing, extra or of another shape, and when the configuration
   /// is another one or a head is gone that the saved model still had. No parameter is replaced
   /// unless all fit.
@@ -35,7 +35,7 @@ class ModelState : public Stateful {
 /// the model before its optimizer.
 class Checkpoint {
  public:
-  /// What the run is about: task, vocabularies (see task_record()). Saved as metadata.
+  /// Task and vocabularies of the run (see task_record()). Saved as metadata.
   Record about = Record::object();
 
   /// Adds a part; it must outlive the checkpoint. Throws UsageError for a name used twice.
@@ -45,8 +45,8 @@ class Checkpoint {
 
   /// Replaces `path` atomically. Throws FileError.
   void save(const std::filesystem::path& path) const;
-  /// Afterwards every part goes on where the saved one was. Throws FileError naming what does not
-  /// fit; the run should not go on then.
+  /// Afterwards every part continues from the saved state. Throws FileError naming the part that
+  /// does not fit; the run must not continue then.
   void load(const std::filesystem::path& path);
 
  private:
@@ -58,7 +58,8 @@ class Checkpoint {
   std::vector<std::unique_ptr<ModelState>> models_;
 };
 
-/// Remembers the best value of a measure, so that `best.safetensors` survives a resume rightly.
+/// Remembers the best value of a measure, so that a resumed run replaces `best.safetensors` only by
+/// a better model.
 class BestSoFar : public Stateful {
  public:
   enum class Better { lower, higher };
@@ -76,7 +77,7 @@ class BestSoFar : public Stateful {
   Index step_ = 0;
 };
 
-/// A model from a checkpoint, in evaluation mode, with what it is about.
+/// A model from a checkpoint, in evaluation mode, with its task and vocabularies.
 struct SavedModel {
   std::unique_ptr<Module> model;
   ModelConfig config;
@@ -84,7 +85,7 @@ struct SavedModel {
   Record about;
   std::string origin;  // the file, for errors
 
-  /// The model as the kind that is needed. Throws UsageError when it is another.
+  /// The model as one of the three kinds. Throws UsageError when it is of another kind.
   Seq2Seq& seq2seq() const;
   LanguageModel& language_model() const;
   Classifier& classifier() const;
@@ -95,8 +96,7 @@ struct SavedModel {
 /// but the file. Throws FileError.
 SavedModel load_model(const std::filesystem::path& path, const std::string& part = "model");
 
-/// {"name", "kind", vocabularies, ...}: what a task must leave behind for a trained model to be
-/// used.
+/// {"name", "kind", vocabularies, ...}: everything of a task that a trained model needs to be used.
 Record task_record(const Seq2SeqTask& task);
 Record task_record(const ClassificationTask& task);
 Record task_record(const TextCorpus& corpus);

@@ -1,4 +1,4 @@
-// Evaluation: how good a model is on examples that it does not learn from.
+// Evaluation: losses and scores of a model on examples that it does not learn from.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// While one lives, a model is in evaluation (no dropout) and nothing is put on the tape.
+/// During its lifetime a model is in evaluation mode (no dropout) and nothing is put on the tape.
 class Evaluating {
  public:
   explicit Evaluating(Module& model) : model_(model), before_(model.training()) { model_.eval(); }
@@ -31,16 +31,16 @@ double mean_loss(Seq2Seq& model, std::span<const Seq2SeqBatch> batches);
 double mean_loss(LanguageModel& model, std::span<const TextBatch> batches);
 double mean_loss(Classifier& model, std::span<const ClassificationBatch> batches);
 
-/// Share of the examples whose likeliest class is the right one.
+/// Share of the examples whose most likely class is the right one.
 double accuracy(Classifier& model, std::span<const ClassificationBatch> batches);
 
-/// Writes an answer to every source by greedy decoding, in the order of the sources. Sources of
-/// similar length are decoded together, `batch_size` at a time; at most `longest` symbols each.
+/// Decodes an output for every source greedily, in the order of the sources. Sources of similar
+/// length are decoded together, `batch_size` at a time; at most `longest` tokens each.
 std::vector<Tokens> answer_greedily(Seq2Seq& model, std::span<const Tokens> sources,
                                     const Vocabulary& source, const Vocabulary& target,
                                     Index longest, Index batch_size = 128);
 
-/// Answers by greedy decoding, compared with what counts as right. Writing stops four symbols after
+/// Outputs of greedy decoding, compared with the right answers. Decoding stops four tokens after
 /// the longest right answer.
 SequenceScore score_greedily(Seq2Seq& model, std::span<const Seq2SeqQuestion> questions,
                              const Vocabulary& source, const Vocabulary& target,

@@ -1,4 +1,4 @@
-// Learner: a model together with what it learns from, whatever the kind of task.
+// Learner: a model with its task's data, for any kind of task.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct LearnerOptions {
   Index quick = 1000;  // at most so many examples in evaluate(); test() takes all
 };
 
-/// What a program that trains any task needs to know of it. Task and model belong to the learner.
+/// The interface between a training run and its task. Task and model belong to the learner.
 class Learner {
  public:
   virtual ~Learner() = default;
@@ -32,29 +32,30 @@ class Learner {
   virtual Index next_batch() = 0;
   /// The mean loss of that batch, on the tape; `probe` as for training_loss().
   virtual Tensor loss(HeadProbe* probe = nullptr) = 0;
-  /// How good the model is on (some of) the validation set: {"validation_loss", and exact_match, or
+  /// Measures of the model on (some of) the validation set: {"validation_loss", and exact_match, or
   /// accuracy, or per and wer}.
   virtual Record evaluate() = 0;
   /// The same measures on the whole test set, the loss as "test_loss"; a text has no test set and
   /// is measured on its whole validation part.
   virtual Record test() = 0;
-  /// The measure that decides which model was the best.
+  /// The measure that decides which model is the best.
   virtual const char* measure() const = 0;
   virtual BestSoFar::Better better() const = 0;
-  /// Where the batches stand: a part of checkpoints.
+  /// The position in the data: a part of checkpoints.
   virtual Stateful& position() = 0;
-  /// What a checkpoint says about the task; see task_record().
+  /// The task's entry in a checkpoint; see task_record().
   virtual Record about() const = 0;
 
   /// The forward pass of a batch under a probe: the sum of its examples' losses.
   using Probed = std::function<Tensor(HeadProbe& probe)>;
-  /// Calls `visit` for batches of at most 64 validation examples, `most` examples in all: what
-  /// importance is measured on.
+  /// Calls `visit` for batches of at most 64 validation examples, `most` examples in all: the
+  /// data that importance is measured on.
   virtual void visit_validation(
       Index most, const std::function<void(Index examples, const Probed&)>& visit) = 0;
 };
 
-/// Fills in what the task decides of a model's configuration: kind, symbols, longest sequence.
+/// Sets the fields of a model's configuration that the task decides: kind, sizes of the
+/// vocabularies, longest sequence.
 ModelConfig fitted_to(const Task& task, ModelConfig config, const LearnerOptions& options);
 
 /// Builds the model and the learner around it.

@@ -1,4 +1,4 @@
-// What learners measure of a model beside its loss.
+// The measures of a model beside its loss.
 #pragma once
 
 #include <array>

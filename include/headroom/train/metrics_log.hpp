@@ -9,18 +9,18 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Appends lines to a file; each is complete on the disk's side of the process once write()
-/// returns. A line with a "record" is of that kind: "heads", a line of HeadTelemetry. All others
-/// are measurements of the whole model, see operator().
+/// Appends lines to a file; each has left the process once write() returns. A line with a "record"
+/// is of that kind: "heads", a line of HeadTelemetry. All others are measurements of the whole
+/// model, see operator().
 class MetricsLog {
  public:
   /// Keeps the lines of an existing file whose "step" is at most `done` and cuts the rest, which a
-  /// resumed run writes again: in the end the file equals that of an uninterrupted run, the times
-  /// in it apart. 0 starts afresh. Throws FileError.
+  /// resumed run writes again: in the end the file equals that of an uninterrupted run, except
+  /// for the times. 0 starts a new file. Throws FileError.
   explicit MetricsLog(const std::filesystem::path& path, Index done = 0);
 
-  /// {"step", "loss", "gradient_norm", "rate", "tokens", "ms", "heads_alive"} and what observers
-  /// added. Numbers that are not finite become null.
+  /// {"step", "loss", "gradient_norm", "rate", "tokens", "ms", "heads_alive"} and the
+  /// numbers that parts and observers added. Numbers that are not finite become null.
   void operator()(const StepReport& report) { write(line(report)); }
   /// Any record as a line; it should have a "step".
   void write(const Record& record);

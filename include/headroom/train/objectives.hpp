@@ -1,4 +1,4 @@
-// What the models learn: the loss of a batch, with teacher forcing where sequences are written.
+// The training loss of a batch, with teacher forcing for sequences.
 #pragma once
 
 #include "headroom/data/batches.hpp"
@@ -7,9 +7,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Mean cross-entropy of the next symbols (or of the class), padding left out; on the tape.
-/// `probe` asks every attention of the forward pass for what it wants, and learns which queries are
-/// padding.
+/// Mean cross-entropy of the next tokens (or of the class) without padding; on the tape. `probe` is
+/// given to every attention of the forward pass, and is told which queries are padding.
 Tensor training_loss(const Seq2Seq& model, const Seq2SeqBatch& batch, Real label_smoothing = 0,
                      HeadProbe* probe = nullptr);
 Tensor training_loss(const LanguageModel& model, const TextBatch& batch, Real label_smoothing = 0,

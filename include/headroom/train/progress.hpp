@@ -1,4 +1,5 @@
-// ProgressLine: how far a training run is, on one line that is rewritten, or line by line in a log.
+// ProgressLine: the progress of a training run, on one line that is rewritten, or line by line in a
+// log.
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,7 @@ inline namespace HEADROOM_PRECISION {
 
 struct ProgressOptions {
   Index steps = 0;         // of the whole run
-  std::string title = {};  // stands first, "Learning" say
+  std::string title = {};  // comes first: "Learning"
   /// Rewrite one line? Unset: when standard error is a terminal.
   std::optional<bool> live = {};
   /// Columns; 0: asked from the terminal at each drawing, 80 without one.
@@ -26,9 +27,10 @@ struct ProgressOptions {
 
 /// An observer. On a terminal:
 /// `Learning  step  480/2000  loss 0.004  exact 99.6 %  61k tok/s  24 heads  [###----] 0:31 left`
-/// A line never grows over the edge: the bar and then the rates go first. Elsewhere plain lines,
-/// with the first and the last step among them. The latest exact_match, accuracy, per, wer
-/// and validation_loss that other observers measured stay on show. NO_COLOR takes the colours away.
+/// A line is never wider than the terminal: the bar and then the rates are left out first.
+/// Elsewhere it prints plain lines, those of the first and the last step among them. The latest
+/// exact_match, accuracy, per, wer and validation_loss that other observers measured are shown
+/// until they are measured again. NO_COLOR turns colours off.
 class ProgressLine {
  public:
   /// Writes to standard error, or to `out`.
@@ -41,7 +43,7 @@ class ProgressLine {
   void operator()(const StepReport& report);
   /// Prints a line that stays, above the live one.
   void note(const std::string& text);
-  /// Ends the live line, so that what is printed next starts on a new one.
+  /// Ends the live line, so that later output starts on a new one.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// RunFolder: where a run keeps its configuration, its metrics and its checkpoints.
+// RunFolder: the folder of a run's configuration, metrics and checkpoints.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,10 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What to do with a folder that is not empty.
+/// The treatment of a folder that is not empty.
 enum class IfExists {
   refuse,
-  resume,           // go on from its checkpoint
+  resume,           // continue from its checkpoint
   resume_or_start,  // the same if a run was begun in it, otherwise refuse
   force             // remove the files of the old run, and only those
 };
@@ -40,7 +40,7 @@ class RunFolder {
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path report() const { return path_ / "report.html"; }
 
-  /// True when there is a checkpoint to go on from.
+  /// True when there is a checkpoint to continue from.
   bool resumes() const { return resumes_; }
   /// config.json, replaced whole. Throws FileError.
   void write_config(const Record& config) const;
@@ -54,7 +54,7 @@ class RunFolder {
 /// The run under `root` whose checkpoint is the newest. Throws UsageError when there is none.
 std::filesystem::path newest_run(const std::filesystem::path& root = "runs");
 
-/// The checkpoint that a path means: the file itself; of a folder its best, else its latest one.
+/// The checkpoint at a path: the file itself, or a folder's best checkpoint, else its latest.
 /// Throws FileError when there is none.
 std::filesystem::path checkpoint_of(const std::filesystem::path& path);
 

@@ -1,4 +1,4 @@
-// StopSignals: Ctrl-C and SIGTERM as a polite request, the second time as an order.
+// StopSignals: the first Ctrl-C or SIGTERM asks a run to stop, the second one ends it.
 #pragma once
 
 #include "headroom/base/real.hpp"
@@ -6,9 +6,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// While one lives, the first SIGINT or SIGTERM is remembered and the second ends the process at
-/// once; files are safe then because they are only ever replaced whole. One at a time: throws
-/// UsageError when another lives.
+/// During its lifetime the first SIGINT or SIGTERM is remembered and the second ends the process at
+/// once; files are safe then because they are only ever replaced as a whole. Throws UsageError when
+/// another one exists.
 class StopSignals {
  public:
   StopSignals();
@@ -18,7 +18,7 @@ class StopSignals {
 
   /// True once a signal came.
   bool requested() const;
-  /// What the program should exit with: 130 after SIGINT, 143 after SIGTERM, else 0.
+  /// The exit code for the program: 130 after SIGINT, 143 after SIGTERM, else 0.
   int exit_code() const;
 };
 

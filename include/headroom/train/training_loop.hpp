@@ -1,4 +1,4 @@
-// TrainingLoop: step after step, with observers that measure, save, prune and print in between.
+// TrainingLoop: repeats a step, with observers that measure, save and print after it.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ inline namespace HEADROOM_PRECISION {
 using Observer = std::function<void(StepReport& report)>;
 
 /// Runs a step function until a number of steps is done. Observers are called in the order in which
-/// they were added, so those that measure come before those that write down.
+/// they were added, so those that measure come before those that log.
 /// ```
 /// TrainingLoop loop(2000, [&] {
 ///   Seq2SeqBatch batch = loader.next();
@@ -38,9 +38,8 @@ class TrainingLoop {
   /// Once, after the step at which the run ends or is stopped: to save.
   void at_end(Observer observer) { at_end_.push_back(std::move(observer)); }
 
-  /// Goes on from `done` steps. Returns true when all steps are done, false when `stop` asked it to
-  /// end before; the step that was running is finished first. When `done` steps are all there are,
-  /// nothing is called.
+  /// Continues after `done` steps. Returns true when all steps are done, false when `stop` ended it
+  /// before; the running step is finished first. Does nothing if `done` is all steps.
   bool run(Index done = 0, const StopSignals* stop = nullptr);
 
  private:
