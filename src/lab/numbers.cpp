@@ -6,12 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/nn/init.hpp"
-#include "headroom/ops/matmul.hpp"
-#include "headroom/ops/shaping.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -45,22 +42,12 @@ void randomise(Module& module, Rng& rng) {
 }
 
 Array part_of(const Array& x, int axis, Index begin, Index end) {
-  const NoGrad quiet;
-  return slice(Tensor(x), axis, begin, end).value();
+  return slice(x, {axis, begin, end});
 }
 
-Array transposed(const Array& x) {
-  const NoGrad quiet;
-  return transpose(Tensor(x)).value();
-}
-
-Array product(const Array& a, const Array& b) {
-  const NoGrad quiet;
-  return matmul(Tensor(a), Tensor(b)).value();
-}
-
-Array product_bt(const Array& a, const Array& b) { return product(a, transposed(b)); }
-Array product_at(const Array& a, const Array& b) { return product(transposed(a), b); }
+Array product(const Array& a, const Array& b) { return matmul(a, b); }
+Array product_bt(const Array& a, const Array& b) { return matmul(a, transposed(b)); }
+Array product_at(const Array& a, const Array& b) { return matmul(transposed(a), b); }
 
 double inner(const Array& a, const Array& b) {
   double sum = 0;

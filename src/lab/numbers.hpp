@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "headroom/algebra/algebra.hpp"
 #include "headroom/array/array.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/nn/module.hpp"
@@ -39,9 +40,7 @@ void randomise(Module& module, Rng& rng);
 
 /// Indices [begin, end) of an axis.
 Array part_of(const Array& x, int axis, Index begin, Index end);
-/// The same numbers with two axes exchanged.
-Array transposed(const Array& x);
-/// a b, a b^T and a^T b of the last two axes, off the tape.
+/// a b, a b^T and a^T b of the last two axes, without a tape.
 Array product(const Array& a, const Array& b);
 Array product_bt(const Array& a, const Array& b);
 Array product_at(const Array& a, const Array& b);
