@@ -42,15 +42,15 @@ class DemoText {
         "same function?\n\n");
   }
 
-  void same_function(const Record& same) const {
-    const double forward = same["forward"], gradient = same["parameter_gradient"];
-    const double input = same["input_gradient"], tolerance = same["tolerance"];
-    const bool kept = std::max({forward, gradient, input}) <= tolerance;
+  void same_function(const StartDifference& same) const {
+    const double forward = same.forward, tolerance = same.tolerance.value();
+    const double gradient = std::max(same.parameter_gradient.value(), same.input_gradient.value());
+    const bool kept = std::max(forward, gradient) <= tolerance;
     headline(
         1, "Same function",
         fmt::format("outputs {}, gradients differ by {:.1e}   {}",
                     forward == 0 ? "equal to the bit" : fmt::format("differ by {:.1e}", forward),
-                    std::max(gradient, input),
+                    gradient,
                     kept ? "float rounding, nothing else"
                          : fmt::format("more than the {:.0e} that rounding explains", tolerance)));
   }
@@ -82,81 +82,72 @@ class DemoText {
     }
   }
 
-  void parted(const Record& records) const {
-    const Record& parted = records["parted_at"];
-    const Record& exact = records["before_after"][0]["exact_match"];
-    const Record& last = records["differences"].back();
+  void parted(const RunRecord& run) const {
+    const PerModel& exact = run.before_after[0].exact_match;
     fmt::print("{:22}unseen dates: separate {:.1f} %   fused {:.1f} %\n", "",
-               100 * exact["separate"].get<double>(), 100 * exact["fused"].get<double>());
-    if (parted["step"].is_null()) {
+               100 * exact.of("separate").value(), 100 * exact.of("fused").value());
+    if (!run.parted_at->step) {
       fmt::print(
           "{:22}the models did not diverge: weights differ by at most {:.1e} of the maximum\n", "",
-          last["parameter"].get<double>());
+          run.differences.back().parameter.value());
     } else {
       fmt::print(
           "{:22}rounding made them diverge at step {} (weights differ by {:.0e} of the maximum)\n",
-          "", parted["step"].get<Index>(), parted["threshold"].get<double>());
+          "", *run.parted_at->step, run.parted_at->threshold);
     }
   }
 
   void looking(const DemoRuns& runs) const {
-    const Record reader = runs.year_reader();
-    const double share = reader["share"];
+    const auto [map, share] = runs.year_reader();
     headline(
         3, "Looking",
         share >= 0.5
             ? fmt::format("decoder layer {}, cross-attention, head {} reads the year ({:.0f} % of "
                           "its weight)",
-                          reader["layer"].get<Index>(), reader["head"].get<Index>(), 100 * share)
+                          map.layer, map.head, 100 * share)
             : fmt::format("no cross-attention head reads the year alone (at most {:.0f} % of its "
                           "weight)",
                           100 * share));
-    const Record& example = runs.records()["examples"][0];
-    for (const Record& map : example["maps"]) {
-      if (map["kind"] != "cross" || map["layer"] != reader["layer"] ||
-          map["head"] != reader["head"]) {
-        continue;
-      }
-      const std::vector<std::string> keys = example["source"], queries = example["target"];
-      const std::vector<std::vector<double>> rows = map["rows"];
-      fmt::print("\n{}\n", attention_map_text(keys, queries, rows, out_, 22));
-    }
+    const ExampleRecord& example = runs.record().examples[0];
+    if (map.rows.empty()) return;
+    fmt::print("\n{}\n", attention_map_text(example.source, example.target, map.rows, out_, 22));
   }
 
-  void removed(const Record& records) const {
-    std::map<std::string, std::vector<std::vector<bool>>> alive;
-    for (const Record& head : records["heads"]) {
-      auto& layers = alive[head["kind"]];
-      if (layers.size() <= head["layer"].get<std::size_t>()) layers.emplace_back();
-      layers.back().push_back(head["removed_at"].is_null());
+  void removed(const RunRecord& run) const {
+    std::map<AttentionKind, std::vector<std::vector<bool>>> alive;
+    for (const HeadRecord& head : run.heads) {
+      auto& layers = alive[head.kind];
+      if (layers.size() <= static_cast<std::size_t>(head.layer)) layers.emplace_back();
+      layers.back().push_back(!head.removed_at.has_value());
     }
     fmt::print("{:22}", "");
-    for (const char* kind : {"encoder", "cross", "decoder"}) {
-      fmt::print("{} {}   ", kind, head_grid_text(alive[kind], out_));
+    for (const AttentionKind kind :
+         {AttentionKind::encoder_self, AttentionKind::cross, AttentionKind::decoder_self}) {
+      fmt::print("{} {}   ", name_of(kind), head_grid_text(alive[kind], out_));
     }
     fmt::print("\n\n");
   }
 
   /// The table of all rows, and how the pruned model compares with the one trained as long.
-  void before_after(const Record& records) const {
+  void before_after(const RunRecord& run) const {
     std::vector<std::vector<std::string>> table;
-    for (const Record& row : records["before_after"]) {
-      const Record& exact = row["exact_match"];
-      const auto share = [&exact](const char* model) {
-        return exact.contains(model) ? fmt::format("{:.1f} %", 100 * exact[model].get<double>())
-                                     : std::string("-");
+    for (const ComparisonRow& row : run.before_after) {
+      const auto share = [&row](const char* model) {
+        const auto exact = row.exact_match.of(model);
+        return exact ? fmt::format("{:.1f} %", 100 * *exact) : std::string("-");
       };
-      table.push_back({row["label"], share("separate"), share("fused"),
-                       fmt::format("{:.1f} ms", row["step_ms"].get<double>()),
-                       fmt::format("{:.1f} ms", row["attention_ms"].get<double>()),
-                       with_commas(row["parameters"]), bytes_text(row["memory_bytes"])});
+      table.push_back({row.label, share("separate"), share("fused"),
+                       fmt::format("{:.1f} ms", row.step_ms.mean().value()),
+                       fmt::format("{:.1f} ms", row.attention_ms.mean().value()),
+                       with_commas(static_cast<Index>(row.parameters.mean().value())),
+                       bytes_text(row.memory_bytes.mean().value())});
     }
     fmt::print("\n{}\n",
                table_text({"", "separate", "fused", "step", "attention", "parameters", "memory"},
                           table, out_, 5));
-    const Record &rows = records["before_after"], &whole = rows[1], &pruned = rows.back();
-    const double points = 100 * (pruned["exact_match"]["fused"].get<double>() -
-                                 whole["exact_match"]["fused"].get<double>());
+    const ComparisonRow &whole = run.before_after[1], &pruned = run.before_after.back();
+    const double points =
+        100 * (pruned.exact_match.of("fused").value() - whole.exact_match.of("fused").value());
     fmt::print(
         "     Trained as long, the fused model is {} with half of its heads than with all.\n\n",
         std::abs(points) < 0.05 ? "as good (exact match)"
@@ -189,19 +180,16 @@ class NewLines {
  public:
   explicit NewLines(const std::filesystem::path& file) : log_(file) {}
 
-  void write(const Record& records) {
-    for (const char* key : {"metrics", "telemetry"}) {
-      const auto lines = records.find(key);
-      if (lines == records.end()) continue;
-      for (std::size_t& next = written_[key]; next < lines->size(); ++next) {
-        log_.write((*lines)[next]);
-      }
+  void write(const RunRecord& run) {
+    for (; metrics_ < run.metrics.size(); ++metrics_) log_.write(json_of(run.metrics[metrics_]));
+    for (; telemetry_ < run.telemetry.size(); ++telemetry_) {
+      log_.write(json_of(run.telemetry[telemetry_]));
     }
   }
 
  private:
   MetricsLog log_;
-  std::map<std::string, std::size_t> written_;
+  std::size_t metrics_ = 0, telemetry_ = 0;  // lines that were written
 };
 
 int demo(const DemoOptions& options) {
@@ -218,7 +206,7 @@ int demo(const DemoOptions& options) {
   setup.seed = static_cast<std::uint64_t>(options.seed);
   setup.telemetry = options.telemetry;
   DemoRuns runs(setup, folder.path());
-  folder.write_config(runs.records()["config"]);
+  folder.write_config(runs.record().config);
   const StopSignals signals;
   DemoText text;
   text.begin();
@@ -241,30 +229,30 @@ int demo(const DemoOptions& options) {
   NewLines log(folder.metrics());
   const auto progress = [&](int number, const char* title) {
     return [&, number, title](const DemoRuns::Progress& p) {
-      log.write(runs.records());
+      log.write(runs.record());
       text.progress(number, title, p);
       return !signals.requested();
     };
   };
   if (!runs.learn(progress(2, "Learning"))) return stopped();
-  text.parted(runs.records());
+  text.parted(runs.record());
   runs.look();
   text.looking(runs);
   if (!runs.remove_heads(progress(4, "Removing heads"))) return stopped();
-  text.removed(runs.records());
+  text.removed(runs.record());
   runs.measure_cost();
   if (!runs.train_whole(progress(5, "With all heads"))) return stopped();
-  text.before_after(runs.records());
+  text.before_after(runs.record());
   save();
 
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
-  Record page = runs.records();
-  page["command"] = fmt::format("headroom demo --seed {}", options.seed);
-  page["environment"] = environment();
-  page["environment"]["seconds"] = std::round(seconds.count());
-  write_file(folder.path() / "records.json", page.dump() + "\n");
+  RunRecord page = runs.record();
+  page.command = fmt::format("headroom demo --seed {}", options.seed);
+  page.environment = environment();
+  page.environment["seconds"] = std::round(seconds.count());
+  write_file(folder.path() / "records.json", json_of(page).dump() + "\n");
   write_file(folder.summary(), runs.summary().dump(2) + "\n");
-  write_report(run_record(page, "records"), folder.report());
+  write_report(page, folder.report());
   text.end(folder.report(), seconds.count());
   return 0;
 }

@@ -83,38 +83,29 @@ DemoRuns::DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder)
       separate_(make_arm("separate", Layout::separate, setup.seed, true)),
       fused_(make_arm("fused", Layout::fused, setup.seed + 1, true)) {
   transplant(separate(), fused());
-  records_["title"] = "Written dates to ISO dates, in two layouts";
-  records_["task"] = task_.name;
-  records_["seed"] = setup.seed;
-  records_["models"] = {"separate", "fused"};
-  records_["measures"] = {{{"key", "exact_match"},
-                           {"name", "exact match"},
-                           {"unit", "%"},
-                           {"better", "higher"},
-                           {"goal", 0.99}}};
-  records_["metrics"] = Record::array();
-  records_["differences"] = Record::array();
-  records_["parted_at"] = {{"step", nullptr}, {"threshold", parted_threshold}};
-  records_["importance_name"] = "sensitivity, E |dL/dgate|";
-  records_["cost_name"] = std::string(RemovalCost::in_words) + " (fused model)";
-  records_["heads"] = Record::array();
+  record_.title = "Written dates to ISO dates, in two layouts";
+  record_.task = task_.name;
+  record_.seed = setup.seed;
+  record_.models = {"separate", "fused"};
+  record_.measures = {{.key = "exact_match", .name = "exact match", .unit = "%", .goal = 0.99}};
+  record_.parted_at = Divergence{.threshold = parted_threshold};
+  record_.importance_name = "sensitivity, E |dL/dgate|";
+  record_.cost_name = std::string(RemovalCost::in_words) + " (fused model)";
   for (const HeadId& head : live_heads(fused())) {
-    records_["heads"].push_back(head_record(head));
-    records_["heads"].back()["removed_at"] = nullptr;
+    record_.heads.push_back({.kind = head.kind, .layer = head.layer, .head = head.head});
   }
-  records_["schedule"] = {{{"step", 0}, {"alive", records_["heads"].size()}}};
-  records_["before_after"] = Record::array();
-  records_["config"] = fused().config.to_record();
-  records_["config"].update(Record{{"batch_size", setup.batch_size},
-                                   {"peak_rate", setup.rate},
-                                   {"learn_steps", setup.learn_steps},
-                                   {"prune_steps", setup.prune_steps},
-                                   {"recover_steps", setup.recover_steps},
-                                   {"heads_removed", setup.remove},
-                                   {"telemetry", setup.telemetry},
-                                   {"parameters", count_parameters(fused())},
-                                   {"train_examples", task_.train.size()},
-                                   {"test_examples", task_.test.size()}});
+  record_.schedule = {{0, static_cast<Index>(record_.heads.size())}};
+  record_.config = fused().config.to_record();
+  record_.config.update(Record{{"batch_size", setup.batch_size},
+                               {"peak_rate", setup.rate},
+                               {"learn_steps", setup.learn_steps},
+                               {"prune_steps", setup.prune_steps},
+                               {"recover_steps", setup.recover_steps},
+                               {"heads_removed", setup.remove},
+                               {"telemetry", setup.telemetry},
+                               {"parameters", count_parameters(fused())},
+                               {"train_examples", task_.train.size()},
+                               {"test_examples", task_.test.size()}});
 }
 
 DemoRuns::Arm DemoRuns::make_arm(const char* name, Layout layout, std::uint64_t init, bool prunes) {
@@ -140,7 +131,7 @@ DemoRuns::Arm DemoRuns::make_arm(const char* name, Layout layout, std::uint64_t 
 
 // ---------------------------------------------------------------- the same function?
 
-Record DemoRuns::same_function() {
+StartDifference DemoRuns::same_function() {
   const Seq2SeqBatch batch = Seq2SeqLoader(task_, setup_.batch_size, setup_.seed).next();
   std::vector<Array> logits, sources, targets;
   for (const Arm* arm : both()) {
@@ -157,22 +148,20 @@ Record DemoRuns::same_function() {
   }
   const Distance gradients = gradient_distance(separate(), fused());
   for (Arm* arm : both()) zero_grad(arm->run->model());
-  Record record;
-  record["forward"] = relative_difference(logits[0], logits[1]);
-  record["parameter_gradient"] = gradients.largest;
-  record["input_gradient"] = larger(relative_difference(sources[0], sources[1]),
-                                    relative_difference(targets[0], targets[1]));
-  record["tolerance"] = is_double ? 1e-12 : 2e-6;
-  records_["separate_vs_fused"] = record;
-  return record;
+  record_.separate_vs_fused =
+      StartDifference{.forward = relative_difference(logits[0], logits[1]),
+                      .parameter_gradient = gradients.largest,
+                      .input_gradient = larger(relative_difference(sources[0], sources[1]),
+                                               relative_difference(targets[0], targets[1])),
+                      .tolerance = is_double ? 1e-12 : 2e-6};
+  return *record_.separate_vs_fused;
 }
 
 // ---------------------------------------------------------------- training in lockstep
 
 bool DemoRuns::learn(const OnStep& on_step) {
   if (!train_both(setup_.learn_steps, "learning", on_step)) return false;
-  records_["before_after"].push_back(
-      score(fmt::format("after {} steps", setup_.learn_steps), both()));
+  record_.before_after.push_back(score(fmt::format("after {} steps", setup_.learn_steps), both()));
   fused_.run->save(before_removal_);
   for (Arm* arm : both()) arm->run->add("pruning", *arm->pruner);
   return true;
@@ -185,8 +174,8 @@ bool DemoRuns::train_both(Index steps, const char* phase, const OnStep& on_step)
     for (const Arm* arm : both()) {
       StepReport report = arm->run->step();
       if (!report.telemetry.is_null()) {
-        report.telemetry["model"] = arm->name;
-        records_["telemetry"].push_back(std::move(report.telemetry));
+        record_.telemetry.push_back(struct_of<TelemetryLine>(report.telemetry, "telemetry"));
+        record_.telemetry.back().model = arm->name;
       }
       losses.push_back(report.loss);
       progress.loss = report.loss;
@@ -201,11 +190,10 @@ bool DemoRuns::train_both(Index steps, const char* phase, const OnStep& on_step)
       for (std::size_t i = 0; i < losses.size(); ++i) {
         Arm& arm = *both()[i];
         arm.exact = arm.learner->evaluate()["exact_match"];
-        records_["metrics"].push_back({{"step", steps_done()},
-                                       {"model", arm.name},
-                                       {"phase", phase},
-                                       {"loss", losses[i]},
-                                       {"exact_match", arm.exact}});
+        record_.metrics.push_back({.step = steps_done(),
+                                   .model = arm.name,
+                                   .phase = phase,
+                                   .numbers = {{"loss", losses[i]}, {"exact_match", arm.exact}}});
       }
     }
     progress.step = step;
@@ -227,74 +215,66 @@ void DemoRuns::record_difference(Index step) {
   const double forward =
       relative_difference(separate()(batch.source, batch.source_lengths, batch.target_in).value(),
                           fused()(batch.source, batch.source_lengths, batch.target_in).value());
-  records_["differences"].push_back({{"step", step},
-                                     {"forward", forward},
-                                     {"parameter", parameters.largest},
-                                     {"key_bias", parameters.key_bias}});
-  Record& parted = records_["parted_at"]["step"];
-  if (parted.is_null() && parameters.largest > parted_threshold) parted = step;
+  record_.differences.push_back({step, forward, parameters.largest, parameters.key_bias});
+  std::optional<Index>& parted = record_.parted_at->step;
+  if (!parted && parameters.largest > parted_threshold) parted = step;
 }
 
-Record DemoRuns::score(const std::string& label, const std::vector<Arm*>& arms) {
-  Record record{{"label", label},
-                {"steps", arms.back()->run->steps()},
-                {"heads", live_heads(arms.back()->run->model()).size()},
-                {"exact_match", Record::object()}};
+ComparisonRow DemoRuns::score(const std::string& label, const std::vector<Arm*>& arms) {
+  std::vector<std::pair<std::string, double>> exact;
   for (const Arm* arm : arms) {
-    record["exact_match"][arm->name] = arm->learner->test()["exact_match"];
+    exact.emplace_back(arm->name, arm->learner->test()["exact_match"].get<double>());
   }
-  record["parameters"] = count_parameters(arms.back()->run->model());
-  return record;
+  Module& model = arms.back()->run->model();
+  return {.label = label,
+          .steps = arms.back()->run->steps(),
+          .heads = static_cast<Index>(live_heads(model).size()),
+          .exact_match = std::move(exact),
+          .parameters = static_cast<double>(count_parameters(model))};
 }
 
 // ---------------------------------------------------------------- looking
 
 void DemoRuns::look() {
   const Evaluating quiet(fused());
-  records_["examples"] = Record::array();
+  record_.examples.clear();
   // Three sentences of different length, the year written in digits.
   for (const auto& [source, answers] : task_.test) {
     const std::string sentence = task_.source.decode(source),
                       date = task_.target.decode(answers[0]);
     const std::size_t length = sentence.size();
-    const bool wanted = records_["examples"].size() == 0 ? length < 18 : length >= 18;
+    const bool wanted = record_.examples.empty() ? length < 18 : length >= 18;
     if (!wanted || sentence.find(date.substr(0, 4)) == std::string::npos) continue;
     const std::vector<Seq2SeqExample> pair{{source, answers[0]}};
     const Seq2SeqBatch batch = make_batch(pair, {0}, task_.source, task_.target);
     HeadProbe probe;
     probe.maps = true;
     fused()(batch.source, batch.source_lengths, batch.target_in, &probe);
-    Record example;
-    example["source"] = symbols_of(task_.source, source);
-    example["target"] = symbols_of(task_.target, answers[0]);
-    example["decoder_input"] = symbols_of(task_.target, answers[0]);
+    ExampleRecord& example = record_.examples.emplace_back();
+    example.source = symbols_of(task_.source, source);
+    example.target = example.decoder_input = symbols_of(task_.target, answers[0]);
     // What is written at position i was read as input at i + 1.
-    example["decoder_input"].insert(example["decoder_input"].begin(), "^");
-    example["target"].push_back("$");
-    example["maps"] = map_records(fused(), probe);
-    records_["examples"].push_back(example);
-    if (records_["examples"].size() == 3) break;
+    example.decoder_input.insert(example.decoder_input.begin(), "^");
+    example.target.push_back("$");
+    example.maps = map_records(fused(), probe);
+    if (record_.examples.size() == 3) break;
   }
 }
 
-Record DemoRuns::year_reader() const {
-  const Record& example = records_.at("examples").at(0);
+DemoRuns::Reader DemoRuns::year_reader() const {
+  const ExampleRecord& example = record_.examples.at(0);
   std::string sentence, year;
-  for (const Record& symbol : example["source"]) sentence += symbol.get<std::string>();
-  for (std::size_t i = 0; i < 4; ++i) year += example["target"][i].get<std::string>();
+  for (const std::string& token : example.source) sentence += token;
+  for (std::size_t i = 0; i < 4; ++i) year += example.target[i];
   const std::size_t place = sentence.find(year);
-  Record best{{"layer", 0}, {"head", 0}, {"share", 0.0}, {"example", 0}};
-  for (const Record& map : example["maps"]) {
-    if (map["kind"] != "cross") continue;
+  Reader best;
+  for (const MapRecord& map : example.maps) {
+    if (map.kind != AttentionKind::cross) continue;
     double share = 0;  // mean over the year's digits of the weight on the year
     for (std::size_t i = 0; i < 4; ++i) {
-      for (std::size_t j = place; j < place + 4; ++j) share += map["rows"][i][j].get<double>() / 4;
+      for (std::size_t j = place; j < place + 4; ++j) share += map.rows[i][j] / 4;
     }
-    if (share > best["share"]) {
-      best["layer"] = map["layer"];
-      best["head"] = map["head"];
-      best["share"] = share;
-    }
+    if (share > best.share) best = {map, share};
   }
   return best;
 }
@@ -318,14 +298,14 @@ bool DemoRuns::remove_heads(const OnStep& on_step) {
   for (Arm* arm : both()) arm->pruner->choose();
   const std::vector<HeadScore> costs = measured_removal_cost(*fused_.learner, 256);
   for (std::size_t i = 0; i < of_fused_.size(); ++i) {
-    records_["heads"][i]["importance"] = {{"separate", of_separate_[i].score},
-                                          {"fused", of_fused_[i].score}};
-    records_["heads"][i]["cost"] = costs[i].score;
+    record_.heads[i].importance = {
+        {{"separate", of_separate_[i].score}, {"fused", of_fused_[i].score}}};
+    record_.heads[i].cost = costs[i].score;
   }
   if (!train_both(setup_.prune_steps + setup_.recover_steps, "removing heads", on_step)) {
     return false;
   }
-  records_["before_after"].push_back(score(
+  record_.before_after.push_back(score(
       fmt::format("after {} steps, {} heads removed", setup_.steps(), setup_.remove), both()));
   return true;
 }
@@ -336,11 +316,11 @@ void DemoRuns::note_removals() {
   bool any = false;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     if (heads[i].removed_at != steps_done()) continue;
-    records_["heads"][i]["removed_at"] = steps_done();
+    record_.heads[i].removed_at = steps_done();
     any = true;
   }
   if (any) {
-    records_["schedule"].push_back({{"step", steps_done()}, {"alive", live_heads(fused()).size()}});
+    record_.schedule.push_back({steps_done(), static_cast<Index>(live_heads(fused()).size())});
   }
 }
 
@@ -353,10 +333,10 @@ void DemoRuns::measure_cost() {
   const std::vector<double> ms = median_step_ms({&full, &fused()}, batch, 25);
   std::size_t i = 0;
   for (Seq2Seq* model : {&full, &fused()}) {
-    Record& record = records_["before_after"].at(i);
-    record["step_ms"] = ms[i];
-    record["attention_ms"] = operation_ms(*model, batch, "attention", 10);
-    record["memory_bytes"] = step_bytes(*model, batch);
+    ComparisonRow& row = record_.before_after.at(i);
+    row.step_ms = ms[i];
+    row.attention_ms = operation_ms(*model, batch, "attention", 10);
+    row.memory_bytes = static_cast<double>(step_bytes(*model, batch));
     ++i;
   }
   step_ms_before_ = ms[0];
@@ -382,35 +362,31 @@ bool DemoRuns::train_whole(const OnStep& on_step) {
       return false;
     }
   }
-  Record& rows = records_["before_after"];
-  Record row = score(fmt::format("after {} steps, all heads", setup_.steps()), {&whole});
-  for (const char* cost : {"step_ms", "attention_ms", "memory_bytes"}) {
-    row[cost] = rows.at(0).at(cost);  // a model of the same size
-  }
+  std::vector<ComparisonRow>& rows = record_.before_after;
+  ComparisonRow row = score(fmt::format("after {} steps, all heads", setup_.steps()), {&whole});
+  row.step_ms = rows.at(0).step_ms;  // of a model of the same size
+  row.attention_ms = rows.at(0).attention_ms;
+  row.memory_bytes = rows.at(0).memory_bytes;
   rows.insert(rows.begin() + 1, row);
   return true;
 }
 
 Record DemoRuns::summary() const {
-  const Record& rows = records_.at("before_after");
-  const auto lower = [](const Record& row) {
-    const Record& exact = row.at("exact_match");
-    return std::min(exact.at("separate").get<double>(), exact.at("fused").get<double>());
-  };
-  const Record& heads = records_.at("heads");
+  const std::vector<ComparisonRow>& rows = record_.before_after;
+  const auto lower = [](const ComparisonRow& row) { return row.exact_match.range()->first; };
+  const auto alive = [](const HeadRecord& head) { return !head.removed_at.has_value(); };
   return {{"task", task_.name},
           {"seed", setup_.seed},
-          {"heads_total", heads.size()},
-          {"heads_alive", std::count_if(heads.begin(), heads.end(),
-                                        [](const Record& h) { return h["removed_at"].is_null(); })},
+          {"heads_total", record_.heads.size()},
+          {"heads_alive", std::count_if(record_.heads.begin(), record_.heads.end(), alive)},
           {"exact_match_before", lower(rows.front())},
-          {"exact_match_as_long", rows.at(1).at("exact_match").at("fused")},
+          {"exact_match_as_long", json_of(rows.at(1).exact_match.of("fused"))},
           {"exact_match_after", lower(rows.back())},
           {"step_ms_before", step_ms_before_},
           {"step_ms_after", step_ms_after_},
-          {"separate_vs_fused", records_.at("separate_vs_fused")},
-          {"parted_at", records_.at("parted_at")},
-          {"before_after", rows}};
+          {"separate_vs_fused", json_of(record_.separate_vs_fused)},
+          {"parted_at", json_of(record_.parted_at)},
+          {"before_after", json_of(rows)}};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -42,8 +42,7 @@ class DemoRuns {
 
   /// How far forward pass, parameter gradients and the gradient at the embeddings' output are apart
   /// on one batch: max |difference| / max |value| of the worst tensor, without the key biases.
-  /// {"forward", "parameter_gradient", "input_gradient", "tolerance"}
-  Record same_function();
+  StartDifference same_function();
 
   /// Called after every step of the models in training; `measured` is set where they were
   /// evaluated. Returning false stops the training (learn(), remove_heads() and train_whole() then
@@ -72,14 +71,17 @@ class DemoRuns {
   /// all heads: the model to compare the pruned one with.
   bool train_whole(const OnStep& on_step);
 
-  /// All records so far, in the form that write_report() takes.
-  const Record& records() const { return records_; }
+  /// The record so far, in the form that write_report() takes.
+  const RunRecord& record() const { return record_; }
   /// Task, seed, heads, exact match, step time, separate_vs_fused.
   Record summary() const;
   /// The cross-attention head with the largest share of its weights on the year in the source while
   /// the year's digits are written, in the first example where the year is written in digits.
-  /// {"layer", "head", "share", "example"}
-  Record year_reader() const;
+  struct Reader {
+    MapRecord map{};
+    double share = 0;
+  };
+  Reader year_reader() const;
 
   Seq2Seq& separate() { return separate_.learner->seq2seq(); }
   Seq2Seq& fused() { return fused_.learner->seq2seq(); }
@@ -101,7 +103,7 @@ class DemoRuns {
   bool train_both(Index steps, const char* phase, const OnStep& on_step);
   void note_removals();
   void record_difference(Index step);
-  Record score(const std::string& label, const std::vector<Arm*>& arms);
+  ComparisonRow score(const std::string& label, const std::vector<Arm*>& arms);
 
   DemoSetup setup_;
   std::filesystem::path before_removal_;
@@ -109,7 +111,7 @@ class DemoRuns {
   std::vector<HeadScore> of_separate_, of_fused_;  // sensitivities, when the heads are chosen
   Arm separate_, fused_;
   double step_ms_before_ = 0, step_ms_after_ = 0;
-  Record records_;
+  RunRecord record_;
 };
 
 }  // namespace HEADROOM_PRECISION

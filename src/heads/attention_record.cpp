@@ -154,7 +154,9 @@ Record all_heads(Module& model) {
   for (const NamedAttention& found : attentions(model)) {
     const auto alive = found.attention->alive();
     for (Index head = 0; head < found.attention->config().heads; ++head) {
-      heads.push_back(head_record(found.id(head)));
+      heads.push_back({{"kind", name_of(found.id(head).kind)},
+                       {"layer", found.id(head).layer},
+                       {"head", head}});
       heads.back()["removed"] = std::find(alive.begin(), alive.end(), head) == alive.end();
     }
   }
@@ -235,7 +237,7 @@ Record attention_record(const SavedModel& saved, const AttentionQuestion& questi
     record["example"]["source"] = shown_tokens(tokens, passage.source);
     record["answer"] = class_answer(saved.about, look());
   }
-  record["example"]["maps"] = map_records(model, probe);
+  record["example"]["maps"] = json_of(map_records(model, probe));
   record["ids"] = {
       {"source", passage.source}, {"target_in", passage.target_in}, {"target", passage.target}};
   return record;

@@ -28,12 +28,12 @@ const DemoRuns::OnStep go_on = [](const DemoRuns::Progress&) { return true; };
 TEST_CASE("the demo starts with one function in two layouts and ends with half of the heads") {
   const TemporaryFolder folder;
   DemoRuns job(small_demo(), folder.path());
-  const Record same = job.same_function();
-  for (const char* part : {"forward", "parameter_gradient", "input_gradient"}) {
-    INFO(part);
-    CHECK(same[part].get<double>() <= same["tolerance"].get<double>());
+  const StartDifference same = job.same_function();
+  for (const auto& part :
+       {std::optional(same.forward), same.parameter_gradient, same.input_gradient}) {
+    CHECK(part.value() <= same.tolerance.value());
   }
-  CHECK(same["input_gradient"].get<double>() > 0);  // compared, and rounded differently
+  CHECK(same.input_gradient.value() > 0);  // compared, and rounded differently
 
   Index steps = 0;
   CHECK(job.learn([&](const auto& progress) {
@@ -42,9 +42,9 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   }));
   CHECK(steps == 12);
   job.look();
-  CHECK(job.records()["examples"].size() == 3);
-  CHECK(job.records()["examples"][0]["maps"].size() == 24);
-  CHECK(job.year_reader()["share"].get<double>() > 0);
+  CHECK(job.record().examples.size() == 3);
+  CHECK(job.record().examples[0].maps.size() == 24);
+  CHECK(job.year_reader().share > 0);
 
   Index alive = 24;
   CHECK(job.remove_heads([&](const auto& progress) {
@@ -63,18 +63,18 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   CHECK(whole_steps == 14);
 
   // Before removal, as long with all heads, after removal: in this order.
-  const Record& rows = job.records()["before_after"];
+  const std::vector<ComparisonRow>& rows = job.record().before_after;
   REQUIRE(rows.size() == 3);
-  CHECK(rows[0]["label"] == "after 12 steps");
-  CHECK(rows[1]["label"] == "after 26 steps, all heads");
-  CHECK(rows[2]["label"] == "after 26 steps, 12 heads removed");
-  CHECK(rows[0]["steps"] == 12);
-  CHECK(rows[1]["steps"] == rows[2]["steps"]);
-  CHECK(rows[1]["heads"] == 24);
-  CHECK(rows[2]["heads"] == 12);
-  CHECK(rows[1]["parameters"] == rows[0]["parameters"]);
-  CHECK(rows[1]["parameters"] > rows[2]["parameters"]);
-  CHECK(rows[1]["exact_match"].size() == 1);
+  CHECK(rows[0].label == "after 12 steps");
+  CHECK(rows[1].label == "after 26 steps, all heads");
+  CHECK(rows[2].label == "after 26 steps, 12 heads removed");
+  CHECK(rows[0].steps == 12);
+  CHECK(rows[1].steps == rows[2].steps);
+  CHECK(rows[1].heads == 24);
+  CHECK(rows[2].heads == 12);
+  CHECK(rows[1].parameters == rows[0].parameters);
+  CHECK(rows[1].parameters.mean() > rows[2].parameters.mean());
+  CHECK(rows[1].exact_match.values().size() == 1);
 
   const Record summary = job.summary();
   CHECK(summary["task"] == "dates");
@@ -82,35 +82,31 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   CHECK(summary["heads_total"] == 24);
   CHECK(summary["heads_alive"] == 12);
   CHECK(summary["step_ms_after"].get<double>() > 0);
-  CHECK(summary["separate_vs_fused"] == same);
+  CHECK(summary["separate_vs_fused"] == json_of(same));
 
   // The removed heads are the twelve with the smallest sums of sensitivities.
   double largest_gone = 0, smallest_kept = 1e300;
-  for (const Record& head : job.records()["heads"]) {
-    const double sum =
-        head["importance"]["separate"].get<double>() + head["importance"]["fused"].get<double>();
-    if (head["removed_at"].is_null()) {
+  for (const HeadRecord& head : job.record().heads) {
+    const double sum = head.importance.of("separate").value() + head.importance.of("fused").value();
+    if (!head.removed_at) {
       smallest_kept = std::min(smallest_kept, sum);
     } else {
-      CHECK(head["removed_at"].get<Index>() > 12);
+      CHECK(*head.removed_at > 12);
       largest_gone = std::max(largest_gone, sum);
     }
   }
   CHECK(largest_gone <= smallest_kept);
-  for (const Record& head : job.records()["heads"]) CHECK(head["cost"].is_number_float());
+  for (const HeadRecord& head : job.record().heads) CHECK(head.cost.has_value());
 
   // Telemetry counts the steps of all parts; a head is in it as long as it lives.
   std::vector<Index> measured;
-  for (const Record& line : job.records()["telemetry"]) {
-    const Index at = line["step"].get<Index>();
-    measured.push_back(at);
-    CHECK(line["model"] == "fused");
-    for (const Record& head : job.records()["heads"]) {
-      const HeadId id{AttentionKind::encoder_self, head["layer"], head["head"]};
-      const std::string name = head["kind"].get<std::string>() + id.text().substr(7);
-      const Record& names = line["heads"];
-      const bool gone = !head["removed_at"].is_null() && head["removed_at"].get<Index>() < at;
-      CHECK((std::find(names.begin(), names.end(), name) == names.end()) == gone);
+  for (const TelemetryLine& line : job.record().telemetry) {
+    measured.push_back(line.step);
+    CHECK(line.model == "fused");
+    for (const HeadRecord& head : job.record().heads) {
+      const bool gone = head.removed_at && *head.removed_at < line.step;
+      CHECK((std::find(line.heads.begin(), line.heads.end(), head.id()) == line.heads.end()) ==
+            gone);
     }
   }
   CHECK(measured == std::vector<Index>{5, 10, 15, 20, 25});
@@ -131,7 +127,7 @@ TEST_CASE("the same seed gives the same records to the bit") {
     DemoRuns job(small_demo(), folder.path());
     job.learn(go_on);
     job.remove_heads(go_on);
-    each = job.records();
+    each = json_of(job.record());
   }
   CHECK(records[0] == records[1]);
 }
