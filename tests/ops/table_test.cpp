@@ -106,7 +106,14 @@ TEST_CASE("every operation of the public headers has its row") {
   }
   for (const Row& row : operations()) ++rows[row.declared];
   CHECK(declared.size() > 35);
-  CHECK(rows == declared);
+  for (const auto& [name, count] : declared) {  // every overload has a row, some have several
+    INFO(name << " is declared " << count << " times");
+    CHECK(rows[name] >= count);
+  }
+  for (const auto& [name, count] : rows) {
+    INFO(name << " is declared nowhere");
+    CHECK(declared.count(name) == 1);
+  }
 }
 
 TEST_CASE("every composed twin is compared with its fused operation") {
