@@ -101,15 +101,27 @@ const char* lab_front_page(const Record& records) {
   return records["kind"] == "lab-all" ? "index.html" : "report.html";
 }
 
+namespace {
+/// Throws DataError with the remedy when the records are broken or of another version.
+template <class T>
+T laboratory_records(const Record& records, const std::string& origin) {
+  try {
+    return struct_of<T>(records, origin);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}; run the experiment again to renew its records", error.what()));
+  }
+}
+}  // namespace
+
 void write_lab_run(const Record& records, const std::filesystem::path& file) {
   const std::string origin = "records.json";
   if (records["kind"] == "lab") {
-    const auto record = struct_of<LabRecord>(records, origin);
+    const auto record = laboratory_records<LabRecord>(records, origin);
     check(record);
     write_lab_page(record, file);
     return;
   }
-  const auto run = struct_of<LabRun>(records, origin);
+  const auto run = laboratory_records<LabRun>(records, origin);
   for (const LabRecord& record : run.experiments) {
     check(record);
     const std::filesystem::path name = record.file;

@@ -60,8 +60,7 @@ std::string fitted_table(std::vector<std::string> titles,
   }
   const std::string other = table_text(top, turned, style, 2 * indent);
   if (widest(other) >= widest(plain)) return plain;
-  return fmt::format("{:{}}(turned to be narrower: each row was a column)\n", "", 2 * indent) +
-         other;
+  return fmt::format("{:{}}(transposed to fit: each row was a column)\n", "", 2 * indent) + other;
 }
 
 // ---------------------------------------------------------------- the contents of a block

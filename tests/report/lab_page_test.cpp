@@ -61,8 +61,8 @@ TEST_CASE("a table that is wider than the terminal is turned, and says so") {
   TerminalStyle plain;
   plain.unicode = false;
   const std::string text = lab_text(record, plain);
-  CHECK_THAT(text, Contains("    (turned to be narrower: each row was a column)\n"));
-  CHECK_THAT(text, Contains("\n    a long title 7           7        7\n"));
+  CHECK_THAT(text, Contains("    (transposed to fit: each row was a column)\n"));
+  CHECK_THAT(text, Contains("\n    a long title 7           7                      7\n"));
   plain.columns = 300;
   CHECK_THAT(lab_text(record, plain), !Contains("turned"));
 }
