@@ -9,12 +9,12 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Deals examples out in batches: every example once per epoch, in an order that depends on seed
-/// and epoch only, examples of similar length together. The last batch of an epoch may be smaller.
-/// Its state is a position, so a resumed run gets the same batches.
+/// Divides examples into batches: every example once per epoch, in an order that depends on seed
+/// and epoch only, with examples of similar length together. The last batch of an epoch may be
+/// smaller. The state is a position, so a resumed run gets the same batches.
 class BatchPlan : public Stateful {
  public:
-  /// `lengths` [examples]. Throws UsageError without examples or for a batch size below 1.
+  /// `lengths` [examples]. Throws UsageError if it is empty or the batch size is below 1.
   BatchPlan(std::vector<Index> lengths, Index batch_size, std::uint64_t seed);
 
   /// The examples of the next batch.
@@ -23,11 +23,11 @@ class BatchPlan : public Stateful {
   Index epoch() const { return epoch_; }        // epochs completed
   Index position() const { return position_; }  // batches taken from the current one
   Index batches_per_epoch() const { return static_cast<Index>(batches_.size()); }
-  /// Epochs completed, with the fraction of the current one.
+  /// Epochs completed, plus the fraction of the current one.
   double progress() const;
 
   void save_state(StateWriter to) const override;
-  /// Throws FileError also when the data or the batch size are not those of the saved plan.
+  /// Throws FileError also if the data or the batch size differ from those of the saved plan.
   void load_state(const StateReader& from) override;
 
  private:

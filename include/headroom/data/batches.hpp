@@ -27,7 +27,7 @@ struct Seq2SeqBatch {
   Ids source_lengths;                          // [B]
   Ids target_in;                               // [B, Tt]: <bos>, target; padded with <pad>
   Ids labels;                                  // [B, Tt]: target, <eos>; padded with -100
-  Ids target_lengths;                          // [B], <eos> counted
+  Ids target_lengths;                          // [B], including <eos>
   std::vector<Index> examples;                 // [B], their indices in the set
   Index source_tokens = 0, target_tokens = 0;  // without padding
 };
@@ -53,17 +53,16 @@ struct TextBatch {
   Ids inputs;  // [B, T]
   Ids labels;  // [B, T]; -100 where the text has ended
 };
-/// The windows of training step `step`: `batch_size` random places of the text, the same for the
-/// same seed and step, so that the step is all there is to save. Throws UsageError when the text is
-/// not longer than `length`.
+/// The windows of training step `step`, at `batch_size` random positions of the text. They depend
+/// on seed and step only, so a checkpoint needs to save only the step. Throws UsageError when the
+/// text is not longer than `length`.
 TextBatch random_windows(std::span<const std::int32_t> text, Index batch_size, Index length,
                          std::uint64_t seed, Index step);
 /// The whole text in windows side by side: every token but the first is a label once.
 std::vector<TextBatch> evaluation_windows(std::span<const std::int32_t> text, Index batch_size,
                                           Index length);
 
-/// An endless stream of training batches: a BatchPlan whose batches are made. Set and vocabularies
-/// must outlive it.
+/// An endless stream of training batches that follow a BatchPlan. The task must outlive it.
 class Seq2SeqLoader {
  public:
   Seq2SeqLoader(const Seq2SeqTask& task, Index batch_size, std::uint64_t seed);

@@ -1,4 +1,4 @@
-// Tasks over files from outside: a pronouncing dictionary, a text, a list of names.
+// Tasks that read a file: a pronouncing dictionary, a text, a list of names.
 #pragma once
 
 #include "headroom/data/task.hpp"
@@ -6,22 +6,23 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The set that a word belongs to, by a hash of its letters alone, 90 : 5 : 5.
+/// The set that a word belongs to, determined by a hash of its letters only, 90 : 5 : 5.
 enum class Split { train, validation, test };
 Split split_of_word(std::string_view headword);
 
 /// Letters -> phonemes from a dictionary in CMUdict's format: `word PH ON EMES`, further
 /// pronunciations as `word(2) ...`, comments after ` #` and in lines that start with `;;;`.
-/// All pronunciations of a word stay in one set: pairs in training, answers elsewhere. Stress marks
-/// go unless options.stress. Throws FileError and DataError (`file:line: ...`).
+/// All pronunciations of a word are in one set: as pairs in training, as accepted answers
+/// elsewhere. Stress marks are removed unless options.stress is set. Throws FileError and DataError
+/// (`file:line: ...`).
 Seq2SeqTask read_g2p_task(const TaskOptions& options);
 
-/// Characters of a text file: the first nine tenths to train on, the rest for validation.
-/// Throws FileError, and DataError when one part is too short: for a window and the character after
-/// it, for a character and the next.
+/// Characters of a text file: the first 90 % for training, the rest for validation. Throws
+/// FileError, and DataError if the training part is too short for a window and the character after
+/// it, or the validation part has fewer than 2 characters.
 TextCorpus read_text_corpus(const TaskOptions& options);
 
-/// Names, one a line, over the letters that occur and <bos>.
+/// Names, one per line. The vocabulary is the letters that occur and <bos>.
 struct NameList {
   Vocabulary vocabulary;
   std::vector<Tokens> names;

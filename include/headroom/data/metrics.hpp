@@ -1,4 +1,4 @@
-// How well answers match what was asked for.
+// Metrics that compare answers with accepted answers.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Sums over answers; from them the rates. For phonemes, symbol_error_rate() is the PER and
-/// word_error_rate() the WER.
+/// Sums over answers, and the error rates computed from them. For phonemes, symbol_error_rate() is
+/// the PER and word_error_rate() the WER.
 struct SequenceScore {
   Index answers = 0;
   Index exact = 0;             // equal to one of the accepted answers
   Index edits = 0;             // to the nearest accepted answer (the first of equally near ones)
-  Index reference_length = 0;  // symbols of those nearest answers
+  Index reference_length = 0;  // tokens of those nearest answers
 
-  /// Throws UsageError without an accepted answer.
+  /// Throws UsageError if there is no accepted answer.
   void add(std::span<const std::int32_t> answer, std::span<const Tokens> accepted);
 
-  /// Shares in [0, 1] (the symbol error rate may exceed 1); 0 without answers.
+  /// Fractions in [0, 1] (the symbol error rate may exceed 1); 0 without answers.
   double exact_match() const;
   double symbol_error_rate() const;
   double word_error_rate() const;

@@ -1,4 +1,4 @@
-// What a model can be trained on: tasks with their vocabularies and disjoint sets of examples.
+// Training tasks: vocabularies and disjoint sets of examples.
 #pragma once
 
 #include <filesystem>
@@ -13,18 +13,18 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A source and what it becomes. Neither holds <bos> or <eos>.
+/// A source and its target, both without <bos> and <eos>.
 struct Seq2SeqExample {
   Tokens source, target;
 };
 
-/// A source and every answer that counts as right; the first one is the usual one.
+/// A source and every answer that counts as correct; the first is the usual one.
 struct Seq2SeqQuestion {
   Tokens source;
   std::vector<Tokens> answers;
 };
 
-/// One sequence becomes another. No source of one set occurs in another set.
+/// Maps one sequence to another. No source of one set occurs in another set.
 struct Seq2SeqTask {
   std::string name;
   Vocabulary source, target;
@@ -32,21 +32,21 @@ struct Seq2SeqTask {
   std::vector<Seq2SeqQuestion> validation, test;
   SkippedLines skipped;  // of the data file, if there is one
 
-  /// Longest source and target of all sets, without <bos> and <eos>: what positions must reach.
+  /// Maximum length of the sources and targets of all sets, without <bos> and <eos>.
   Index longest_source() const;
   Index longest_target() const;
 };
 
-/// Questions as pairs with their first answers, in the same order: for a loss.
+/// Pairs each question with its first answer, in the same order: for a loss.
 std::vector<Seq2SeqExample> first_answers(const std::vector<Seq2SeqQuestion>& questions);
 
-/// A sequence and the number of its class.
+/// A sequence and the index of its class.
 struct LabelledExample {
   Tokens tokens;
   std::int32_t label = 0;
 };
 
-/// A sequence belongs to a class. No input of one set occurs in another set.
+/// Assigns a class to a sequence. No input of one set occurs in another set.
 struct ClassificationTask {
   std::string name;
   Vocabulary tokens;
@@ -56,7 +56,7 @@ struct ClassificationTask {
   Index longest() const;
 };
 
-/// One long text; its last tenth, uncut, is for validation.
+/// One long text. Its last 10 % is for validation.
 struct TextCorpus {
   std::string name;
   Vocabulary vocabulary;
@@ -65,17 +65,17 @@ struct TextCorpus {
 
 using Task = std::variant<Seq2SeqTask, ClassificationTask, TextCorpus>;
 
-/// How a task is made. Zero sizes mean the task's own.
+/// Options of make_task(). A size of 0 selects the task's default.
 struct TaskOptions {
   std::uint64_t seed = 1;
   Index train = 0, validation = 0, test = 0;  // examples, for generated tasks
   std::filesystem::path data{};               // file, for tasks that need one
   bool skip_bad_lines = false;
-  Index window = 0;     // text: what is trained on must be longer; 0: no matter
+  Index window = 0;     // text: the training part must be longer; 0: not checked
   bool stress = false;  // g2p: keep the stress marks of vowels (AH0, AH1, AH2)
 };
 
-/// A task's line in a list.
+/// Entry of task_list().
 struct TaskInfo {
   std::string name;
   std::string summary;  // "written dates -> ISO dates"
@@ -85,15 +85,15 @@ struct TaskInfo {
 /// All tasks: those of headroom, then those that were added.
 std::vector<TaskInfo> task_list();
 
-/// Registers a task of your own: make_task() and task_list() know it from now on. `make` throws the
-/// exceptions of make_task(). Do it before threads start. Throws UsageError for a name that is
-/// empty or taken, and without a function.
+/// Registers a user-defined task for make_task() and task_list(). `make` throws the exceptions of
+/// make_task(). Call it before any thread starts. Throws UsageError for a name that is empty or
+/// taken, and for an empty function.
 using TaskFactory = std::function<Task(const TaskOptions&)>;
 void add_task(TaskInfo info, TaskFactory make);
 
-/// Makes a task by name. Throws UsageError for an unknown name (with the list and the nearest), for
-/// a missing or superfluous data path, and for sizes that the task cannot provide; DataError and
-/// FileError for bad data.
+/// Makes a task by name. Throws UsageError for an unknown name (lists the names and suggests the
+/// nearest), for a missing or superfluous data path, and for sizes that the task cannot provide.
+/// Throws DataError and FileError for bad data.
 Task make_task(const std::string& name, const TaskOptions& options = {});
 
 }  // namespace HEADROOM_PRECISION

@@ -1,4 +1,4 @@
-// Vocabulary: symbols and their numbers.
+// Vocabulary: tokens and their ids.
 #pragma once
 
 #include <cstdint>
@@ -13,52 +13,54 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A sequence of symbol numbers.
+/// A sequence of token ids.
 using Tokens = std::vector<std::int32_t>;
 
-/// How a text falls into symbols: code points of UTF-8, or words between spaces.
+/// How a text is split into tokens: code points of UTF-8, or words between spaces.
 enum class Symbols { characters, words };
 
-/// Which symbols that no text contains come first in the vocabulary.
+/// The special tokens, which come first in the vocabulary and occur in no text.
 enum class Specials {
-  none,  // a text model reads and writes plain text only
+  none,  // a text model reads and generates plain text only
   bos,   // <bos> = 0 marks both ends of a text
   all    // <pad> = 0, <bos> = 1, <eos> = 2, <unk> = 3: sequence to sequence, classification
 };
 
-/// A two-way table of symbols. Special ones are never found in a text, even when it spells them.
+/// Maps tokens to ids and back. Special tokens are never found in a text, even if it spells them.
 class Vocabulary {
  public:
-  /// Throws UsageError when a symbol occurs twice.
+  /// Throws UsageError when a token occurs twice.
   Vocabulary(Symbols kind, Specials specials, std::vector<std::string> symbols);
-  /// The symbols that occur in `text`, in byte order. Throws DataError for malformed UTF-8.
+  /// The tokens that occur in `text`, in byte order. Throws DataError for malformed UTF-8.
   static Vocabulary of_text(Symbols kind, Specials specials, std::string_view text);
 
-  /// Number of symbols, specials included.
+  /// Number of tokens, specials included.
   Index size() const { return static_cast<Index>(symbols_.size()); }
   Symbols kind() const { return kind_; }
   Specials specials() const { return specials_; }
 
-  /// Throw UsageError when this vocabulary has no such symbol.
+  /// Throw UsageError when this vocabulary has no such token.
   std::int32_t pad() const;
   std::int32_t bos() const;
   std::int32_t eos() const;
   std::int32_t unk() const;
 
-  /// The symbols of a text, known or not. Throws DataError for malformed UTF-8.
+  /// Splits a text into tokens, known or not. Throws DataError for malformed UTF-8.
   std::vector<std::string> symbols_in(std::string_view text) const;
-  /// Whether a symbol is one of those that texts may contain, and how many there are of them.
+  /// Whether a token is known and not special, and the number of such tokens.
   bool knows(const std::string& symbol) const { return numbers_.contains(symbol); }
   Index plain_size() const { return static_cast<Index>(numbers_.size()); }
 
-  /// Unknown symbols become <unk>; without one they throw DataError, as malformed UTF-8 does.
+  /// Ids of the tokens of a text, <unk> for unknown ones. Throws DataError for an unknown token if
+  /// there is no <unk>, and for malformed UTF-8.
   Tokens encode(std::string_view text) const;
-  /// The text up to <eos>; other specials are left out. Throws UsageError for a number outside.
+  /// The text up to <eos>, without other specials. Throws UsageError for an id outside the
+  /// vocabulary.
   std::string decode(std::span<const std::int32_t> tokens) const;
-  /// Throws UsageError for a number outside the vocabulary.
+  /// Throws UsageError for an id outside the vocabulary.
   const std::string& symbol(std::int32_t token) const;
 
-  /// For checkpoints. from_record() throws FileError, naming `origin`, for one that is malformed.
+  /// For checkpoints. from_record() throws FileError, naming `origin`, for a malformed record.
   Record record() const;
   static Vocabulary from_record(const Record& record, const std::string& origin);
 

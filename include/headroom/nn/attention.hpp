@@ -1,4 +1,4 @@
-// Attention: several heads each look at the memory in their own way. The interface of all layouts.
+// Multi-head attention: the interface that all layouts share.
 #pragma once
 
 #include <functional>
@@ -18,9 +18,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// How the heads' projections are stored: one Linear per head, one for all heads, or one small one
-/// that every head reuses.
-/// add_layout() gives out further values.
+/// How the heads' projections are stored: one Linear per head, one for all heads, or one small
+/// Linear that every head reuses. add_layout() returns further values.
 enum class Layout : int { separate, fused, shared };
 const char* name_of(Layout layout);
 /// Throws UsageError that lists the names and suggests the nearest.
@@ -37,16 +36,16 @@ struct AttentionConfig {
   FanPolicy init = FanPolicy::per_matrix;
 };
 
-/// What to ask of an attention beyond its output.
+/// Which results an attention returns besides its output.
 struct AttentionAsk {
   bool maps = false;      // the weights
   bool head_out = false;  // each head's output before its gate
-  bool rows = false;      // statistics of each row of weights
+  bool rows = false;      // the row statistics of the weights
   Tensor gates;           // [H], [B, H] or [B, H, Tq], H original: multiply each head's output
 };
 
-/// The answer. maps and head_out hold the live heads in ascending original order and are on the
-/// tape.
+/// Results of an attention. maps and head_out hold the live heads in ascending original order and
+/// are on the tape.
 struct AttentionOut {
   Tensor y;         // [B, Tq, C]
   Tensor maps;      // [B, live, Tq, Tk] when asked for
@@ -60,10 +59,10 @@ struct KeyValueCache {
   Index length = 0;    // positions filled
   Index capacity = 0;  // longest sequence; set before the first use
   bool fixed = false;  // cross-attention: filled by the first call, then only read
-  Index answered = 0;  // of a fixed one: queries so far
+  Index answered = 0;  // if fixed: number of queries so far
   /// Row b becomes the former row rows[b] (beam search); there may be fewer than before.
   void reorder(std::span<const Index> rows);
-  /// Makes room for that many positions in all; what is filled stays.
+  /// Reserves capacity for `positions` positions in total and keeps the filled ones.
   void reserve(Index positions);
 };
 
@@ -77,8 +76,9 @@ struct ParameterEdit {
   bool gone = false;
 };
 
-/// Which part of a head a slice of a parameter is. `score_bias`: its slope or its column of a table
-/// (AttentionOptions::score_bias). `extra`: what only one layout has, a gate's weights for example.
+/// The part of a head that a slice of a parameter holds. `score_bias`: its slope or its column of a
+/// table (AttentionOptions::score_bias). `extra`: a parameter that only one layout has, for example
+/// the weights of a gate.
 enum class HeadRole {
   query,
   key,
@@ -97,8 +97,8 @@ enum class HeadRole {
 ///
 ///  1. `head` is an original index (0, ..., H - 1 as configured, never renumbered), or of_none (the
 ///     output bias) or of_all (the projections of SharedHead).
-///  2. Only live heads have slices, in ascending order of their index; the state of the layer now
-///     decides, so slices are taken anew after a prune.
+///  2. Only live heads have slices, in ascending order of their index. Slices describe the current
+///     state of the layer: call head_slices() again after a prune.
 ///  3. `name` is the parameter's name within the attention, `axis` one of its axes. All slices of
 ///     one parameter that belong to single heads have the same axis.
 ///  4. The slices of one parameter do not overlap and together cover it.
@@ -116,7 +116,7 @@ struct HeadSlice : AxisRange {
       : AxisRange{on, from, to}, role(of), head(owner), name(std::move(parameter)) {}
 };
 
-/// Where an attention is in its model: which attention of which layer.
+/// Location of an attention in its model.
 struct AttentionLocation {
   AttentionKind kind = AttentionKind::encoder_self;
   Index layer = 0;
@@ -126,13 +126,13 @@ struct AttentionLocation {
 };
 
 /// Multi-head attention, y = sum over heads of A_h W_O^h + b_O with A_h = softmax(Q_h K_h^T /
-/// sqrt(D)) V_h. Vaswani et al. 2017, section 3.2.2. The layouts differ in how Q, K, V come about;
-/// masks, gates, cache, score bias and everything that can be asked are the same for all and are
-/// here.
+/// sqrt(D)) V_h. Vaswani et al. 2017, section 3.2.2. The layouts differ in how they compute Q, K
+/// and V. This class implements masks, gates, cache, score bias and the optional results for all of
+/// them.
 class Attention : public Module {
  public:
-  /// query [B, Tq, C], key [B, Tk, Ck], value [B, Tk, Cv]. With a cache the keys and values of this
-  /// call are appended to those before (or, for a fixed one, taken from it once filled); only under
+  /// query [B, Tq, C], key [B, Tk, Ck], value [B, Tk, Cv]. Appends the keys and values of this call
+  /// to the cache; a fixed cache is filled by the first call and then only read. A cache requires
   /// NoGrad. Throws ShapeError, UsageError.
   AttentionOut operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                           const AttentionMask& mask, const AttentionAsk& ask = {},
@@ -140,26 +140,27 @@ class Attention : public Module {
   /// Keys and values from one memory; self-attention when it is the query itself.
   Tensor operator()(const Tensor& query, const Tensor& memory, const AttentionMask& mask) const;
 
-  /// Removes heads for good, by original index: their rows of W_Q, W_K, W_V and biases, their
-  /// columns of W_O, values and gradients alike. All heads may go. Returns what an optimizer must
-  /// do to its moments. Throws UsageError for an index that does not exist or is gone already.
+  /// Removes heads permanently, by original index: their rows of W_Q, W_K, W_V and biases and their
+  /// columns of W_O, in values and gradients. All heads may be removed. Returns the edits that an
+  /// optimizer must apply to its moments. Throws UsageError for an index that does not exist or was
+  /// removed before.
   std::vector<ParameterEdit> prune(std::span<const Index> original_heads);
   /// Original indices of the live heads, ascending.
   std::span<const Index> alive() const { return alive_; }
   const AttentionConfig& config() const { return config_; }
   Index head_dim() const { return config_.head_dim; }
   virtual Layout layout() const = 0;
-  /// Which rows and columns of which parameter belong to which head; live heads only. Transplant,
-  /// pruning and optimizers know a layout by these alone; CONTRIBUTING.md states the laws.
+  /// The rows and columns of each parameter that belong to each live head. Transplant, pruning and
+  /// optimizers know a layout only by these slices; CONTRIBUTING.md states the laws.
   virtual std::vector<HeadSlice> head_slices() const = 0;
-  /// What is added to the scaled scores of `queries` x `keys` (AttentionOptions::score_bias, over
-  /// the original heads); undefined: nothing. `first` is the position of the first query: in cached
-  /// decoding, the number of queries before. Keys begin at position 0.
+  /// The bias added to the scaled scores of `queries` x `keys` (AttentionOptions::score_bias, over
+  /// the original heads); undefined: none. `first` is the position of the first query: in cached
+  /// decoding, the number of earlier queries. Keys begin at position 0.
   virtual Tensor score_bias(Index queries, Index keys, Index first) const;
   std::string title() const override;
 
-  /// Where this attention is in its model. The layer or stack that owns it says so; by itself it is
-  /// the first of an encoder.
+  /// Location of this attention in its model. The layer or stack that owns it sets the location;
+  /// the default is the first layer of an encoder.
   const AttentionLocation& location() const { return location_; }
   void set_location(const AttentionLocation& location) { location_ = location; }
 
@@ -169,19 +170,19 @@ class Attention : public Module {
   struct Projections {
     HeadColumns query, key, value;
   };
-  /// The layout's own part. Undefined key and value: only the query is wanted.
+  /// Computes the projections. Undefined key and value: projects the query only.
   virtual Projections project(const Tensor& query, const Tensor& key,
                               const Tensor& value) const = 0;
-  /// The output projection of the heads side by side, [B, Tq, live * D] -> [B, Tq, C]. `query` is
-  /// the input that the queries came from.
+  /// Applies the output projection to the concatenated heads, [B, Tq, live * D] -> [B, Tq, C].
+  /// `query` is the input of the query projection.
   virtual Tensor combine(const Tensor& heads, const Tensor& query) const = 0;
-  /// Drops the modules of removed heads; `kept` are positions among the live heads. Only a layout
-  /// with modules of single heads has any: prune() cuts the slices out of all other parameters.
+  /// Drops the modules of removed heads; `kept` are positions among the live heads. Only layouts
+  /// with one module per head override this: prune() removes the slices of all other parameters.
   virtual void drop_modules(std::span<const Index> kept);
   Index live() const { return static_cast<Index>(alive_.size()); }
-  /// [live, ...] -> [H, ...]: numbers of the live heads by original index, 0 for the removed ones.
+  /// [live, ...] -> [H, ...]: values of the live heads by original index, 0 for the removed ones.
   Tensor of_original_heads(const Tensor& live_heads) const;
-  /// What Xavier's rule takes for the fan-out of query, key and value projections.
+  /// Fan-out of the query, key and value projections in Xavier initialisation.
   Index projection_fan_out() const;
 
  private:
@@ -195,7 +196,7 @@ std::unique_ptr<Attention> make_attention(Layout layout, const AttentionConfig& 
 using AttentionFactory =
     std::function<std::unique_ptr<Attention>(const AttentionConfig& config, Rng& rng)>;
 
-/// A layout's line in a list.
+/// Entry of layout_list().
 struct LayoutInfo {
   Layout layout;
   std::string name;
@@ -206,23 +207,23 @@ std::vector<LayoutInfo> layout_list();
 /// The names of all layouts, for help texts: "separate, fused, shared".
 std::string layout_names();
 
-/// Registers a layout of your own and returns it: make_attention(), models, checkpoints and help
-/// know it by its name from now on. Do it before threads start. Throws UsageError for a name that
-/// is empty or taken, and without a factory.
+/// Registers a user-defined layout and returns its value. From then on make_attention(), models,
+/// checkpoints and help accept its name. Call it before any thread starts. Throws UsageError for a
+/// name that is empty or taken, and for an empty factory.
 Layout add_layout(std::string name, std::string summary, AttentionFactory make);
 
-/// Travels through a model's forward pass: what to ask of every attention, gates by location, and
-/// the answers.
+/// Passed through a model's forward pass: selects the results of every attention, gives gates by
+/// location, and collects the results.
 struct HeadProbe {
   bool maps = false, head_out = false, rows = false;
   std::map<AttentionLocation, Tensor> gates;       // given
   std::map<AttentionLocation, AttentionOut> seen;  // filled by the forward pass
-  /// [B]: how many queries of each example are no padding; no entry: all. Filled by
+  /// [B]: number of queries of each example that are not padding; no entry: all. Filled by
   /// training_loss().
   std::map<AttentionKind, Ids> query_lengths;
 };
 
-/// Runs one attention of a model with what the probe asks of its location.
+/// Runs one attention of a model with the probe's settings for its location.
 Tensor attend(const Attention& attention, const Tensor& query, const Tensor& memory,
               const AttentionMask& mask, HeadProbe* probe, KeyValueCache* cache);
 

@@ -1,4 +1,4 @@
-// FusedHeads: one Linear for all heads. PyTorch's, BERT's and GPT-2's way.
+// FusedHeads: one Linear for all heads, as in PyTorch, BERT and GPT-2.
 #pragma once
 
 #include "headroom/nn/attention.hpp"
@@ -8,7 +8,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Query, key and value of all heads are rows of one matrix: head h owns rows [hD, (h + 1)D) of
-/// each third. The same function as SeparateHeads with those rows. Parameters are called
+/// each third. Computes the same function as SeparateHeads with those rows. Parameters are called
 /// in_proj_weight [3HD, C] and in_proj_bias, or q_proj_weight, k_proj_weight, v_proj_weight where
 /// key and value have their own widths, and out_proj.weight, as in torch.nn.MultiheadAttention.
 class FusedHeads : public Attention {

@@ -1,4 +1,4 @@
-// How weights start.
+// Initialisation of weights.
 #pragma once
 
 #include "headroom/array/array.hpp"
@@ -10,13 +10,13 @@ inline namespace HEADROOM_PRECISION {
 /// Uniform in +-sqrt(6 / (fan_in + fan_out)): variance 2 / (fan_in + fan_out).
 /// Glorot and Bengio 2010, equation 16. Drawn row by row.
 Array xavier_uniform(const Shape& shape, Index fan_in, Index fan_out, Rng& rng);
-/// Normal with a standard deviation.
+/// Normal with mean 0 and the given standard deviation.
 Array normal(const Shape& shape, Real deviation, Rng& rng);
 
-/// Which matrix an attention's query, key and value projections count as for Xavier's rule: the
-/// packed [3 C, C] one as PyTorch does, one [C, C] for each of query, key and value, or one
-/// [D, C] for each head. The weights' variance differs by up to 3.5 times between them; the default
-/// lets all layouts start equal.
+/// Shape that Xavier initialisation assumes for an attention's query, key and value projections:
+/// the packed [3 C, C] matrix (as PyTorch), one [C, C] matrix for each of query, key and value, or
+/// one [D, C] matrix for each head. The variances of the weights differ by a factor of up to 3.5.
+/// With the default all layouts start equal.
 enum class FanPolicy { packed, per_matrix, per_head };
 
 }  // namespace HEADROOM_PRECISION

@@ -7,7 +7,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A table of vectors, ids [...] -> [..., C]. Starts normal with the given deviation.
+/// A table of vectors, ids [...] -> [..., C]. Initialised normal with the given deviation.
 class Embedding : public Module {
  public:
   Embedding(Index count, Index width, Rng& rng, Real deviation = Real(0.02));
@@ -34,8 +34,8 @@ class Norm : public Module {
   Tensor bias;    // [C], starts at 0; undefined for RMS norm
 };
 
-/// Zeroes elements with probability p while training, identity otherwise. The mask is that of the
-/// current RandomStep and this module's stream.
+/// Zeroes elements with probability p in training, identity otherwise. The mask depends on the
+/// current RandomStep and this module's random stream.
 class Dropout : public Module {
  public:
   explicit Dropout(Real p);

@@ -7,13 +7,13 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A linear map of the last axis, [..., in] -> [..., out]. Starts Xavier-uniform with bias 0.
+/// A linear map of the last axis, [..., in] -> [..., out]. Initialised Xavier-uniform with bias 0.
 class Linear : public Module {
  public:
   Linear(Index in, Index out, Rng& rng, bool bias = true);
   /// From given values; bias may be undefined.
   Linear(Array weight, Array bias);
-  /// Throws ShapeError when x does not end in `in` features.
+  /// Throws ShapeError unless the last axis of x has size `in`.
   Tensor operator()(const Tensor& x) const;
   void members(Members& visit) override;
   std::string title() const override;

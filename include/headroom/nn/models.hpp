@@ -16,7 +16,7 @@ struct ModelConfig {
   Index layers = 2;          // of each stack
   Index source_symbols = 0;  // V of the source, or of the only vocabulary
   Index target_symbols = 0;  // V of the target, or the number of classes
-  Index longest = 256;       // most positions
+  Index longest = 256;       // maximum number of positions
   PositionKind positions = PositionKind::sinusoidal;
   bool tied_output = false;  // the output layer is the (target) embedding
 
@@ -57,7 +57,7 @@ class Seq2Seq : public Module {
   std::unique_ptr<Linear> output;  // nullptr when tied
 };
 
-/// The next symbol from those before: decoder-only, an encoder stack under a causal mask.
+/// Predicts the next token from those before: an encoder stack under a causal mask (decoder-only).
 class LanguageModel : public Module {
  public:
   LanguageModel(const ModelConfig& config, Rng& rng);
@@ -79,7 +79,7 @@ class LanguageModel : public Module {
   std::unique_ptr<Linear> output;  // nullptr when tied
 };
 
-/// A class from a sequence: encoder, mean over the true positions, linear layer.
+/// Predicts the class of a sequence: encoder, mean over positions without padding, linear layer.
 class Classifier : public Module {
  public:
   Classifier(const ModelConfig& config, Rng& rng);
@@ -96,7 +96,7 @@ class Classifier : public Module {
   Linear output;
 };
 
-/// Builds the model that a configuration describes, heads removed as `removed` says.
+/// Builds the model that a configuration describes, without the heads in `removed`.
 std::unique_ptr<Module> make_model(const ModelConfig& config, Rng& rng,
                                    std::span<const HeadId> removed = {});
 

@@ -1,4 +1,4 @@
-// Module: something with parameters. One method names each of them once; all else follows from it.
+// Module: base of layers and models. members() names each parameter once; all else follows from it.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,9 @@ class Module;
 class Members {
  public:
   virtual ~Members() = default;
-  /// A parameter. An undefined tensor (no bias, say) is passed over.
+  /// A parameter. Skips an undefined tensor (for example, no bias).
   void operator()(std::string_view name, Tensor& parameter);
-  /// A child; its parameters are called name.theirs.
+  /// A child; its parameter p is called name.p.
   void operator()(std::string_view name, Module& child) { on_child(name, child); }
   /// Children in a row, called name.0, name.1, ...
   template <class M>
@@ -34,7 +34,7 @@ class Members {
   virtual void on_child(std::string_view name, Module& child) = 0;
 };
 
-/// Base of every layer and model. Nothing that belongs to one batch lives inside a module.
+/// Base of every layer and model. A module holds no state of a batch.
 class Module {
  public:
   Module() = default;
@@ -53,9 +53,9 @@ class Module {
   void eval() { train(false); }
   bool training() const { return training_; }
 
-  /// Gives every module in here its path, and from that the number of its random streams: removing
-  /// a head or changing the layout changes no other module's dropout mask. Models call it when
-  /// built. `path` is this module's own, "" for a model.
+  /// Gives this module and everything in it a path, and derives the random stream from the path:
+  /// removing a head or changing the layout changes no other module's dropout mask. Models call it
+  /// in their constructors. `path` is the path of this module, "" for a model.
   void name_streams(const std::string& path = "");
   /// The path that name_streams() gave, "encoder.layers.0.self_attn".
   const std::string& path() const { return path_; }
@@ -87,7 +87,7 @@ std::vector<NamedParameter> tied_parameters(Module& module);
 std::vector<NamedModule> modules(Module& module);
 Index count_parameters(Module& module);
 void zero_grad(Module& module);
-/// Copies values by name. Throws ShapeError or UsageError naming what does not fit.
+/// Copies values by name. Throws ShapeError or UsageError that names the mismatch.
 void copy_parameters(Module& from, Module& to);
 /// The tree of modules with titles, shapes and numbers of parameters, one line each.
 std::string describe(Module& module);

@@ -1,4 +1,4 @@
-// SeparateHeads: one Linear per head for query, key and value. The paper's picture.
+// SeparateHeads: one Linear per head for query, key and value, as the paper draws it.
 #pragma once
 
 #include "headroom/nn/attention.hpp"
@@ -7,9 +7,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Head h has its own W_Q^h, W_K^h, W_V^h of shape [D, C]; their outputs, side by side, go through
-/// one output Linear. Vaswani et al. 2017, section 3.2.2 and figure 2. Parameters are called
-/// query.3.weight, ..., out.weight, with the head's original number.
+/// Head h has its own W_Q^h, W_K^h, W_V^h of shape [D, C]; one output Linear reads the concatenated
+/// heads. Vaswani et al. 2017, section 3.2.2 and figure 2. Parameters are called query.3.weight,
+/// ..., out.weight, with the head's original index.
 class SeparateHeads : public Attention {
  public:
   SeparateHeads(const AttentionConfig& config, Rng& rng);

@@ -1,4 +1,4 @@
-// SharedHead: one small Linear that every head reuses. A common mistake, kept to study it.
+// SharedHead: one small Linear that every head reuses, a common mistake that can be studied here.
 #pragma once
 
 #include "headroom/nn/attention.hpp"
@@ -7,9 +7,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The input is cut into H slices of D channels and every head applies the same D x D projections
-/// to its own slice: a fused matrix constrained to I_H (x) W, with H^2 times fewer parameters,
-/// whose gradient is the sum of the diagonal blocks. Needs H * D = C for query, key and value.
+/// Splits the input into H slices of D channels. Every head applies the same D x D projections to
+/// its slice: a fused matrix constrained to I_H (x) W, with H^2 times fewer parameters, whose
+/// gradient is the sum of the diagonal blocks. Requires H * D = C for query, key and value.
 /// Parameters: queries, keys, values (no bias), fc_out.
 class SharedHead : public Attention {
  public:

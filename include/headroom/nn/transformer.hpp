@@ -7,7 +7,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What all layers of a stack have in common.
+/// Configuration shared by all layers of a stack.
 struct BlockConfig {
   Index width = 0;         // C
   Index heads = 1;         // H
@@ -22,7 +22,7 @@ struct BlockConfig {
   Layout layout = Layout::fused;
 };
 
-/// Self-attention, then feed-forward, each with its residual and norm.
+/// Self-attention, then feed-forward, each with its residual and norm, as in
 /// torch.nn.TransformerEncoderLayer.
 class EncoderLayer : public Module {
  public:
@@ -30,9 +30,9 @@ class EncoderLayer : public Module {
   /// x [B, T, C] -> [B, T, C]
   Tensor operator()(const Tensor& x, const AttentionMask& mask, HeadProbe* probe = nullptr,
                     KeyValueCache* cache = nullptr) const;
-  /// Replaces the self-attention by one of the same width. It takes over location, random streams
-  /// and training mode. Make the optimizer afterwards. Throws UsageError for nullptr and for other
-  /// widths.
+  /// Replaces the self-attention by one of the same width, which takes over location, random stream
+  /// and training mode. Construct the optimizer afterwards. Throws UsageError for nullptr and for
+  /// other widths.
   void set_attention(std::unique_ptr<Attention> attention);
   void members(Members& visit) override;
   std::string title() const override;
@@ -49,7 +49,7 @@ struct DecoderLayerCache {
   KeyValueCache self, cross;
 };
 
-/// Self-attention, attention to the memory, feed-forward. torch.nn.TransformerDecoderLayer.
+/// Self-attention, cross-attention, feed-forward, as in torch.nn.TransformerDecoderLayer.
 class DecoderLayer : public Module {
  public:
   DecoderLayer(const BlockConfig& config, Rng& rng);
@@ -70,7 +70,7 @@ class DecoderLayer : public Module {
   Dropout dropout1, dropout2, dropout3;
 };
 
-/// A stack of encoder layers, with a last norm when asked for. With kind decoder_self its heads are
+/// A stack of encoder layers, optionally with a last norm. With kind decoder_self its heads are
 /// located in a decoder: a language model is an encoder under a causal mask.
 class Encoder : public Module {
  public:
