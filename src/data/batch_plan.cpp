@@ -1,4 +1,4 @@
-// The examples of each batch.
+// BatchPlan: the examples of each batch, epoch after epoch.
 #include "headroom/data/batch_plan.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-// Lengths are sorted within stretches of so many batches: similar lengths come
-// together, but with other examples in every epoch.
+// Examples are sorted by length within stretches of this many batches: a batch has similar lengths,
+// but other examples in every epoch.
 constexpr Index batches_per_stretch = 32;
 
 template <class T>
@@ -94,7 +94,7 @@ double BatchPlan::progress() const {
 
 namespace {
 
-// A number that tells sets of examples apart.
+// Hash of the lengths, to detect a changed set of examples.
 std::int64_t fingerprint(const std::vector<Index>& lengths) {
   const auto bytes = std::as_bytes(std::span(lengths));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

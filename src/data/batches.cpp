@@ -1,4 +1,4 @@
-// Examples padded to arrays.
+// Batches: examples padded to arrays.
 #include "headroom/data/batches.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ Index sum(const Ids& ids) {
   return total;
 }
 
-// The cost of a batch grows with both of its sides.
+// The cost of a batch grows with the lengths of source and target.
 Index both_sides(const Seq2SeqExample& example) {
   return std::ssize(example.source) + std::ssize(example.target);
 }

@@ -1,4 +1,4 @@
-// The task brackets: is a sequence of brackets balanced?
+// Task brackets: is a sequence of brackets balanced?
 #include <string>
 
 #include "data/unique_draws.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view openings = "([{", closings = ")]}", all = "()[]{}";
 
-// A random walk over depths that returns to zero in time.
+// A random walk over depths that ends at depth 0.
 std::string balanced_brackets(Rng& rng, std::size_t length) {
   std::string text, open;  // open: the closing brackets that are still missing, innermost last
   while (text.size() < length) {
@@ -49,8 +49,8 @@ bool is_balanced(std::string_view brackets) {
 
 namespace {
 
-// Exchanges two brackets (right counts, wrong order) or replaces one by another, until the text is
-// no longer balanced.
+// Exchanges two brackets (correct counts, wrong order) or replaces one by another, until the text
+// is no longer balanced.
 std::string unbalanced_brackets(Rng& rng, std::size_t length) {
   const std::string balanced = balanced_brackets(rng, length);
   std::string text = balanced;

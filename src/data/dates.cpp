@@ -1,4 +1,4 @@
-// Written dates -> ISO dates.
+// Task dates: written dates -> ISO dates.
 #include <fmt/format.h>
 
 #include <array>
@@ -104,8 +104,8 @@ Seq2SeqTask make_dates_task(const TaskOptions& options) {
                     unseen, days));
   }
 
-  // Days in random order: the first ones are for test and validation, each once, the others for
-  // training, in any number of forms.
+  // Days in random order: the first ones are for test and validation, in one form each, the others
+  // for training, in any number of forms.
   Rng rng(options.seed, "dates");
   std::vector<Index> order(static_cast<std::size_t>(days));
   std::iota(order.begin(), order.end(), Index{0});

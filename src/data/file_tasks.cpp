@@ -1,4 +1,4 @@
-// CMUdict's format, plain text, lists of names.
+// Tasks that read a file: CMUdict's format, plain text, lists of names.
 #include "headroom/data/file_tasks.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-// A headword in small letters, with its pronunciations as written, phonemes between single spaces.
+// A headword in lower case with its pronunciations, phonemes separated by single spaces.
 struct DictionaryEntry {
   std::string word;
   std::vector<std::string> pronunciations;
@@ -40,7 +40,7 @@ std::string headword_of(std::string_view field) {
   return word;
 }
 
-// Capital letters, then perhaps a stress mark: "AH0".
+// Upper-case letters, then an optional stress mark: "AH0".
 bool is_phoneme(std::string_view text) {
   if (text.size() > 1 && '0' <= text.back() && text.back() <= '2') text.remove_suffix(1);
   return std::all_of(text.begin(), text.end(), [](char c) { return 'A' <= c && c <= 'Z'; });
@@ -97,7 +97,7 @@ class DictionaryReader {
   const std::vector<DictionaryEntry>& entries() const { return entries_; }
 
  private:
-  // Two pronunciations may differ by stress only: then they are one.
+  // Pronunciations that differ by stress only are merged.
   void add(const std::string& word, const std::string& pronunciation) {
     const auto [place, is_new] = places_.emplace(word, entries_.size());
     if (is_new) entries_.push_back({word, {}});

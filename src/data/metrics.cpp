@@ -1,4 +1,4 @@
-// Exact matches and edits.
+// Metrics: exact matches and edit distances.
 #include "headroom/data/metrics.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Reverse, sort, number words both ways.
+// Tasks reverse, sort, numbers and spelling.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -16,7 +16,8 @@ namespace {
 
 using Pair = std::pair<std::string, std::string>;
 
-// Draws pairs with different sources and deals them out to the sets. `exist`: how many there are.
+// Draws pairs with different sources and divides them among the sets. `exist`: number of possible
+// sources.
 template <class Draw>
 Seq2SeqTask generated_task(const char* name, Vocabulary source, Vocabulary target,
                            const TaskOptions& options, Index exist, Draw draw) {
@@ -48,7 +49,7 @@ Seq2SeqTask generated_task(const char* name, Vocabulary source, Vocabulary targe
   return task;
 }
 
-// Four to twelve symbols out of `alphabet`.
+// Four to twelve characters of `alphabet`.
 std::string random_word(Rng& rng, std::string_view alphabet) {
   std::string word(static_cast<std::size_t>(4 + rng.below(9)), ' ');
   for (char& c : word) {
@@ -65,7 +66,7 @@ Index random_number(Rng& rng) {
 }
 
 constexpr Index all_numbers = 1'000'000;
-constexpr Index many_words = 1'000'000'000'000;  // at least: ten symbols, twelve places
+constexpr Index many_words = 1'000'000'000'000;  // lower bound: 10 characters, 12 positions
 
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view digits = "0123456789";

@@ -1,4 +1,4 @@
-// Text files from outside.
+// Reading text files.
 #include "headroom/data/text_lines.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-// \r\n and \r become \n, in place.
+// Converts \r\n and \r to \n in place.
 void unify_line_endings(std::string& text) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,4 +1,4 @@
-// Drawing examples of which no two have the same input, so that sets are disjoint.
+// Drawing examples with pairwise different inputs, so that sets are disjoint.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Numbers of examples from the options, or the task's defaults where they are 0.
+/// Sizes of the sets: from the options, or the task's defaults where these are 0.
 struct SetSizes {
   Index train, validation, test;
 };
@@ -30,8 +30,8 @@ inline SetSizes sizes_of(const TaskOptions& options, const SetSizes& usual) {
   return sizes;
 }
 
-/// `count` draws of draw(i) with pairwise different `.first`; a draw that was there already is
-/// repeated. Throws UsageError when new ones become too rare.
+/// Returns `count` results of draw(i) with pairwise different `.first`; draws again after a
+/// duplicate. Throws UsageError when duplicates become too frequent.
 template <class Draw>
 auto unique_draws(const char* task, Index count, Draw draw) {
   std::vector<decltype(draw(Index{0}))> draws;

@@ -1,4 +1,4 @@
-// The part that all layouts share: masks, gates, cache, score bias, questions, removing heads.
+// The part that all layouts share: masks, gates, cache, score bias, optional results, pruning.
 #include "headroom/nn/attention.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ Ids as_ids(std::span<const Index> numbers) {
   return ids;
 }
 
-/// Gates [H], [B, H] or [B, H, Tq] of the original heads as a factor of [B, Tq, live, D].
+/// Reshapes gates [H], [B, H] or [B, H, Tq] of the original heads to a factor of [B, Tq, live, D].
 Tensor gate_factor(const Tensor& gates, std::span<const Index> alive, Index heads) {
   const int head_axis = gates.rank() == 1 ? 0 : 1;
   if (gates.rank() < 1 || gates.rank() > 3 || gates.dim(head_axis) != heads) {
@@ -64,7 +64,7 @@ Tensor gate_factor(const Tensor& gates, std::span<const Index> alive, Index head
   }
 }
 
-/// Rows [B, T, W] of `columns` (W of them from `first` on) appended to a cache buffer.
+/// Appends the rows [B, T, W] of `columns` (W columns from `first` on) to a cache buffer.
 void append(Array& buffer, const HeadColumns& columns, Index width, Index length, Index capacity) {
   const Array& source = columns.source.value();
   const Index batch = source.dim(0), time = source.dim(1), stride = source.dim(2);
@@ -83,10 +83,9 @@ AttentionMask filled(const KeyValueCache& cache) {
   return AttentionMask::lengths(Ids({cache.keys.dim(0)}, static_cast<std::int32_t>(cache.length)));
 }
 
-/// The heads' outputs of an attention without heads, [B, Tq, 0], in which nothing depends on the
-/// inputs or on the parameters of the projections. It is on the tape all the same: so the graph is
-/// not cut, and an optimizer knows why these parameters and whatever feeds only them get no
-/// gradient.
+/// The heads' outputs of an attention without heads, [B, Tq, 0], which do not depend on the inputs
+/// or on the parameters of the projections. They are on the tape all the same: the graph is not
+/// cut, and an optimizer knows why these parameters and whatever feeds only them get no gradient.
 Tensor no_heads(Attention& attention, const Tensor& query, const Tensor& key, const Tensor& value,
                 const Tensor& gates) {
   OpScope op("attention");
@@ -184,7 +183,7 @@ struct Cut {
   std::set<Index> indices;
 };
 
-/// What removing heads takes from each parameter, by its name. Throws UsageError when head_slices()
+/// The cut of each parameter, by name, when heads are removed. Throws UsageError when head_slices()
 /// names parts that do not exist.
 std::map<std::string, Cut> cuts_of(const Attention& attention,
                                    const std::vector<NamedParameter>& parameters,
@@ -294,7 +293,7 @@ std::string Attention::title() const {
 
 namespace {
 
-/// The filled part of rows rows[0], rows[1], ... of a cache buffer in a new one.
+/// Copies the filled part of rows rows[0], rows[1], ... of a cache buffer to a new one.
 Array moved(const Array& buffer, std::span<const Index> rows, Index length, Index capacity) {
   const Index before = buffer.dim(1), width = buffer.dim(2);
   Array result = zeros({static_cast<Index>(rows.size()), capacity, width});

@@ -14,14 +14,14 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// One symbol more for one of an example's prefixes.
+/// One of an example's prefixes with one more token.
 struct Extension {
-  double log_probability;  // of the prefix with the symbol
-  Index beam;              // which prefix
+  double log_probability;  // of the prefix with the token
+  Index beam;              // index of the prefix
   std::int32_t id;
 };
 
-/// The better one first; of equals the earlier beam, then the lower id.
+/// Orders extensions from best to worst; of equals the earlier beam, then the lower id is better.
 bool better(const Extension& a, const Extension& b) {
   if (a.log_probability != b.log_probability) return a.log_probability > b.log_probability;
   return a.beam != b.beam ? a.beam < b.beam : a.id < b.id;
@@ -38,7 +38,7 @@ class Beam {
 
   bool done() const { return finished_.size() >= width_ || prefixes_.empty(); }
 
-  /// Reads the logits [rows, V] of its prefixes, rows `first`, `first` + 1, ...
+  /// Extends the prefixes by the logits [rows, V] in rows `first`, `first` + 1, ...
   void extend(const Array& logits, Index first) {
     std::vector<Written> longer;
     std::vector<Index> origins;
@@ -60,8 +60,8 @@ class Beam {
     origins_ = std::move(origins);
   }
 
-  /// Of the b-th of `width` copies: which former copy it goes on from, and its newest symbol. With
-  /// fewer prefixes than copies the last ones repeat the first.
+  /// The former copy that copy number `copy` of `width` continues, and its newest token. With fewer
+  /// prefixes than copies the last copies repeat the first prefix.
   Index origin(std::size_t copy) const { return origins_[at(copy)]; }
   std::int32_t newest(std::size_t copy) const { return prefixes_[at(copy)].ids.back(); }
 
@@ -75,7 +75,7 @@ class Beam {
  private:
   std::size_t at(std::size_t copy) const { return copy < prefixes_.size() ? copy : 0; }
 
-  /// The 2 `width` best: at most one per prefix ends, so `width` of them go on.
+  /// The 2 `width` best: at most one per prefix ends, so at least `width` of them continue.
   std::vector<Extension> best_extensions(const Array& logits, Index first) const {
     std::vector<Extension> all;
     for (std::size_t beam = 0; beam < prefixes_.size(); ++beam) {
@@ -107,8 +107,8 @@ class Beam {
   std::size_t width_;
   DecodingLimits limits_;
   double length_penalty_;
-  std::vector<Written> prefixes_;  // unfinished, best first; at first the empty one
-  std::vector<Index> origins_;     // which former prefix each of them extends
+  std::vector<Written> prefixes_;  // unfinished, best first; initially the empty one
+  std::vector<Index> origins_;     // the former prefix that each of them extends
   std::vector<Written> finished_;
 };
 

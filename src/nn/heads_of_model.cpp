@@ -58,7 +58,7 @@ std::vector<HeadId> live_heads(Module& model) {
 
 std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads) {
   const std::vector<HeadId> alive = live_heads(model);
-  for (const HeadId& head : heads) {  // all are checked before anything is removed
+  for (const HeadId& head : heads) {  // check all before removing any
     if (std::find(alive.begin(), alive.end(), head) == alive.end()) {
       throw UsageError(fmt::format("prune: the model has no live head {}", head.text()));
     }

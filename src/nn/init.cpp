@@ -1,4 +1,4 @@
-// Initial values.
+// Initialisation of weights.
 #include "headroom/nn/init.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The layouts by name: those of headroom, and those that a program adds.
+// Registry of layouts by name: those of headroom and those that a program adds.
 #include <fmt/format.h>
 
 #include <deque>
@@ -30,7 +30,7 @@ RegisteredLayout own_layout(Layout layout, const char* summary) {
   return {name_of<Layout>(layout), summary, make_heads_of<Heads>};
 }
 
-/// By the number of the layout. Entries never move, so that their names stay where they are.
+/// Indexed by the number of the layout. Entries never move, so that pointers to names stay valid.
 std::deque<RegisteredLayout>& registered_layouts() {
   static std::deque<RegisteredLayout> list{
       own_layout<SeparateHeads>(Layout::separate, "one Linear per head"),

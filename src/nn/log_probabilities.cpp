@@ -1,4 +1,4 @@
-// What greedy decoding, sampling and beam search share.
+// Log-probabilities and checks shared by greedy decoding, sampling and beam search.
 #include "nn/log_probabilities.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// What greedy decoding, sampling and beam search share. Private to the nn floor.
+// Log-probabilities and checks shared by greedy decoding, sampling and beam search. Private to the
+// nn floor.
 #pragma once
 
 #include <span>
@@ -10,9 +11,9 @@ inline namespace HEADROOM_PRECISION {
 
 /// Row b of logits [B, V].
 std::span<const Real> row_of(const Array& logits, Index b);
-/// log sum_v e^logit_v. Throws NumericError unless it is finite.
+/// Returns log sum_v e^logit_v. Throws NumericError unless it is finite.
 double log_sum_exp(std::span<const Real> logits);
-/// Throws UsageError unless the limits make sense and the first `symbols` fit into the writer.
+/// Throws UsageError for invalid limits or if the first `symbols` tokens exceed the room.
 void check_room(const Writer& writer, Index symbols, const DecodingLimits& limits);
 
 }  // namespace HEADROOM_PRECISION

@@ -1,4 +1,4 @@
-// ModelConfig to and from records.
+// Conversion of ModelConfig to and from records.
 #include <fmt/format.h>
 
 #include "headroom/base/error.hpp"

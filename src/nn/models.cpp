@@ -16,9 +16,9 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Sinusoids have amplitude 1: embeddings drawn with deviation 1/sqrt(C) are brought to that size
-/// by sqrt(C) on the way in (Vaswani et al. 2017, section 3.4). Learned positions start as small as
-/// the embeddings, as in GPT-2, and nothing is scaled.
+/// Returns true if embeddings are multiplied by sqrt(C) (Vaswani et al. 2017, section 3.4):
+/// sinusoids have amplitude 1, embeddings are drawn with deviation 1/sqrt(C). Learned positions are
+/// initialised as small as the embeddings, as in GPT-2, so nothing is scaled.
 bool scaled(const ModelConfig& config) { return config.positions == PositionKind::sinusoidal; }
 
 Real embedding_deviation(const ModelConfig& config) {
@@ -171,7 +171,7 @@ Classifier::Classifier(const ModelConfig& c, Rng& rng)
 Tensor Classifier::operator()(const Ids& ids, const Ids& lengths, HeadProbe* probe) const {
   const Tensor x = encoder(embedded(config, embedding, positions, dropout, ids, 0),
                            AttentionMask::lengths(lengths), probe);
-  // Mean over the true positions: weights 1/length there, 0 on the padding.
+  // Mean over the positions without padding: weights 1/length there, 0 on padding.
   const Index batch = ids.dim(0), time = ids.dim(1);
   Array weights = zeros({batch, time, 1});
   for (Index b = 0; b < batch; ++b) {

@@ -1,4 +1,4 @@
-// What follows from Module::members().
+// Functions derived from Module::members().
 #include "headroom/nn/module.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ class Walk : public Members {
   std::string path_;
 };
 
-/// Parameters met for the first time, or (again) the repeated ones.
+/// The first occurrence of each parameter, or with `again` the repeated occurrences.
 std::vector<NamedParameter> collect(Module& module, bool again) {
   std::vector<NamedParameter> first, repeated;
   Walk(

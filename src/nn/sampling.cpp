@@ -1,4 +1,4 @@
-// Greedy decoding and sampling: one symbol per sequence and step.
+// Greedy decoding and sampling: one token per sequence and step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,13 +14,13 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// A symbol with its share of the probability, up to a common factor.
+/// A token with its unnormalised probability.
 struct Candidate {
   std::int32_t id;
   double weight;
 };
 
-/// Draws symbols from rows of logits.
+/// Draws tokens from rows of logits.
 class Sampler {
  public:
   Sampler(const SamplingOptions& options, Rng& rng) : options_(options), rng_(rng) {
@@ -46,7 +46,7 @@ class Sampler {
   }
 
  private:
-  /// Weights e^((logit - max) / temperature).
+  /// Computes the weights e^((logit - max) / temperature).
   void weigh(std::span<const Real> logits, Real max) {
     candidates_.clear();
     for (std::size_t id = 0; id < logits.size(); ++id) {
@@ -56,7 +56,7 @@ class Sampler {
     }
   }
 
-  /// Keeps the k likeliest, then those of them that together reach the share p.
+  /// Keeps the k most probable tokens, then the most probable of them that reach the share p.
   void cut_off() {
     const auto k = options_.top_k == 0
                        ? candidates_.size()
@@ -87,7 +87,7 @@ class Sampler {
       left -= candidate.weight;
       if (left < 0) return candidate.id;
     }
-    // Rounding can leave a crumb; it belongs to the last symbol that can be drawn at all.
+    // Rounding can leave a remainder; it selects the last token with positive probability.
     const auto last = std::find_if(candidates_.rbegin(), candidates_.rend(),
                                    [](const Candidate& c) { return c.weight > 0; });
     return last->id;
@@ -98,7 +98,7 @@ class Sampler {
   std::vector<Candidate> candidates_;
 };
 
-/// What the first step reads: the prompt, or the begin symbol for each sequence.
+/// The input of the first step: the prompt, or the begin token for each sequence.
 Ids first_symbols(const Writer& writer, const DecodingLimits& limits, const Ids& prompt) {
   if (!prompt.defined()) return Ids({writer.batch(), 1}, limits.begin);
   if (prompt.rank() != 2 || prompt.dim(0) != writer.batch() || prompt.dim(1) < 1) {
@@ -125,7 +125,7 @@ std::vector<Written> sample(Writer& writer, const DecodingLimits& limits,
   for (Index written = 0; written < limits.longest && !live.empty(); ++written) {
     if (writer.room() < newest.dim(1) && !writer.slide()) break;
     const Array logits = writer.next(newest);
-    std::vector<Index> going_on;  // rows that are not done
+    std::vector<Index> going_on;  // rows that are not finished
     std::fill(step.begin(), step.end(), -1);
     for (std::size_t row = 0; row < live.size(); ++row) {
       const std::span<const Real> mine = row_of(logits, static_cast<Index>(row));
@@ -141,7 +141,7 @@ std::vector<Written> sample(Writer& writer, const DecodingLimits& limits,
       going_on.push_back(static_cast<Index>(row));
     }
     if (each) each(step);
-    if (going_on.size() < live.size()) {  // those that are done leave
+    if (going_on.size() < live.size()) {  // drop the finished rows
       writer.reorder(going_on);
       std::vector<Index> left;
       for (const Index row : going_on) left.push_back(live[static_cast<std::size_t>(row)]);

@@ -12,8 +12,8 @@ namespace {
 
 using Linears = std::vector<std::unique_ptr<Linear>>;
 
-/// [B, T, C] -> [B, T, live * D]: every head's Linear reads the whole input, their outputs stand
-/// side by side. The same as concat({head_0(x), head_1(x), ...}, -1).
+/// [B, T, C] -> [B, T, live * D]: applies every head's Linear to the whole input and concatenates
+/// the outputs. Equals concat({head_0(x), head_1(x), ...}, -1).
 Tensor each(const Linears& heads, const Tensor& x) {
   std::vector<Tensor> weights, biases;
   for (const auto& head : heads) {

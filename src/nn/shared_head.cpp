@@ -33,7 +33,7 @@ Attention::Projections SharedHead::project(const Tensor& query, const Tensor& ke
   Ids slices(Shape{live()});
   for (Index i = 0; i < live(); ++i)
     slices[i] = static_cast<std::int32_t>(alive()[static_cast<std::size_t>(i)]);
-  // [B, T, C] -> [B, T, H, D]: each live head keeps its own slice of the input.
+  // [B, T, C] -> [B, T, H, D]: each live head keeps its slice of the input.
   const auto sliced = [&](const Tensor& x, const Linear& projection) {
     Tensor apart = reshape(x, {x.dim(0), x.dim(1), config().heads, d});
     if (live() < config().heads) apart = gather(apart, 2, slices);

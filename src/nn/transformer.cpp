@@ -30,7 +30,7 @@ std::unique_ptr<Attention> attention_of(const BlockConfig& config, AttentionKind
   return attention;
 }
 
-/// Puts `next` where `attention` is in its model.
+/// Replaces `attention` by `next` in its model.
 void replace(std::unique_ptr<Attention>& attention, std::unique_ptr<Attention> next) {
   if (next == nullptr) throw UsageError("set_attention: there is no attention (nullptr)");
   const auto widths = [](const Attention& a) {
@@ -85,7 +85,7 @@ void EncoderLayer::set_attention(std::unique_ptr<Attention> attention) {
 
 void EncoderLayer::members(Members& visit) {
   visit("self_attn", *self_attn);
-  feed_forward.members(visit);  // linear1 and linear2 are the layer's own, as in PyTorch
+  feed_forward.members(visit);  // linear1 and linear2 are members of the layer, as in PyTorch
   visit("norm1", norm1);
   visit("norm2", norm2);
   visit("dropout1", dropout1);

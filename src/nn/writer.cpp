@@ -1,4 +1,4 @@
-// Writers: a model that is fed its own symbols, with and without a cache of keys and values.
+// Writers: models that read the tokens they generated, with and without a cache of keys and values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::vector<T> pick_rows(const std::vector<T>& x, std::span<const Index> rows) {
   return picked;
 }
 
-/// Logits [B, T, V] of the last position, [B, V].
+/// Logits of the last position, [B, T, V] -> [B, V].
 Array last_position(const Array& logits) {
   const Index batch = logits.dim(0), time = logits.dim(1), symbols = logits.dim(2);
   if (time == 1) return logits.reshaped({batch, symbols});
@@ -46,7 +46,7 @@ void check_eval(const Module& model) {
   }
 }
 
-/// What both kinds of writer have in common: the symbols so far and the space for more.
+/// The base of both kinds of writer: the tokens so far and the remaining room.
 class ModelWriter : public Writer {
  public:
   Index batch() const override { return static_cast<Index>(written_.size()); }
@@ -88,13 +88,14 @@ class ModelWriter : public Writer {
   ModelWriter(Index batch, Index longest, bool cached)
       : longest_(longest), cached_(cached), written_(static_cast<std::size_t>(batch)) {}
 
-  /// Logits of the new positions, which enter the caches; or of all positions, without caches.
+  /// Logits of the new positions, which are appended to the caches, or without caches of all
+  /// positions.
   virtual Array append(const Ids& ids) = 0;
   virtual Array recompute(const Ids& all) = 0;
   virtual void reorder_state(std::span<const Index> rows) = 0;
 
   Index length() const { return length_; }
-  /// The newest n symbols of each sequence, [B, n].
+  /// The newest n tokens of each sequence, [B, n].
   Ids newest(Index n) const {
     Ids ids({batch(), n});
     std::int32_t* to = ids.data();
@@ -105,7 +106,7 @@ class ModelWriter : public Writer {
     for (auto& row : written_) row.clear();
     length_ = 0;
   }
-  /// Space for `more` positions. Doubling keeps the copying in proportion to what is written.
+  /// Reserves `more` positions. Doubling keeps the cost of copying linear in the tokens generated.
   void reserve(KeyValueCache& cache, Index more) const {
     const Index needed = length_ + more;
     if (needed > cache.capacity) {
@@ -116,7 +117,7 @@ class ModelWriter : public Writer {
  private:
   Index longest_, length_ = 0;
   bool cached_;
-  std::vector<std::vector<std::int32_t>> written_;  // length_ symbols of each sequence
+  std::vector<std::vector<std::int32_t>> written_;  // length_ tokens of each sequence
 };
 
 class Seq2SeqWriter : public ModelWriter {
@@ -154,7 +155,7 @@ class Seq2SeqWriter : public ModelWriter {
 
   const Seq2Seq& model_;
   std::vector<DecoderLayerCache> caches_;
-  std::vector<Index> examples_;  // whose source each row holds
+  std::vector<Index> examples_;  // the example whose source each row holds
   Array memory_;                 // [B, Ts, C]
   Ids lengths_;                  // [B]
 };

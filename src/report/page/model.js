@@ -1,7 +1,7 @@
 // The forward pass of headroom's models in plain JavaScript, from a record of their weights in half
-// precision (heads/model_record.hpp). A sequence is an array of rows, a row the C numbers of a symbol.
+// precision (heads/model_record.hpp). A sequence is an array of rows, a row the C values of a token.
 
-/** The number that sixteen bits stand for (IEEE 754 binary16). */
+/** Decodes 16 bits as a half-precision number (IEEE 754 binary16). */
 function half_number(bits) {
   const exponent = bits >> 10 & 31, fraction = bits & 1023;
   const size = exponent === 31 ? (fraction ? NaN : Infinity)
@@ -9,7 +9,7 @@ function half_number(bits) {
   return bits & 0x8000 ? -size : size;
 }
 
-/** Little-endian halves in base64, as numbers. */
+/** Decodes base64 text of little-endian half-precision numbers. */
 function half_numbers(text) {
   const bytes = atob(text);
   return Float64Array.from({length: bytes.length / 2},
@@ -18,20 +18,20 @@ function half_numbers(text) {
 
 const head_key = (kind, layer, head) => `${kind} ${layer}.${head}`;
 
-/** A model ready to run: {config, parameters by name, attentions by path, vocabularies, classes}. */
+/** Loads a model: {config, parameters by name, attentions by path, vocabularies, classes}. */
 function load_model(record) {
   const parameters = new Map(record.parameters.map((p) => [p.name, {shape: p.shape, numbers: half_numbers(p.half)}]));
   const attentions = new Map(record.attentions.map((a) => [a.path, load_attention(a, parameters)]));
   return {config: record.config, vocabularies: record.vocabularies, classes: record.classes, parameters, attentions};
 }
 
-/** Rows [begin, end) of a parameter: a head's own, without copying. */
+/** A view of rows [begin, end) of a parameter: the rows of one head. */
 function rows_of(parameter, begin, end) {
   const width = parameter.shape[1] ?? 1;
   return {shape: [end - begin, ...parameter.shape.slice(1)], numbers: parameter.numbers.subarray(begin * width, end * width)};
 }
 
-/** What is added to the scaled score of query i and key j: nothing, -slope |i - j|, or an element of the head's table. */
+/** The bias added to the scaled score of query i and key j: none, -slope |i - j|, or an element of the head's table. */
 function score_bias_of(record, head) {
   if (!record) return () => 0;
   const numbers = half_numbers(record.half), [, queries, keys] = record.shape;
@@ -39,7 +39,7 @@ function score_bias_of(record, head) {
   return (i, j) => numbers[(head * queries + i) * keys + j];
 }
 
-/** Every live head with its part of each parameter, whatever the layout. */
+/** Every live head with its part of each parameter, independent of the layout. */
 function load_attention(record, parameters) {
   const parameter = (slice) => parameters.get(`${record.path}.${slice.name}`);
   const shared = record.slices.some((slice) => slice.head === -2);  // one small projection for all heads
@@ -122,8 +122,8 @@ function softmax(scores) {
 
 /**
  * y = b_O + sum over heads of gate_h A_h W_O^h with A_h = softmax(Q_h K_h^T / sqrt(D) + score bias) V_h.
- * Keys and values of `memory` are appended to the head's cache; without memory the cache is only read.
- * Causal: row i of x sees what was cached before this call, and the first i + 1 rows of memory.
+ * Appends keys and values of `memory` to the head's cache; without memory the cache is only read.
+ * Causal: row i of x attends to the rows cached before this call and to the first i + 1 rows of memory.
  * `look` has gates by head (1 where there is none) and collects the maps.
  */
 function attend(model, path, x, memory, causal, cache, look) {
@@ -157,7 +157,7 @@ function dot(a, b) {
   return sum;
 }
 
-/** The values, weighted: the head's output A_h of one row. */
+/** The weighted sum of the values: the head's output A_h of one row. */
 function mixed(weights, values) {
   const output = new Float64Array(values[0].length);
   weights.forEach((weight, k) => { for (let d = 0; d < output.length; d++) output[d] += weight * values[k][d]; });
@@ -177,7 +177,7 @@ function residual(model, norm, x, f) {
   return model.config.norm_first ? added(x, f(normalised(model, norm, x))) : normalised(model, norm, added(x, f(x)));
 }
 
-/** A layer of self-attention, of attention to an encoder's output where there is one, and of feed-forward. */
+/** A layer: self-attention, cross-attention if there is an encoder, feed-forward. */
 function layer(model, path, x, {causal, memory}, cache, look) {
   let y = residual(model, `${path}.norm1`, x, (v) => attend(model, `${path}.self_attn`, v, v, causal, cache, look));
   const crossed = model.attentions.has(`${path}.multihead_attn`);
@@ -191,7 +191,7 @@ function stack(model, name, x, seen, cache, look) {
   return model.config.norm_first ? normalised(model, `${name}.norm`, y) : y;
 }
 
-/** Embeddings, times sqrt(C) with sinusoidal positions, and the positions from `first` on; side is "", "source_" or "target_". */
+/** Embeddings (times sqrt(C) with sinusoidal positions) plus the positions from `first` on; side is "", "source_" or "target_". */
 function embed(model, side, ids, first = 0) {
   const {width, positions} = model.config;
   const table = model.parameters.get(`${side}embedding.weight`).numbers;
@@ -211,7 +211,7 @@ function logits_of(model, side, x) {
 
 // ---------------------------------------------------------------- whole models
 
-/** What decodes: read(ids) appends symbols and returns the logits after each of them. */
+/** Returns read(ids), which appends tokens and returns the logits after each of them. */
 function reader(model, source, look) {
   const cache = {};
   let length = 0;
@@ -227,21 +227,21 @@ function reader(model, source, look) {
   };
 }
 
-/** The mean over positions of the encoder's output, and a linear layer: [logits]. */
+/** Applies a linear layer to the mean of the encoder's output over positions: [logits]. */
 function classify(model, ids, look) {
   const rows = stack(model, "encoder", embed(model, "", ids), {causal: false}, {}, look);
   const mean = rows[0].map((_, c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length);
   return logits_of(model, "", [mean]);
 }
 
-/** Logits and maps of given symbols: `target_in` is what the decoder or language model reads. */
+/** Logits and maps of given tokens: `target_in` is the input of the decoder or language model. */
 function forward(model, source, target_in, gates = {}) {
   const look = {gates, maps: {}};
   const logits = model.config.kind === "classifier" ? classify(model, source, look) : reader(model, source, look)(target_in);
   return {logits, maps: whole_rows(look.maps)};
 }
 
-/** Rows of causal maps, filled up with zeros to one length. */
+/** Rows of causal maps, padded with zeros to the same length. */
 function whole_rows(maps) {
   for (const rows of Object.values(maps)) {
     const keys = Math.max(...rows.map((row) => row.length));
@@ -253,15 +253,15 @@ function whole_rows(maps) {
 const likeliest = (row) => row.reduce((best, v, i) => v > row[best] ? i : best, 0);
 
 /**
- * Reads `prompt` (and a source, where there is an encoder) and goes on greedily with at most `most` symbols,
- * up to `end`; or takes `given` as written. target[i] was written after target_in[i].
+ * Reads `prompt` (and a source if there is an encoder) and generates greedily at most `most` tokens, up to `end`;
+ * or takes `given` as the generated tokens. target[i] was generated after target_in[i].
  */
 function write_on(model, {source, prompt, given, end, most}, gates = {}) {
   const look = {gates, maps: {}};
   const read = reader(model, source, look);
   const planned = given && (end === null ? given : [...given, end]);
   const count = planned ? planned.length : most;
-  const target_in = count ? [...prompt] : prompt.slice(0, -1), written = [];  // the last symbol is not read
+  const target_in = count ? [...prompt] : prompt.slice(0, -1), written = [];  // the last token is not read
   const logits = read(target_in);
   while (written.length < count && written.at(-1) !== end) {
     if (written.length) {
@@ -275,19 +275,19 @@ function write_on(model, {source, prompt, given, end, most}, gates = {}) {
   return {source, target_in, target, written, finished: written.at(-1) === end, logits, maps: whole_rows(look.maps), probability};
 }
 
-// ---------------------------------------------------------------- symbols
+// ---------------------------------------------------------------- tokens
 
-/** Special symbols by number, as a page shows them; they come first in a vocabulary and in no text. */
+/** Special tokens by id, as a page shows them; they come first in a vocabulary and occur in no text. */
 const special_symbols = {none: [], bos: ["^"], all: ["<pad>", "^", "$", "<unk>"]};
 
 const symbol_of = (vocabulary, id) => [...special_symbols[vocabulary.specials], ...vocabulary.symbols][id];
 
-/** The symbols of a text: code points, or words between spaces. */
+/** The tokens of a text: code points, or words between spaces. */
 const symbols_in = (vocabulary, text) => vocabulary.kind === "characters" ? [...text] : text.split(/[ \t\n]+/).filter(Boolean);
 
 const names_of_blanks = new Map([[" ", "space"], ["\n", "line end"], ["\t", "tab"]]);
 
-/** Numbers of a text's symbols; throws an Error with a sentence when there is one that the model does not know. */
+/** The ids of a text's tokens; throws an Error with a sentence for a token that the model does not know. */
 function encoded(vocabulary, text) {
   return symbols_in(vocabulary, text).map((symbol) => {
     const id = vocabulary.symbols.indexOf(symbol);
@@ -297,15 +297,15 @@ function encoded(vocabulary, text) {
   });
 }
 
-/** The text of symbols, special ones left out. */
+/** The text of tokens, without special ones. */
 function decoded(vocabulary, ids) {
   const specials = special_symbols[vocabulary.specials].length;
   return ids.filter((id) => id >= specials).map((id) => vocabulary.symbols[id - specials]).join(vocabulary.kind === "words" ? " " : "");
 }
 
 /**
- * The model's answer to a text, in the form of an attention_record()'s example and answer. `output`: a text that
- * is taken as written, or null; `write`: most symbols of a language model; gates by head. Throws Errors with a sentence.
+ * The model's output for a text, in the form of an attention_record()'s example and answer. `output`: a text that is
+ * taken as generated, or null; `write`: maximum tokens of a language model; gates by head. Throws Errors with a sentence.
  */
 function answer_to(model, {input, output, write}, gates = {}) {
   const {kind, longest} = model.config, {vocabularies} = model;
