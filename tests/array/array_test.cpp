@@ -49,7 +49,7 @@ TEST_CASE("copies share the buffer, clones do not") {
 TEST_CASE("moving hands the buffer over and leaves an undefined array") {
   Array a(Shape{2}, {1, 2});
   const Array b = std::move(a);
-  CHECK_FALSE(a.defined());  // NOLINT: what a moved-from array is, is the point
+  CHECK_FALSE(a.defined());  // NOLINT: tests the state of a moved-from array
   CHECK(a.shape() == Shape{0});
   CHECK_FALSE(b.shared());
   Array c(Shape{1});

@@ -1,4 +1,4 @@
-// The buffer pool: what it counts, and that it serves a repeating load without the system.
+// The buffer pool: its statistics, reuse, and a repeated load without allocations from the system.
 #include "headroom/array/pool.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ TEST_CASE("what neighbours leave holds one array, and an array's rest another") 
   Array first(Shape{n}), second(Shape{n}), third(Shape{n});
   const Real* const place = first.data();
   const std::size_t from_system = pool_statistics().from_system;
-  for (const bool forward : {true, false}) {  // whichever is freed first
+  for (const bool forward : {true, false}) {  // both orders of freeing
     (forward ? first : second) = {};
     (forward ? second : first) = {};
     const Array both(Shape{2 * n});
@@ -76,11 +76,11 @@ TEST_CASE("memory that was in use goes before memory that never was") {
   trim_pool();
   const std::size_t mb = std::size_t{1} << 20;
   Array large(Shape{elements_of(10 * mb)});
-  const Array other(Shape{elements_of(5 * mb)});  // and less than a megabyte of a segment is left
+  const Array other(Shape{elements_of(5 * mb)});  // less than 1 MB of a segment is left
   const void* const place = large.data();
   large = Array();
   const std::size_t held = pool_statistics().held;
-  const Array small(Shape{elements_of(mb / 2)});  // the unused rest would be the tighter fit
+  const Array small(Shape{elements_of(mb / 2)});  // the rest of the segment would be a tighter fit
   CHECK(small.data() == place);
   CHECK(pool_statistics().held == held);
 }

@@ -13,7 +13,7 @@ using test::CloseTo;
 
 namespace {
 
-// Lengths around the SIMD widths: whole vectors, tails, single numbers.
+// Lengths around the SIMD widths: whole vectors, tails, single elements.
 const Index lengths[] = {1, 2, 7, 8, 9, 31, 64, 65, 1000};
 
 /// Compares an expression over two flat arrays with the same formula over two numbers.

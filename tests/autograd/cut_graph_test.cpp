@@ -1,5 +1,5 @@
-// Closures that pass over an input: each is an error that names operation and input, and whatever
-// only looks like it stays quiet.
+// Backward closures that skip an input: each is an error that names operation and input. Cases that
+// only look similar are no errors.
 #include "autograd/toy_operations.hpp"
 #include "headroom/base/error.hpp"
 #include "support/close.hpp"
@@ -10,7 +10,7 @@ using Catch::Contains;
 
 namespace {
 
-/// An operation of two inputs of shape [3], with this closure.
+/// An operation of two inputs of shape [3] with the given backward closure.
 using Operation = std::function<Tensor(const Tensor& a, const Tensor& b)>;
 Operation with(Backward closure) {
   return [closure = std::move(closure)](const Tensor& a, const Tensor& b) {
@@ -23,7 +23,7 @@ Operation with(Backward closure) {
 struct Cut {
   const char* way;
   Operation operation;
-  int input;  // that is passed over
+  int input;  // the input that is skipped
 };
 
 const std::vector<Cut>& cuts() {
@@ -103,7 +103,7 @@ TEST_CASE("a closure that passes over an input is an error that names operation 
 
 TEST_CASE("an input that is passed over is none when it wants no gradient") {
   for (const Cut& cut : cuts()) {
-    if (&cut == &cuts()[0]) continue;  // it passes over both
+    if (&cut == &cuts()[0]) continue;  // skips both
     INFO(cut.way);
     const Tensor a = parameter(three()), c = constant(three());
     CHECK_NOTHROW((cut.input == 0 ? cut.operation(c, a) : cut.operation(a, c)).backward(ones({3})));
@@ -124,7 +124,7 @@ TEST_CASE("a closure that asks whether another input is wanted") {
 TEST_CASE("additions by other closures and earlier passes do not count") {
   const Operation adds_to_b = with([](const Array& dy, Gradients& into) { into[1] += dy; });
   const Tensor a = parameter(three()), b = parameter(three());
-  // The younger operation adds to a before the closure that passes over a runs.
+  // The younger operation adds to a before the closure that skips a runs.
   const Tensor older = adds_to_b(a, b), younger = times(a, 2);
   CHECK_THROWS_WITH(plus(older, younger).backward(ones({3})), Contains(of_input(0)));
   CHECK(a.grad().defined());

@@ -1,4 +1,4 @@
-// gradcheck: it passes right gradients and catches wrong ones.
+// gradcheck: accepts correct gradients and detects wrong ones.
 #include "headroom/autograd/gradcheck.hpp"
 
 #include "autograd/toy_operations.hpp"
@@ -15,7 +15,7 @@ using Tensors = std::vector<Tensor>;
 
 namespace {
 
-/// sqrt(x) with a backward made of dy, y and the sum that is already there.
+/// sqrt(x) with a backward pass computed from dy, y and the gradient summed so far.
 template <class F>
 std::function<Tensor(const Tensors&)> root_with(F backward) {
   return [backward](const Tensors& x) {
@@ -46,7 +46,7 @@ TEST_CASE("gradcheck takes random directions when there are many numbers") {
   CHECK(gradcheck([](const Tensors& in) { return root(in[0]); }, {x}).passed);
   const auto wrong = gradcheck(root_with([](const Array& dy, const Array& y, GradientSlot into) {
                                  Array dx = each(dy, y, [](Real d, Real s) { return d / (2 * s); });
-                                 dx[299] *= Real(1.01);  // one number of 300, by 1 %
+                                 dx[299] *= Real(1.01);  // one element of 300, by 1 %
                                  into += dx;
                                }),
                                {x});

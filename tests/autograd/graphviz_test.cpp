@@ -1,4 +1,4 @@
-// The picture of the tape: every operation and leaf once, told apart, with arrows and shapes.
+// The drawing of the tape: every operation and leaf once, with arrows and shapes.
 #include "headroom/autograd/graphviz.hpp"
 
 #include <array>
@@ -31,7 +31,7 @@ TEST_CASE("the tape as a picture: operations, named leaves, arrows from inputs t
                        Contains("n3 [label=\"weight\\n[2]\", class=parameter, shape=box, "
                                 "style=filled, fillcolor=\"#a9c7ff\"];") &&
                        Contains("nresult [label=\"result\\n[2]\", class=result"));
-  // What an operation made has its shape on the arrow; a leaf has it under its name.
+  // The shape of an operation's result is on the arrow, the shape of a leaf under its name.
   CHECK_THAT(text, Contains("n1 -> n0 [label=\"  [2]\"];") && Contains("n2 -> n0;") &&
                        Contains("n3 -> n1;") && Contains("n2 -> n1;") && Contains("n0 -> nresult"));
   CHECK(count_of(text, "->") == 5);

@@ -47,7 +47,7 @@ struct PendingTimes {
   }
 };
 
-/// x * 5 whose backward pass adds to the gradient of x by `add`.
+/// Returns x * 5. Its backward pass adds to the gradient of x by `add`.
 Tensor times_5(const Tensor& x, const std::function<void(const Array& dy, GradientSlot dx)>& add) {
   const OpScope op("times_5");
   return record(op, each(x.value(), [](Real v) { return 5 * v; }), {x},
@@ -78,7 +78,7 @@ TEST_CASE("a gradient that two operations share is not changed in place, however
       const Tensor x = parameter(number(1)), z = parameter(number(1));
       const Tensor a = times(x, 2), b = times(z, 3);
       const Tensor older = times_5(a, add);  // it reads a before the sum does
-      // The sum hands one and the same gradient to a and b; then the older reader adds to a's.
+      // The sum passes the same gradient array to a and b; then `older` adds to the gradient of a.
       const Tensor y = plus(first_operand ? plus(a, b) : plus(b, a), older);
       y.backward();
       CHECK(x.grad()[0] == 2 * (1 + 5));
@@ -137,7 +137,7 @@ TEST_CASE("backward frees what the closures saved") {
   const Tensor y = product(times(x, 2), times(x, 3));
   const std::size_t before = pool_statistics().live;
   y.backward(ones({1000}));
-  // Gone: the two inputs of the product. New: the leaf's gradient.
+  // Freed: the two inputs of the product. New: the leaf's gradient.
   const std::size_t block = 1000 * sizeof(Real);
   CHECK(pool_statistics().live < before - block / 2);
 }

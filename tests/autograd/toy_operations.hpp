@@ -1,4 +1,4 @@
-// Operations written on the spot, so that the tests of the tape need nothing from the floors above.
+// Small operations for the tests of the tape, so that these do not depend on the floors above.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@ inline Tensor times(const Tensor& x, Real factor) {
                 [scaled](const Array& dy, auto& into) { into[0] += each(dy, scaled); });
 }
 
-/// a + b; hands the same dy to both inputs, as the real one does.
+/// a + b; passes the same dy to both inputs, as operator+ does.
 inline Tensor plus(const Tensor& a, const Tensor& b) {
   const OpScope op("plus");
   return record(op, each(a.value(), b.value(), [](Real u, Real v) { return u + v; }), {a, b},

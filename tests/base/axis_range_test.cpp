@@ -1,4 +1,4 @@
-// AxisRange: which elements of an array it holds.
+// AxisRange: the elements of an array that it selects.
 #include "headroom/base/axis_range.hpp"
 
 #include <vector>

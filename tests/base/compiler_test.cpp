@@ -1,4 +1,4 @@
-// The compiler itself, where it was caught at being wrong with the flags of this build.
+// Regression test of a compiler bug that occurred with the flags of this build.
 #include <cstdint>
 #include <vector>
 
@@ -14,7 +14,7 @@ __attribute__((noinline)) std::vector<Index> take(std::vector<Index> numbers) { 
 }  // namespace
 
 TEST_CASE("constants that end in zeros keep their zeros across a call") {
-  // GCC 12 with AVX-512 wrote the first one into all four places.
+  // GCC 12 with AVX-512 wrote the first element into all four.
   std::vector<Index> numbers = take({1, 2, 3});
   numbers = {3, 3, 0, 0};
   CHECK(numbers[2] == 0);

@@ -1,4 +1,4 @@
-// Extremes that do not lose a number which is none.
+// Minimum and maximum that propagate NaN.
 #include "headroom/base/extremes.hpp"
 #include "support/catch.hpp"
 

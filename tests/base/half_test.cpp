@@ -1,4 +1,4 @@
-// Half precision against a table of all its numbers.
+// Half precision: all numbers of the format against the formula of the standard.
 #include "headroom/base/half.hpp"
 
 #include <cmath>
@@ -12,7 +12,7 @@ using namespace headroom;
 
 namespace {
 
-/// The number that bits stand for, by the standard's formula and in powers of two by hand.
+/// Decodes bits by the formula of the standard, with powers of two from plain loops.
 double by_formula(unsigned bits) {
   const unsigned exponent = bits / 1024 % 32, fraction = bits % 1024;
   double power = 1;
@@ -22,7 +22,7 @@ double by_formula(unsigned bits) {
   return bits >= 0x8000 ? -size : size;
 }
 
-/// Of the two halves around a size the nearer one, of equally near ones the one with even bits.
+/// The half-precision number nearest to `size`; of equally near ones the one with even bits.
 unsigned nearest_half(double size) {
   unsigned best = 0;
   for (unsigned bits = 1; bits < 0x7C00; ++bits) {

@@ -1,4 +1,4 @@
-// Members and names of enumerations, from the declaration alone.
+// Enumerators and their names, derived from the declaration of an enumeration.
 #include "headroom/base/names.hpp"
 
 #include "headroom/base/head_id.hpp"

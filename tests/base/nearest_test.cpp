@@ -1,4 +1,4 @@
-// Edit distance and "did you mean".
+// Edit distance and suggestions ("did you mean").
 #include "headroom/base/nearest.hpp"
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-// OpScope: which operation runs, and where the time went.
+// OpScope: the name of the running operation, and the profile of times.
 #include "headroom/base/op_scope.hpp"
 #include "support/catch.hpp"
 
@@ -31,7 +31,7 @@ TEST_CASE("the profile gives time to the innermost scope and sums calls and work
   set_profiling(false);
   const std::vector<ProfileRow> rows = profile();
   REQUIRE(rows.size() == 2);
-  CHECK(rows[0].name == "inner");  // the longest first
+  CHECK(rows[0].name == "inner");  // sorted by time, descending
   CHECK(rows[0].calls == 2);
   CHECK(rows[0].seconds >= 0.01);
   CHECK(rows[0].flops == 200);
@@ -45,5 +45,5 @@ TEST_CASE("the profile gives time to the innermost scope and sums calls and work
   { const OpScope there("op"); }
   { const OpScope back("op", Pass::backward); }
   set_profiling(false);
-  CHECK(profile().size() == 2);  // a line for each pass, and the old table is gone
+  CHECK(profile().size() == 2);  // a row for each pass; the previous profile was reset
 }

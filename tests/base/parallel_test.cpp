@@ -1,4 +1,4 @@
-// parallel_for: its chunks, its exceptions, its nesting.
+// parallel_for: chunks, exceptions, nesting.
 #include "headroom/base/parallel.hpp"
 
 #include <atomic>

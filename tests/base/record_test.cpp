@@ -1,4 +1,4 @@
-// Numbers of records.
+// Numbers in records.
 #include "headroom/base/record.hpp"
 #include "support/catch.hpp"
 

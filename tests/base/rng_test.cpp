@@ -1,4 +1,4 @@
-// Random numbers: Philox against its authors' vectors, streams, states and mask addressing.
+// Random numbers: Philox against its authors' test vectors, streams, states and mask addressing.
 #include "headroom/base/rng.hpp"
 
 #include <cmath>
@@ -37,7 +37,7 @@ TEST_CASE("every draw is exactly a float, so both precisions start from the same
 }
 
 TEST_CASE("draws are the same numbers in both precisions") {
-  // Written down from one build; the test runs in both.
+  // Values recorded from one build; the test runs in both precisions.
   Rng rng(42, "golden");
   double sum = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -97,7 +97,7 @@ TEST_CASE("below(n) stays in [0, n) and takes each value equally often") {
   for (const int c : count) chi_squared += (c - 10000.0) * (c - 10000.0) / 10000.0;
   CHECK(chi_squared < 22.5);  // 6 degrees of freedom: 1 in 1,000
   CHECK(rng.below(1) == 0);
-  // A range that does not divide 2^64: a modulo alone would favour its lower half by 2 to 1.
+  // A range that does not divide 2^64: a plain modulo would draw its lower half twice as often.
   const Index wide = (Index{1} << 62) + (Index{1} << 61);
   int low_half = 0;
   for (int i = 0; i < 2000; ++i) low_half += rng.below(wide) < wide / 2 ? 1 : 0;

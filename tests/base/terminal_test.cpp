@@ -1,4 +1,4 @@
-// What a stream's terminal can show.
+// Detection of a terminal's colours and character set.
 #include "headroom/base/terminal.hpp"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Well-formed UTF-8, and text made fit for messages.
+// Validation of UTF-8, and escaping of text for messages.
 #include "headroom/base/utf8.hpp"
 
 #include "headroom/base/error.hpp"
@@ -30,6 +30,6 @@ TEST_CASE("printable text stays on one line and within its limit") {
         "tab\\x09new\\x0Aline\\x7F \xC3\xA9 \\xFF");
   CHECK(printable(std::string_view("a\0b", 3)) == "a\\x00b");
   CHECK(printable("abcdef", 3) == "abc...");
-  // U+0080 to U+009F steer terminals as ESC does; U+00A0 is a space.
+  // U+0080 to U+009F control terminals as ESC does; U+00A0 is a space.
   CHECK(printable("\xC2\x9B\xC2\xA0") == "\\xC2\\x9B\xC2\xA0");
 }

@@ -1,4 +1,4 @@
-// A user's program with its own experiment: runs it, prints it and writes its page.
+// A user's program with its own experiment: runs it, prints its results and writes its page.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -11,7 +11,7 @@ using namespace headroom;
 
 namespace {
 
-/// How sharp is attention when queries and keys are random? Measures the largest weight of a row.
+/// Measures the maximum weight of a row when queries and keys are random.
 void largest_weight(const LabOptions& options, Notebook& book) {
   const Index keys = 8;
   std::vector<double> measured;

@@ -1,4 +1,4 @@
-// Comparing a kernel with its xtensor reference: values by numbers, gradients by complex steps
+// Comparing a kernel with its xtensor reference: values directly, gradients by complex steps
 // through the reference.
 #pragma once
 
@@ -25,7 +25,7 @@ inline Array random_array(Rng& rng, const Shape& shape) {
   return array;
 }
 
-/// The numbers of an array as a matrix of the reference's scalar.
+/// The elements of an array as a matrix of the reference's scalar type.
 template <class S>
 reference::Matrix<S> matrix_of(const Array& array) {
   const auto columns = static_cast<std::size_t>(array.dim(-1));
@@ -55,7 +55,7 @@ void require_close(const Array& got, const Wanted& wanted, double tolerance) {
   for (Index i = 0; i < got.size(); ++i, ++at) {
     const double is = static_cast<double>(got[i]), should = reference::real_part(*at);
     const double error = std::abs(is - should) / std::max(1.0, std::abs(should));
-    if (error <= worst) continue;  // a NaN goes on
+    if (error <= worst) continue;  // false for NaN
     worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
     where = fmt::format("element {}: got {}, wanted {}", i, is, should);
   }
@@ -63,7 +63,7 @@ void require_close(const Array& got, const Wanted& wanted, double tolerance) {
   REQUIRE(worst <= tolerance);
 }
 
-/// Fails unless every number is right to this share of itself, however small it is.
+/// Fails unless the relative error of every element is at most `share`, however small the element.
 template <class Wanted>
 void require_digits(const Array& got, const Wanted& wanted, double share) {
   REQUIRE(static_cast<std::size_t>(got.size()) == wanted.size());

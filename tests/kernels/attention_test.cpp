@@ -42,7 +42,7 @@ TEST_CASE("one head of attention agrees with its reference in values and gradien
   reference::Allowed allowed = reference::all_allowed(queries, keys);
   Index at = 0;
   for (auto&& a : allowed) {
-    a = at >= keys && rng.uniform() < Real(0.6);  // query 0 sees nothing
+    a = at >= keys && rng.uniform() < Real(0.6);  // query 0 attends to nothing
     bytes[at++] = a ? 1 : 0;
   }
   kernels::AttentionPlan plan = one_head(queries, keys, head_dim, value_dim, Real(scale));
@@ -101,7 +101,7 @@ TEST_CASE("a query that sees hardly more than one key has gradients with all the
 
 namespace {
 
-/// Columns [first, first + width) of example b's rows of [B, T, stride], as the reference takes it.
+/// Columns [first, first + width) of example b's rows of [B, T, stride], as the reference's matrix.
 reference::Matrix<double> head_of(const Array& all, Index b, Index first, Index width) {
   const Index times = all.dim(1), stride = all.dim(2);
   Array head({times, width});
@@ -116,7 +116,7 @@ reference::Matrix<double> head_of(const Array& all, Index b, Index first, Index 
 }  // namespace
 
 TEST_CASE("a single query agrees with the reference in every head, whatever the sizes") {
-  constexpr Index lane = 64 / static_cast<Index>(sizeof(Real));  // the widest SIMD there is
+  constexpr Index lane = 64 / static_cast<Index>(sizeof(Real));  // the widest SIMD register
   Rng rng(2);
   for (const Index heads : {1, 3, 5, 16}) {
     for (const auto& [d, dv] : {std::pair{lane, lane}, {2 * lane, 3 * lane}}) {

@@ -25,7 +25,7 @@ struct Sizes {
   Index m, n, k;
 };
 
-/// Largest difference between gemm and three plain loops, on matrices embedded in wider ones.
+/// Maximum difference between gemm and three plain loops, on matrices embedded in wider ones.
 double worst_error(const Sizes& s, bool transpose_a, bool transpose_b, Real alpha, Real beta) {
   const Index pad = 3;
   const Index a_stride = (transpose_a ? s.m : s.k) + pad,
@@ -106,7 +106,7 @@ TEST_CASE("gemm gives the same bits on 1, 2 and 3 threads") {
       set_num_threads(threads);
       std::vector<Real> c(static_cast<std::size_t>(s.m * s.n));
       gemm(s.m, s.n, s.k, Real(1), {a.data(), s.k}, {b.data(), s.n}, Real(0), c.data(), s.n);
-      // The same numbers, read as a transposed matrix.
+      // The same elements, read as a transposed matrix.
       gemm(s.m, s.n, s.k, Real(1), {a.data(), s.k}, transposed(b.data(), s.k), Real(1), c.data(),
            s.n);
       results.push_back(c);

@@ -19,7 +19,7 @@ Array counted(const Shape& shape) {
   return x;
 }
 
-/// Where the element at position `at` of the permuted array comes from, axis after axis.
+/// The source position of element `at` of the permuted array, computed axis by axis.
 Index source_of(Index at, const Shape& shape, const std::vector<int>& order) {
   Index source = 0;
   for (std::size_t i = order.size(); i-- > 0;) {

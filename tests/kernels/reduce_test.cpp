@@ -52,7 +52,7 @@ TEST_CASE("folding the middle axis equals a plain loop, in one piece and in many
           worst = std::max(worst, std::abs(number(y[o * s.inner + i]) - expected));
         }
       }
-      // Partial sums grow like sqrt(n), and so does what n of their roundings add up to.
+      // Partial sums grow like sqrt(n), and so does the sum of their n rounding errors.
       const double rounding = number(std::numeric_limits<Real>::epsilon()) *
                               static_cast<double>(std::max<Index>(10, s.n));
       CHECK(worst <= (fold == Fold::sum ? rounding : 0.0));

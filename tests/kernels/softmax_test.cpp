@@ -76,7 +76,7 @@ TEST_CASE("softmax survives logits that would overflow, and hands a NaN on") {
 }
 
 TEST_CASE("rows far below zero have the softmax of the same rows near zero, at every length") {
-  // All numbers are multiples of 1/8, so that the shift by 5000 rounds nothing.
+  // All elements are multiples of 1/8, so that the shift by 5000 rounds nothing.
   for (Index columns = 1; columns <= 35; ++columns) {
     INFO(columns << " columns");
     Array near(Shape{2, columns}), far(Shape{2, columns});

@@ -1,4 +1,4 @@
-// What every layout of attention owes: gates, maps, head outputs, masks, empty layers.
+// Attention in every layout: gates, maps, head outputs, masks, layers without heads.
 #include "headroom/nn/attention.hpp"
 
 #include <cmath>
@@ -15,7 +15,7 @@ using namespace headroom::test;
 
 namespace {
 
-/// A case that every layout can play, and a layer for it.
+/// A case that every layout supports, and a layer for it.
 struct Scene {
   Scene(Layout layout, std::uint64_t seed) : c(random_case(seed, true)) {
     Rng rng(seed);
@@ -39,7 +39,7 @@ Tensor bias_of(Attention& layer) {
   return {};
 }
 
-/// All elements of several tensors in one row, for gradcheck.
+/// Flattens several tensors into one, for gradcheck.
 Tensor in_a_row(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> flat;
   for (const Tensor& tensor : tensors) flat.push_back(reshape(tensor, {-1}));
@@ -128,7 +128,7 @@ TEST_CASE("the layer is the sum of its gated heads through their own output colu
 
 TEST_CASE(
     "gradients by inputs and gates are those of the values, through y, maps and head outputs") {
-  if (!is_double) return;  // differences need double
+  if (!is_double) return;  // finite differences need double
   for (const Layout layout : all_layouts) {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
       Scene s(layout, seed);

@@ -1,5 +1,4 @@
-// Greedy decoding, beam search and sampling on writers made by hand, where the right answer is
-// known.
+// Greedy decoding, beam search and sampling on handmade writers whose correct result is known.
 #include "headroom/nn/decoding.hpp"
 
 #include <cmath>
@@ -17,7 +16,7 @@ namespace {
 
 using Symbols = std::vector<std::int32_t>;
 
-/// A writer whose next probabilities are any function of what a row has been fed.
+/// A writer whose next probabilities are a given function of the tokens that a row was fed.
 class TableWriter : public Writer {
  public:
   using Table = std::function<std::vector<double>(const Symbols& fed)>;
@@ -78,7 +77,7 @@ double score(const Written& w, double penalty) {
   return w.log_probability / std::pow(std::max(length, 1.0), penalty);
 }
 
-/// Every sequence of at most `longest` symbols: finished ones first, best first.
+/// Every sequence of at most `longest` tokens: finished ones first, best first.
 std::vector<Written> brute_force(const TableWriter::Table& table, const DecodingLimits& limits,
                                  double penalty) {
   std::vector<Written> finished, unfinished, open{Written{}};
@@ -113,7 +112,7 @@ std::vector<Written> brute_force(const TableWriter::Table& table, const Decoding
 
 const double probability_tolerance = is_double ? 1e-12 : 2e-6;
 
-/// Symbols 0 to 3; 3 ends. The likeliest first symbol leads into mediocrity.
+/// Tokens 0 to 3; 3 ends. The most probable first token does not begin the most probable sequence.
 std::vector<double> trap(const Symbols& fed) {
   if (fed.size() == 1) return {0.5, 0.4, 0.05, 0.05};
   if (fed[1] == 0) return {0.25, 0.25, 0.25, 0.25};
@@ -144,7 +143,7 @@ TEST_CASE("greedy feeds the begin symbol first") {
 }
 
 TEST_CASE("sequences that are done leave the writer and the others go on undisturbed") {
-  // Row b is told its number by its first symbol through the prompt and ends after that many steps.
+  // The prompt of a row is a number; the row ends when it has been fed that many tokens.
   TableWriter writer(4, 20, [](const Symbols& fed) {
     const bool done = static_cast<std::int32_t>(fed.size()) >= fed[0];
     return done ? std::vector<double>{0.05, 0.05, 0.9} : std::vector<double>{0.1, 0.8, 0.1};
@@ -185,8 +184,8 @@ TEST_CASE("beam search finds the better sequence where greedy is trapped") {
 }
 
 TEST_CASE("a sequence that ends leaves its place to the next likeliest prefix") {
-  // Symbols 0, 1, 2; 2 ends. At once the end is likeliest; the better of the rest is hidden in
-  // third place.
+  // Tokens 0, 1, 2; 2 ends. The end is the most probable first token; the better of the other two
+  // ranks third.
   TableWriter writer(2, 10, [](const Symbols& fed) -> std::vector<double> {
     if (fed.size() == 1) return {0.3, 0.2, 0.5};
     if (fed[1] == 0) return {0.4, 0.3, 0.3};
@@ -237,7 +236,7 @@ TEST_CASE("a beam that is wide enough finds what brute force finds, in the same 
 }
 
 TEST_CASE("a narrow beam keeps the likeliest prefixes of every length") {
-  // Without an end symbol the search is a plain race of prefixes, checked against a naive one.
+  // Without an end token the search only ranks prefixes: compared with a naive implementation.
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const auto table = random_table(5, seed);
     const DecodingLimits limits{.begin = 0, .end = -1, .longest = 5};
@@ -287,7 +286,7 @@ namespace {
 
 const std::vector<double> die{0.05, 0.3, 0.1, 0.35, 0.2};
 
-/// Relative frequencies of one symbol drawn many times from `die`.
+/// Relative frequencies of the tokens drawn from `die`.
 std::vector<double> frequencies(const SamplingOptions& options) {
   const Index draws = 40000;
   TableWriter writer(draws, 2, [](const Symbols&) { return die; });
@@ -332,7 +331,7 @@ TEST_CASE("top_p draws from the likeliest that together reach p") {
   check_frequencies(frequencies({.top_p = Real(0.3)}), {0, 0, 0, 1, 0});
   check_frequencies(frequencies({.top_p = Real(0.6)}), {0, 0.3 / 0.65, 0, 0.35 / 0.65, 0});
   check_frequencies(frequencies({.top_p = Real(0.7)}), {0, 0.3 / 0.85, 0, 0.35 / 0.85, 0.2 / 0.85});
-  // Of the 2 likeliest, shares 0.46 and 0.54: half of them is one symbol.
+  // The 2 most probable have shares 0.46 and 0.54: one token reaches 0.5.
   check_frequencies(frequencies({.top_k = 2, .top_p = Real(0.5)}), {0, 0, 0, 1, 0});
 }
 

@@ -1,4 +1,4 @@
-// The layouts against each other: the same function from the same heads.
+// The layouts against each other: the same heads compute the same function.
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/separate_heads.hpp"
 #include "headroom/nn/shared_head.hpp"
@@ -18,7 +18,7 @@ TEST_CASE("separate and fused heads with the same blocks are the same function")
     randomise(separate, rng);
     set_head_values(fused, head_values(separate));
     AttentionAsk ask;
-    ask.maps = ask.head_out = seed % 2 == 1;  // composed and fused computation in turn
+    ask.maps = ask.head_out = seed % 2 == 1;  // alternates composed and fused computation
 
     const AttentionOut a = run(separate, c, ask);
     const Array query = c.query.grad(), key = c.key.grad(), value = c.value.grad();

@@ -1,5 +1,5 @@
-// Where attentions are in a model: who assigns it, what a replaced attention takes over, and that
-// two cannot be in one location.
+// Locations of attentions in a model: assignment, replacement of an attention, and the error for
+// two attentions in one location.
 #include "headroom/base/error.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/transformer.hpp"
@@ -22,7 +22,7 @@ std::unique_ptr<Attention> own_attention(Index width, std::uint64_t seed) {
   return std::make_unique<FusedHeads>(config, rng);
 }
 
-/// A module of the reader's own with two attentions.
+/// A user-defined module with two attentions.
 class TwoAttentions : public Module {
  public:
   TwoAttentions(std::unique_ptr<Attention> a, std::unique_ptr<Attention> b)

@@ -1,5 +1,5 @@
-// A training step in its steady state: it takes nothing from the system, and the heap only for what
-// does not grow with the data.
+// Memory of a training step in its steady state: it allocates nothing from the system, and an
+// amount from the heap that does not grow with the data.
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 
 namespace {
-std::atomic<std::size_t> heap_bytes{0};  // asked for since the program began
+std::atomic<std::size_t> heap_bytes{0};  // allocated since the program started
 }
 
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
@@ -36,7 +36,7 @@ struct StepCost {
   std::size_t from_heap, from_system;  // bytes; blocks
 };
 
-/// What the third and fourth training step on a batch take together.
+/// Allocations of the third and fourth training step on a batch together.
 StepCost steady_cost(Layout layout, Index batch, Index length) {
   Rng rng(1);
   LanguageModel model({.kind = ModelKind::language_model,

@@ -1,4 +1,4 @@
-// Whole models: who may see what, shapes, dropout, and that every parameter learns.
+// Whole models: masks, shapes, dropout, and a gradient for every parameter.
 #include "headroom/nn/models.hpp"
 
 #include "headroom/autograd/tape.hpp"
@@ -21,10 +21,10 @@ std::unique_ptr<Module> random_model(const ModelConfig& config, std::uint64_t se
   return model;
 }
 
-/// Logits [B, T, V], element (b, t, v).
+/// Element (b, t, v) of logits [B, T, V].
 Real at(const Array& x, Index b, Index t, Index v) { return x[(b * x.dim(1) + t) * x.dim(2) + v]; }
 
-/// Heads of every kind and layer gone, one attention losing all of its heads.
+/// Selects heads of every kind and layer for removal, and all heads of one attention.
 std::vector<HeadId> some_heads(Module& model) {
   std::vector<HeadId> gone;
   for (const HeadId& head : live_heads(model)) {
@@ -34,7 +34,7 @@ std::vector<HeadId> some_heads(Module& model) {
   return gone;
 }
 
-/// True for parameters that only an attention without heads would use: the projections that
+/// Returns true for parameters that feed only an attention without heads: the projections that
 /// SharedHead keeps, and the norm before a pre-norm layer's attention.
 bool serves_no_head(Module& model, const std::string& name) {
   for (const NamedAttention& found : attentions(model)) {
@@ -89,7 +89,7 @@ TEST_CASE("a language model does not see the future") {
     auto& language = dynamic_cast<LanguageModel&>(*model);
     const Ids ids = random_ids({2, 8}, rng, 7);
     Ids changed = ids.clone();
-    changed[7] = (changed[7] + 1) % 7;  // the last of row 0
+    changed[7] = (changed[7] + 1) % 7;  // the last token of row 0
     const Array before = language(ids).value(), after = language(changed).value();
     for (Index t = 0; t < 8; ++t) {
       bool moved = false;
@@ -147,7 +147,7 @@ TEST_CASE("after one step every parameter of every model has moved") {
             Rng rng(6);
             const TinyBatch batch = tiny_batch(config, rng);
             HeadProbe probe;
-            probe.maps = composed;  // asking for maps takes the composed attention
+            probe.maps = composed;  // maps select the composed attention
             loss_of(*model, batch, &probe).backward();
             std::map<std::string, Array> before;
             for (auto& [name, tensor] : parameters(*model)) before[name] = tensor.value().clone();
@@ -229,7 +229,7 @@ TEST_CASE("with dropout too, separate equals fused and masked equals compact") {
   config.layout = Layout::fused;
   EncoderLayer fused(config, rng);
   randomise(separate, rng);
-  // Everything but the heads by name, the heads block by block.
+  // Compares the heads block by block and all other parameters by name.
   for (auto& [name, tensor] : parameters(fused)) {
     for (auto& [other, source] : parameters(separate)) {
       if (name == other) tensor.set_value(source.value().clone());

@@ -1,4 +1,4 @@
-// Names, counts and printing: what follows from Module::members().
+// Functions derived from Module::members(): names, counts and printing.
 #include <map>
 #include <set>
 

@@ -1,5 +1,5 @@
-// Layouts of a program's own: registered by name, with a score bias and with parameters that no
-// other layout has; cached decoding and pruning know them.
+// User-defined layouts: registration by name, a score bias, parameters that no other layout has,
+// cached decoding and pruning.
 #include "support/own_layouts.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"

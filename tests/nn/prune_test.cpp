@@ -1,4 +1,4 @@
-// Removing heads: a compact layer is the same function as a masked one.
+// Removing heads: a pruned layer computes the same function as one with gates of 0.
 #include "headroom/base/error.hpp"
 #include "headroom/ops/ops.hpp"
 #include "support/catch.hpp"
@@ -163,7 +163,7 @@ TEST_CASE("the edits say exactly what happened to every parameter") {
       CHECK(gone == !now.contains(name));
       if (!gone) CHECK_THAT(now.at(name).value(), SameBits(edited.value()));
     }
-    for (const auto& [name, tensor] : new_list) {  // nothing new appeared
+    for (const auto& [name, tensor] : new_list) {  // no new parameters
       CHECK(std::any_of(old_list.begin(), old_list.end(),
                         [&, &wanted = name](const auto& p) { return p.name == wanted; }));
     }

@@ -1,4 +1,4 @@
-// Writers: decoding with a cache gives what decoding without one gives.
+// Writers: decoding with and without a cache gives the same results.
 #include "headroom/base/error.hpp"
 #include "headroom/nn/decoding.hpp"
 #include "support/catch.hpp"
@@ -14,7 +14,7 @@ std::unique_ptr<Model> trained_model(const ModelConfig& config, bool pruned) {
   Rng rng(21);
   auto model = std::make_unique<Model>(config, rng);
   randomise(*model, rng);
-  if (pruned) {  // one head everywhere, and all heads of the very first attentions
+  if (pruned) {  // one head of every attention, and all heads of the first attentions
     std::vector<HeadId> gone;
     for (const HeadId& head : live_heads(*model)) {
       if (head.head == 1 || head.layer == 0) gone.push_back(head);
@@ -25,7 +25,7 @@ std::unique_ptr<Model> trained_model(const ModelConfig& config, bool pruned) {
   return model;
 }
 
-/// Feeds both writers the same random symbols, a few at a time, and compares their logits.
+/// Feeds both writers the same random tokens, a few at a time, and compares their logits.
 void check_same_logits(Writer& cached, Writer& fresh, Index symbols) {
   Rng rng(5);
   for (const Index count : {1, 1, 3, 1, 2}) {
@@ -135,7 +135,7 @@ TEST_CASE("reordered sequences go on from what they are now, sources included") 
     const auto model = trained_model<Seq2Seq>(config, false);
     const auto writer = make_writer(*model, source, lengths, 1, cache);
     writer->next(Ids({3, 2}, {1, 2, 3, 4, 5, 0}));
-    const Index order[] = {2, 0};  // example 1 leaves
+    const Index order[] = {2, 0};  // drops example 1
     writer->reorder(order);
     REQUIRE(writer->batch() == 2);
     const Array moved = writer->next(Ids({2, 1}, {3, 5}));
@@ -158,7 +158,7 @@ TEST_CASE("sequences that only exchange their rows take their sources along") {
     const auto model = trained_model<Seq2Seq>(config, false);
     const auto writer = make_writer(*model, source, lengths, 1, cache);
     const auto straight = make_writer(*model, source, lengths, 1, false);
-    const Ids prefix({3, 2}, {1, 2, 1, 2, 1, 2});  // only the sources tell the rows apart
+    const Ids prefix({3, 2}, {1, 2, 1, 2, 1, 2});  // the rows differ only in their sources
     writer->next(prefix);
     straight->next(prefix);
     const Index order[] = {2, 0, 1};

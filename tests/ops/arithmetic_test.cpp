@@ -1,5 +1,5 @@
-// Arithmetic: values and gradients at chosen points, and the texts of errors. The harness does the
-// gradient checks over random shapes.
+// Arithmetic: values and gradients at chosen points, and the texts of errors. The table of
+// operations checks gradients on random shapes.
 #include "headroom/ops/arithmetic.hpp"
 
 #include <cmath>
@@ -84,7 +84,7 @@ TEST_CASE("where takes from both sides and broadcasts all three") {
 
 TEST_CASE("elementwise functions are right at their edges") {
   const Real infinity = std::numeric_limits<Real>::infinity();
-  // More elements than a SIMD register, so that both its path and the rest are met.
+  // More elements than a SIMD register, to test both the SIMD loop and its remainder.
   const Array edge({20}, Real(0));
   CHECK(values(log(Tensor(edge)).value()) == Values(20, -infinity));
   CHECK(values(exp(Tensor(Array({20}, -infinity))).value()) == Values(20, 0));

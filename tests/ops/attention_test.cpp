@@ -1,5 +1,5 @@
-// Fused attention against its composed twin, over sources, masks and dropout; what masks promise
-// about NaNs; and the texts of its errors.
+// Fused attention against its composed twin, over sources, masks and dropout; NaNs behind masks;
+// the texts of errors.
 #include "headroom/ops/attention.hpp"
 
 #include <array>
@@ -52,7 +52,7 @@ struct Sizes {
   Index batch, heads, queries, keys, head_dim, value_dim;
 };
 
-/// Three sources of their own, with columns to spare on both sides.
+/// Separate sources of query, key and value, with unused columns.
 struct Sources {
   Sources(Rng& rng, const Sizes& s)
       : query(parameter(normal(rng, {s.batch, s.queries, s.heads * s.head_dim + 3}))),
@@ -162,8 +162,8 @@ TEST_CASE("query, key and value may share a source, whole, in part or column for
 
 namespace {
 
-/// Attention with query, key and value from columns of `all`-wide sources against attention with
-/// three tensors of their own. source[r] is the tensor, first[r] the first column of role r.
+/// Compares attention on columns of sources of width `all` with attention on three separate
+/// tensors. source[r] is the tensor, first[r] the first column of role r.
 void check_columns(Index all, const std::array<std::size_t, 3>& source,
                    const std::array<Index, 3>& first, Rng& rng) {
   const Sizes s{2, 2, 3, 3, 2, 2};
@@ -197,10 +197,10 @@ void check_columns(Index all, const std::array<std::size_t, 3>& source,
   for (const bool fused : {true, false}) {
     INFO("fused " << fused);
     const std::array<Tensor, 2> x{parameter(values[0]), parameter(values[1])};
-    for (const int passes : {1, 2}) {  // the second adds to gradients that are there
+    for (const int passes : {1, 2}) {  // the second adds to existing gradients
       const Tensor y = attend(fused, {x[source[0]], first[0]}, {x[source[1]], first[1]},
                               {x[source[2]], first[2]});
-      // The pool's free blocks hold NaN: an element that nothing is written to shows.
+      // Fills the pool's free blocks with NaN, so that an element that is not written shows.
       std::vector<Array> dirty;
       for (int i = 0; i < 4; ++i) dirty.emplace_back(shape, nan);
       dirty.clear();
@@ -222,7 +222,7 @@ void check_columns(Index all, const std::array<std::size_t, 3>& source,
 TEST_CASE("gradients of overlapping columns of one source add up, wherever the columns are") {
   Rng rng(12);
   constexpr Index width = 4;  // of the columns of each role
-  // Which tensor query, key and value are columns of: all of one, or two of one.
+  // The tensors that query, key and value are columns of: one for all three, or one for two.
   for (const std::array<std::size_t, 3>& source :
        {std::array<std::size_t, 3>{0, 0, 0}, {0, 1, 1}, {0, 0, 1}, {0, 1, 0}}) {
     for (const Index all : {width, 2 * width, 3 * width}) {
@@ -261,8 +261,8 @@ TEST_CASE("a NaN where nobody may look reaches nothing, forward and backward") {
   const Sizes s{2, 2, 35, 36, 3, 3};
   const Sources from(rng, s);
   Bytes bytes = random_bytes(rng, {35, 36});
-  for (Index j = 0; j < 36; ++j) bytes[4 * 36 + j] = 0;  // a row with nothing
-  for (Index i = 0; i < 35; ++i) bytes[i * 36 + 6] = 0;  // a key for nobody
+  for (Index j = 0; j < 36; ++j) bytes[4 * 36 + j] = 0;  // a query without allowed keys
+  for (Index i = 0; i < 35; ++i) bytes[i * 36 + 6] = 0;  // a key that no query may attend to
   const Array dy = normal(rng, {2, 35, 6});
   const std::array<AttentionMask, 3> masks{AttentionMask::allow(bytes),
                                            AttentionMask::lengths(Ids(Shape{2}, {6, 5})),

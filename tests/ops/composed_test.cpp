@@ -1,5 +1,5 @@
-// Each plain operation against its composed twin: values and gradients, on chosen shapes. The
-// harness repeats this over random ones.
+// Each plain operation against its composed twin: values and gradients, on chosen shapes. The table
+// of operations repeats this on random shapes.
 #include "headroom/ops/composed.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Every mask there is: all subsets of the T x T pairs for T = 3 and T = 4, each against plain
-// loops. And what masks promise: no leak, nothing read that nobody may attend to.
+// Every possible mask: all subsets of the T x T pairs for T = 3 and T = 4, each against plain
+// loops. Guarantees of masks: nothing leaks, and keys that no query may attend to are not read.
 #include <cmath>
 #include <limits>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr Index heads = 2, head_dim = 2, value_dim = 3;
 
-/// A query, a key and a value that repeat for each example of a batch.
+/// A query, a key and a value, repeated for each example of a batch.
 struct Example {
   Array query, key, value;
 };
@@ -32,7 +32,7 @@ Example repeated_example(Index batch, Index length, Rng& rng) {
   return {repeat(heads * head_dim), repeat(heads * head_dim), repeat(heads * value_dim)};
 }
 
-/// Tries the masks numbered [first, first + batch): bit i * T + j of the number allows (i, j).
+/// Checks the masks numbered [first, first + batch): bit i * T + j of the number allows (i, j).
 void check_masks(const Example& x, Index length, Index first) {
   const Index batch = x.query.dim(0), pairs = length * length;
   Bytes bytes({batch, length, length});
@@ -151,7 +151,7 @@ TEST_CASE("causal attention does not leak: a changed token moves no earlier outp
       const Array after = attend(other, AttentionMask::causal());
       CHECK_THAT(positions(after, 0, changed), SameBits(positions(before, 0, changed)));
       CHECK_THAT(positions(after, changed, length), !SameBits(positions(before, changed, length)));
-      // And without the mask it does move them: the test can fail.
+      // Without the mask the change does move them, so the test can fail.
       CHECK_THAT(positions(attend(other, {}), 0, changed),
                  !SameBits(positions(attend(x, {}), 0, changed)));
     }

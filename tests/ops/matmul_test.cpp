@@ -166,10 +166,10 @@ TEST_CASE("a weight used twice side by side gets both gradients") {
 }
 
 TEST_CASE("an input that is its own weight gets both gradients") {
-  // Large enough for two threads that would be in each other's way.
+  // Large enough that two threads could conflict.
   const Tensor x = noise({900, 32}, "x"), y = linear(x, x);
   Array dy = noise(y.shape(), "dy").value();
-  for (Real& value : dy.span()) value /= 30;  // sums of 900 numbers of size 1
+  for (Real& value : dy.span()) value /= 30;  // sums of 900 elements of size 1
   y.backward(dy);
   const PlainLinear plain(x.value(), x.value(), zeros({900}), dy);
   Array both = plain.dx.clone();
@@ -178,7 +178,7 @@ TEST_CASE("an input that is its own weight gets both gradients") {
 }
 
 TEST_CASE("a large input that is its own weight gets both gradients on two threads") {
-  // Both products are cut into slabs that run at the same time; they must not share a sum then.
+  // Both products run in slabs on two threads, which must not add to the same sum at the same time.
   constexpr Index n = 224;
   const Tensor x = noise({n, n}, "x");
   const Array dy = noise({n, n}, "dy").value();

@@ -1,5 +1,4 @@
-// Softmax, norms, embedding, dropout and losses: what they promise at the edges, and the texts of
-// their errors.
+// Softmax, norms, embedding, dropout and losses: edge cases and the texts of errors.
 #include <cmath>
 
 #include "headroom/base/error.hpp"

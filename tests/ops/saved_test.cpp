@@ -1,4 +1,4 @@
-// Inputs that are made again in the backward pass instead of being kept.
+// Inputs that the backward pass recomputes instead of keeping them.
 #include <functional>
 
 #include "headroom/array/pool.hpp"
@@ -38,7 +38,7 @@ TEST_CASE("linear keeps nothing of an input that can be made again") {
     const Tensor y = linear(cheap.operation(x), weight);
     const std::size_t kept = pool_statistics().live - before;
     const std::size_t output = rows * 90 * sizeof(Real);
-    const std::size_t statistics = 4 * rows * sizeof(Real);  // what the norms keep, at most
+    const std::size_t statistics = 4 * rows * sizeof(Real);  // upper bound of what the norms keep
     CHECK(kept <= output + output / 4 + statistics);
   }
 }
@@ -54,7 +54,7 @@ TEST_CASE("what is made again has the bits that were there") {
       const Tensor y = side_by_side ? linear_side_by_side(h, {weight}, {}) : linear(h, weight);
       y.backward(cotangent, /*keep_graph=*/true);
       const Array once = weight.grad().clone();
-      y.backward(cotangent);  // a kept tape makes it again another time
+      y.backward(cotangent);  // a kept tape recomputes it again
       for (Index i = 0; i < once.size(); ++i) REQUIRE(weight.grad()[i] == 2 * once[i]);
       return once;
     };

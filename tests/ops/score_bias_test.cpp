@@ -1,5 +1,5 @@
-// The score bias of fused attention: its paths through the kernels beside the composed twin, rows
-// with nothing allowed, thread counts, removed heads.
+// The score bias of fused attention: the paths through the kernels against the composed twin, rows
+// without allowed keys, thread counts, removed heads.
 #include <algorithm>
 #include <cmath>
 
@@ -23,7 +23,7 @@ using test::SameBits;
 
 constexpr Real near = is_double ? Real(1e-10) : Real(2e-5);
 
-/// One call: 4 original heads of which 1 and 3 are left.
+/// One call with 4 original heads, of which 1 and 3 are live.
 struct BiasedCall {
   BiasedCall(Index examples, Index times, Index key_count, Index dim, std::uint64_t seed)
       : batch(examples), queries(times), keys(key_count), width(dim), rng(seed) {

@@ -1,4 +1,4 @@
-// Operations that move elements: where they land, where gradients go, and errors.
+// Operations that move elements: values, gradients and errors.
 #include "headroom/ops/shaping.hpp"
 
 #include "headroom/base/error.hpp"

@@ -1,4 +1,4 @@
-// What must hold of every operation, for each row of the table in tests/ops/table.
+// Checks of every operation, for each row of the table in tests/ops/table.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -39,7 +39,7 @@ void for_each_case(const Row& row, bool with_large, Check check) {
   }
 }
 
-/// A row for each section, so that `-c softmax` runs one operation only.
+/// Calls check(row) in a section per row, so that `-c softmax` runs one operation only.
 template <class Check>
 void for_each_row(Check check) {
   for (const Row& row : operations()) {
@@ -53,7 +53,7 @@ Tensors constants(const Arrays& inputs) {
   return tensors;
 }
 
-/// The value and the gradients under a random cotangent, first and last in one list.
+/// The value, then the gradients under a random cotangent.
 Arrays value_and_gradients(const Function& function, const Arrays& inputs) {
   Tensors leaves;
   for (const Array& input : inputs) leaves.push_back(parameter(input.clone()));
@@ -80,7 +80,7 @@ std::string header_text(const std::string& name) {
   return text;
 }
 
-/// How often each function that returns tensors is declared at the start of a line.
+/// Counts the declarations at the start of a line of each function that returns tensors.
 std::map<std::string, int> declared_in(const std::string& text) {
   std::map<std::string, int> count;
   std::istringstream lines(text);
@@ -203,7 +203,7 @@ TEST_CASE("every operation: under NoGrad there is no tape, and the values are th
       const Tensor y = example.operation(leaves);
       const bool is_input = std::any_of(leaves.begin(), leaves.end(),
                                         [&](const Tensor& leaf) { return y.same(leaf); });
-      CHECK((is_input || !y.requires_grad()));  // dropout with p = 0 hands its input on
+      CHECK((is_input || !y.requires_grad()));  // dropout with p = 0 returns its input
       CHECK(graph_size(y) == 0);
       CHECK_THAT(y.value(), SameBits(tracked.value()));
     });
@@ -281,7 +281,7 @@ TEST_CASE("every operation: run again, it takes no memory from the system") {
 
 namespace {
 
-/// The faults that every operation must be safe from, then those special to it.
+/// The faults that the checks must detect for every operation, then those specific to it.
 std::vector<Fault> faults_of(const Case& example) {
   std::vector<Fault> faults = example.faults;
   faults.push_back({"a sign is flipped", [](const BackwardView& b) {
@@ -320,7 +320,7 @@ TEST_CASE("the negative control: every planted fault is caught by the same check
         times += gradcheck(planted(example, fault), example.inputs).passed ? 0 : 1;
       }
     });
-    // At least two, of which one is special to the formula.
+    // At least two, one of them specific to the formula.
     CHECK(caught.size() >= 3);
     for (const auto& [name, times] : caught) {
       INFO(row.name << ": " << name);

@@ -1,5 +1,5 @@
-// Ways to cut the graph between the loss and a parameter: step() names what is cut off and moves
-// nothing. Whatever is without gradient for an honest reason stays quiet.
+// Ways to cut the graph between the loss and a parameter: step() names the parameters that are cut
+// off and changes nothing. Parameters that legitimately have no gradient cause no error.
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/nn/linear.hpp"
@@ -40,7 +40,7 @@ Tensor squared(const Tensor& y) { return sum(y * y); }
 struct Cut {
   const char* way;
   std::function<void(TwoLayers& net, const Tensor& x)> backward;
-  std::string names = lower_names;  // that step() must name
+  std::string names = lower_names;  // the parameters that step() must name
 };
 
 const std::vector<Cut>& cuts() {
@@ -214,7 +214,7 @@ TEST_CASE("a cut is named with the remedies, and each of them works") {
     optimizer.may_be_unused([](const auto& p) { return p.name == "lower.weight"; });
     CHECK_THROWS_WITH(optimizer.step(0.1), Contains(cut_off("lower.bias")));
     optimizer.may_be_unused([](const auto& p) { return p.name == "lower.bias"; });
-    CHECK_NOTHROW(optimizer.step(0.1));  // declarations add up
+    CHECK_NOTHROW(optimizer.step(0.1));  // declarations accumulate
   }
   {
     TwoLayers net(rng);
@@ -313,7 +313,7 @@ TEST_CASE("attentions without heads stay quiet, and so do all layers that feed o
         for (const auto& [name, tensor] : parameters(*model)) {
           INFO(name);
           CHECK(tensor.reached_by_backward());
-          // The whole encoder of a seq2seq model feeds nothing else.
+          // The encoder of a seq2seq model feeds nothing but the removed heads.
           if (kind == ModelKind::seq2seq && name.starts_with("encoder")) {
             CHECK_FALSE(tensor.grad().defined());
           }

@@ -1,5 +1,5 @@
-// Rules about whole tensors on models with heads: the layout matters with the granularity `tensor`
-// and with no other; surgery and saved states work as for every optimizer.
+// Optimizers that normalise whole tensors, on models with heads: the updates depend on the layout
+// only with granularity `tensor`; surgery and saved states work as for every optimizer.
 #include <cmath>
 #include <limits>
 
@@ -42,7 +42,7 @@ void set_gradients(Attention& attention, std::uint64_t seed) {
     for (Real& x : block.span()) x = rng.normal();
   }
   const test::HeadBlocks values = test::head_values(attention);
-  test::set_head_values(attention, blocks);  // for the moment: gradients lie as values do
+  test::set_head_values(attention, blocks);  // temporarily, to get gradients in this layout
   for (auto& [name, tensor] : parameters(attention)) tensor.set_grad(tensor.value().clone());
   test::set_head_values(attention, values);
 }
@@ -71,7 +71,7 @@ TEST_CASE("per projection and per head, separate and fused heads get the same up
       const auto first = make_optimizer(rule, *separate, granularity),
                  second = make_optimizer(rule, *fused, granularity);
       for (std::uint64_t step = 1; step <= 5; ++step) {
-        if (step == 4) {  // and so it stays when a head goes
+        if (step == 4) {  // the same holds after a head was removed
           first->apply(separate->prune(std::vector<Index>{2}));
           second->apply(fused->prune(std::vector<Index>{2}));
         }
@@ -100,7 +100,7 @@ TEST_CASE("per head, a head moves as if the others were not there; else it does 
         const auto first = make_optimizer(rule, *full, granularity),
                    second = make_optimizer(rule, *compact, granularity);
         for (std::uint64_t step = 1; step <= 6; ++step) {
-          // Moments and step counts of before stay those of the heads that stay.
+          // The remaining heads keep their moments and step counts.
           if (step == 4) second->apply(compact->prune(std::vector<Index>{0, 3}));
           set_gradients(*full, step);
           set_gradients(*compact, step);

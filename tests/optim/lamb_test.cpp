@@ -1,4 +1,4 @@
-// LAMB: its arithmetic against numbers and loops from elsewhere, and what a trust ratio promises.
+// LAMB: arithmetic against values of torch and plain loops, and properties of the trust ratio.
 #include "headroom/optim/lamb.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using headroom::test::slope;
 
 namespace {
 
-/// What one step did to a parameter.
+/// Change of a parameter in one step.
 Array change_of(const Array& start, const Array& gradient, const LambOptions& options) {
   Bag bag;
   Tensor& p = bag.add("p", start.clone());

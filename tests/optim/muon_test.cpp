@@ -1,4 +1,4 @@
-// Muon and its orthogonalisation: against loops and numbers from elsewhere, and singular values.
+// Muon and its orthogonalisation: against loops and values of torch, and singular values.
 #include "headroom/optim/muon.hpp"
 
 #include <algorithm>

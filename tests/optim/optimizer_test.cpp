@@ -1,4 +1,4 @@
-// Optimizers: their arithmetic against PyTorch's numbers and an independent loop, groups, errors.
+// Optimizers: arithmetic against values of PyTorch and an independent loop, groups, errors.
 #include "headroom/optim/optimizer.hpp"
 
 #include <cmath>
@@ -175,8 +175,8 @@ TEST_CASE("an update in place does not reach a copy of the numbers that somebody
 }
 
 TEST_CASE("a state of several step counts is corrected block by block") {
-  // The first two rows (or columns) have taken three steps, the others none: each must go as in an
-  // optimizer of its own.
+  // The first two rows (or columns) have taken three steps, the others none: each must be updated
+  // as in a separate optimizer.
   const int axis = GENERATE(0, 1);
   const Shape shape{4, 5};
   const Array value = test::noise(shape, "value"), gradient = test::noise(shape, "gradient"),

@@ -1,4 +1,4 @@
-// Parameter blocks: each element in one of them, cut where the heads are.
+// Parameter blocks: each element is in exactly one block, and blocks end where heads end.
 #include "headroom/optim/parameter_blocks.hpp"
 
 #include "headroom/base/error.hpp"

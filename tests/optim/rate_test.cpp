@@ -1,4 +1,4 @@
-// Schedules of the rate: values computed by hand.
+// Learning rate schedules: values computed by hand.
 #include "headroom/optim/rate.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Optimizers under surgery: after a prune the moments of the heads that stay are those of before,
-// in every layout, and forgetting to say so is an error.
+// Optimizers after pruning: the remaining heads keep their moments in every layout, and a step
+// without apply() is an error.
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -22,7 +22,7 @@ std::unique_ptr<Attention> small_attention(Layout layout) {
   return make_attention(layout, {.width = 12, .heads = 6, .head_dim = 2}, rng);
 }
 
-/// The numbers that belong to one head (original index) of a per-parameter array.
+/// The elements of a per-parameter array that belong to one head (original index).
 std::vector<Real> of_head(const Attention& attention, Index head,
                           const std::function<const Array&(const std::string&)>& array_of) {
   std::vector<Real> numbers;
@@ -82,7 +82,7 @@ TEST_CASE("a prune keeps the step counts of just those indices that stay, in eve
     Adam adam(*attention);
     for (const NamedParameter& parameter : parameters(*attention)) {
       std::vector<std::int64_t>& steps = adam.state(parameter.name).steps;
-      std::iota(steps.begin(), steps.end(), 0);  // each index its own number
+      std::iota(steps.begin(), steps.end(), 0);  // a different value per index
     }
     const std::vector<ParameterEdit> edits = attention->prune(std::vector<Index>{1, 4});
     adam.apply(edits);
@@ -131,7 +131,7 @@ TEST_CASE("an edit may take the last index of an axis, and none beyond it or bef
     CHECK_THROWS_WITH(adam.apply({.name = name, .axis = 0, .from = {0, index}}),
                       Contains("takes index " + std::to_string(index) + " of axis 0"));
   }
-  CHECK(adam.state(name).first.dim(0) == last + 1);  // nothing was done
+  CHECK(adam.state(name).first.dim(0) == last + 1);  // unchanged
   adam.apply({.name = name, .axis = 0, .from = {0, last}});
   CHECK(adam.state(name).first.dim(0) == 2);
 }
@@ -170,7 +170,7 @@ TEST_CASE("a parameter that is new to the optimizer starts at step 0 beside the 
   Adam adam(*attention);
   random_gradients(*attention, 1);
   adam.step(0.01);
-  adam.forget("query.3.weight");  // as if the head had just come back
+  adam.forget("query.3.weight");  // as if the head had just been added again
   random_gradients(*attention, 2);
   adam.step(0.01);
   CHECK(adam.state("query.3.weight").steps == std::vector<std::int64_t>{1, 1});
@@ -236,7 +236,7 @@ TEST_CASE("a state whose next step would compute no number is refused") {
     const StateReader from(file, "optimizer.");
     CHECK_THROWS_AS(adam.load_state(from), FileError);
     CHECK_THROWS_WITH(adam.load_state(from), Contains("\"optimizer.in_proj_weight." + why));
-    CHECK(adam.state("in_proj_weight").steps[1] == 0);  // as it was
+    CHECK(adam.state("in_proj_weight").steps[1] == 0);  // unchanged
   };
   refuses([](OptimizerState& state) { state.steps[1] = -1; }, "steps\": -1 is negative");
   refuses([](OptimizerState& state) { state.steps[1] = std::numeric_limits<std::int64_t>::max(); },

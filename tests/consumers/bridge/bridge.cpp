@@ -1,4 +1,4 @@
-// A user's program that mixes headroom with xtensor expressions of its own.
+// A user's program that mixes headroom with its own xtensor expressions.
 #include <cmath>
 #include <cstdio>
 #include <xtensor/xarray.hpp>
@@ -39,7 +39,7 @@ int main() {
     expect(near(array[i], 2 * std::exp(double(original[i]))), "an expression assigned to a view");
   }
 
-  // An xtensor container of the user's own beside the library's arrays.
+  // A user's xtensor container beside the library's arrays.
   xt::xarray<Real> own = xt::tanh(headroom::view(original));
   const Array back = headroom::to_array(own + Real(1));
   expect(back.shape() == original.shape(), "to_array keeps the shape");
@@ -62,7 +62,7 @@ int main() {
            "the text of the error");
   }
 
-  // The library's own operations use xtensor inside, compiled with its own settings.
+  // The library's operations use xtensor internally, compiled with the library's settings.
   const headroom::Tensor x = headroom::parameter(original.clone());
   const headroom::Tensor y = headroom::sigmoid(headroom::gelu(x));
   headroom::sum(y).backward();

@@ -1,5 +1,5 @@
-// ALiBi (Press et al. 2022): fused heads whose scores get -slope |i - j|, with learned slopes that
-// start as the paper's 2^(-8 h / H).
+// ALiBi (Press et al. 2022): fused heads that add -slope |i - j| to their scores. The slopes are
+// learned, initialised with the paper's 2^(-8 h / H).
 #pragma once
 
 #include <cmath>

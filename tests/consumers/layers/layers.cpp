@@ -1,5 +1,5 @@
-// Attentions of a user's own in the framework's models: trained, pruned, saved, loaded,
-// transplanted, decoded from a cache, put into one layer by hand.
+// User-defined attentions in the framework's models: training, pruning, saving, loading,
+// transplant, decoding with a cache, replacement in one layer.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -110,7 +110,7 @@ void try_layout(Layout layout) {
   require(apart(in_steps, logits) < (is_double ? 1e-12 : 1e-4), "cached decoding is the same");
 }
 
-/// One layer's attention replaced by hand: the others keep their locations and heads.
+/// Replaces the attention of one layer: the others keep their locations and heads.
 void try_set_attention() {
   ModelConfig config;
   config.kind = ModelKind::language_model;

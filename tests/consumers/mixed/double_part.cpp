@@ -1,4 +1,4 @@
-// A file compiled for double; the other half.
+// A file compiled for double; the other half of a program that must not link.
 #include "headroom/array/array.hpp"
 
 headroom::Real total(const headroom::Array& array);

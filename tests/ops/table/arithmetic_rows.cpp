@@ -20,7 +20,7 @@ std::pair<Shape, Shape> two_shapes(Draw& draw) {
   return {draw.broadcasting_to(full), draw.chance(0.3) ? full : draw.broadcasting_to(full)};
 }
 
-/// "a broadcast not reduced": shape-correct, but only the first of the repeated gradients counts.
+/// A fault with correct shapes that takes the first of the repeated gradients instead of the sum.
 template <class A, class B>
 Fault first_slice(A slope_a, B slope_b) {
   return {"a broadcast is not summed, its first slice is taken", [=](const BackwardView& b) {
@@ -29,7 +29,7 @@ Fault first_slice(A slope_a, B slope_b) {
           }};
 }
 
-/// A fault of a function of two tensors, by its (wrong) contributions of each element.
+/// A fault of a function of two tensors, given by the wrong contributions of each element.
 template <class A, class B>
 Fault wrong_slopes(std::string name, A slope_a, B slope_b) {
   return {std::move(name), [=](const BackwardView& b) {
@@ -45,8 +45,8 @@ Long times_a(Long d, Long a, Long) { return d * a; }
 Long times_b(Long d, Long, Long b) { return d * b; }
 Long over_b(Long d, Long, Long b) { return d / b; }
 
-/// Numbers on a grid of 1/2: two of them are equal or far apart. Where a = b exactly, the stencil
-/// sees (1 + 0) / 2 of the slope, which is the equal share that a tie must give.
+/// Values on a grid of 1/2: two of them are equal or far apart. Where a = b exactly, the stencil
+/// gives (1 + 0) / 2 of the slope, the equal share that a tie must give.
 Array on_grid(const Shape& shape, Rng& rng) {
   Array result(shape);
   for (Real& x : result.span()) x = Real(0.5) * static_cast<Real>(rng.below(9) - 4);

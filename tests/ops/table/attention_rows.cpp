@@ -22,7 +22,7 @@ struct Sizes {
   Index batch, heads, original_heads, queries, keys, head_dim, value_dim;
 };
 
-/// A mask and, apart from it, what it must mean.
+/// A mask and an independent definition of the pairs that it allows.
 struct DrawnMask {
   AttentionMask mask;
   Predicate allows = [](Index, Index, Index, Index) { return true; };
@@ -69,7 +69,7 @@ DrawnMask draw_mask(Draw& draw, const Sizes& n) {
   return all;
 }
 
-/// Which columns of which input a role reads.
+/// The columns of an input that a role reads.
 struct Place {
   std::size_t input;
   Index first, width;
@@ -89,8 +89,8 @@ void put(Array& sum, const Array& gradient, const Place& place) {
   }
 }
 
-/// Where query, key and value stand: in three sources, in two, or all in one as a fused Linear
-/// leaves them; with columns around that belong to nobody.
+/// Columns of query, key and value: in three sources, in two, or all in one like the output of a
+/// fused Linear, with unused columns around them.
 struct Layout {
   std::vector<Place> places;  // of query, key, value
   Arrays inputs;
@@ -118,11 +118,11 @@ Layout draw_layout(Draw& draw, const Sizes& n) {
            source(n.keys, value_width)}};
 }
 
-/// A score bias: its numbers, and apart from them where it takes the bias of a score from.
+/// A score bias: its values, and an independent definition of the bias of each score.
 struct DrawnBias {
   Array numbers;          // undefined: none
   Index first_query = 0;  // for slopes
-  /// Number `element` times `factor` is the bias of (b, original head, i, j).
+  /// The bias of (b, original head, i, j) is element `element` times `factor`.
   struct Term {
     Index element;
     Real factor;
@@ -152,8 +152,8 @@ DrawnBias draw_bias(Draw& draw, const Sizes& n) {
   }
 }
 
-/// The gradient of the bias from those of the scores, [B, heads, Tq, Tk], times `factor`; examples
-/// that share a number add up, or (wrongly) only the last one counts.
+/// The gradient of the bias from those of the scores, [B, heads, Tq, Tk], times `factor`. Sums over
+/// examples that share an element, or (wrongly) takes only the last one.
 Array bias_gradient(const DrawnBias& bias, const Array& scores, std::span<const Index> original,
                     Real factor, bool only_last) {
   Array sum = zeros(bias.numbers.shape());
@@ -228,7 +228,7 @@ Case draw_attention(Draw& draw, bool biased) {
                                n.value_dim, with_bias(x))
         .y;
   };
-  if (options.dropout != 0) return result;  // plain loops and faults know no dropout
+  if (options.dropout != 0) return result;  // plain loops and faults do not support dropout
   const auto role = [places = layout.places](const Arrays& x, std::size_t i) {
     return taken(x[places[i].input], places[i]);
   };

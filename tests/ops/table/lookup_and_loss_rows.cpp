@@ -78,7 +78,7 @@ Case draw_dropout(Draw& draw) {
 
 // ---------------------------------------------------------------- cross-entropy
 
-/// d(sum of dy_i loss_i)/dlogits, with the parts of the formula that faults leave out.
+/// d(sum of dy_i loss_i)/dlogits; faults leave out parts of the formula.
 struct CrossEntropyGradient {
   bool one_hot = true, smoothing = true, ignores = true, scale = true;
 

@@ -65,7 +65,7 @@ Case draw_matmul(Draw& draw) {
        fault("broadcast matrices are not summed, the first is taken", false, true)}};
 }
 
-/// One linear map's plain value and gradients.
+/// The value of a linear map by plain loops.
 Array plain_linear(const Array& x, const Array& weight, const Array* bias) {
   Array y = plain_matmul(as_matrix(x), plain_transpose(weight));
   if (bias != nullptr) y = plain([](long double a, long double b) { return a + b; }, y, *bias);

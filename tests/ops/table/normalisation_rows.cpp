@@ -117,8 +117,8 @@ Case draw_masked_softmax(Draw& draw) {
 
 // ---------------------------------------------------------------- norms
 
-/// Rows whose numbers lie apart, and from 0 when they are not centred: the slope of a norm is 1
-/// over their deviation.
+/// Rows whose elements are far from each other, and without `centred` far from 0: the slope of a
+/// norm is 1 / deviation.
 Array spread_rows(const Shape& shape, Rng& rng, bool centred) {
   Array x = normal(shape, rng);
   each_row(shape, [&](Index begin, Index n) {
@@ -143,7 +143,7 @@ struct Moments {
   Long mean = 0, deviation = 0;
 };
 
-/// The mean and deviation of a row, or for RMS norm 0 and the root of the mean square.
+/// The mean and deviation of a row, or for RMS norm 0 and the root mean square.
 Moments moments(const Real* x, Index n, Long epsilon, bool centred) {
   Moments m;
   for (Index i = 0; i < n && centred; ++i) m.mean += static_cast<Long>(x[i]) / n;
@@ -156,7 +156,7 @@ Moments moments(const Real* x, Index n, Long epsilon, bool centred) {
   return m;
 }
 
-/// dx with its terms switched on and off: (g - mean g - x^ mean(g x^)) / deviation, g = dy weight.
+/// A fault in dx = (g - mean g - x^ mean(g x^)) / deviation, g = dy weight, without some terms.
 Fault norm_fault(const char* name, Normed call, Long epsilon, bool centred, bool mean_term,
                  bool projection, bool scale) {
   return {name, [=](const BackwardView& b) {

@@ -1,4 +1,4 @@
-// What all rows of the table share.
+// Functions that all rows of the table of operations share.
 #include "ops/table/operation.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace test {
 
 Shape Draw::shape(int min_rank, int max_rank) {
   const auto rank = static_cast<int>(between(large_ ? std::max(min_rank, 1) : min_rank, max_rank));
-  // So that the product is about 50,000 for every rank.
+  // The product of the sizes is about 50,000 for every rank.
   const Index side = rank == 1 ? 50'000 : rank == 2 ? 220 : rank == 3 ? 36 : 15;
   Shape result;
   for (int axis = 0; axis < rank; ++axis) {

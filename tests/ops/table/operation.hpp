@@ -1,7 +1,6 @@
-// The table of operations: what a row is. Every public operation has a row (or one per overload) in
-// one of the *_rows.cpp files here, and every row goes through the checks of table_test.cpp:
-// gradient check, composed twin, plain loops, thread counts, no tape under NoGrad, planted faults.
-// To add an operation is to add a row.
+// The table of operations. Every public operation has a row (or one per overload) in one of the
+// *_rows.cpp files here, and table_test.cpp checks every row: gradient check, composed twin, plain
+// loops, thread counts, no tape under NoGrad, planted faults. A new operation needs a new row.
 #pragma once
 
 #include <functional>
@@ -20,8 +19,8 @@ using Arrays = std::vector<Array>;
 using Tensors = std::vector<Tensor>;
 using Function = std::function<Tensor(const Tensors&)>;
 
-/// Where a row takes its random sizes and numbers from. Small cases have axes of size 0 and 1;
-/// large ones span several chunks of every parallel loop.
+/// Draws the random sizes and values of a row. Small cases have axes of size 0 and 1; large ones
+/// span several chunks of every parallel loop.
 class Draw {
  public:
   Draw(const std::string& row, int number, bool large)
@@ -45,7 +44,7 @@ class Draw {
   bool large_;
 };
 
-/// What a backward pass knows, and the right gradients.
+/// Inputs of a backward pass, and the correct gradients.
 struct BackwardView {
   const Array& dy;
   const Arrays& x;  // the inputs' values
@@ -53,12 +52,12 @@ struct BackwardView {
   const Arrays& right;
 };
 
-/// A planted fault: gradients of the right shapes and the wrong numbers. The library has no switch
-/// for it; planted() records it on the right forward.
+/// A planted fault: gradients of correct shapes with wrong values. The library has no switch for
+/// it; planted() records it after the correct forward pass.
 struct Fault {
   std::string name;
   std::function<Arrays(const BackwardView&)> gradients;
-  bool overwrites = false;  // puts its gradients in place of those already there
+  bool overwrites = false;  // replaces existing gradients
 };
 
 /// One random call of an operation.
@@ -67,7 +66,7 @@ struct Case {
   Function operation;
   std::function<Array(const Arrays&)> reference;  // the same values by plain loops
   Function composed = nullptr;                    // the twin in namespace composed, if there is one
-  std::vector<Fault> faults = {};                 // those special to its formula
+  std::vector<Fault> faults = {};                 // those specific to its formula
 };
 
 struct Row {
@@ -76,7 +75,7 @@ struct Row {
   std::function<Case(Draw&)> draw;
 };
 
-/// All rows, of all table_*.cpp.
+/// The rows of all *_rows.cpp files.
 const std::vector<Row>& operations();
 
 std::vector<Row> arithmetic_rows();
@@ -88,7 +87,7 @@ std::vector<Row> normalisation_rows();
 std::vector<Row> lookup_and_loss_rows();
 std::vector<Row> attention_rows();
 
-/// The gradients that `function`'s own backward gives; zeros where it gives none.
+/// The gradients from the backward pass of `function`; zeros where it gives none.
 Arrays gradients_of(const Function& function, const Arrays& inputs, const Array& dy);
 
 /// The operation of `example` with the backward of `fault`.
@@ -113,7 +112,7 @@ Array plain(F f, const Array& first, const More&... more) {
   return y;
 }
 
-/// Sums what broadcasting had repeated, or (wrongly) takes the first of each.
+/// Sums the elements that broadcasting had repeated, or (wrongly) takes the first of each.
 Array summed_to(const Array& full, const Shape& shape);
 Array first_of(const Array& full, const Shape& shape);
 

@@ -1,4 +1,4 @@
-// Attention by plain loops.
+// Attention by plain loops in long double.
 #include "ops/table/plain_attention.hpp"
 
 #include <algorithm>

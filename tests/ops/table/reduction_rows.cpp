@@ -41,7 +41,7 @@ struct Reduced {
     }
     return dropped;
   }
-  /// How many numbers each result is made of.
+  /// Number of elements that each result reduces.
   Index count() const { return kept().size() == 0 ? 0 : shape.size() / kept().size(); }
 };
 
@@ -73,7 +73,7 @@ Array reduce(const Reduced& call, const Array& x, Long start, Combine combine) {
   return y;
 }
 
-/// A fault that gives each number dy times weight(x, y), or nothing when it is not the first.
+/// A fault that gives each element dy times weight(x, y), with first_only to the first one only.
 template <class Weight>
 Fault spread(const Reduced& call, std::string name, Weight weight, bool first_only = false) {
   return {std::move(name), [=](const BackwardView& b) {

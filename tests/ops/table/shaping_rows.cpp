@@ -13,7 +13,7 @@ namespace test {
 
 namespace {
 
-/// The same numbers in the same memory order, whatever order was meant.
+/// A fault that keeps the memory order of dy instead of moving its elements.
 Fault only_reshaped(std::string name) {
   return {std::move(name),
           [](const BackwardView& b) { return Arrays{b.dy.clone().reshaped(b.x[0].shape())}; }};
@@ -27,8 +27,7 @@ Fault reversed(std::string name) {
           }};
 }
 
-/// x with element number from(outer, j, inner) along `axis`, for each place j of the result's axis
-/// of size `length`; a negative number leaves 0.
+/// Returns y with y[j] = x[from(j)] along `axis` for j < length, and 0 where from(j) is negative.
 template <class From>
 Array along(const Array& x, int axis, Index length, From from) {
   const int a = x.shape().axis_index(axis);
@@ -43,7 +42,7 @@ Array along(const Array& x, int axis, Index length, From from) {
   return y;
 }
 
-/// x's axes exchanged, by walking over the result.
+/// Permutes the axes of x, element by element of the result.
 Array permuted(const Array& x, const std::vector<int>& order) {
   Shape shape;
   for (const int axis : order) shape.push_back(x.dim(axis));
@@ -72,7 +71,7 @@ int draw_axis(Draw& draw, const Shape& shape) {
 
 Case draw_reshape(Draw& draw, bool by_sizes) {
   const Shape from = draw.shape();
-  // The axes in reverse order, filled up to three; sometimes two of them become one.
+  // The axes in reverse order, padded to three with 1; sometimes two of them are merged.
   std::vector<Index> sizes(from.begin(), from.end());
   std::reverse(sizes.begin(), sizes.end());
   sizes.resize(3, 1);
@@ -81,7 +80,7 @@ Case draw_reshape(Draw& draw, bool by_sizes) {
     sizes[0] = 1;
   }
   const Shape to{std::span<const Index>(sizes)};
-  if (to.size() > 0) sizes[static_cast<std::size_t>(draw.rng.below(3))] = -1;  // to be worked out
+  if (to.size() > 0) sizes[static_cast<std::size_t>(draw.rng.below(3))] = -1;  // to be inferred
   return {{normal(from, draw.rng)},
           [=](const Tensors& x) {
             return by_sizes ? reshape(x[0], {sizes[0], sizes[1], sizes[2]}) : reshape(x[0], to);
@@ -166,7 +165,7 @@ Parts draw_parts(Draw& draw) {
   return parts;
 }
 
-/// The number of the part and the place in it of element j of all.
+/// The part that element j belongs to, and the position of j in that part.
 std::pair<std::size_t, Index> find_part(const Parts& parts, Index j) {
   std::size_t part = 0;
   while (j >= parts.begins[part] + parts.sizes[part]) ++part;
@@ -240,11 +239,11 @@ Case draw_stack(Draw& draw) {
             }}}};
 }
 
-/// The pieces of a split are put together again in reverse order, so that each counts.
+/// Concatenates the parts of a split in reverse order, so that the result depends on each.
 Case draw_split(Draw& draw) {
   const Parts parts = draw_parts(draw);
   const Shape shape = parts.arrays[0].shape().with(parts.axis, parts.total);
-  // Where place j of the result comes from: the last part comes first, its own order stays.
+  // The source of element j of the result: the parts are reversed, the order in each is kept.
   const auto source = [parts](Index j) {
     Index begin = 0;
     for (std::size_t part = parts.sizes.size(); part-- > 0;) {
