@@ -14,7 +14,7 @@ using Catch::Contains;
 
 namespace {
 
-const BlockConfig block{.width = 8, .heads = 2, .dropout = Real(0.3)};
+const BlockConfig small_block{.width = 8, .heads = 2, .dropout = Real(0.3)};
 
 std::unique_ptr<Attention> own_attention(Index width, std::uint64_t seed) {
   Rng rng(seed);
@@ -39,7 +39,7 @@ class TwoAttentions : public Module {
 
 TEST_CASE("a replaced attention takes over location, random streams and training mode") {
   Rng rng(1), same(1);
-  Encoder one(block, 2, false, rng), other(block, 2, false, same);
+  Encoder one(small_block, 2, false, rng), other(small_block, 2, false, same);
   for (auto& layer : other.layers) {
     auto next = own_attention(8, 7);
     copy_parameters(*layer->self_attn, *next);
@@ -60,7 +60,7 @@ TEST_CASE("a replaced attention takes over location, random streams and training
 
 TEST_CASE("a decoder layer's attentions are replaced one by one") {
   Rng rng(1);
-  Decoder decoder(block, 2, false, rng);
+  Decoder decoder(small_block, 2, false, rng);
   const std::string streams = decoder.layers[1]->multihead_attn->path();
   decoder.layers[1]->set_self_attention(own_attention(8, 7));
   decoder.layers[1]->set_cross_attention(own_attention(8, 8));
@@ -76,7 +76,7 @@ TEST_CASE("a decoder layer's attentions are replaced one by one") {
 
 TEST_CASE("an attention that cannot take a place is refused") {
   Rng rng(1);
-  EncoderLayer layer(block, rng);
+  EncoderLayer layer(small_block, rng);
   CHECK_THROWS_WITH(layer.set_attention(nullptr), Contains("nullptr"));
   CHECK_THROWS_WITH(layer.set_attention(own_attention(6, 1)), Contains("6, 6, 6") && Contains("8"));
 }
