@@ -36,7 +36,7 @@ std::string attend_title(const Record& record) {
 int attend(const AttendOptions& options) {
   const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
   Record record = attention_record(saved, options.question);
-  check_selection(record, options.selection);  // refuses before a folder is made
+  check_selection(record, options.selection);  // throws before a folder is created
   record["model"]["file"] = saved.origin;
   record["title"] = attend_title(record);
   const auto print = [&] {

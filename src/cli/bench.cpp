@@ -143,7 +143,7 @@ std::vector<Column> columns_of(const std::string& what) {
           {"tok_s", "tokens/s", 0},    {"gflops", "GFLOP/s", 1}, {"peak_bytes", "memory", 0}};
 }
 
-/// The case with the sizes that were asked for; they are noted in `line`.
+/// Returns the case with the requested sizes, and records these in `line`.
 BenchCase resized(BenchCase bench_case, const BenchOptions& options, Record& line) {
   for (const auto& [name, wanted, size] : {std::tuple("layers", options.layers, &bench_case.layers),
                                            {"heads", options.heads, &bench_case.heads},

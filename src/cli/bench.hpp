@@ -29,9 +29,9 @@ const std::vector<BenchCase>& bench_cases();
 
 struct BenchOptions {
   std::string layout = "fused";
-  Index steps = 0;  // timed repetitions; 0: the benchmark's own number
-  // Sizes other than the case's own, to see how time and memory grow with them; 0: its own. Batch
-  // is 1 where nothing else is said and nothing is trained.
+  Index steps = 0;  // timed repetitions; 0: the benchmark's default
+  // Sizes that replace the case's, to see how time and memory grow with them; 0: the case's. The
+  // batch defaults to 1 where nothing is trained.
   Index layers = 0, heads = 0, width = 0, length = 0, batch = 0;
   Index telemetry = 0;   // training steps between measurements of every head; 0: none
   bool profile = false;  // measure the time of each operation
@@ -41,14 +41,14 @@ struct BenchOptions {
 struct Times {
   double median = 0, least = 0, mean = 0;
 };
-/// Does the work untimed, at least `warm_up` times and for a fifth of a second, in which the system
-/// spreads the threads over the processors (0: not at all); then `repetitions` times.
+/// Runs the work untimed at least `warm_up` times and for at least 0.2 s, in which the system
+/// spreads the threads over the processors (0: no warm-up). Then times `repetitions` runs.
 Times time_work(Index warm_up, Index repetitions, const std::function<void()>& work);
 
-/// The time of repeated work by operation: a list of rows with the keys operation,
-/// calls and ms (both of one repetition), share, gflops, gbs and of_machine, the share of the
-/// machine's speed that an operation reaches: the time that its arithmetic or its memory traffic
-/// needs at least, whichever is more, over the time it took.
+/// Profiles repeated work by operation: a list of rows with the keys operation, calls and ms (both
+/// per repetition), share, gflops, gbs and of_machine. The last one is the share of the machine's
+/// speed that an operation reaches: the minimum time for its arithmetic or for its memory traffic,
+/// whichever is larger, divided by its measured time.
 Record profile_of(Index repetitions, const std::function<void()>& work);
 
 /// ids [batch, length] below `symbols`, the same at every call.
@@ -71,12 +71,12 @@ class BenchStep {
 };
 
 /// A training step: forward, backward, AdamW. Keys case, params, threads, layout, blas, ms, min_ms,
-/// tok_s, gflops, peak_bytes; with a profile also profile, and with telemetry as well its part of
-/// the steps' time, telemetry_share.
+/// tok_s, gflops, peak_bytes. A profile adds the key profile; a profile with telemetry adds
+/// telemetry_share, the share of the step time that telemetry takes.
 Record bench_step(const BenchCase& bench_case, const BenchOptions& options);
-/// The peak resident memory of four training steps without weights, gradients and both moments:
-/// working_bytes; and the size of those: parameter_bytes. Throws FileError where the system does
-/// not report it.
+/// working_bytes: peak resident memory of four training steps without weights, gradients and both
+/// moments. parameter_bytes: size of these. Throws FileError where the system does not report
+/// memory.
 Record bench_memory(const BenchCase& bench_case, const BenchOptions& options);
 /// Greedy generation with a key/value cache, from a prompt of 16 tokens to the case's length:
 /// tok_s.

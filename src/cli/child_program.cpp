@@ -18,7 +18,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// A file without a name for one of the child's streams: it cannot fill up as a pipe can.
+/// Unnamed temporary file for one of the child's streams: unlike a pipe it cannot fill up.
 struct Stream {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), std::fclose};
 

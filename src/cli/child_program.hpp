@@ -12,7 +12,7 @@ inline namespace HEADROOM_PRECISION {
 
 /// The result of a finished program.
 struct ChildResult {
-  static constexpr int not_found = 127;  // there is no such program; the code that shells use
+  static constexpr int not_found = 127;  // no such program; the code that shells use
   int code = 0;                          // exit code; 128 + signal when it was killed
   std::string out, err;
 };

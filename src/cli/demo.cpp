@@ -128,7 +128,8 @@ class DemoText {
     fmt::print("\n\n");
   }
 
-  /// The table of all rows, and how the pruned model compares with the one trained as long.
+  /// The table of all rows, and a comparison of the pruned model with the one trained for as many
+  /// steps.
   void before_after(const RunRecord& run) const {
     std::vector<std::vector<std::string>> table;
     for (const ComparisonRow& row : run.before_after) {

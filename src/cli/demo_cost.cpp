@@ -20,7 +20,7 @@ std::vector<double> median_step_ms(const std::vector<Seq2Seq*>& models, const Se
     for (std::size_t i = 0; i < models.size(); ++i) {
       const auto begin = std::chrono::steady_clock::now();
       training_loss(*models[i], batch).backward();
-      optimizers[i].step(0);  // all the work, no change
+      optimizers[i].step(0);  // learning rate 0: the full work, no change
       optimizers[i].zero_grad();
       const std::chrono::duration<double, std::milli> time =
           std::chrono::steady_clock::now() - begin;

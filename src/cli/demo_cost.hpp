@@ -17,7 +17,7 @@ std::vector<double> median_step_ms(const std::vector<Seq2Seq*>& models, const Se
 /// Milliseconds per step inside one operation, forward and backward.
 double operation_ms(Seq2Seq& model, const Seq2SeqBatch& batch, const char* operation, int rounds);
 
-/// Bytes of a training step: activations and scratch at the peak, and four numbers per parameter
+/// Bytes of a training step: activations and scratch at the peak, and four values per parameter
 /// (weight, gradient, two moments).
 double step_bytes(Seq2Seq& model, const Seq2SeqBatch& batch);
 

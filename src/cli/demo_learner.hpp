@@ -8,7 +8,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Learns written dates in two phases: after `second_phase` steps the batches start anew, in
-/// another order. Evaluates on the first validation examples, which every model answers alike.
+/// another order. Evaluates every model on the same first validation examples.
 class DemoLearner : public Learner {
  public:
   /// The task must outlive it.
@@ -32,7 +32,7 @@ class DemoLearner : public Learner {
                         const std::function<void(Index, const Probed&)>& visit) override;
 
  private:
-  /// Steps done, and the batches of the phase that they lead to.
+  /// Number of steps done, and the batches of the current phase.
   struct Position : Stateful {
     Position(const Seq2SeqTask& of_task, const LearnerOptions& with, Index second_phase_from);
     Seq2SeqBatch next();

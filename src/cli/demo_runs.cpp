@@ -31,7 +31,7 @@ Seq2SeqTask dates(std::uint64_t seed) {
   return std::get<Seq2SeqTask>(make_task("dates", options));
 }
 
-/// The rate of the first phase falls as a cosine; the second one begins lower.
+/// Learning rate: cosine decay in the first phase, and again from a lower start in the second.
 RateOptions rate_of_learning(const DemoSetup& setup) {
   return {.shape = RateShape::cosine,
           .peak = setup.rate,
@@ -129,7 +129,7 @@ DemoRuns::Arm DemoRuns::make_arm(const char* name, Layout layout, std::uint64_t 
   return arm;
 }
 
-// ---------------------------------------------------------------- the same function?
+// ---------------------------------------------------------------- equality at the start
 
 StartDifference DemoRuns::same_function() {
   const Seq2SeqBatch batch = Seq2SeqLoader(task_, setup_.batch_size, setup_.seed).next();
@@ -233,7 +233,7 @@ ComparisonRow DemoRuns::score(const std::string& label, const std::vector<Arm*>&
           .parameters = static_cast<double>(count_parameters(model))};
 }
 
-// ---------------------------------------------------------------- looking
+// ---------------------------------------------------------------- attention maps
 
 void DemoRuns::look() {
   const Evaluating quiet(fused());
@@ -253,7 +253,7 @@ void DemoRuns::look() {
     ExampleRecord& example = record_.examples.emplace_back();
     example.source = symbols_of(task_.source, source);
     example.target = example.decoder_input = symbols_of(task_.target, answers[0]);
-    // What is written at position i was read as input at i + 1.
+    // The token predicted at position i is the decoder's input at i + 1.
     example.decoder_input.insert(example.decoder_input.begin(), "^");
     example.target.push_back("$");
     example.maps = map_records(fused(), probe);
@@ -281,7 +281,7 @@ DemoRuns::Reader DemoRuns::year_reader() const {
 
 // ---------------------------------------------------------------- removing heads
 
-/// The choice of both pruners; measured once, since the models of both must be those of one step.
+/// Chooses the heads for both pruners. Measured once, because both models must be at the same step.
 HeadChoice DemoRuns::choose_by_both() {
   if (of_fused_.empty()) {
     const auto all = static_cast<Index>(task_.validation.size());
@@ -310,7 +310,7 @@ bool DemoRuns::remove_heads(const OnStep& on_step) {
   return true;
 }
 
-/// Enters the heads that this step has removed, from both models alike.
+/// Records the heads that this step removed, the same ones in both models.
 void DemoRuns::note_removals() {
   const std::vector<Pruner::Head>& heads = fused_.pruner->heads();
   bool any = false;

@@ -1,5 +1,5 @@
-// The demo's training runs: one transformer in two layouts, trained in lockstep, that loses heads
-// on the way, and the same model trained as long with all heads.
+// The demo's training runs: one transformer in two layouts, trained in lockstep while heads are
+// removed, and the same model trained for as many steps with all heads.
 #pragma once
 
 #include <filesystem>
@@ -35,13 +35,14 @@ struct DemoSetup {
 class DemoRuns {
  public:
   /// Makes the task "written dates -> ISO dates", the separate model, and the fused one by
-  /// transplant. The fused model of before the removal is saved in `folder`.
+  /// transplant. The fused model before the removal is saved in `folder`.
   DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder);
   DemoRuns(const DemoRuns&) = delete;
   DemoRuns& operator=(const DemoRuns&) = delete;
 
-  /// How far forward pass, parameter gradients and the gradient at the embeddings' output are apart
-  /// on one batch: max |difference| / max |value| of the worst tensor, without the key biases.
+  /// Compares forward pass, parameter gradients and the gradient at the embeddings' output of both
+  /// layouts on one batch: max |difference| / max |value| of the worst tensor, without the key
+  /// biases.
   StartDifference same_function();
 
   /// Called after every step of the models in training; `measured` is set where they were
@@ -67,8 +68,8 @@ class DemoRuns {
   bool remove_heads(const OnStep& on_step);
   /// Times a training step of the full and of the pruned model, interleaved; their memory.
   void measure_cost();
-  /// Trains the fused model again from before the removal, as long and on the same batches, with
-  /// all heads: the model to compare the pruned one with.
+  /// Trains the fused model again from before the removal with all heads, for as many steps and on
+  /// the same batches, as the control for the pruned model.
   bool train_whole(const OnStep& on_step);
 
   /// The record so far, in the form that write_report() takes.

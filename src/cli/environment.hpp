@@ -1,4 +1,4 @@
-// A description of this machine, for doctor and for the foot of every report.
+// A description of this machine, for doctor and for the footer of every report.
 #pragma once
 
 #include "headroom/base/record.hpp"

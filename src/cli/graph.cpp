@@ -36,8 +36,8 @@ struct GraphCommand {
   const char* ending() const { return dot ? ".dot" : ".svg"; }
 };
 
-/// The heads' hues, those of the pages (report/page/page.css), as light tints that dark text can
-/// stand on: two thirds white.
+/// Returns a head's colour (report/page/page.css) mixed with two thirds of white, so that dark text
+/// on it is readable.
 std::string tint(Index head) {
   constexpr int hues[12] = {0x2f6fde, 0xd9730d, 0x2e9e6b, 0xc2487c, 0x8a63d2, 0xa3831a,
                             0x0e8ba0, 0xb3401f, 0x5c7a1f, 0x7a5a3a, 0x4a4fb8, 0xb146b8};
@@ -46,7 +46,8 @@ std::string tint(Index head) {
   return fmt::format("#{:02x}{:02x}{:02x}", lightened(16), lightened(8), lightened(0));
 }
 
-/// The heads' hues in the order of a parameter's rows or columns; none where no head owns them.
+/// Head colours by parameter, in the order of its rows or columns; parameters of no head are
+/// missing.
 std::map<std::string, std::vector<std::string>> colours_of(const Attention& layer) {
   std::vector<HeadSlice> slices = layer.head_slices();
   std::stable_sort(slices.begin(), slices.end(),
@@ -77,11 +78,11 @@ struct Picture {
 };
 
 Picture picture_of(Layout layout, const GraphCommand& command) {
-  Rng rng(1, "graph");  // the numbers are not shown
+  Rng rng(1, "graph");  // the values are not shown
   const auto layer = make_attention(layout, {.width = command.width, .heads = command.heads}, rng);
   const Tensor x = parameter(zeros({2, command.tokens, command.width}));
   AttentionAsk ask;
-  ask.maps = command.composed;  // what shows the weights is composed of other operations
+  ask.maps = command.composed;  // attention maps need the composed operations
   Picture picture{layout, {layer->operator()(x, x, x, AttentionMask::none(), ask).y, {}, {}}};
   const auto colours = colours_of(*layer);
   picture.view.leaves.push_back({"x", x, true});
@@ -98,7 +99,7 @@ Picture picture_of(Layout layout, const GraphCommand& command) {
   return picture;
 }
 
-/// Ground, lines and texts in the colours of the reader's theme; what is filled keeps dark text.
+/// Background, lines and text in the colours of the reader's theme; text on filled shapes is dark.
 constexpr const char* picture_style = R"(<style>
 svg { color-scheme: light dark; background: #ffffff; }
 text { font-family: system-ui, "Noto Sans", "DejaVu Sans", sans-serif; fill: #1d2126; }
@@ -113,7 +114,7 @@ text { font-family: system-ui, "Noto Sans", "DejaVu Sans", sans-serif; fill: #1d
 </style>
 )";
 
-/// What a picture shows, for those who cannot see it.
+/// Title and description of a picture, for screen readers.
 struct Words {
   std::string title, description;
   std::string elements() const {
@@ -129,8 +130,8 @@ Words words_of(const Picture& picture) {
                       picture.operations, picture.parameters)};
 }
 
-/// An SVG without the titles that Graphviz gives to everything ("n0->nresult"): browsers show them
-/// as tooltips.
+/// Removes the titles that Graphviz gives to every element ("n0->nresult"): browsers show them as
+/// tooltips.
 std::string without_titles(std::string svg) {
   constexpr std::string_view close = "</title>\n";
   for (std::size_t at = 0; (at = svg.find("<title>", at)) != std::string::npos;) {
@@ -139,7 +140,7 @@ std::string without_titles(std::string svg) {
   return svg;
 }
 
-/// The picture of a graph. Throws FileError with the remedy without Graphviz.
+/// Draws a graph. Throws FileError, with the remedy, if Graphviz is not installed.
 std::string svg_of(const std::string& graph, const Words& words) {
   ChildResult drawn = run_child({"dot", "-Tsvg"}, graph);
   if (drawn.code == ChildResult::not_found) {
@@ -162,7 +163,7 @@ double points(const std::string& svg, std::string_view what) {
   return std::stod(svg.substr(begin + what.size() + 3));
 }
 
-/// An SVG as a part of another, at (x, y); its names begin with `prefix`, so that they stay unique.
+/// Returns an SVG as a part of another, at (x, y). Prefixes its ids, so that they stay unique.
 std::string as_part(const std::string& svg, double x, double y, const std::string& prefix) {
   const std::size_t body = svg.find('>', svg.find("<svg")) + 1;
   std::string part = fmt::format(
@@ -176,7 +177,7 @@ std::string as_part(const std::string& svg, double x, double y, const std::strin
   return part;
 }
 
-/// Pictures beside each other in two columns, each where there is more room left.
+/// Arranges pictures in two columns, each in the shorter one.
 std::string beside_each_other(const std::vector<std::string>& pictures, const Words& words) {
   constexpr double gap = 24;
   double left_width = 0, right_width = 0, left = 0, right = 0;  // how far the columns reach
@@ -204,10 +205,10 @@ std::string beside_each_other(const std::vector<std::string>& pictures, const Wo
       left_width + gap + right_width, height, words.elements(), parts);
 }
 
-/// Everything that is to be written: the name of a file and its content.
+/// Files to write: name and content.
 using Files = std::vector<std::pair<fs::path, std::string>>;
 
-/// True of what ends like a picture, whether or not it can be drawn, and is no folder.
+/// Returns true if the path has an image extension and is not a directory.
 bool names_a_file(const std::string& out) {
   static const std::set<std::string> pictures{".svg", ".dot", ".png", ".jpg", ".jpeg", ".pdf"};
   return pictures.contains(fs::path(out).extension().string()) && !fs::is_directory(out);
@@ -235,7 +236,7 @@ Files draw(const GraphCommand& command, const std::vector<Picture>& pictures) {
   return files;
 }
 
-/// Refuses what cannot be drawn, before anything is.
+/// Throws UsageError for options that do not fit together, before anything is drawn.
 void check(const GraphCommand& command) {
   require_heads_divide(command.heads, command.width);
   if (names_a_file(command.out) && fs::path(command.out).extension() != command.ending()) {

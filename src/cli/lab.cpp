@@ -144,7 +144,7 @@ int list(const LabCommand& command) {
 
 int one(const LabCommand& command) {
   const Experiment& experiment = find_experiment(command.name);
-  completed(experiment, command.options());  // refuses before a folder is made
+  completed(experiment, command.options());  // throws before a folder is created
   std::optional<RunFolder> folder;
   if (writes(command)) folder = folder_for(command);
   LabRecord record;
@@ -243,7 +243,7 @@ int all(const LabCommand& command) {
 
 int lab(LabCommand command) {
   if (command.name == "list") return list(command);
-  // Both, where both programs are there; a build of one precision alone does what it can.
+  // By default both precisions if both programs exist, else this program's.
   if (command.precision.empty()) {
     command.precision = sibling_program().empty() ? own_precision : "both";
   }

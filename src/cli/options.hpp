@@ -18,7 +18,7 @@ CLI::Validator one_of(std::vector<std::string> words);
 
 /// `--threads N`, which takes effect as soon as it is read.
 CLI::Option* add_threads(CLI::App& command);
-/// `--model DIR`: where a run was written. Read it with model_folder().
+/// `--model DIR`: the folder of a run. Read it with model_folder().
 CLI::Option* add_model(CLI::App& command, std::string& model);
 
 /// The folder given by --model, or the newest run under runs/ when it was left out.
@@ -29,7 +29,7 @@ std::filesystem::path model_folder(const std::string& model);
 /// among the heads.
 void require_heads_divide(Index heads, Index width);
 
-/// Throws FileError when the file exists: nothing is overwritten.
+/// Throws FileError if the file exists, so that nothing is overwritten.
 void require_free_file(const std::filesystem::path& file);
 
 }  // namespace HEADROOM_PRECISION

@@ -75,7 +75,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// Refuses the first word that neither the program nor its command knows.
+/// Throws UsageError for the first argument that neither the program nor its command knows.
 void require_no_extras(const CLI::App& program, const std::vector<Command>& commands) {
   const std::vector<std::string> extras = program.remaining(true);
   if (extras.empty()) return;
@@ -104,7 +104,7 @@ void require_no_extras(const CLI::App& program, const std::vector<Command>& comm
   throw UsageError(fmt::format("{} takes no argument \"{}\"", app.get_name(), printable(word)));
 }
 
-/// CLI11's error messages in the form of this program's.
+/// Rewords CLI11's error messages in the form of this program's.
 std::string readable(const CLI::ParseError& error) {
   const std::string text = error.what();
   const std::string option = text.substr(0, text.find(':'));
@@ -122,15 +122,15 @@ std::string readable(const CLI::ParseError& error) {
   return printable(text, 300);
 }
 
-/// Threads that wait spin for microseconds only: as fast on an idle machine, and several times as
-/// fast where others use the processor too. libgomp reads how long before main() begins, so the
-/// program starts once more with the answer, unless the user gave one. clang's OpenMP has a rule of
-/// its own.
+/// Makes waiting OpenMP threads spin for microseconds only: as fast on an idle machine, and several
+/// times faster where other programs use the processor too. libgomp reads this setting before
+/// main() begins, so the program sets it and executes itself again, unless the user has set it.
+/// clang's OpenMP has a different setting.
 void limit_spinning([[maybe_unused]] char* const* argv) {
 #ifndef __clang__
   if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "3000", 0);
-  execv("/proc/self/exe", argv);  // comes back only where that is not possible: then as it is
+  execv("/proc/self/exe", argv);  // returns only on failure: then go on without the setting
 #endif
 }
 
@@ -139,7 +139,7 @@ int run(CLI::App& program, int argc, char* const* argv) {
   for (const auto add : all_commands) {
     commands.push_back(add(program));
     CLI::App& app = *commands.back().app;
-    if (app.get_footer() == program.get_footer()) app.footer("");  // CLI11 hands the program's down
+    if (app.get_footer() == program.get_footer()) app.footer("");  // CLI11 inherits the program's
   }
   try {
     program.parse(argc, argv);

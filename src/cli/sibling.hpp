@@ -1,4 +1,4 @@
-// The program of the other precision, as a child process: no program holds both.
+// The program of the other precision, as a child process: no program contains both.
 #pragma once
 
 #include <filesystem>

@@ -94,7 +94,7 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
   return 0;
 }
 
-/// Throws now the error that would otherwise stop the run when heads are chosen.
+/// Throws early the error that would otherwise stop the run when heads are chosen.
 void require_prunable(const TrainSettings& settings) {
   const ModelConfig& model = settings.run.model;
   const PruneSettings& pruning = settings.pruning;
