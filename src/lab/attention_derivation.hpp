@@ -8,7 +8,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Attention as the Annotated Transformer writes it, without an output Linear: y = heads of
-/// softmax(Q_h K_h^T / sqrt(D)) V_h side by side with Q = x W_Q, K = x W_K, V = x W_V.
+/// softmax(Q_h K_h^T / sqrt(D)) V_h side by side, with Q = x W_Q, K = x W_K, V = x W_V.
 struct AttentionInputs {
   Array x;                  // [B, T, C]
   Array query, key, value;  // W_Q, W_K, W_V, [C in, C out]: head h has columns [hD, (h + 1)D)
@@ -20,7 +20,8 @@ AttentionInputs uniform_inputs(Index batch, Index tokens, Index width, Rng& rng)
 /// x and cotangent N(0, 1), weights N(0, 1/C).
 AttentionInputs zero_mean_inputs(Index batch, Index tokens, Index width, Rng& rng);
 
-/// Every line of the derivation; H = 1 is single-head attention. [B, H, T, T] or [B, H, T, D].
+/// All intermediate results of the derivation, [B, H, T, T] or [B, H, T, D]. H = 1 is single-head
+/// attention.
 struct AttentionDerivation {
   Array query, key, value;   // Q, K, V by head
   Array scores, weights, y;  // S, P; y [B, T, C]

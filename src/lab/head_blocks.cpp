@@ -1,4 +1,4 @@
-// The numbers of a layer head by head, through head_slices().
+// The parameters of a layer head by head, through head_slices().
 #include "lab/head_blocks.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Calls visit(slice, its parameter) for everything that belongs to one head.
+/// Calls visit(slice, its parameter) for every slice that belongs to one head.
 template <class Visit>
 void for_each_slice(Attention& layer, Visit visit) {
   std::map<std::string, Tensor> tensors;

@@ -1,4 +1,4 @@
-// The numbers of a layer head by head, whatever its layout: values, gradients, changes. Private.
+// The parameters of a layer head by head in any layout: values, gradients, changes. Private.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ using HeadBlocks = std::map<std::pair<HeadRole, Index>, Array>;
 /// Copies of all blocks of a layer. Missing gradients count as zeros.
 HeadBlocks head_values(Attention& layer);
 HeadBlocks head_gradients(Attention& layer);
-/// Writes the given blocks; the others stay.
+/// Writes the given blocks; the others keep their values.
 void set_head_values(Attention& layer, const HeadBlocks& blocks);
 
 /// Multiplies all gradients of one head.
@@ -23,7 +23,7 @@ void scale_gradient(Attention& layer, Index head, Real factor);
 
 /// after - before, block by block; both have the same blocks.
 HeadBlocks change(const HeadBlocks& before, const HeadBlocks& after);
-/// Euclidean norm of everything of one head.
+/// Euclidean norm of all blocks of one head.
 double norm_of_head(const HeadBlocks& blocks, Index head);
 /// max |a - b| over all blocks of one head.
 double largest_difference(const HeadBlocks& a, const HeadBlocks& b, Index head);

@@ -12,7 +12,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// A series before its points are pairs.
+/// A series with separate lists of x and y, before they are joined to points.
 struct Lists {
   std::string name;
   std::vector<std::vector<double>> points;

@@ -13,36 +13,36 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// How much larger the gradient of the loud head, head 0, is.
+/// Factor by which the gradient of the loud head, head 0, is larger.
 inline constexpr double loudness = 100;
 
 using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(Module&)>;
 
-/// A training rule, which may or may not depend on neighbouring elements.
+/// A training rule: an optimizer, and clipping if there is any.
 struct TrainingRule {
   std::string name;
   OptimizerMaker make;
   double rate;
-  /// Between backward pass and step, for both copies; may be empty.
+  /// Called between backward pass and step, for both copies; may be empty.
   std::function<void(Attention& ordinary, Attention& loud)> clip = {};
 };
 
-/// When head 0 is loud.
+/// The steps in which head 0 is loud.
 enum class Loud { at_the_end, always };
 
-/// Two copies of a layer (no biases: the gradient of the key bias is rounding alone) take the same
-/// ten steps on Imitation and then one more, with the same gradients, but those of head 0 are
-/// `loudness` times as large in the second copy: in the last step, or in all of them.
+/// Trains two copies of a layer (without biases: the gradient of the key bias is only rounding
+/// noise) for the same ten steps on Imitation and one more. The gradients are the same, except that
+/// head 0's are `loudness` times larger in the second copy, in the last step or in all of them.
 struct LoudHead {
-  HeadBlocks ordinary, loud;  // what the last step (or all of them) changed in either copy
+  HeadBlocks ordinary, loud;  // changes by the last step (or by all steps) in each copy
 
   /// The size of a head's update over that in the ordinary copy.
   double ratio(Index head) const;
-  /// The mean of this over the other heads.
+  /// The mean ratio of the other heads.
   double quiet_ratio() const;
-  /// Whether all other heads' updates are the same to the bit.
+  /// Returns true if all other heads' updates are bitwise equal.
   bool quiet_is_untouched() const;
-  /// The quiet heads' blocks of one role only, to the bit.
+  /// The same for the other heads' blocks of one role.
   bool quiet_is_untouched(HeadRole role) const;
   Index heads() const;
 };

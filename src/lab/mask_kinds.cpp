@@ -9,7 +9,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 namespace mask_kinds {
 
-/// Each key is allowed with probability 0.6, and one in any case.
+/// Each key is allowed with probability 0.6, and at least one per row.
 Bytes arbitrary(const Shape& shape, Rng& rng) {
   Bytes allowed(shape, std::uint8_t{0});
   const Index keys = shape[3];

@@ -21,7 +21,7 @@ struct NamedMask {
 std::vector<NamedMask> every_mask_kind(Index batch, Index heads, Index queries, Index keys,
                                        Rng& rng);
 
-/// How many keys each row may attend to, [B, H, Tq] in one list.
+/// Number of keys that each row may attend to, [B, H, Tq] in one list.
 std::vector<Index> allowed_keys(const AttentionMask& mask, Index batch, Index heads, Index queries,
                                 Index keys);
 

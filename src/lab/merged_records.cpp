@@ -21,8 +21,8 @@ std::string with(const std::string& name, const std::string& precision) {
   return fmt::format("{} ({})", name, precision);
 }
 
-/// True when the numbers differ by no more than can be seen. On a logarithmic axis small numbers
-/// are told apart as well as large ones. NaN differs from everything.
+/// Returns true if the difference of the numbers is too small to see. On a logarithmic axis the
+/// relative difference counts. NaN differs from everything.
 bool look_equal(double a, double b, bool log) {
   const double smallest_seen = log ? 0 : 1e-3;
   return std::abs(a - b) <= 1e-3 * std::max({smallest_seen, std::abs(a), std::abs(b)});
@@ -38,7 +38,8 @@ bool look_equal(const std::vector<T>& a, const std::vector<T>& b, bool log) {
                     [&](const T& p, const T& q) { return look_equal(p, q, log); });
 }
 
-/// Curves, maps or matrices, each once where its numbers look equal, else under both names.
+/// Merges curves, maps or matrices: each appears once where its numbers look equal, else under both
+/// names.
 template <class Entry, class Numbers>
 std::vector<Entry> merged_list(const std::vector<Entry>& a, const std::vector<Entry>& b,
                                Numbers Entry::*numbers, const Pair& names, bool log = false) {
@@ -79,7 +80,7 @@ bool same_form(const LabBlock& a, const LabBlock& b) {
 
 // ---------------------------------------------------------------- merging blocks of one form
 
-/// Columns are there once where they are equal, else side by side.
+/// Equal columns appear once, others side by side.
 void merge(LabTable& to, const LabTable& from, const Pair& names) {
   const LabTable own = to;
   to.columns.clear();

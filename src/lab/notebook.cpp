@@ -110,7 +110,7 @@ void Notebook::write_into(LabRecord& record) const {
   record.claims = claims_;
   record.blocks = blocks_;
   record.answer = answer_;
-  // A run that breaks a claim must not go on to say what the claim would have shown.
+  // The answer assumes that every claim holds, so it is replaced if one fails.
   const std::vector<std::string> failed = failed_claims(record);
   if (failed.empty()) return;
   record.answer = sentence("This run does not support an answer: {}.", failed.front());

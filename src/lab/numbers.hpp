@@ -13,14 +13,14 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The double number in the double build, the float one in the float build: tolerances.
+/// Returns the tolerance for this build's precision.
 constexpr double by_precision(double in_double, double in_float) {
   return is_double ? in_double : in_float;
 }
 
-/// How far two computations of the same numbers may be apart, max |difference| / max |value|: of
-/// one pass of the two layouts, which differ in the order of one sum; of one pass by any other
-/// formula; and of its gradients, where longer sums round more often.
+/// Tolerances for two computations of the same values, max |difference| / max |value|: for one pass
+/// of the two layouts, which differ in the order of one sum; for one pass by any other formula; and
+/// for its gradients, where longer sums round more often.
 inline constexpr double same_layouts = by_precision(1e-12, 2e-6);
 inline constexpr double same_values = by_precision(1e-12, 5e-6);
 inline constexpr double same_gradients = by_precision(1e-11, 2e-5);
@@ -34,8 +34,8 @@ Array uniform_array(const Shape& shape, Rng& rng);
 /// The parameter of that name. Throws UsageError when there is none.
 Tensor parameter_named(Module& module, const std::string& name);
 
-/// Weights N(0, 1/fan_in) and biases N(0, 0.1^2) in every parameter: biases start at zero, and
-/// nothing may hide there.
+/// Sets every parameter: weights N(0, 1/fan_in), biases N(0, 0.1^2). Biases start at zero
+/// otherwise, which would hide errors.
 void randomise(Module& module, Rng& rng);
 
 /// Indices [begin, end) of an axis.
@@ -45,10 +45,10 @@ Array product(const Array& a, const Array& b);
 Array product_bt(const Array& a, const Array& b);
 Array product_at(const Array& a, const Array& b);
 
-/// The sum of a_i b_i, in double whatever the precision.
+/// The sum of a_i b_i, in double in both precisions.
 double inner(const Array& a, const Array& b);
 double norm(const Array& a);
-/// <a, b> / (|a| |b|); not a number when one of them is zero.
+/// <a, b> / (|a| |b|); NaN if one of them is zero.
 double cosine(const Array& a, const Array& b);
 double largest(const Array& a);  // max |a_i|
 

@@ -11,12 +11,12 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The optimizers of all experiments, with the library's options but for these.
+/// The optimizers of all experiments, with the library's default options except these.
 OptimizerMaker make_sgd(double momentum = 0);
 OptimizerMaker make_adam(double epsilon = 1e-8);
 OptimizerMaker make_adamw(double epsilon = 1e-8);  // with a weight decay of 0.01
 
-/// An optimizer; one that acts on whole tensors has the granularity that says which.
+/// An optimizer; one that acts on whole tensors has a granularity.
 struct OptimizerRule {
   TrainingRule training;
   std::optional<Granularity> granularity = {};
@@ -25,14 +25,14 @@ struct OptimizerRule {
   bool by_tensor() const { return granularity == Granularity::tensor; }
 };
 
-/// SGD, Adam, AdamW, and LAMB and Muon with each granularity. Rates are fixed, not tuned.
+/// SGD, Adam, AdamW, and LAMB and Muon with each granularity. Learning rates are fixed, not tuned.
 std::vector<OptimizerRule> optimizer_rules(Index width);
 
 /// Imitation without biases, from the same start in both layouts.
 struct TrainingCurves {
   static constexpr Index steps = 150;
   std::vector<double> fused;  // mean squared error of fused heads before each step
-  double apart = 0;           // the layouts' weights in the end, relative to the largest
+  double apart = 0;           // difference of the layouts' final weights, relative to the maximum
 };
 TrainingCurves train_both_layouts(const OptimizerRule& rule, Index width, Index heads,
                                   std::uint64_t seed);

@@ -1,4 +1,4 @@
-// How hard a softmax has decided.
+// Saturation of a softmax.
 #include "lab/saturation.hpp"
 
 #include <algorithm>

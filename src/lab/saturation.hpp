@@ -1,4 +1,4 @@
-// How hard a softmax has decided. Private.
+// Saturation of a softmax. Private.
 #pragma once
 
 #include "headroom/array/array.hpp"
@@ -6,12 +6,12 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Of all rows of attention weights [..., keys].
+/// Saturation of all rows of attention weights [..., keys].
 struct Saturation {
-  /// The largest weight of every row is 1: the others together are less than half of its last bit,
-  /// and add nothing to it.
+  /// The maximum of every row is 1: the other weights together are less than half of its last bit.
   bool complete = true;
-  /// The others are 0 to the last bit: the row passes no gradient, and its output is one value.
+  /// The other weights are exactly 0: the row passes no gradient, and its output is the value of
+  /// one key.
   bool one_hot = true;
 };
 

@@ -1,4 +1,4 @@
-// Survey: the same measurement in many draws, and what is said of it: means, extremes. Private.
+// Survey: the same measurement in many draws, and its statistics: means, extremes. Private.
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// One sample of each draw. A `part` is what is taken from a sample: a member pointer or a function
-/// of the sample that returns a number.
+/// One sample of each draw. A `part` selects a number of a sample: a member pointer or a function.
 /// ```
 /// const Survey<Kept> seen(5, [&](std::uint64_t draw) { return kept(clip, draw); });
 /// rows.push_back({clip.name, seen.mean(&Kept::loud), seen.largest(&Kept::cosine)});
@@ -61,7 +60,7 @@ class Survey {
     for (const double value : all(part)) most = larger(most, std::abs(value - expected));
     return most;
   }
-  /// How many samples have a property.
+  /// Number of samples with a property.
   template <class Property>
   Index count(const Property& property) const {
     Index found = 0;

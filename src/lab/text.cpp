@@ -1,4 +1,4 @@
-// Sentences with values: their patterns, their words, and two of them as one.
+// Sentences with values: parsing of patterns, formatting, and merging of two precisions.
 #include "headroom/lab/text.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ struct Piece {
   std::optional<std::string> format;
 };
 
-/// True for "", ",", ".2f", ".10g": the formats that a placeholder may have.
+/// Returns true for the formats that a placeholder may have: "", ",", ".2f", ".10g".
 bool is_format(std::string_view format) {
   if (format.empty() || format == ",") return true;
   if (format.size() < 3 || format.size() > 4 || format.front() != '.') return false;
@@ -71,7 +71,7 @@ std::string with_double_braces(const std::string& text) {
   return result;
 }
 
-/// A value in a sentence. A format of numbers leaves other values as they are.
+/// Formats a value in a sentence. A format of numbers does not apply to other values.
 std::string formatted(const Value& value, const std::string& format) {
   const auto* whole = value.get<Index>();
   const auto* number = value.get<double>();

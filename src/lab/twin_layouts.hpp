@@ -12,7 +12,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Where separate and fused heads are gone through one after the other.
+/// Both layouts, for loops over them.
 inline constexpr Layout both_layouts[] = {Layout::separate, Layout::fused};
 
 /// Two attentions that compute the same function.
@@ -28,15 +28,15 @@ std::unique_ptr<Attention> same_heads(Attention& source, Layout layout);
 /// transplants it into the other one.
 TwinLayouts twin_layouts(const AttentionConfig& config, Rng& rng, Layout from = Layout::separate);
 
-/// Arrays that belong to the parameters of an attention with biases (gradients, moments), by the
-/// part they play whatever the layout: self.query.weight [C, C], self.query.bias [C], likewise key
-/// and value, output.dense.weight and output.dense.bias. `find` gives a parameter's array by the
-/// parameter's name. The gradients of the attention are lost.
+/// Arrays that belong to the parameters of an attention with biases (gradients, moments), by part,
+/// independent of the layout: self.query.weight [C, C], self.query.bias [C], likewise key and
+/// value, output.dense.weight and output.dense.bias. `find` gives a parameter's array by the
+/// parameter's name. Discards the gradients of the attention.
 NamedArrays by_part(Attention& attention,
                     const std::function<const Array&(const std::string&)>& find);
 
-/// The largest relative difference of two arrays of one name. A key bias of its own is left out: it
-/// has no effect, and what its gradient and its moments hold is rounding.
+/// The largest relative difference of two arrays of one name. Separate key biases are left out:
+/// they have no effect, and their gradients and moments are rounding noise.
 double parts_apart(const NamedArrays& a, const NamedArrays& b);
 
 }  // namespace HEADROOM_PRECISION

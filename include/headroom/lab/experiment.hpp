@@ -22,35 +22,34 @@ struct LabLimits {
 /// One file of src/lab/experiments/, one line of the registry in src/lab/experiments.cpp.
 struct Experiment {
   std::string name;  // as typed: "head-slices"
-  /// The place where it is asked: "a forum thread on pruning the heads of BERT"; "" when nowhere.
+  /// Source of the question: "a forum thread on pruning the heads of BERT"; "" if there is none.
   std::string asked_in = {};
   std::string title;     // one line, for lists
-  std::string question;  // as it is asked there, if it is
+  std::string question;  // as asked in the source, if there is one
   std::string computed;  // the procedure, in a few sentences
   std::vector<std::string> formulas;
   LabOptions defaults;  // the sizes in the question, if it names some
   LabLimits limits;
-  /// Writes blocks, claims and the answer. Options are complete and admissible. What it draws comes
-  /// from Rng(options.seed, ...) alone, so that it can be repeated.
+  /// Writes blocks, claims and the answer. Options are complete and admissible. Random numbers come
+  /// from Rng(options.seed, ...) only, so that a run can be repeated.
   void (*run)(const LabOptions& options, Notebook& book);
 
-  /// The heading under which lists show it.
+  /// Heading of the experiment's group in lists.
   const char* group() const {
     return asked_in.empty() ? "the gradient laboratory" : "asked on forums and in courses";
   }
 };
 
-/// All experiments: those that somebody has asked, then the others.
+/// Returns all experiments: those with `asked_in` first, then the others.
 std::span<const Experiment> experiments();
-/// Adds one of a program's own at the end, before anybody has asked for experiments(). Throws
-/// UsageError for a name that is taken.
+/// Appends an experiment that a program defines itself. Must be called before the first call of
+/// experiments(). Throws UsageError for a name that is taken.
 void add_experiment(Experiment experiment);
-/// Throws UsageError for a name that does not exist, with the nearest that does.
+/// Finds an experiment by name. Throws UsageError for an unknown name, with the nearest known one.
 const Experiment& find_experiment(const std::string& name);
 
-/// The options with the experiment's own sizes where none were given (when only one of width and
-/// heads was given, the other stays its own). Throws UsageError for sizes that it does not take:
-/// `head-slices: --heads 5 must divide --width 768 (try 4 or 6)`.
+/// Fills in the experiment's default sizes where none were given (also for heads if only the width
+/// was given, and the reverse). Throws UsageError for sizes that it does not accept.
 LabOptions completed(const Experiment& experiment, LabOptions options);
 
 /// Runs an experiment in this build's precision. Throws UsageError as completed() does.

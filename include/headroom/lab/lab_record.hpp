@@ -1,4 +1,4 @@
-// LabRecord: everything that a run of an experiment leaves behind, as structs and as JSON.
+// LabRecord: the results of a run of an experiment, as structs and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct LabOptions {
 
 // ---------------------------------------------------------------- blocks: what was computed
 
-/// A table; "shapes" is one of stages: name, shape, how it came about.
+/// A table; the type "shapes" has a row per stage: name, shape and origin.
 struct LabTable {
   std::string type = "table";  // or "shapes"
   Text title, look;            // the finding, and the caption
@@ -148,8 +148,7 @@ void read_json(const JsonNode& from, LabBlock& to);
 
 // ---------------------------------------------------------------- claims: what must hold
 
-/// A number that was measured in one precision, and what it is compared with: a bound, or the two
-/// ends of an interval.
+/// A number measured in one precision, and its bound: one number, or the two ends of an interval.
 struct LabMeasurement {
   double measured = 0;
   std::vector<double> bound;
@@ -195,7 +194,7 @@ struct LabLink {
 /// A run of an experiment in one precision, or two such runs as one.
 struct LabRecord {
   std::string kind = "lab", name, title;
-  std::string asked_in;  // "" where nobody is known to ask
+  std::string asked_in;  // "" if there is no known source
   std::string group;     // "asked on forums and in courses" or "the gradient laboratory"
   std::string question, computed;
   std::vector<std::string> formulas;
@@ -248,12 +247,12 @@ struct LabRun {
   }
 };
 
-/// Checks what the types do not say: rows as long as their columns, a measurement of every claim
-/// in a precision of the run. Throws DataError.
+/// Throws DataError if a table's rows and columns differ in length, or a claim is measured in a
+/// precision that the run does not have.
 void check(const LabRecord& record);
 
-/// One record from the same experiment run in two precisions. What is equal is there once; tables
-/// get two columns, charts two curves, maps and matrices two pictures where they differ. Throws
+/// Merges the records of one experiment run in two precisions. Equal content appears once; where it
+/// differs, tables get two columns, charts two curves, maps and matrices two pictures. Throws
 /// UsageError when the records are not of one experiment with equal options.
 LabRecord merged_records(const LabRecord& first, const LabRecord& second);
 

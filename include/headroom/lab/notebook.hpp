@@ -21,7 +21,7 @@ class Notebook {
   /// A table with the caption `look`. Throws ShapeError for a row of another length.
   void table(Text title, Text look, std::vector<std::string> columns, Rows rows);
 
-  /// The shapes of a tensor on its way: stage, shape, how it came about.
+  /// One stage of a computation: its name, the tensor's shape, and how it is computed.
   struct Stage {
     std::string name, shape, how;
   };
@@ -40,8 +40,8 @@ class Notebook {
   void maps(Text title, Text look, std::vector<std::string> queries, std::vector<std::string> keys,
             const std::vector<Map>& maps);
 
-  /// A derivation, line by line: a name, its formula, and the upper left corner (3 x 4) of the
-  /// matrices that it gives; their last two axes, the first of all others.
+  /// A derivation, line by line: a name, its formula, and the upper left corner (3 x 4) of each
+  /// resulting matrix: its last two axes, at index 0 of all others.
   struct Part {
     std::string name;
     Array matrix;
@@ -52,14 +52,14 @@ class Notebook {
   };
   void matrices(Text title, Text look, const std::vector<Step>& steps);
 
-  /// Claims: `measured` is compared with a bound. A number that is not finite never holds.
+  /// Claims: `measured` is compared with a bound. A claim about a number that is not finite fails.
   void at_most(std::string claim, double measured, double bound);
   void at_least(std::string claim, double measured, double bound);
   void more_than(std::string claim, double measured, double bound);
   void equal(std::string claim, double measured, double bound);
   void within(std::string claim, double measured, double low, double high);
 
-  /// The answer in about two sentences, said only when everything holds.
+  /// The answer in about two sentences, shown only if every claim holds.
   void answer(Text sentences) { answer_ = std::move(sentences); }
 
   /// Writes answer, claims and blocks into the record, whose only precision is this build's.

@@ -1,4 +1,4 @@
-// Text: a sentence with values in it, which stay values until a page or a terminal words them.
+// Text: a sentence with values, which are formatted only when a page or a terminal shows it.
 #pragma once
 
 #include <concepts>
@@ -37,8 +37,8 @@ struct Text {
   }
 };
 
-/// The content of a sentence or of a cell of a table: nothing, a truth value, a number, a word, an
-/// interval, or a sentence again.
+/// The content of a placeholder or of a table's cell: nothing, a boolean, a number, a word, an
+/// interval, or a nested sentence.
 class Value {
  public:
   using Kinds = std::variant<std::monostate, bool, Index, double, std::string, Interval, Text>;
@@ -70,16 +70,17 @@ class Value {
 template <class... Values>
 Text sentence(const char* pattern, Values&&... values);
 
-/// One text after the other.
+/// Concatenates two texts.
 Text operator+(Text first, const Text& second);
 
-/// The text as people read it.
+/// The text with its values formatted.
 std::string words(const Text& text);
-/// The value as people read it in a table: numbers as figure_text(), yes and no, "" for nothing.
+/// The value as a table shows it: numbers as figure_text(), yes and no, "" for nothing.
 std::string words(const Value& value);
 
-/// Two texts of one sentence as one. Values that are worded differently stand side by side, "True
-/// in 55 (float: 57) of 100 draws"; so do whole sentences that differ, "Yes. (In float: No.)".
+/// Merges the texts of one sentence in two precisions. Values that are formatted differently are
+/// shown side by side, "True in 55 (float: 57) of 100 draws"; so are sentences that differ, "Yes.
+/// (In float: No.)".
 Text joined(const Text& text, const std::string& precision, const Text& other);
 
 /// "0.25", "3.6e-7", "1,050,624", "not a number".

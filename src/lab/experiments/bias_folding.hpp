@@ -1,4 +1,4 @@
-// The value bias as part of the output bias: where this is exact, and where not. Private.
+// The value bias folded into the output bias: where this is exact, and where not. Private.
 #pragma once
 
 #include <span>
@@ -19,19 +19,19 @@ Array folded_bias(Attention& layer, const Array& gates = {});
 /// One way to run a layer.
 struct FoldingCase {
   const char* name;
-  const char* row_sums;  // of the weights, as they act on V
+  const char* row_sums;  // sums of the rows of weights that multiply V
   enum class Kind { plain, causal, lengths, empty_rows, gates, dropout } kind;
   bool exact;          // whether b_O + folded_bias() must be the same function without b_V
-  const char* repair;  // what makes it the same after all; "" if nothing does or need
+  const char* repair;  // makes the functions equal again; "" if impossible or not needed
 };
 std::span<const FoldingCase> folding_cases();
 
-/// A layer against its twin with b_V = 0 and b_O' = b_O + folded_bias(), max |difference| / max
-/// |value|.
+/// Differences of a layer from its twin with b_V = 0 and b_O' = b_O + folded_bias(), max
+/// |difference| / max |value|.
 struct Folding {
   double difference = 0;
   double repaired = 0;       // the same after the case's repair; without one, the difference
-  double of_empty_rows = 0;  // how far the twin's empty rows are from y + folded_bias()
+  double of_empty_rows = 0;  // difference of the twin's empty rows from y + folded_bias()
 };
 Folding fold(const FoldingCase& which, const LabOptions& options, std::uint64_t draw);
 

@@ -1,4 +1,4 @@
-// clipping: one norm for all gradients ignores the layout; a norm for each tensor does not.
+// clipping: clipping by the global norm is independent of the layout; clipping each tensor is not.
 #include "headroom/optim/clipping.hpp"
 #include "headroom/base/extremes.hpp"
 
@@ -25,7 +25,7 @@ namespace clippings {
 
 constexpr int draws = 5;
 
-/// A way to clip; returns the norm before, the largest one where there are several.
+/// A clipping method. Returns the norm before clipping, or the maximum of several norms.
 struct Clip {
   const char* name;
   double (*apply)(Module&, double limit);
@@ -45,7 +45,7 @@ constexpr std::size_t global = 0, per_tensor = 1, per_head = 3;
 constexpr double no_limit = std::numeric_limits<double>::max();
 
 constexpr double margin = 1.001;
-/// A limit that clips nothing of what is there now, the 1e-6 of the rule included.
+/// Returns a limit that does not clip the current gradients, the 1e-6 of the rule included.
 double limit_of_now(const Clip& clip, Module& module) {
   return margin * clip.apply(module, no_limit) + 1e-6;
 }
@@ -60,12 +60,12 @@ TwinLayouts twins(const LabOptions& options, std::uint64_t draw) {
   return result;
 }
 
-/// How one way to clip acts on the same gradients in the two layouts; the limit is half of the
-/// largest norm of a head's block, so that something is clipped in every way.
+/// Effect of one clipping method on the same gradients in the two layouts. The limit is half of the
+/// maximum norm of a head's block, so that every method clips.
 struct Agreement {
-  double norms[std::size(both_layouts)];  // before
-  double apart = 0;                       // the gradients after it, relative
-  double off_limit = 0;                   // |largest norm after it / limit - 1|
+  double norms[std::size(both_layouts)];  // before clipping
+  double apart = 0;                       // of the gradients after clipping, relative
+  double off_limit = 0;                   // |maximum norm after clipping / limit - 1|
 };
 
 Agreement agreement(const Clip& clip, const LabOptions& options, std::uint64_t draw) {
@@ -83,14 +83,14 @@ Agreement agreement(const Clip& clip, const LabOptions& options, std::uint64_t d
   return result;
 }
 
-/// The share of the gradients left after clipping, when head 0 is `loudness` times as loud as it
-/// was and the limit is what nothing exceeded before.
+/// Share of the gradients left after clipping, when head 0's gradient is `loudness` times larger
+/// and the limit is the norm before that.
 struct Kept {
   double quiet_inputs = 0, quiet_output = 0;  // mean shares of the others' Q, K, V and O blocks
-  double least_inputs = 1, least_output = 1;  // the smallest of any of them
-  double loud = 0;                            // share of all of head 0's
-  double cosine = 0;                          // of the whole gradient after with before
-  double by_norms = 0;                        // what a global norm must leave, from the two norms
+  double least_inputs = 1, least_output = 1;  // minimum over these heads
+  double loud = 0;                            // share of head 0's gradient
+  double cosine = 0;                          // between the whole gradient before and after
+  double by_norms = 0;                        // expected under a global norm, from two norms
 };
 
 /// The norm of all blocks together.
@@ -100,7 +100,7 @@ double norm_of(const HeadBlocks& blocks) {
   return std::sqrt(squares);
 }
 
-/// |after| / |before| of some roles of a head.
+/// |after| / |before| of a head's input blocks or of its output block.
 double share_kept(const HeadBlocks& before, const HeadBlocks& after, Index head, bool inputs,
                   bool outputs) {
   double squares_before = 0, squares_after = 0;
@@ -137,7 +137,7 @@ Kept kept(const Clip& clip, Attention& layer) {
   return result;
 }
 
-/// A rule that clips at what no norm of the ordinary copy exceeds in that step; nullptr: never.
+/// A rule that clips at the largest norm of the ordinary copy in that step; nullptr: never.
 TrainingRule clipped_rule(bool adam, const Clip* clip) {
   TrainingRule rule;
   rule.make = adam ? make_adam() : make_sgd();
@@ -149,14 +149,14 @@ TrainingRule clipped_rule(bool adam, const Clip* clip) {
   return rule;
 }
 
-/// A way to clip in one layout: a row of the tables.
+/// A clipping method in one layout: a row of the tables.
 struct Way {
   const Clip* clip;  // nullptr: none
   Layout layout;
   std::string name;
 };
 
-/// Only the norm per tensor has two faces; of the others the fused layout is shown.
+/// Only the norm per tensor depends on the layout; the others are shown in the fused layout.
 std::vector<Way> ways() {
   std::vector<Way> result;
   for (const Clip& clip : clips) {
@@ -207,15 +207,15 @@ void layouts_table(const LabOptions& options, Notebook& book) {
                  1e-3);
 }
 
-/// The largest share that heads beside a loud one keep: heads with gradients of one size keep
-/// sqrt(h) / loudness, and head 0 may begin with a third of the others' size.
+/// Upper bound of the share that the other heads keep beside a loud one: sqrt(h) / loudness for
+/// heads with gradients of equal size, times 3, because head 0's may be a third of the others'.
 double most_kept(Index heads) { return 3 * std::sqrt(static_cast<double>(heads)) / loudness; }
 
 /// Returns the largest share that quiet heads keep under the global norm.
 double kept_table(const LabOptions& options, Notebook& book) {
   Notebook::Rows rows;
   double global_share = 0, untouched = 1, untouched_inputs = 1, fused_share = 0, turned = 0;
-  double from_norms = 0;  // the share under a global norm against that of the norms
+  double from_norms = 0;  // difference of the share from the expected one
   for (const Way& way : ways()) {
     const Survey<Kept> seen(
         draws, [&](auto draw) { return kept(*way.clip, twins(options, draw).of(way.layout)); });

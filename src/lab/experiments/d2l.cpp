@@ -18,7 +18,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 namespace d2l {
 
-// The exercise's own sizes.
+// The sizes of the exercise.
 constexpr Index queries = 4, pairs = 6;
 constexpr std::int32_t valid = 3;
 
@@ -29,7 +29,7 @@ struct Book {
   Tensor output, weights;
 };
 
-/// torch.repeat_interleave(lengths, repeats, dim=0): each entry, a number or a row, so many times.
+/// torch.repeat_interleave(lengths, repeats, dim=0): repeats each entry, a number or a row.
 Ids repeat_interleave(const Ids& lengths, Index repeats) {
   Ids result(lengths.shape().with(0, lengths.dim(0) * repeats));
   const Index row = lengths.size() / lengths.dim(0);
@@ -70,8 +70,8 @@ Book as_in_the_book(const FusedHeads& layer, const Tensor& x, const Tensor& y,
   return {layer.out_proj(reshape(mixed, {batch, queries, width})), weights};
 }
 
-/// The results of the layer here, with its weights as [batch * heads, queries, keys] too and every
-/// head's output.
+/// The results of the library's layer: its output, its weights as [batch * heads, queries, keys],
+/// and every head's output.
 struct Attended {
   Tensor output, weights, head_outputs;
 };
@@ -113,7 +113,7 @@ Measures measures_of(const Attended& attended, Index head) {
   return m;
 }
 
-/// Checks that every map must pass: nothing on masked keys, rows that sum to one.
+/// Checks that every map must pass: weight 0 on masked keys, rows that sum to one.
 struct RowChecks {
   double on_masked = 0, off_one = 0;
   void check(const Array& weights, const Bytes& kept) {
@@ -129,7 +129,7 @@ struct RowChecks {
   }
 };
 
-/// The layer against the book's code, for each form that valid_lens may have.
+/// Compares the layer with the book's code, for each form of valid_lens.
 void compare_with_book(const FusedHeads& layer, Rng& rng, RowChecks& row_checks, Notebook& book) {
   struct Case {
     const char* name;
@@ -242,7 +242,7 @@ void run(const LabOptions& options, Notebook& book) {
   const Ids valid_lens({1}, {valid});
   const Bytes kept = kept_keys(valid_lens, heads);
 
-  // The exercise as it stands, everything one; then with random inputs, where the heads differ.
+  // First the exercise itself, with all elements one; then random inputs, where the heads differ.
   const Attended uniform =
       attend(layer, Tensor(ones({1, queries, width})), Tensor(ones({1, pairs, width})), valid_lens);
   const Tensor x(normal({1, queries, width}, 2, rng)), y(normal({1, pairs, width}, 2, rng));

@@ -1,4 +1,4 @@
-// dead-parameters: the key bias does nothing, and what optimizers make of its rounding noise.
+// dead-parameters: the key bias has no effect, and how optimizers amplify its rounding noise.
 #include <fmt/format.h>
 
 #include <array>
@@ -29,7 +29,7 @@ constexpr int draws = 5;
 constexpr Index steps = 200;
 constexpr double adam_rate = 0.01;
 
-/// The largest number, or the root of the mean square, of one role's blocks over all heads.
+/// Maximum, or root mean square, of one role's blocks over all heads.
 double largest_of(const HeadBlocks& blocks, HeadRole role) {
   double most = 0;
   for (const auto& [place, block] : blocks) {
@@ -51,7 +51,7 @@ double root_mean_square(const HeadBlocks& blocks, HeadRole role) {
 
 /// One layer with random biases: gradients of the three input biases.
 struct Gradients {
-  double query, key, value;  // the largest of each
+  double query, key, value;  // maximum of each
   double value_relation;     // dL/db_V^h against (W_O^h)^T dL/db_O, relative
 };
 
@@ -79,7 +79,7 @@ Gradients gradients_of(Layout layout, const LabOptions& options, std::uint64_t d
   return result;
 }
 
-/// A way to train, and the size of its steps.
+/// A training rule and its learning rate.
 struct Rule {
   const char* name;
   OptimizerMaker make;
@@ -91,10 +91,10 @@ const std::array<Rule, 3> rules{{{"SGD", make_sgd(0.9), false},
                                  {"Adam, epsilon 1e-30", make_adam(1e-30), true}}};
 constexpr std::size_t sgd = 0, adam = 1, bare_adam = 2;
 
-/// How the biases moved in one training run.
+/// Movement of the biases in one training run.
 struct Walk {
   std::vector<double> key, query;  // root mean squares after 0, 1, ..., `steps` steps
-  double effect = 0;               // of the key bias on the output in the end, relative
+  double effect = 0;               // of the key bias on the final output, relative
 };
 
 Walk walk(const Rule& rule, Layout layout, const LabOptions& options, std::uint64_t draw) {
@@ -138,7 +138,7 @@ struct Measured {
     }
     return mean_interval(values);
   }
-  /// A number of every draw and layout of a rule.
+  /// A value for every draw and layout of a rule.
   template <class Number>
   std::vector<double> all(std::size_t rule, Number number) const {
     std::vector<double> values;

@@ -1,4 +1,4 @@
-// dropout-streams: masks with addresses against masks from one sequence of random numbers.
+// dropout-streams: masks computed from addresses compared with masks from one sequential generator.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace dropout_masks {
 
 constexpr Index batch = 4, most_tokens = 12;
 constexpr Index removed_head = 0;
-constexpr int steps = 5, draws = 20;  // steps that are read out; draws of the emulated sequence
+constexpr int steps = 5, draws = 20;  // measured steps; draws of the emulated sequence
 constexpr double shown_p = 0.2;
 
 struct Sizes {
@@ -28,14 +28,14 @@ struct Sizes {
   Index per_head() const { return tokens * tokens; }
 };
 
-/// A mask [batch, heads, queries, keys]: 1 where an attention weight is kept. `original` are the
-/// heads that it is of, so that masks with and without a head can be compared.
+/// A mask [batch, heads, queries, keys]: 1 where an attention weight is kept. `original` holds the
+/// original numbers of its heads, so that masks with and without a head can be compared.
 struct Mask {
   std::vector<std::uint8_t> kept;
   std::vector<Index> original;
 };
 
-// ---------------------------------------------------------------- read out of the layers
+// ---------------------------------------------------------------- masks of the library's layers
 
 /// An attention whose output shows its dropout mask. Tokens are one-hot, scores are all 0, and the
 /// value of key j is the j-th unit vector in every head, so that column j of a head's output is
@@ -99,12 +99,12 @@ Index differing(const Mask& a, const Mask& b, const Sizes& s) {
   return count;
 }
 
-/// The library's own masks when the layout changes, and when a head goes.
+/// Changes of the library's masks when the layout changes, and when a head is removed.
 struct Addressed {
   Index compared = 0;       // elements of all steps
   Index by_layout = 0;      // that differ between the layouts
-  Index by_removal = 0;     // of the other heads that differ once a head is gone, both layouts
-  Index output_bits = 0;    // outputs of the layouts that are not the same bits
+  Index by_removal = 0;     // of the other heads that differ after a removal, both layouts
+  Index output_bits = 0;    // output elements whose bits differ between the layouts
   Index between_steps = 0;  // that differ between one step and the next: a control
   Index dropped = 0;
   Mask separate, fused, after;  // of the first step
@@ -158,11 +158,11 @@ Addressed read_out(const LabOptions& options, const Sizes& s) {
 
 // ---------------------------------------------------------------- the emulated sequence
 
-/// In which order a library asks its generator for the numbers of one attention's masks.
+/// The order in which a library draws the random numbers of one attention's masks.
 enum class Order { fused, separate };
 
-/// The place in the sequence of element (b, head number h, e) of a layer with `heads` live heads:
-/// the fused layer draws one mask [B, H, T, T], separate heads draw [B, T, T] one after the other.
+/// Index in the sequence of element (b, head number h, e) of a layer with `heads` live heads: the
+/// fused layer draws one mask [B, H, T, T], separate heads draw [B, T, T] one after the other.
 Index place_of(Order order, const Sizes& s, Index heads, Index b, Index h, Index e) {
   return (order == Order::fused ? b * heads + h : h * batch + b) * s.per_head() + e;
 }
@@ -171,14 +171,14 @@ Index place_of(Order order, const Sizes& s, Index heads, Index b, Index h, Index
 struct Comparison {
   const char* name;
   Order before, after;
-  Index removed;  // heads that are gone afterwards: the first ones
+  Index removed;  // heads removed between the two: the first ones
 };
 constexpr Comparison comparisons[] = {
     {"the other layout", Order::fused, Order::separate, 0},
     {"fused, head 0 removed", Order::fused, Order::fused, 1},
     {"separate, head 0 removed", Order::separate, Order::separate, 1}};
 
-/// How many elements of the surviving heads changed their place, and how many of those changed.
+/// Number of elements of the surviving heads whose index changed, and of those whose value changed.
 struct Changed {
   Index elements = 0, moved = 0, differ = 0;
   double share() const { return static_cast<double>(differ) / static_cast<double>(moved); }
@@ -203,8 +203,8 @@ Changed compare(const Comparison& comparison, const Sizes& s, const std::vector<
   return result;
 }
 
-/// Six standard errors of the mean of n indicators, each of which says that two independent numbers
-/// lie on different sides of p. An indicator shares one number with at most two others, or both
+/// Six standard errors of the mean of n indicators, each of which is 1 if two independent numbers
+/// are on different sides of p. An indicator shares one number with at most two others, or both
 /// with one, where the new order swaps two elements (as it does when batch = heads) and so counts
 /// their pair twice.
 double allowance(double p, Index n) {
@@ -212,7 +212,7 @@ double allowance(double p, Index n) {
   return 6 * std::sqrt((variance + larger(2 * covariance, variance)) / static_cast<double>(n));
 }
 
-/// Uniform numbers in the order in which a generator without addresses gives them.
+/// Uniform numbers in the order of a sequential generator.
 std::vector<double> sequence_of(const LabOptions& options, const Sizes& s, int draw) {
   Rng rng(options.seed, "dropout-streams sequence", static_cast<std::uint64_t>(draw));
   std::vector<double> numbers;
@@ -222,7 +222,7 @@ std::vector<double> sequence_of(const LabOptions& options, const Sizes& s, int d
   return numbers;
 }
 
-/// The emulated masks at several rates: shares that change against 2 p (1 - p).
+/// Compares the share of changed mask elements at several dropout rates with 2 p (1 - p).
 void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
   std::vector<std::vector<double>> sequences;
   for (int i = 0; i < draws; ++i) sequences.push_back(sequence_of(options, s, i));
@@ -307,7 +307,7 @@ void show_masks(const LabOptions& options, const Sizes& s, const Addressed& own,
         picture_of_sequence(sequence, s, Order::fused, s.heads - 1, head - 1)}});
 }
 
-/// Ordinary random weights under dropout: how far the layouts, and two masks, are apart.
+/// Random weights under dropout: the difference between the layouts, and between two masks.
 struct Outputs {
   double by_layout = 0, by_mask = 1e300;
 };

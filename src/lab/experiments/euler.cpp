@@ -22,7 +22,7 @@ namespace euler {
 
 constexpr Index batch = 3, tokens = 6;
 
-/// <a, b>, and the sum of |a_i b_i|, which is what its rounding is measured by.
+/// <a, b>, and the sum of |a_i b_i|, which is the scale of its rounding.
 struct Inner {
   double value = 0, size = 0;
   void add(double a, double b) {
@@ -41,7 +41,7 @@ void add_all(const Array& a, const Array& b, Inner& sum) {
   }
 }
 
-/// One number for each head; SharedHead's projections have a single one, of all heads together.
+/// One value for each head; SharedHead's projections have one for all heads together.
 using ByHead = std::vector<Inner>;
 
 Inner total(const ByHead& numbers) {
@@ -50,8 +50,8 @@ Inner total(const ByHead& numbers) {
   return sum;
 }
 
-/// How far two of them are apart, over the size of `terms` (those of the rows, before any sum over
-/// them has cancelled): the worst head, or the sums over heads where one of the two has no heads.
+/// Difference of two of them relative to the size of `terms` (of the rows, before sums over rows
+/// cancel): the maximum over heads, or of the sums over heads where one of the two has no heads.
 double residual(const ByHead& a, const ByHead& b, const ByHead& terms) {
   if (a.size() != b.size()) return residual({total(a)}, {total(b)}, {total(terms)});
   double worst = 0;
@@ -89,7 +89,7 @@ ByHead products(Attention& layer, HeadRole weight, HeadRole bias) {
   return sums;
 }
 
-/// Which head element i of [B, H, ...] belongs to, where `inner` numbers follow a head.
+/// The head of element i of [B, H, ...], where each head has `inner` elements.
 std::size_t head_of(Index i, Index inner, Index heads) {
   return static_cast<std::size_t>((i / inner) % heads);
 }
@@ -105,8 +105,8 @@ ByHead by_head(const Array& a, const Array& b) {
   return sums;
 }
 
-/// <S, dS> by head from what the tape has: S = log P + log-sum-exp of its row, and dS by the
-/// Jacobian of softmax. A weight that is 0 is of a masked key, where dS is 0.
+/// <S, dS> by head from the tape's arrays: S = log P + log-sum-exp of its row, and dS by the
+/// Jacobian of softmax. A weight of 0 belongs to a masked key, where dS is 0.
 ByHead score_products(const Array& weights, const Array& d_weights, const Array& log_sum_exp) {
   const Array d_scores = softmax_backward(weights, d_weights);
   const Index heads = weights.dim(1), keys = weights.dim(3);
@@ -138,8 +138,8 @@ struct Problem {
   Array x, cotangent;
 };
 
-/// Gradients of <cotangent, y>, by the fused operation that training uses for parameters and gates,
-/// and by the composed one for what only it shows: A, P and their gradients.
+/// Gradients of <cotangent, y>, by the fused operation, as in training, for parameters and gates,
+/// and by the composed one for A, P and their gradients, which only it provides.
 Terms terms_of(const Problem& problem, const AttentionMask& mask, const Array& gate_values) {
   Attention& layer = *problem.layer;
   const Tensor x(problem.x);
@@ -199,7 +199,7 @@ std::vector<Gates> every_gate_kind(Index heads, Rng& rng) {
 
 constexpr double no_gates = -1;  // in place of the first equation's residual
 
-/// The five equations; how far their two sides are apart.
+/// Names of the five equations, whose residuals are measured.
 constexpr const char* equations[] = {"gate = W_O", "W_V = W_O", "A = W_O", "W_Q = S", "W_K = S"};
 
 std::vector<double> residuals(const Terms& t) {
@@ -245,7 +245,7 @@ Found examine(Layout layout, const LabOptions& options, Rng& rng) {
   return found;
 }
 
-/// The terms of head 0 of a fused layer, causal, with gates, each with the reason for its equality.
+/// The terms of head 0 of a causal fused layer with gates, and why they are equal.
 struct Derivation {
   Notebook::Rows rows;
   double worst = 0;  // residual of all equations
@@ -271,10 +271,10 @@ Derivation derivation(const LabOptions& options, Rng& rng) {
   return {rows, worst};
 }
 
-/// Two published scores of the same heads, and where they part.
+/// Two published scores of the same heads, and their differences.
 struct Scores {
   Notebook::Rows rows;
-  double difference = 0;  // of <W_O, dW_O> and the gate's gradient, over the size of their terms
+  double difference = 0;  // of <W_O, dW_O> and the gate's gradient, relative to their terms
   double by_example = 0;  // of Michel's score and the slope of the whole batch, over the former
 };
 
@@ -345,7 +345,7 @@ void run(const LabOptions& options, Notebook& book) {
   book.at_most("one head, term by term: worst difference", terms.worst, same_gradients);
   book.at_most("TextPruner's score against the slope of the gate", scores.difference,
                same_gradients);
-  // Where all slopes of a head have one sign nothing cancels; of many heads some have both.
+  // Gradients of one sign do not cancel; among many heads some have gradients of both signs.
   if (options.heads >= 8) {
     book.more_than("slope of the whole batch, how far below the sum by example, largest of heads",
                    scores.by_example, 0.01);

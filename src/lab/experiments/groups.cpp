@@ -1,4 +1,4 @@
-// groups: rules about parameter tensors, and the tape, see how the heads are stored.
+// groups: rules about parameter tensors, and the tape, depend on how the heads are stored.
 #include <fmt/format.h>
 
 #include <functional>
@@ -26,11 +26,11 @@ constexpr Index batch = 2, tokens = 12;
 
 // ---------------------------------------------------------------- weight decay
 
-/// Which parameters a training script spares from weight decay.
+/// A rule by which training scripts exclude parameters from weight decay.
 struct Rule {
   std::string name;
   std::function<bool(const NamedParameter&)> spares;
-  /// How many numbers it must treat differently in the two layouts, by C and H.
+  /// Number of elements that it must treat differently in the two layouts, from C and H.
   Index differ;
 };
 
@@ -50,8 +50,8 @@ std::vector<Rule> rules(Index width, Index heads) {
   };
 }
 
-/// The parameters, all one at first, after a step of AdamW whose gradients are zero: what is below
-/// one has decayed.
+/// Returns the parameters, initially one, after a step of AdamW with zero gradients: elements below
+/// one have decayed.
 NamedArrays decayed(Attention& layer, const Rule& rule) {
   for (auto& [name, tensor] : parameters(layer)) {
     tensor.set_value(Array(tensor.shape(), Real(1)), zeros(tensor.shape()));
@@ -62,7 +62,7 @@ NamedArrays decayed(Attention& layer, const Rule& rule) {
 }
 
 struct Decay {
-  Index separate = 0, fused = 0;  // numbers that decay
+  Index separate = 0, fused = 0;  // elements that decay
   Index differ = 0;               // that decay in one layout only
 };
 
@@ -81,7 +81,7 @@ Decay count_decay(const TwinLayouts& twins, const Rule& rule) {
   return count;
 }
 
-/// The names of the rules that see how the heads are stored, `A; B; C`, and how many there are.
+/// Names of the rules that depend on how the heads are stored, `A; B; C`, and their number.
 struct Apart {
   std::size_t count = 0;
   std::string names;
@@ -121,7 +121,8 @@ std::vector<Decay> show_decay(const LabOptions& options, const std::vector<Rule>
 
 // ---------------------------------------------------------------- the tape
 
-/// The same function with an operation for each Linear and each head, as a list of modules runs it.
+/// Computes the same function with an operation for each Linear and each head, as a list of
+/// modules.
 Tensor head_by_head(const SeparateHeads& layer, const Tensor& x) {
   const Index d = layer.head_dim();
   std::vector<Tensor> outputs;
@@ -134,7 +135,7 @@ Tensor head_by_head(const SeparateHeads& layer, const Tensor& x) {
 
 /// The contents of the tape after a forward pass.
 struct Tape {
-  Index operations, nodes, arrows;  // nodes: with the leaves, as Graphviz gets them
+  Index operations, nodes, arrows;  // nodes: including leaves, as in the Graphviz text
   Index bytes;                      // of arrays kept for the backward pass
   Array y;
 };

@@ -1,4 +1,4 @@
-// head-count: what the number of heads changes in a layer of the same parameters, and what not.
+// head-count: the effect of the number of heads in a layer with the same parameters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr int ones_draws = 40, scaled_draws = 10;
 
 using Layers = std::vector<std::unique_ptr<FusedHeads>>;
 
-/// A layer for every number of heads; what they hold is drawn, or set, afterwards.
+/// Creates a layer for every number of heads; its parameters are set afterwards.
 Layers layers_for(Index width, const std::vector<Index>& counts) {
   Layers layers;
   for (const Index heads : counts) {
@@ -42,7 +42,7 @@ void set_weights(FusedHeads& layer, const Array& in, const Array& out) {
   layer.out_proj.weight.set_value(out.clone());
 }
 
-/// The stages of the forward pass one by one, with a random layer; the distance to the layer.
+/// Shows the stages of the forward pass of a random layer; returns the difference from the layer.
 double trace(const LabOptions& options, Notebook& book) {
   const NoGrad quiet;
   const Index width = options.width, heads = options.heads, d = options.head_dim();
@@ -129,8 +129,8 @@ std::vector<std::vector<double>> scores_by_formula(const Tensor& x, Index d) {
   return scores;
 }
 
-/// How far the log-sum-exps of a layer of ones are from those of the formula's scores:
-/// max |difference| / max |value|.
+/// Difference of the log-sum-exps of a layer of ones from those of the formula's scores: max
+/// |difference| / max |value|.
 double distance_from_formula(const Array& log_sum_exp,
                              const std::vector<std::vector<double>>& scores) {
   double most = 0, difference = 0;
@@ -146,8 +146,8 @@ double distance_from_formula(const Array& log_sum_exp,
   return difference / most;
 }
 
-/// True when by the formula every query gives all its weight to one key: the largest score is so
-/// far above the second that no other weight, even rounded up, is seen in a sum with 1.
+/// Returns true if by the formula every query gives all its weight to one key: the maximum score is
+/// so far above the second that every other weight, even rounded up, vanishes in a sum with 1.
 bool picks_one_key(const std::vector<std::vector<double>>& scores) {
   constexpr double far_above = by_precision(45, 22);
   double sizes = 0;
@@ -161,7 +161,7 @@ bool picks_one_key(const std::vector<std::vector<double>>& scores) {
   });
 }
 
-/// Draws in which h heads and one head are alike, for every number of heads.
+/// Number of draws in which h heads and one head agree, for every number of heads.
 struct Alike {
   std::vector<Index> equal;      // outputs, bit for bit
   std::vector<Index> saturated;  // every row of weights of both has a 1
@@ -171,9 +171,9 @@ struct Alike {
 struct Ones {
   Alike alike;
   Index contradictions = 0;  // one-hot rows, but other outputs
-  Index predicted = 0;       // draws and numbers of heads that pick one key by the formula,
-  Index missed = 0;          // and those of them whose outputs differ all the same
-  double from_formula = 0;   // worst distance_from_formula
+  Index predicted = 0;       // draws and head counts that pick one key by the formula,
+  Index missed = 0;          // and those of them whose outputs differ nevertheless
+  double from_formula = 0;   // maximum distance_from_formula
 };
 
 Ones ones_on(const std::function<Tensor(Rng&)>& draw_input, const char* stream,
@@ -210,8 +210,8 @@ Index least_beyond_one(const std::vector<Index>& by_count) {
   return *std::min_element(by_count.begin() + 1, by_count.end());
 }
 
-/// Layers of ones, as the text initialised them; returns the least number of draws with uniform
-/// inputs in which h heads give the output of one.
+/// Tests layers of ones, as the text initialised them; returns the minimum number of draws with
+/// uniform inputs in which h heads give the output of one.
 Index all_ones(const LabOptions& options, const std::vector<Index>& counts, Notebook& book) {
   const NoGrad quiet;
   const Index width = options.width;

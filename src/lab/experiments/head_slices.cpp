@@ -1,5 +1,5 @@
-// head-slices: which rows and columns of BERT's Linears are head h, and what the output Linear
-// does.
+// head-slices: which rows and columns of BERT's Linears belong to head h, and the effect of the
+// output Linear.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace head_slices {
 
 constexpr Index batch = 2, tokens = 16;
 
-/// BERT's self-attention: what its Linears `query`, `key`, `value` and `dense` hold. [out, in]
+/// The parameters of BERT's Linears `query`, `key`, `value` and `dense`, [out, in].
 struct Linears {
   Array query, key, value, output;                      // [C, C]
   Array query_bias, key_bias, value_bias, output_bias;  // [C]
@@ -35,7 +35,7 @@ Linears draw(Index width, Rng& rng) {
   return {weight(), weight(), weight(), weight(), bias(), bias(), bias(), bias()};
 }
 
-/// The layer with these numbers: query, key and value one below the other.
+/// Creates the layer with these parameters: query, key and value one below the other.
 std::unique_ptr<FusedHeads> layer_of(const Linears& from, Index heads) {
   const NoGrad quiet;
   Rng unused(0);
@@ -74,7 +74,7 @@ OneHead one_head(const Linears& from, const Tensor& x, Index head, Index d) {
   return one;
 }
 
-/// How many of the last axis' features differ anywhere.
+/// Number of features of the last axis that differ anywhere.
 Index moved_features(const Array& a, const Array& b, Index begin, Index end) {
   Index moved = 0;
   for (Index c = begin; c < end; ++c) {
@@ -85,7 +85,8 @@ Index moved_features(const Array& a, const Array& b, Index begin, Index end) {
   return moved;
 }
 
-/// Changing head `h`'s rows of W_Q, W_K and W_V: what moves before and after the output Linear.
+/// Changing head `h`'s rows of W_Q, W_K and W_V: the features that change before and after the
+/// output Linear.
 struct Moved {
   Index own = 0, others = 0, output = 0;
 };
@@ -112,7 +113,8 @@ Moved change_rows(const Linears& from, const Tensor& x, Index heads, Index h, Rn
           moved_features(y_before, y_after, 0, width)};
 }
 
-/// A head's rows of three Linears with their biases, and its columns of the fourth.
+/// Number of a head's parameters: its rows of three Linears with their biases, and its columns of
+/// the fourth.
 Index numbers_of_head(const LabOptions& options) {
   return options.head_dim() * (4 * options.width + 3);
 }
@@ -148,7 +150,7 @@ Setting take_apart(const LabOptions& options, Rng& rng, Notebook& book) {
   }
   sum.backward(cotangent);
 
-  // Relative to the largest of the whole matrix: a head's own gradient may be small by chance.
+  // Relative to the maximum of the whole matrix: one head's gradient may be small by chance.
   const Array& packed = s.layer->in_proj_weight.grad();
   const Array& output = s.layer->out_proj.weight.grad();
   double in_difference = 0, out_difference = 0;
@@ -172,7 +174,8 @@ Setting take_apart(const LabOptions& options, Rng& rng, Notebook& book) {
   return s;
 }
 
-/// Which rows and columns a head owns, and who writes into the first D output features.
+/// Shows which rows and columns belong to a head, and which heads contribute to the first D output
+/// features.
 void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
   const Index d = options.head_dim();
   double all_squares = 0, fewest_squares = std::numeric_limits<double>::infinity();
@@ -204,7 +207,7 @@ void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
                  fewest_squares / all_squares, share);
 }
 
-/// Counts the features that move when the rows of one head change.
+/// Counts the features that change when the rows of one head change.
 void change_heads(const LabOptions& options, const Setting& s, Rng& rng, Notebook& book) {
   const Index width = options.width, heads = options.heads, d = options.head_dim();
   Index fewest_own = width, most_others = 0, fewest_output = width;
@@ -232,7 +235,7 @@ void change_heads(const LabOptions& options, const Setting& s, Rng& rng, Noteboo
              static_cast<double>(width));
 }
 
-/// Pruning as BERT's users did: the rows and columns of some heads go.
+/// Prunes as BERT's users did: removes the rows and columns of some heads.
 void prune_heads(const LabOptions& options, Setting& s, Notebook& book) {
   const Index heads = options.heads, gone = (heads + 3) / 4, per_head = numbers_of_head(options);
   std::vector<Index> pruned;

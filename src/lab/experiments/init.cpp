@@ -1,4 +1,4 @@
-// init: how large the weights start depends on which matrix Xavier's rule is given.
+// init: the initial size of the weights depends on the matrix to which Xavier's rule is applied.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,9 +81,8 @@ Draws draws_of(FanPolicy policy, Index width, Index heads, std::uint64_t seed) {
   return Draws(draws, [&](auto draw) { return look_at(policy, width, heads, seed, draw); });
 }
 
-/// How far the mean of n squared uniform numbers may be from its expectation, as a share of it:
-/// squares of a uniform weight lie in [0, 3 variances], so Hoeffding's inequality gives it for a
-/// probability of 1e-9 and any n.
+/// Relative tolerance of the mean of n squared uniform numbers: squares of a uniform weight are in
+/// [0, 3 variances], so Hoeffding's inequality gives the bound for a probability of 1e-9 and any n.
 double variance_tolerance(Index n) {
   return 3 * std::sqrt(std::log(2e9) / (2 * static_cast<double>(n)));
 }
@@ -108,8 +107,8 @@ double distance_from_multiple(const Array& a, double factor, const Array& b) {
   return most / largest(a);
 }
 
-/// Rows of attention whose largest weight is smaller than in `before`, by more than rounding, or
-/// not a number.
+/// Number of rows of attention whose maximum is smaller than in `before` by more than rounding, or
+/// NaN.
 Index rows_that_fell(const Array& before, const Array& after) {
   Index count = 0;
   for (Index i = 0; i < before.size(); ++i) {
@@ -119,7 +118,7 @@ Index rows_that_fell(const Array& before, const Array& after) {
   return count;
 }
 
-/// How far the layouts start apart under a policy, from the same seed.
+/// Difference of the layouts' initial weights under a policy, from the same seed.
 double distance_of_layouts(FanPolicy policy, const LabOptions& options) {
   const AttentionConfig config{.width = options.width, .heads = options.heads, .init = policy};
   Rng a(options.seed, "init"), b(options.seed, "init");
@@ -227,7 +226,7 @@ void claims(const LabOptions& options, const AllDraws& all, Notebook& book) {
         v * (1 + variance_share));
   }
   for (std::size_t p = 0; p < all.size(); ++p) {
-    // Tokens meet themselves too, and E |x|^4 = C^2 + 2 C.
+    // Tokens also attend to themselves, and E |x|^4 = C^2 + 2 C.
     const double v = scaled_variance(policies[p].policy, c, h);
     const double square = v * v * (1 + 2 / static_cast<double>(c * tokens));
     book.within(fmt::format("{}: root mean square of the logits, {:.3g} by the formula, 8 standard "

@@ -22,7 +22,7 @@ namespace jacobian {
 
 constexpr Index batch = 2, tokens = 3;
 
-/// Scores [B, H, T, T] with the mask that they are under, as bytes of the same shape.
+/// Scores [B, H, T, T] with their mask, as bytes of the same shape.
 struct Scores {
   Array values;
   Bytes allowed;
@@ -112,7 +112,7 @@ struct Found {
   }
 };
 
-/// Everything that is said of entries, one by one.
+/// Computes the findings about single entries.
 void examine_entries(const Taped& taped, const Bytes& allowed, Found& found) {
   const Index n = taped.jacobian.dim(0);
   for (Index a = 0; a < n; ++a) {
@@ -138,7 +138,7 @@ void examine_entries(const Taped& taped, const Bytes& allowed, Found& found) {
   }
 }
 
-/// The rank of each block: eigenvalues that are not 0. Those of diag(p) - p p^T lie between the
+/// The rank of each block: eigenvalues that are not 0. Those of diag(p) - p p^T are between the
 /// sorted weights (Cauchy's interlacing), so none but one is below the smallest weight.
 void examine_ranks(const Taped& taped, const Bytes& allowed, Found& found) {
   for (Index row = 0; row < found.blocks; ++row) {
@@ -167,8 +167,7 @@ Found examine(const Taped& taped, const Bytes& allowed) {
   return found;
 }
 
-/// The scores of `heads` heads under a mask. Where the mask asks about heads that are not there
-/// (one head stands for all), it is the mask of the first.
+/// The scores of `heads` heads under a mask. A mask with more heads is cut to the first ones.
 Scores scores_of(const AttentionInputs& inputs, Index heads, const NamedMask& masked) {
   std::vector<Index> original(static_cast<std::size_t>(heads));
   std::iota(original.begin(), original.end(), Index{0});
@@ -188,7 +187,7 @@ Notebook::Map picture(const std::string& name, const Array& jacobian, Index head
   return {name, part};
 }
 
-/// "h0 q1 k2": which weight or score an index is.
+/// Names of the weights or scores by index: "h0 q1 k2".
 std::vector<std::string> entry_names(Index heads) {
   std::vector<std::string> names;
   for (Index h = 0; h < heads; ++h) {
@@ -199,7 +198,7 @@ std::vector<std::string> entry_names(Index heads) {
   return names;
 }
 
-/// The block of one row, twice beside its weights: p, by the tape, by the formula.
+/// The block of one row: its weights p, the Jacobian by the tape, and by the formula.
 Notebook::Step one_block(const Taped& taped) {
   const Index row = tokens - 1;  // query T - 1 of head 0, which sees the most
   const Array p =
@@ -242,7 +241,7 @@ void run(const LabOptions& options, Notebook& book) {
                       f.rank, f.formula});
     };
     row("multi", found);
-    if (masked.mask.allowed_bytes().defined()) continue;  // a mask of its own for every head
+    if (masked.mask.allowed_bytes().defined()) continue;  // a separate mask for every head
     const Scores single = scores_of(inputs, 1, masked);
     const Found alone = examine(on_the_tape(single), single.allowed);
     worst.worst(alone);

@@ -82,7 +82,7 @@ ForeignPass foreign_pass(ForeignLayout layout, const NamedArrays& arrays, const 
   return pass;
 }
 
-/// Where the query weights of head `h` stand.
+/// The location of a head's query weights, as text.
 std::string place_of(ForeignLayout layout, Index begin, Index end) {
   switch (layout) {
     case ForeignLayout::pytorch:
@@ -143,7 +143,7 @@ Index count_numbers(const NamedArrays& arrays) {
   return count;
 }
 
-/// Numbers that are not the same bits, and those that only one of two sets of arrays has.
+/// Number of elements whose bits differ, or that only one of two sets of arrays has.
 Index changed_numbers(const NamedArrays& a, const NamedArrays& b) {
   Index changed = 0, shared = 0;
   for (const auto& [name, array] : a) {
@@ -164,7 +164,7 @@ NamedArrays values_of(Attention& layer) {
   return values;
 }
 
-/// A spare layer with the numbers of `arrays`, and nothing of what it held before.
+/// Fills a spare layer with `arrays`, replacing all its parameters.
 Attention& imported(Attention& spare, const NamedArrays& arrays, ForeignLayout layout,
                     HeadOrder order = HeadOrder::blocked) {
   for (NamedParameter& p : parameters(spare)) p.tensor.set_value(zeros(p.tensor.shape()));
@@ -172,7 +172,7 @@ Attention& imported(Attention& spare, const NamedArrays& arrays, ForeignLayout l
   return spare;
 }
 
-/// Numbers of a layer that changed on the way into another layout and back.
+/// Number of a layer's elements that changed by conversion into another layout and back.
 Index changed_on_the_way(Attention& from, Attention& spare, ForeignLayout layout,
                          HeadOrder order = HeadOrder::blocked) {
   const NamedArrays there = export_attention(from, layout, order);
@@ -229,7 +229,7 @@ void show_places(const LabOptions& options, const Pairs& pairs, Notebook& book) 
   book.equal("parameters that a layout does not hold", static_cast<double>(missing), 0);
 }
 
-/// Every implementation's own forward pass and gradients against those of both layouts here.
+/// Compares every implementation's forward pass and gradients with those of both layouts here.
 void compare_passes(const Pairs& pairs, Notebook& book) {
   Notebook::Rows rows;
   double outputs = 0, gradients = 0;
@@ -261,8 +261,8 @@ void compare_passes(const Pairs& pairs, Notebook& book) {
                gradients, same_gradients);
 }
 
-/// Numbers that change from one layout into another, by way of a layer here, against those of the
-/// layer itself; -1 where no layer fits both, because one has biases and the other none.
+/// Number of elements that change from one layout into another by way of a layer here, compared
+/// with those of the layer itself; -1 where no layer fits both, because only one has biases.
 Index changed_between(const Pairs& pairs, ForeignLayout from, ForeignLayout to) {
   const bool no_biases = from == ForeignLayout::summae || to == ForeignLayout::summae;
   const auto fits = [&](ForeignLayout layout) {
@@ -277,7 +277,7 @@ Index changed_between(const Pairs& pairs, ForeignLayout from, ForeignLayout to) 
   return changed(*twins.separate, *spare.separate) + changed(*twins.fused, *spare.fused);
 }
 
-/// From every layout into every other one and back into ours.
+/// Converts from every layout into every other one and back into ours.
 void convert(const Pairs& pairs, Notebook& book) {
   Notebook::Rows rows;
   Index on_the_way = 0, between = 0;
@@ -309,8 +309,8 @@ void convert(const Pairs& pairs, Notebook& book) {
   book.equal("numbers changed after converting there and back", static_cast<double>(on_the_way), 0);
 }
 
-/// The order of the channels is part of a layout: read in the wrong one, the same arrays are
-/// another function.
+/// Shows that the order of the channels is part of a layout: in the wrong order, the same arrays
+/// compute another function.
 void misread_order(const LabOptions& options, const Pairs& pairs, Notebook& book) {
   constexpr ForeignLayout layout = ForeignLayout::pytorch;
   Attention &layer = *pairs.with.twins.fused, &spare = *pairs.with.spare.fused;

@@ -1,4 +1,4 @@
-// optimizers: which rules notice how the heads are stored, and what a loud head does to the others.
+// optimizers: which rules depend on the layout, and the effect of a loud head on the others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,9 +23,8 @@ constexpr Index compared_steps = 10;
 
 enum class Gradients { the_same, their_own };
 
-/// How far the two layouts move apart: max |difference| of the weights over the largest movement,
-/// after ten steps with the same gradients (copied) or with those of each layout's own backward
-/// pass.
+/// Divergence of the two layouts: max |difference| of the weights over the largest movement, after
+/// ten steps with the same gradients (copied) or with those of each layout's own backward pass.
 double layouts_apart(const OptimizerRule& rule, Gradients gradients, const LabOptions& options,
                      std::uint64_t draw) {
   const AttentionConfig config{.width = options.width, .heads = options.heads, .bias = false};
@@ -103,7 +102,7 @@ struct Row {
   std::vector<LoudHead> outbursts, always;  // of every draw
 };
 
-/// Only rules per tensor have two faces; of the others the fused layout is shown.
+/// Only rules per tensor depend on the layout; the others are shown in the fused layout.
 std::vector<Row> loud_rows(const std::vector<OptimizerRule>& rules, const LabOptions& options) {
   std::vector<Row> rows;
   for (const OptimizerRule& rule : rules) {
@@ -142,7 +141,7 @@ std::vector<std::pair<double, double>> mean_by_head(const Row& row) {
   return points;
 }
 
-/// The other heads' way over their ordinary one, head 0 being loud in all steps, with Muon.
+/// The other heads' movement over their ordinary one with Muon, head 0 being loud in all steps.
 struct MuonShares {
   Interval tensor, projection;
 };
@@ -157,7 +156,7 @@ MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& o
   const MuonShares muon{mean_ratio(row_of("Muon per tensor, fused").always, true),
                         mean_ratio(row_of("Muon per projection").always, true)};
   const Interval lamb = mean_ratio(row_of("LAMB per projection").outbursts, true);
-  if (options.width >= 16) {  // below, the draws differ by as much as they are off one
+  if (options.width >= 16) {  // below, the spread of the draws is as large as their distance from 1
     book.at_most(
         "LAMB per projection, outburst: the others' updates over their ordinary ones, mean",
         lamb.value, 1);
@@ -168,7 +167,7 @@ MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& o
       muon.projection.value, 1);
   book.at_most("the same with Muon per tensor, fused, over that per projection",
                muon.tensor.value / muon.projection.value, 1);
-  // In small layers five draws are too few for intervals that part.
+  // In small layers five draws are too few to separate the intervals.
   if (options.width == 32 && options.heads == 4) {
     book.at_most("LAMB per projection: upper end of that interval", lamb.high, 0.99);
     book.at_most("Muon per projection: upper end of that interval", muon.projection.high, 0.9);
@@ -185,7 +184,7 @@ void claim_loud(const std::vector<Row>& rows, Notebook& book) {
     const bool alone = row.rule->elementwise() || row.rule->granularity == Granularity::head;
     const bool shares_inputs = !alone && !(row.rule->by_tensor() && row.layout == Layout::separate);
     for (const std::vector<LoudHead>* seen : {&row.outbursts, &row.always}) {
-      const bool outburst = seen == &row.outbursts;  // Adam's direction hides a lasting one
+      const bool outburst = seen == &row.outbursts;  // Adam's normalisation hides a lasting one
       for (const LoudHead& one : *seen) {
         if (alone) untouched_missing += !one.quiet_is_untouched();
         for (const HeadRole role : {HeadRole::query, HeadRole::key, HeadRole::value}) {
@@ -265,7 +264,7 @@ Interval ratio_of(const std::vector<double>& a, const std::vector<double>& b) {
   return geometric_mean(ratios);
 }
 
-/// The same in words: "1.08 [1.05, 1.12] (higher)".
+/// A ratio in words: "1.08 [1.05, 1.12] (higher)".
 Text compared(const Interval& ratio) {
   const char* verdict = ratio.low > 1 ? "higher" : ratio.high < 1 ? "lower" : "no clear difference";
   return sentence("{} ({})", ratio, verdict);
@@ -291,11 +290,11 @@ void training(const std::vector<OptimizerRule>& rules, const LabOptions& options
       ends.push_back(end);
       apart.push_back(curves.apart);
       const double gain = curves.fused.front() / end;
-      not_learned += gain > 1 ? 0 : 1;  // counts what is not a number, too
+      not_learned += gain > 1 ? 0 : 1;  // counts NaN, too
       least_gain = smaller(least_gain, gain);
     }
     finals.push_back(ends);
-    Value against_tensor;  // the rules stand in the order tensor, projection, head
+    Value against_tensor;  // the rules are in the order tensor, projection, head
     if (rule.granularity == Granularity::projection) {
       against_tensor = compared(ratio_of(ends, finals[finals.size() - 2]));
     } else if (rule.granularity == Granularity::head) {

@@ -1,4 +1,4 @@
-// rounding: one function in two layouts, trained side by side until rounding has parted them.
+// rounding: one function in two layouts, trained side by side until rounding makes them diverge.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ constexpr int draws = 5;
 
 constexpr Index rows = 24;  // batch times tokens
 
-/// How far dX = dQKV W is from the exact sum as one product and as 3 h small ones, and how far both
-/// are from each other: max |difference| / max |dX|.
+/// Errors of dX = dQKV W, computed as one product and as 3 h small ones, and their difference from
+/// each other: max |difference| / max |dX|.
 struct Errors {
   double one = 0, many = 0, between = 0;
 };
@@ -121,12 +121,12 @@ Errors show_one_gradient(const LabOptions& options, Notebook& book) {
 // ---------------------------------------------------------------- training in lockstep
 
 constexpr Index steps = 400, measure_every = 5, batch_size = 16;
-/// Adam's rate is this over the width: high, but the model learns, and narrow and wide models
-/// amplify rounding about equally. The lower one is shown beside it.
+/// Adam's learning rate is this over the width: high, but the model learns, and narrow and wide
+/// models amplify rounding about equally. The lower one is shown for comparison.
 constexpr double high_rate = 0.8, low_rate = 0.08;
 constexpr double levels[] = {1e-6, 1e-4, 1e-2};  // of the difference of the parameters
 
-/// One seed: how far the parameters are apart at each measured step, and the last losses.
+/// One seed: the difference of the parameters at each measured step, and the last losses.
 struct Trajectory {
   std::vector<std::pair<Index, double>> differences;
   double forward = 0;                        // difference of the logits before the first step
@@ -182,7 +182,7 @@ Trajectory train_in_lockstep(const LabOptions& options, const Seq2SeqTask& task,
   return result;
 }
 
-/// The first measured step at which the parameters are further apart than `level`.
+/// The first measured step at which the parameters differ by more than `level`.
 std::optional<Index> passes(const Trajectory& trajectory, double level) {
   for (const auto& [step, difference] : trajectory.differences) {
     if (difference > level) return step;
@@ -191,7 +191,7 @@ std::optional<Index> passes(const Trajectory& trajectory, double level) {
 }
 
 /// Powers of ten in 100 steps, by least squares of log10(difference) on the step, from the first
-/// step until the parameters are a hundredth apart; after that there is little left to grow.
+/// step until the difference is 0.01; after that it hardly grows.
 double growth_of(const Trajectory& trajectory) {
   std::vector<std::pair<double, double>> points;
   for (const auto& [step, difference] : trajectory.differences) {
@@ -230,7 +230,7 @@ void draw_trajectories(const std::vector<Trajectory>& all, const std::vector<Tra
              "step", "difference of the parameters", true, {middle, most, least, of_slow});
 }
 
-/// How many seeds passed a level, and the steps in words: "44 [39, 50]" when all of them did.
+/// The number of seeds that passed a level, and the steps in words: "44 [39, 50]" if all did.
 struct Passed {
   std::size_t seeds = 0;
   Value text;
@@ -259,7 +259,7 @@ void show_levels(const std::vector<Trajectory>& all, const std::vector<Trajector
              {"level", "step", "step at a tenth of the rate"}, table);
 }
 
-/// The first measured step at which any seed's parameters are further apart than `level`.
+/// The first measured step at which any seed's parameters differ by more than `level`.
 Index earliest_pass(const std::vector<Trajectory>& all, double level) {
   Index earliest = steps;
   for (const Trajectory& one : all)
@@ -276,7 +276,7 @@ struct Summary {
   double rise = 1;     // geometric mean of the largest difference over the first one
 };
 
-/// "11 [9.5, 13]": steps in which the difference grows tenfold, for a growth that is surely
+/// "11 [9.5, 13]": steps in which the difference grows tenfold, for a growth whose interval is
 /// positive.
 Interval tenfold(const Interval& growth) {
   return {100 / growth.value, 100 / growth.high, 100 / growth.low};
@@ -334,7 +334,7 @@ void run(const LabOptions& options, Notebook& book) {
   if (options.width == 32 && options.heads == 4) {
     book.at_least("seeds whose layouts come to be a hundredth apart",
                   static_cast<double>(parted.seeds), 3);
-    // Double begins nine powers of ten lower, so it takes longer.
+    // In double the difference begins nine powers of ten lower, so it takes longer.
     book.within("earliest step at which a seed's layouts are 1e-6 apart",
                 static_cast<double>(earliest_pass(all, levels[0])), by_precision(20, 1),
                 by_precision(steps, 15));

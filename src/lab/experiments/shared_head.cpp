@@ -1,4 +1,4 @@
-// shared-head: one small Linear for all heads, as a popular tutorial has it, is another function.
+// shared-head: one small Linear for all heads, as in a popular tutorial, is another function.
 #include <fmt/format.h>
 
 #include <array>
@@ -29,7 +29,7 @@ struct Sizes {
 
 constexpr const char* roles[] = {"W_Q", "W_K", "W_V"};
 
-/// I_h (x) W: `small` [D, D] in every diagonal block of a [C, C] matrix.
+/// Writes I_h (x) W: `small` [D, D] in every diagonal block of a [C, C] matrix.
 void put_on_diagonal(const Array& small, const Sizes& s, Array& packed, Index first_row) {
   for (Index h = 0; h < s.heads; ++h) {
     for (Index i = 0; i < s.d; ++i) {
@@ -136,8 +136,8 @@ std::vector<Array> row_blocks(const Sizes& s, const FusedHeads& layer, Index thi
   return blocks;
 }
 
-/// Which heads' outputs move when one slice of the input does: [slice, head], 1 = it moves, 0 = not
-/// a bit of it does, NaN = it is no number.
+/// Which heads' outputs change when one slice of the input changes: [slice, head], 1: it changes,
+/// 0: not a bit changes, NaN: it is NaN.
 Array moved_heads(const Attention& layer, const Tensor& x, const Sizes& s, Rng& rng) {
   const NoGrad quiet;
   AttentionAsk ask;
@@ -163,7 +163,7 @@ Array moved_heads(const Attention& layer, const Tensor& x, const Sizes& s, Rng& 
   return moved;
 }
 
-/// Ones on the diagonal and beside it; NaN where there is one.
+/// Number of ones on the diagonal and beside it; NaN if the matrix has one.
 std::pair<double, double> count_moved(const Array& moved) {
   const Index n = moved.dim(0);
   double on = 0, beside = 0;
@@ -223,7 +223,7 @@ void add_up_gradients(const Sizes& s, const Twins& twins, Notebook& book) {
   book.matrices("The same numbers twice", "The upper left corner of each matrix.", {step});
   book.at_most("gradient of the shared layer against the sum of the diagonal blocks", worst,
                same_gradients);
-  // About 1 - 1 / heads; in narrow heads a few large numbers decide.
+  // About 1 - 1 / heads; in narrow heads a few large elements dominate.
   const double share = 1 - 1 / static_cast<double>(s.heads);
   const double of_few = s.d >= 32 ? 0.3 : 0.02;
   book.at_least("share of the fused gradient beside the diagonal, least of Q, K, V", least_beside,
@@ -273,13 +273,13 @@ struct Signal {
   }
 };
 
-/// Gradients of the squared error against a teacher's outputs, in place of those before.
+/// Sets the gradients of the squared error against a teacher's outputs, replacing earlier ones.
 void task_gradients(Attention& layer, const Tensor& x, const Tensor& target) {
   zero_grad(layer);
   squared_error(layer(x, x, AttentionMask::none()), target).backward();
 }
 
-/// The outputs of another layer with heads of full width: what both layers are to learn.
+/// The outputs of another layer with heads of full width, which both layers learn.
 Tensor teacher_outputs(const Sizes& s, const Tensor& x, std::uint64_t seed, std::uint64_t draw) {
   const NoGrad quiet;
   Rng rng(seed, "shared-head teacher", draw);
@@ -288,7 +288,7 @@ Tensor teacher_outputs(const Sizes& s, const Tensor& x, std::uint64_t seed, std:
   return teacher(x, x, AttentionMask::none());
 }
 
-/// Of W_Q, W_K and W_V: the diagonal blocks of the constrained layer, and the rows of a free one.
+/// Gradients of W_Q, W_K and W_V: diagonal blocks of the constrained layer, and rows of a free one.
 struct Signals {
   std::array<Signal, 3> shared, free;
 };
@@ -311,7 +311,8 @@ Signals signals_of(const Sizes& s, std::uint64_t seed) {
   return signals;
 }
 
-/// Do the heads receive the same signal? Returns the mean |cosine| of dW_Q in the shared layer.
+/// Compares the gradients that the heads receive. Returns the mean |cosine| of dW_Q in the shared
+/// layer.
 double compare_signals(const Sizes& s, std::uint64_t seed, Notebook& book) {
   const Signals signals = signals_of(s, seed);
   const std::vector<std::string> names = numbered("head", s.heads);
@@ -358,9 +359,8 @@ double compare_signals(const Sizes& s, std::uint64_t seed, Notebook& book) {
                {"", "dW_Q", "dW_K", "dW_V"}, of_pairs);
   }
 
-  // A loss gives the heads something in common, so the cosines are not those of independent
-  // numbers; heads that receive one signal would have 1. In narrow heads chance alone gives 0.2 to
-  // 0.4.
+  // The loss correlates the heads, so the cosines are not those of independent numbers; heads with
+  // one common gradient would have 1. In narrow heads chance alone gives 0.2 to 0.4.
   const double most = s.d >= 8 ? 0.5 : 0.7;
   book.at_most(fmt::format("shared: mean |cosine| between heads' blocks over {} draws", draws),
                worst_shared, most);

@@ -1,5 +1,5 @@
-// single-vs-multi: one head against several from the same weights: when they agree, and what a
-// saturated softmax does to the gradients.
+// single-vs-multi: one head compared with several from the same weights: when they agree, and the
+// effect of a saturated softmax on the gradients.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -83,7 +83,8 @@ std::string keys_text(const Picks& picks, Index first_row) {
 
 const char* truth(bool value) { return value ? "True" : "False"; }
 
-/// Two named seeds: the keys that the heads pick, and the gradients. True when one is one-hot.
+/// Shows the keys that the heads pick, and the gradients, for two named seeds. Returns true if one
+/// is one-hot.
 bool named_seeds(const LabOptions& options, Notebook& book) {
   Notebook::Rows keys, gradients;
   std::vector<std::string> columns{"seed, example", "equal output", "single head"};
@@ -111,7 +112,8 @@ bool named_seeds(const LabOptions& options, Notebook& book) {
                            norm(t.d_wv)});
       most = larger(most, larger(largest(t.d_wq), largest(t.d_wk)));
     }
-    // At the text's sizes this seed saturates in both precisions; elsewhere a seed may or may not.
+    // At the text's sizes this seed saturates in both precisions; at other sizes a seed may or may
+    // not.
     if (c.one_hot || (text_sizes(options) && seed == true_seed)) {
       book.equal(fmt::format("seed {}, all rows one-hot: largest gradient of W_Q and W_K", seed),
                  most, 0);

@@ -41,8 +41,8 @@ Array columns_of(const Array& weight, Index head, Index d) {
   return part_of(weight, 1, head * d, (head + 1) * d);
 }
 
-/// A row for every head: its columns of dW in both, and how far derivation and tape are apart in
-/// them; returns the largest of these distances.
+/// Shows a row for every head: its columns of dW in both, and the difference between derivation and
+/// tape; returns the maximum difference.
 double head_by_head(const LabOptions& options, const AttentionDerivation& derived,
                     const TapedAttention& one, const TapedAttention& many, Notebook& book) {
   constexpr Index most_shown = 16;
@@ -189,8 +189,8 @@ void angles(const LabOptions& options, Notebook& book) {
              "cosine", false, {query, value});
   book.at_most("one head against itself: 1 - cosine of dW_Q", 1 - by_heads[0].query.value,
                same_gradients);
-  // A head's dS_h gets dP_h alone, the single head's dS gets the dP of all heads: of h independent
-  // parts of one size one is common. That the two have other weights lowers the cosine further.
+  // A head's dS_h gets dP_h alone, the single head's dS gets the dP of all heads: they have one of
+  // h independent parts of equal size in common. Their different weights lower the cosine further.
   book.at_most("cosine of dW_Q at 10 tokens, lower end, times sqrt(h)",
                at_ten.query.low * std::sqrt(static_cast<double>(options.heads)), 1);
   if (text_sizes(options)) {

@@ -1,4 +1,4 @@
-// speed-of-layouts: what one attention costs in each layout: products, arithmetic, time.
+// speed-of-layouts: the cost of one attention in each layout: products, arithmetic, time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr Index batch = 4, tokens = 64;
 constexpr int warm_up = 3, rounds = 15;
 constexpr int thread_counts[] = {1, 2};
 
-/// Gives back the number of threads that was set before.
+/// Restores the number of threads at the end of the scope.
 class ThreadsKept {
  public:
   ThreadsKept() : before_(num_threads()) {}
@@ -35,7 +35,7 @@ class ThreadsKept {
   int before_;
 };
 
-/// The median of several numbers, and the least.
+/// The median of several numbers, and the minimum.
 struct Median {
   double value = 0, least = 0;
 };
@@ -58,13 +58,13 @@ struct Cost {
   Median forward, backward, both;
 };
 
-/// Floating-point operations, those in products with weights, and how many operations make those.
+/// Floating-point operations, those in products with weights, and the number of such products.
 struct Work {
   double flops = 0, by_weights = 0;
   Index operations = 0;
 };
 
-/// One layout's layer with what it is run on.
+/// One layout's layer with its input.
 struct Runner {
   Attention& layer;
   Tensor x;
@@ -100,15 +100,15 @@ struct Runner {
   }
 };
 
-/// Both layouts at one number of threads: their times in ms, and the separate layout's time over
-/// the fused one's of the same round.
+/// Both layouts at one number of threads: their times in ms, and the ratio separate / fused of each
+/// round.
 struct Timed {
   Cost separate, fused;
   Interval ratio;
   bool busy = false;  // more threads made the fused layout slower than one
 };
 
-/// Both layouts taking turns, so that whatever else the machine does meets both.
+/// Times both layouts in turn, so that other load on the machine affects both.
 Timed time_interleaved(std::array<Runner, 2>& runners) {
   std::array<std::vector<double>, 2> forward, backward, both;
   std::vector<double> ratios;
@@ -128,7 +128,7 @@ Timed time_interleaved(std::array<Runner, 2>& runners) {
   return {cost(0), cost(1), median_interval(ratios)};
 }
 
-/// All that is measured for one width of a head.
+/// The measurements for one width of a head.
 struct Measured {
   Index head_dim = 0, heads = 0;
   Work separate, fused;
@@ -163,7 +163,7 @@ std::set<Index> head_dims(const LabOptions& options) {
 }
 
 void show_arithmetic(const LabOptions& options, const std::vector<Measured>& all, Notebook& book) {
-  // Of one product [B T, C] x [C, C], and of one [T, C] x [C, T] for every example.
+  // Operations of one product [B T, C] x [C, C], and of one [T, C] x [C, T] for every example.
   const auto c = static_cast<double>(options.width);
   const double weights = batch * tokens * c * c, pairs = batch * tokens * tokens * c;
   Notebook::Rows rows;

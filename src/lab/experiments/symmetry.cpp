@@ -1,4 +1,4 @@
-// symmetry: two equal heads stay equal while they train, unless something tells them apart.
+// symmetry: two equal heads stay equal during training, unless something breaks the symmetry.
 #include <fmt/format.h>
 
 #include <array>
@@ -26,12 +26,12 @@ constexpr int draws = 5;
 constexpr std::size_t fused = 1;  // among both_layouts
 constexpr Index steps = 100;
 
-/// How head 1 begins, as a copy of head 0.
+/// Initial state of head 1, a copy of head 0.
 struct Start {
   const char* name;
-  bool own_output = false;  // W_O^1 is drawn for itself
+  bool own_output = false;  // W_O^1 is drawn independently
   Real dropout = 0;         // on the attention weights
-  Real nudge = 0;           // added to one number of W_V^1
+  Real nudge = 0;           // added to one element of W_V^1
   bool adam = false;        // trained with AdamW, else with SGD with momentum
 };
 constexpr Start starts[] = {{.name = "equal in everything"},
@@ -41,8 +41,8 @@ constexpr Start starts[] = {{.name = "equal in everything"},
                             {.name = "equal, with AdamW", .adam = true}};
 constexpr std::size_t equal = 0, own_output = 1, dropped = 2, nudged = 3, by_adam = 4;
 
-/// max |head 0 - head 1| / max |head 0| of the blocks of some roles together. NaN where they hold
-/// nothing but zeros: what has vanished is equal whatever became of the heads.
+/// max |head 0 - head 1| / max |head 0| of the blocks of some roles together. NaN if all elements
+/// are zero: vanished blocks are equal in any case and prove nothing.
 double distance(const HeadBlocks& blocks, std::initializer_list<HeadRole> roles) {
   double difference = 0, size = 0;
   for (const HeadRole role : roles) {
@@ -53,18 +53,18 @@ double distance(const HeadBlocks& blocks, std::initializer_list<HeadRole> roles)
   return size > 0 ? difference / size : std::nan("");
 }
 
-/// Of what a head computes before its output block: W_Q with b_Q, W_K, W_V with b_V. The key bias
-/// has no effect on the function and is left out.
+/// distance() of the input blocks: W_Q with b_Q, W_K, W_V with b_V. The key bias has no effect on
+/// the function and is left out.
 double input_distance(const HeadBlocks& blocks) {
   return largest(std::array{distance(blocks, {HeadRole::query, HeadRole::query_bias}),
                             distance(blocks, {HeadRole::key}),
                             distance(blocks, {HeadRole::value, HeadRole::value_bias})});
 }
 
-/// One training run of a layer whose heads 0 and 1 began alike.
+/// One training run of a layer whose heads 0 and 1 began equal.
 struct Course {
   std::vector<double> inputs;            // distance of Q, K, V after 0, 1, ..., `steps` steps
-  std::vector<double> gradient;          // of their gradients at each step
+  std::vector<double> gradient;          // distance of their gradients at each step
   double largest_output = 0;             // of W_O, over all steps
   double first_output_gradient = 0;      // of dL/dW_O at the first step
   double first_loss = 0, last_loss = 0;  // without dropout, on the same batches, all new
@@ -88,10 +88,9 @@ std::unique_ptr<Attention> first_layer(const Start& start, const LabOptions& opt
   return layer;
 }
 
-/// SGD's rate grows with the width, because the mean over the features makes gradients smaller, and
-/// AdamW's shrinks as the weights do. AdamW's epsilon is a hundredth of the gradients: with the
-/// usual 1e-8 a gradient that is 0 but for rounding moves its weight by a whole step, in either
-/// direction.
+/// SGD's learning rate grows with the width, because the mean over the features makes gradients
+/// smaller, and AdamW's shrinks as the weights do. AdamW's epsilon is 1 % of the gradients: with
+/// the usual 1e-8, a gradient that is only rounding noise moves its weight by a full step.
 std::unique_ptr<Optimizer> optimizer_for(const Start& start, Attention& layer) {
   return start.adam ? make_adamw(1e-5)(layer) : make_sgd(0.9)(layer);
 }
@@ -165,7 +164,7 @@ Runs runs_of(const Start& start, const LabOptions& options) {
 
 using AllRuns = std::array<Runs, std::size(starts)>;
 
-/// How far the layouts disagree about the distance after the first step, as a share of it.
+/// Relative difference between the layouts of the distance after the first step.
 double disagreement(const AllRuns& all) {
   double most = 0;
   for (const std::size_t start : {own_output, dropped, nudged}) {
@@ -209,7 +208,7 @@ void show(const AllRuns& all, Notebook& book) {
 }
 
 void claims(const AllRuns& all, Notebook& book) {
-  // Nothing but rounding could part equal heads; it may treat their columns differently.
+  // Only rounding can make equal heads diverge, because it may differ between their columns.
   constexpr double same = by_precision(1e-12, 1e-5);
   for (const std::size_t start : {equal, by_adam}) {
     const char* name = start == equal ? "equal" : "equal, AdamW";
@@ -235,7 +234,7 @@ void claims(const AllRuns& all, Notebook& book) {
   for (const Runs& runs : all) {
     for (const double ratio :
          runs.all([](const Course& c) { return c.last_loss / c.first_loss; })) {
-      diverged += ratio < 1 ? 0 : 1;  // counts what is not a number, too
+      diverged += ratio < 1 ? 0 : 1;  // counts NaN, too
     }
   }
   book.equal("runs whose loss does not fall", diverged, 0);

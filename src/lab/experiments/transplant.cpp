@@ -1,4 +1,4 @@
-// transplant: what is the same in both layouts once they hold the same heads.
+// transplant: which quantities are equal in both layouts once they hold the same heads.
 #include "headroom/heads/transplant.hpp"
 
 #include <fmt/format.h>
@@ -22,11 +22,11 @@ namespace {
 namespace transplants {
 
 constexpr Index batch = 2, tokens = 10, memory_tokens = 7;
-constexpr Index least_head_dim = 4;  // in narrower heads dW_Q and dW_K nearly vanish now and then
+constexpr Index least_head_dim = 4;  // in narrower heads dW_Q and dW_K sometimes nearly vanish
 constexpr int draws = 5;
 constexpr double clip_limit = 0.1;
-/// Of one pass the bound is same_layouts. Over the steps roundings add up, and sums grow longer
-/// with the width.
+/// Bound after several steps. For one pass it is same_layouts; over the steps rounding errors add
+/// up, and sums grow longer with the width.
 double bound_of_steps(Index width) {
   return 2 * same_layouts * larger(1, static_cast<double>(width) / 128);
 }
@@ -60,7 +60,7 @@ NamedArrays only(bool biases, NamedArrays parts) {
 
 double relative_gap(double a, double b) { return std::abs(a - b) / larger(a, b); }
 
-/// Both layouts on the same random input and cotangent: everything that one pass gives.
+/// Compares all results of one pass of both layouts on the same random input and cotangent.
 void compare_pass(const TwinLayouts& twins, bool cross, Rng& rng, Worst& worst) {
   const Index width = twins.separate->config().width;
   const Array x = normal({batch, tokens, width}, 1, rng);
@@ -92,7 +92,7 @@ void compare_pass(const TwinLayouts& twins, bool cross, Rng& rng, Worst& worst) 
                     export_gradients(*twins.fused, ForeignLayout::bert)));
 }
 
-/// The corner of one head's dW_Q in both layouts, for the page.
+/// Upper left corner of one head's dW_Q in both layouts, for the page.
 Notebook::Step show_gradient(const LabOptions& options) {
   Rng rng(options.seed, "transplant picture");
   const TwinLayouts twins = twin_layouts({.width = options.width, .heads = options.heads}, rng);
@@ -113,7 +113,8 @@ Notebook::Step show_gradient(const LabOptions& options) {
   return step;
 }
 
-/// Parameters and tensors of both layouts for every count of heads; true when they are as many.
+/// Shows parameters and tensors of both layouts for every head count; returns true if the
+/// parameters are equally many.
 bool show_counts(Index width, const std::vector<Index>& counts, Notebook& book) {
   Notebook::Rows rows;
   bool equal = true;
@@ -134,7 +135,7 @@ bool show_counts(Index width, const std::vector<Index>& counts, Notebook& book) 
   return equal;
 }
 
-/// Everything that is compared: the worst of each quantity, for both directions.
+/// The largest difference of each compared quantity, for both directions.
 struct Findings {
   Worst pass[2], after_steps[2];  // by the layout that the weights come from
   std::map<Index, Worst> by_heads;
@@ -148,7 +149,7 @@ struct Findings {
   }
 };
 
-/// How far the outputs of two layers with weights of their own are apart.
+/// Difference of the outputs of two layers with independent weights.
 double difference_of_strangers(const Attention& layer, const AttentionConfig& config, Rng& rng) {
   const auto stranger = make_attention(Layout::fused, config, rng);
   const Tensor x(normal({batch, tokens, config.width}, 1, rng));

@@ -23,11 +23,12 @@ namespace transplanted_steps {
 constexpr Index batch = 2, tokens = 10;
 constexpr double rate = 1e-3;
 
-/// Adam divides by sqrt(v) + epsilon. With the usual epsilon of 1e-8 its first step is the rate
-/// times the sign of the gradient, so one that is 0 but for rounding (among a million numbers there
-/// are some in float) moves its weight by the whole rate, this way in one layout and that way in
-/// the other. With 1e-3, a hundredth of the gradients here, a step changes by at most the rate
-/// times rounding / 1e-3, and all steps together by no more than the gradients' own rounding.
+/// Adam divides by sqrt(v) + epsilon. With the usual epsilon of 1e-8 its first step is the learning
+/// rate times the sign of the gradient, so a gradient that is only rounding noise (in float there
+/// are some among a million elements) moves its weight by the full learning rate, possibly in
+/// opposite directions in the two layouts. With 1e-3, 1 % of the gradients here, a step changes by
+/// at most the learning rate times rounding / 1e-3, and all steps together by no more than the
+/// rounding of the gradients.
 constexpr double epsilon = 1e-3;
 
 constexpr const char* optimizer_names[] = {"SGD with momentum", "Adam", "AdamW"};
@@ -36,7 +37,7 @@ OptimizerMaker maker_of(int which) {
   return which == 0 ? make_sgd(0.9) : which == 1 ? make_adam(epsilon) : make_adamw(epsilon);
 }
 
-/// An attention behind a Linear, so that dX decides how parameters move.
+/// An attention behind a Linear, so that dX affects the updates.
 class Behind : public Module {
  public:
   Behind(Attention& attention, const Array& weight) : before_(weight.clone(), {}) {
@@ -82,7 +83,7 @@ NamedArrays parts_of(Behind& model, const std::function<const Array&(const std::
   return parts;
 }
 
-/// Parameters and moments of a learner, by what they are and by part.
+/// Parameters and moments of a learner, by quantity and by part.
 std::map<std::string, NamedArrays> everything_of(Learner& learner) {
   std::map<std::string, Tensor> values;
   for (const auto& [name, tensor] : parameters(learner.model)) values[name] = tensor;

@@ -18,10 +18,10 @@ void raise(Worst& worst, const std::string& what, double difference);
 inline constexpr int elementwise_optimizers = 3;
 inline constexpr int compared_steps = 20, taken_over_at = 10;
 
-/// Trains both layouts, each behind a Linear so that dX moves weights, on the same random causal
-/// inputs and cotangents, with optimizer number `which`. After `taken_over_at` steps the parameters
-/// and moments of the layout `from` are transplanted into a third model of the other layout, which
-/// goes on beside them. Compares parameters and moments after `compared_steps` steps.
+/// Trains both layouts, each behind a Linear so that dX affects the updates, on the same random
+/// causal inputs and cotangents, with optimizer number `which`. After `taken_over_at` steps the
+/// parameters and moments of the layout `from` are transplanted into a third model of the other
+/// layout, which goes on beside them. Compares parameters and moments after `compared_steps` steps.
 void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, Worst& worst);
 
 }  // namespace HEADROOM_PRECISION
