@@ -28,7 +28,7 @@ bool selected(const Record& head, const HeadSelection& selection) {
          (!selection.head || head["head"] == *selection.head);
 }
 
-/// A text in which line ends and tabs have a sign, and nothing can steer the terminal.
+/// Replaces line ends, tabs and control characters by visible signs.
 std::string shown(const std::string& text, const TerminalStyle& style) {
   std::string result;
   for (const char c : text) {
@@ -73,7 +73,7 @@ std::vector<std::string> lines_in(const std::string& text) {
   return lines;
 }
 
-/// Blocks of lines beside each other, `per_row` of them, each `width` wide.
+/// Places blocks of lines beside each other, `per_row` in a row, each `width` wide.
 std::string side_by_side(const std::vector<std::vector<std::string>>& blocks, std::size_t per_row,
                          Index width) {
   std::string text;
@@ -98,7 +98,7 @@ std::string layer_text(const Record& example, const std::vector<Record>& heads, 
                        const TerminalStyle& style) {
   Index roomy = widest(axes.queries) + 1;
   for (const std::string& key : axes.keys) roomy += std::max<Index>(1, display_width(key)) + 1;
-  // Only keys of one column each can do without the gaps between them.
+  // The gaps between keys can be left out only if each key is one column wide.
   const Index tight = roomy - (widest(axes.keys) > 1 ? 0 : static_cast<Index>(axes.keys.size()));
   const Index room = style.columns - indent;
   const Index fit = std::clamp<Index>((room + gap) / (std::max<Index>(tight, 16) + gap), 1,

@@ -24,7 +24,7 @@ std::string escape_html(std::string text) {
   return text;
 }
 
-/// JSON that can stand inside a script element: no tag can end or begin in it.
+/// JSON that is safe inside a script element: it cannot open or close a tag.
 std::string json_for_page(const Record& record) {
   std::string text = record.dump(-1, ' ', false, Record::error_handler_t::replace);
   replace_all(text, "<", "\\u003c");
@@ -32,7 +32,7 @@ std::string json_for_page(const Record& record) {
   return text;
 }
 
-/// Fills every `{{name}}` of the template, once: what is put in is not searched again.
+/// Replaces every `{{name}}` of the template once; inserted text is not searched again.
 std::string fill(std::string_view form,
                  std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
   std::string page;

@@ -9,8 +9,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The page: `contents` is what its scripts read, `script` draws the sections. No text of the
-/// record can end the page's scripts or open a tag.
+/// Composes the page: its scripts read `contents`, and `script` draws the sections. Text in the
+/// record cannot end the page's scripts or open a tag.
 std::string compose_page(const std::string& title, const std::string& summary,
                          const Record& contents, const std::string& chart_js,
                          std::string_view script);

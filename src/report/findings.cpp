@@ -50,7 +50,7 @@ bool in_lockstep(const RunRecord& run, const std::vector<std::string>& models) {
                      [&](const std::string& model) { return steps_of(model) == first; });
 }
 
-/// How the models began, without a full stop.
+/// A sentence on the models' start, without a full stop.
 std::string beginning(const RunRecord& run, const std::vector<std::string>& models) {
   if (!run.separate_vs_fused) {
     return models.size() > 1 ? fmt::format("{} models were trained", models.size())

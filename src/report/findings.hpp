@@ -22,11 +22,11 @@ std::string capital(std::string text);
 /// "99.6 %" or "0.123", by the unit of a measure.
 std::string value_text(const MeasureRecord& measure, double value);
 
-/// True if everything that was compared at the start differs by at most the tolerance; false too
-/// when the tolerance is unknown.
+/// Returns true if all quantities compared at the start differ by at most the tolerance; false if
+/// the tolerance is unknown.
 bool same_at_start(const StartDifference& start);
 
-/// None where the run has no records for the section.
+/// None if the run has no records for the section.
 MaybeFinding loss_finding(const RunRecord& run, const std::vector<std::string>& models);
 MaybeFinding measure_finding(const RunRecord& run, const MeasureRecord& measure,
                              const std::vector<std::string>& models);

@@ -1,6 +1,6 @@
 // Findings about the models before and after removing heads. The model after removal has trained
-// longer than the one before it, so every comparison of quality says by how much, and compares with
-// a model that trained as long without removal where the run has one.
+// longer than the one before it, so every comparison of quality states by how much, and compares
+// with a model that trained for as many steps without removal if the run has one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Qualities qualities_of(const RunRecord& run, std::size_t from, std::size_t to) {
   return found;
 }
 
-/// " of the fused model" where two rows have only that one of several models in common.
+/// " of the fused model" if two rows have only this one of several models in common.
 std::string whose_quality(const RunRecord& run, const Qualities& qualities) {
   return models_of(run).size() > 1 && qualities.models.size() == 1 && !qualities.models[0].empty()
              ? fmt::format(" of the {} model", qualities.models[0])
@@ -48,7 +48,7 @@ std::optional<double> step_ms_of(const RunRecord& run, std::size_t row) {
   return run.before_after[row].step_ms.of("fused");
 }
 
-/// "450 more training steps"; "" when nothing tells or there were none.
+/// "450 more training steps"; "" if the number is unknown or 0.
 std::string more_steps(const Comparison& compared) {
   if (compared.extra_steps.value_or(0) <= 0) return "";
   return fmt::format("{}{} more training steps", compared.extra_is_least ? "at least " : "",
@@ -80,7 +80,7 @@ std::string quality_text(const RunRecord& run, const Comparison& compared) {
                      change_text(found.from, found.to), more.empty() ? "" : " after " + more);
 }
 
-/// The longer training in the caption, and the change by training alone.
+/// A sentence for the caption on the longer training, and on the change by training alone.
 std::string caution(const RunRecord& run, const Comparison& compared) {
   const std::string more = more_steps(compared);
   if (more.empty()) return "";
@@ -96,7 +96,7 @@ std::string caution(const RunRecord& run, const Comparison& compared) {
                      run.before_after[compared.before].label);
 }
 
-/// How long before the end the last head was removed: " (the last one 250 steps before the end)".
+/// The steps between the last removal and the end: " (the last one 250 steps before the end)".
 std::string last_removal(const RunRecord& run) {
   Index last = -1;
   for (const HeadRecord& head : run.heads) last = std::max(last, head.removed_at.value_or(-1));

@@ -76,7 +76,7 @@ bool fell_on(const Curve& training, Index step) {
   return mean_of(after) < mean_of(before);
 }
 
-/// None unless the validation loss ends above its minimum.
+/// A finding if the validation loss ends above its minimum, else none.
 MaybeFinding overfitting_finding(const RunRecord& run, const Curve& training,
                                  const std::string& whose) {
   const auto validation = series_of(run, training.model, "validation_loss");
@@ -104,7 +104,8 @@ std::string smoothing_note(const RunRecord& run) {
       smoothing.get<double>());
 }
 
-/// Where the curves first differ visibly on the chart's log scale, and their largest ratio.
+/// The step at which the curves first differ visibly on the chart's log scale, and their maximum
+/// ratio.
 struct Gap {
   Index compared = 0;          // pairs of losses at a common step
   std::optional<Index> first;  // step
@@ -116,7 +117,7 @@ Gap gap_of(const std::vector<Curve>& curves) {
   double low = infinity, high = 0;
   for (const Curve& curve : curves) {
     for (const Point& point : curve.points) {
-      if (point.value <= 0) continue;  // has no place on a log scale
+      if (point.value <= 0) continue;  // cannot be shown on a log scale
       low = std::min(low, point.value);
       high = std::max(high, point.value);
     }
@@ -180,7 +181,7 @@ MaybeFinding loss_finding(const RunRecord& run, const std::vector<std::string>& 
       *std::max_element(curves.begin(), curves.end(),
                         [](const Curve& a, const Curve& b) { return course_of(a) < course_of(b); });
   if (course_of(worst) != Course::fell) return not_fallen_finding(worst, whose(worst), caption);
-  if (run.schedule.empty()) {  // where heads are removed, a rise has another reason
+  if (run.schedule.empty()) {  // removed heads are another reason for a rise
     for (const Curve& curve : curves) {
       if (MaybeFinding found = overfitting_finding(run, curve, whose(curve))) return found;
     }
@@ -234,8 +235,8 @@ bool same_at_start(const StartDifference& start) {
 
 namespace {
 
-/// The first step whose parameters differ by more than the threshold: judged by the lines that are
-/// drawn, or as the record says where it has none.
+/// The first step at which the parameters differ by more than the threshold: from the plotted
+/// lines, or from the record if there are none.
 std::optional<Index> diverged_at(const RunRecord& run) {
   if (run.differences.empty()) return run.parted_at->step;
   for (const DifferenceLine& line : run.differences) {

@@ -1,4 +1,4 @@
-// Findings about a run's heads: which were removed, where they attend, how much they matter.
+// Findings about a run's heads: removal, attention patterns, importance.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double rare = 0.05;          // probability below which chance is no explanation
 constexpr double points_at_one = 0.6;  // mean of row maxima of a head that points
-constexpr Index fewest_keys = 3;       // of a row that counts for it: one key always has weight 1
+constexpr Index fewest_keys = 3;       // of a row that is counted: a single key always has weight 1
 constexpr double strong_correlation = 0.7, rough_correlation = 0.4;  // see correlation_finding
 
 std::string kind_name(AttentionKind kind) {
@@ -24,7 +24,7 @@ std::string kind_name(AttentionKind kind) {
                                       : std::string(name_of(kind)) + " self-attention";
 }
 
-/// How many heads of one kind of attention there are and how many are alive.
+/// Number of heads of one kind of attention, and of its live heads.
 struct Share {
   AttentionKind kind = AttentionKind::encoder_self;
   Index kept = 0, all = 0;
@@ -165,7 +165,7 @@ struct ByStrength {
 /// 2 / sqrt(n), which n pairs without any relation reach in one of twenty cases.
 Finding correlation_finding(const std::vector<double>& x, const std::vector<double>& y,
                             const ByStrength& words, const std::string& caption) {
-  const double r = std::round(100 * rank_correlation(x, y)) / 100;  // as it is shown
+  const double r = std::round(100 * rank_correlation(x, y)) / 100;  // rounded as displayed
   const double by_chance = 2 / std::sqrt(static_cast<double>(x.size()));
   const double clear = std::max(strong_correlation, by_chance);
   const char* sentence = r >= clear                                    ? words.strong

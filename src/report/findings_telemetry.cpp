@@ -12,7 +12,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-constexpr double notable_entropy = 0.05;  // a change of the mean by less shows no pattern
+constexpr double notable_entropy = 0.05;  // a smaller change of the mean is no pattern
 
 /// The entropy of each head that has one.
 std::map<HeadId, double> entropies(const TelemetryLine& line) {

@@ -12,8 +12,8 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// A cell for the page's script, which writes numbers itself; sentences and intervals are worded
-/// here, as the terminal has them.
+/// A cell for the page's script, which formats numbers itself. Sentences and intervals are
+/// formatted here, as for the terminal.
 Record cell_of(const Value& value) {
   const bool sentence = value.get<Text>() != nullptr || value.get<Interval>() != nullptr;
   return sentence ? Record(words(value)) : json_of(value);
@@ -29,7 +29,7 @@ Record rows_of(const LabTable& table) {
   return rows;
 }
 
-/// The record with its sentences in words.
+/// The record with its sentences formatted.
 Record worded(const LabRecord& record) {
   Record page = json_of(record);
   page["answer"] = words(record.answer);

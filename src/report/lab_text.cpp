@@ -38,7 +38,7 @@ std::vector<std::vector<std::string>> cells_of(const std::vector<std::vector<Val
   return cells;
 }
 
-/// A table; one that is wider than the line with its columns as rows, when that is narrower.
+/// A table. If it is wider than the line, it is transposed, provided that this is narrower.
 std::string fitted_table(std::vector<std::string> titles,
                          std::vector<std::vector<std::string>> rows, const TerminalStyle& style) {
   const std::string plain = table_text(titles, rows, style, 2 * indent);
@@ -83,7 +83,7 @@ std::string contents(const LabTable& table, const TerminalStyle& style) {
   return text;
 }
 
-/// The points of all curves by their common axis.
+/// A table of the points of all curves over their common axis.
 std::string contents(const LabChart& chart, const TerminalStyle& style) {
   std::vector<std::string> titles{chart.x};
   std::map<double, std::vector<std::string>> rows;
@@ -104,7 +104,7 @@ std::string contents(const LabChart& chart, const TerminalStyle& style) {
 }
 
 std::string contents(const LabMaps& block, const TerminalStyle& style) {
-  // Keys are numbered below 10 columns of names: one letter each keeps the picture square.
+  // Keys get one character each, so that the picture stays square.
   std::vector<std::string> keys;
   for (std::size_t k = 0; k < block.keys.size(); ++k) keys.push_back(std::to_string(k % 10));
   std::string text = fmt::format("{:{}}shades: {}\n", "", 2 * indent, shades_text(style));

@@ -1,4 +1,4 @@
-// The files of src/report/page/ as texts; page.cpp is made of them by embed.cmake at build time.
+// The files of src/report/page/ as strings; embed.cmake generates page.cpp from them at build time.
 #pragma once
 
 #include <string_view>

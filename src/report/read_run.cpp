@@ -26,7 +26,7 @@ Record read_object(const fs::path& file) {
   return record;
 }
 
-/// One line of metrics.jsonl. Lines without a step, such as events, are passed over.
+/// One line of metrics.jsonl. Lines without a step, such as events, are skipped.
 void add_line(const std::string& text, const std::string& origin, RunRecord& run) {
   Record line;
   try {
@@ -43,8 +43,8 @@ void add_line(const std::string& text, const std::string& origin, RunRecord& run
   }
 }
 
-/// The lines of metrics.jsonl. A last line without its end was not finished by a killed run, and is
-/// left out.
+/// The lines of metrics.jsonl. A last line without a line end is left out: the run was killed while
+/// writing it.
 void read_metrics(const fs::path& file, RunRecord& run) {
   const std::string text = read_file(file);
   Index number = 0;

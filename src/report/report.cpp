@@ -1,4 +1,4 @@
-// The page: records, findings, styles and scripts put together into one file.
+// The page: records, findings, styles and scripts combined into one file.
 #include "headroom/report/report.hpp"
 
 #include <algorithm>

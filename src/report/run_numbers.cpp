@@ -16,8 +16,8 @@ std::string model_of(const MetricsLine& line) {
   return line.model.empty() ? only_model : line.model;
 }
 
-/// Training steps from the first removal to the end of the run: the least that separates the
-/// models with all heads from those at the end. None without a removal.
+/// Training steps from the first removal to the end of the run: the minimum between the models with
+/// all heads and those at the end. None without a removal.
 std::optional<Index> steps_since_removal(const RunRecord& run) {
   std::optional<Index> first;
   for (const HeadRecord& head : run.heads) {
@@ -99,7 +99,7 @@ std::optional<Comparison> comparison_of(const RunRecord& run) {
   }
   if (!before) return Comparison{.before = 0, .after = rows.size() - 1};
   found.before = *before;
-  if (found.as_long == before) found.as_long.reset();  // nothing was trained on
+  if (found.as_long == before) found.as_long.reset();  // no model was trained further
   found.extra_steps = *after.steps - *rows[*before].steps;
   return found;
 }

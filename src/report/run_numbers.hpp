@@ -29,14 +29,14 @@ Index last_step(const RunRecord& run);
 
 Index removed_heads(const RunRecord& run);
 
-/// The rows of before_after by their part in the comparison, as positions in the list. Rows that
-/// tell their live heads and steps are found by these numbers: `after` has the fewest heads,
-/// `before` is the earliest with more, `as_long` has more heads and as many steps as `after`.
-/// Without such numbers they are the first and the last row.
+/// The rows of before_after by their part in the comparison, as positions in the list. Rows with
+/// recorded live heads and steps are found by these numbers: `after` has the fewest heads, `before`
+/// is the earliest with more, `as_long` has more heads and as many steps as `after`. Without such
+/// numbers they are the first and the last row.
 struct Comparison {
   std::size_t before = 0, after = 0;
   std::optional<std::size_t> as_long{};
-  /// Training steps that `after` has done more than `before`; none when nothing tells.
+  /// Training steps of `after` minus those of `before`; none if unknown.
   std::optional<Index> extra_steps{};
   bool extra_is_least = false;  // the number is a lower bound, from the first removal
 };

@@ -14,7 +14,7 @@ namespace {
 
 /// The marks of an attention map, from the strongest.
 struct Shade {
-  double from;  // the least weight
+  double from;  // minimum weight
   const char *unicode, *ascii;
   const char* in(const TerminalStyle& style) const { return style.unicode ? unicode : ascii; }
 };
@@ -58,14 +58,14 @@ std::string attention_map_text(std::span<const std::string> keys,
     columns += widths.back() + 1;
   }
   const Index room = style.columns - indent - side - 1;
-  // Single characters may stand side by side when the line is too short for gaps.
+  // Single characters are placed without gaps if the line is too short for them.
   const bool single = std::all_of(widths.begin(), widths.end(), [](Index w) { return w == 1; });
   const std::string gap = columns > room && single ? "" : " ";
   const std::string margin(static_cast<std::size_t>(indent), ' ');
 
   std::string text;
   for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
-    // As many keys as fit; the others follow below, under their own line.
+    // Prints as many keys as fit; the others follow below, under their own line of keys.
     for (Index used = 0; end < keys.size(); ++end) {
       used += widths[end] + static_cast<Index>(gap.size());
       if (used > room && end > begin) break;

@@ -1,5 +1,5 @@
 // Attention maps of one text: in the terminal, and as a page on which heads can be switched off.
-// They know records (heads/attention_record.hpp, heads/model_record.hpp), not models.
+// Both depend on records (heads/attention_record.hpp, heads/model_record.hpp), not on models.
 #pragma once
 
 #include <filesystem>
@@ -18,10 +18,10 @@ struct HeadSelection {
   std::optional<Index> layer{}, head{};
 };
 
-/// Throws UsageError, naming what there is, unless the record has a head that is selected.
+/// Throws UsageError, naming the heads that exist, if the selection matches none of them.
 void check_selection(const Record& record, const HeadSelection& selection);
 
-/// The input, the answer, and the selected maps: a line of heads for every layer.
+/// The input, the answer, and the selected maps, with a line of heads for every layer.
 std::string attend_text(const Record& record, const HeadSelection& selection,
                         const TerminalStyle& style);
 

@@ -1,4 +1,5 @@
-// Pages and terminal texts of the laboratory. They know records (lab/lab_record.hpp), not models.
+// Pages and terminal texts of the laboratory. They depend on records (lab/lab_record.hpp), not on
+// models.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +12,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Writes the page of an experiment: the answer, the question, what is computed, what must hold and
-/// every block. Throws FileError as write_report() does.
+/// Writes the page of an experiment: the answer, the question, the procedure, the claims and every
+/// block. Throws FileError as write_report() does.
 void write_lab_page(const LabRecord& record, const std::filesystem::path& file);
 
 /// Writes all pages of a run: one for each experiment, named by its record's `file`, and the page
@@ -24,7 +25,7 @@ void write_lab_pages(const LabRun& run, const std::filesystem::path& file);
 /// FileError as above, DataError for records of another form.
 void write_lab_run(const Record& records, const std::filesystem::path& file);
 
-/// True for the records of a run of the laboratory.
+/// Returns true for the records of a run of the laboratory.
 bool is_lab_run(const Record& records);
 
 /// The page that opens a run of the laboratory: report.html, or index.html with all experiments.
@@ -35,7 +36,7 @@ const char* lab_front_page(const Record& records);
 std::string lab_page(const LabRecord& record, const std::string& chart_js);
 std::string lab_index_page(const LabRun& run, const std::string& chart_js);
 
-/// An experiment for a terminal: everything that the page says; curves as tables.
+/// An experiment for a terminal: the same content as the page, with curves as tables.
 std::string lab_text(const LabRecord& record, const TerminalStyle& style);
 
 }  // namespace HEADROOM_PRECISION

@@ -1,4 +1,4 @@
-// The report: one self-contained page from a run's records. It knows records, not models.
+// The report: one self-contained page from a run's records. It depends on records, not on models.
 #pragma once
 
 #include <filesystem>
@@ -13,16 +13,16 @@ inline namespace HEADROOM_PRECISION {
 
 /// Writes the page of a run: curves, differences between layouts, heads over time, before and
 /// after, telemetry of every head, attention maps, importance, configuration. It needs no network;
-/// Chart.js is read from this machine (see find_chart_js) and put into it. A section whose records
-/// are missing is left out, so the same function serves a comparison of two models and the training
-/// of one. Throws FileError when Chart.js is not on this machine (with the remedy) or the page
-/// cannot be written, DataError when parts of the record do not fit together (see check()).
+/// Chart.js is read from this machine (see find_chart_js) and embedded. A section whose records are
+/// missing is left out, so the same function serves a comparison of two models and the training of
+/// one. Throws FileError when Chart.js is not on this machine (with the remedy) or the page cannot
+/// be written, DataError when parts of the record do not fit together (see check()).
 void write_report(const RunRecord& run, const std::filesystem::path& file);
 
 /// The page as text, with the given Chart.js in it.
 std::string report_page(const RunRecord& run, const std::string& chart_js);
 
-/// A section of the page: a title that says what was found, and how to read the figure.
+/// A section of the page: a title that states the finding, and a caption that explains the figure.
 struct Finding {
   std::string title{}, caption{};
   bool operator==(const Finding&) const = default;
@@ -39,7 +39,7 @@ struct Finding {
 struct RunFindings {
   std::string summary{};
   std::optional<Finding> loss{};
-  std::vector<std::optional<Finding>> measures{};  // of each measure; none without numbers of it
+  std::vector<std::optional<Finding>> measures{};  // of each measure; none if it was not recorded
   std::optional<Finding> differences{}, heads{}, before_after{}, telemetry{}, maps{}, importance{};
   template <class Visit>
   static void fields(Visit visit) {
@@ -65,8 +65,8 @@ RunRecord read_run(const std::filesystem::path& folder);
 /// the folder has none. Throws FileError, and DataError when it is not an object.
 Record read_records(const std::filesystem::path& folder);
 
-/// Where Chart.js 3 was found: the file named by HEADROOM_CHART_JS, else Debian's libjs-chart.js in
-/// its usual places. Empty when there is none.
+/// The path of Chart.js 3: the file named by HEADROOM_CHART_JS, else that of Debian's package
+/// libjs-chart.js. Empty if there is none.
 std::filesystem::path find_chart_js();
 
 }  // namespace HEADROOM_PRECISION

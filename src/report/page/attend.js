@@ -16,12 +16,12 @@ const marks_of_keys = [];                                 // marks under a key: 
 
 // ---------------------------------------------------------------- state and address
 
-/** True if input and output are those that the page was written for. */
+/** Returns true if input and output are those of the record. */
 const as_written = () => state.input === run.input && state.output === (run.output ?? null);
 
 const place_of = (head) => head ? {layer: head.layer, head: head.head} : null;
 
-/** "cross 0.3" as an address has it: "cross.0.3". */
+/** A head's key in the form used in the address: "cross 0.3" becomes "cross.0.3". */
 const dotted = (key) => key.replace(" ", ".");
 
 function address() {
@@ -56,7 +56,7 @@ function move(act) {
   if (moved) remember(true);
 }
 
-/** Takes the state from the address alone and ignores parts that do not exist here. Returns the row that it locks, or -1. */
+/** Reads the state from the address only, and ignores parts that do not exist here. Returns the row to lock, or -1. */
 function recall() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const living = (key) => run.heads.find((head) => key_of(head) === key && !head.removed);
@@ -84,14 +84,14 @@ function computed_here(off) {
 
 const last_whole = {question: null, found: null};
 
-/** The same with all heads, computed once for a question. */
+/** The same with all heads, computed once per input. */
 function whole_here() {
   const question = JSON.stringify([state.input, state.output]);
   if (question !== last_whole.question) Object.assign(last_whole, {found: computed_here([]), question});
   return last_whole.found;
 }
 
-/** Computes and draws again. An input that the model cannot read changes nothing but the message. Returns true if it could be read. */
+/** Computes and draws again. Returns false, and changes only the message, if the model cannot read the input. */
 function update() {
   try {
     // An answer with heads off is shown beside one of the same rounded weights, so that only the heads differ.
@@ -114,7 +114,7 @@ const percent = (p) => p > 0.999 ? "over 99.9 %" : p < 0.001 ? "under 0.1 %" : `
 const visible = (text) => [...text].map((character) => character === " " ? character : shown(character)).join("");
 const brief = (text) => [...text].length > 60 ? [...text].slice(0, 59).join("") + "…" : text;
 
-/** An answer in its tokens: a class, words with the spaces before them, or characters. */
+/** Splits an answer into its tokens: a class, words with the spaces before them, or characters. */
 function pieces({text, classes}) {
   if (classes) return [text];
   const vocabulary = record.vocabularies?.target ?? record.vocabularies?.tokens;
@@ -188,7 +188,7 @@ function choose_kind(kind) {
   move(show_maps);
 }
 
-/** Shows one head large, or all: then the focus goes back to the name of the one that was large. */
+/** Shows one head enlarged, or all heads; then the focus returns to the name of the head that was enlarged. */
 function focus_on(head) {
   const left = state.focus && head_key(state.kind, state.focus.layer, state.focus.head);
   state.focus = place_of(head);
@@ -231,7 +231,7 @@ function show_maps() {
   refresh();
 }
 
-/** The tokens that are attended to; under each a mark for every head, arranged as the maps are. */
+/** The attended tokens; below each, a mark for every head, arranged like the maps. */
 function key_strip(keys, heads, all) {
   const columns = all ? head_count : 1;
   marks_of_keys.length = 0;
@@ -243,7 +243,7 @@ function key_strip(keys, heads, all) {
   return h("div.sentence", {}, h("span", {}, all ? "tokens attended to; a mark for every head: layers from top to bottom, heads in their colours" : "tokens attended to"), h("div.keys", {}, cells));
 }
 
-/** Announces the row that is kept; in the large view, with one head, also the row that is only pointed at. (A map announces its own row.) */
+/** Announces the locked row; in the enlarged view of one head also the row under the pointer. (A map announces its own row.) */
 function say_row() {
   const side = side_of(state.kind), on_map = document.activeElement?.tagName === "CANVAS";
   const row = locked[side] ?? (state.focus && !on_map ? chosen[side] : null);
@@ -283,7 +283,7 @@ function head_card(head, axis, group, alone) {
     map ? map_canvas({map, queries: axis.queries, keys: axis.keys, side: group.rows, gone: off}) : h("div.none", {}, "no map"));
 }
 
-/** One head alone: its map, its numbers, buttons back and to its neighbours. */
+/** One head enlarged: its map, its weights, and buttons to go back and to the previous and next head. */
 function detail(head, heads, axis, group) {
   const alive = heads.filter((h) => !h.removed), at = alive.indexOf(head);
   const to = (other, text) => other ? h("button.plain", {type: "button", onclick: () => focus_on(other)}, text(key_of(other))) : null;

@@ -3,12 +3,12 @@
 
 const run = JSON.parse(document.getElementById("run").textContent);
 const charts = [];
-const repaints = [];  // functions that repaint other things with colours of the theme
+const repaints = [];  // functions that repaint other elements with colours of the theme
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const model_variable = (i) => ["--first", "--second", "--third", "--apart"][i % 4];
 
-/** One hue per head, the same in every figure; the thirteenth has the first's again. */
+/** One colour per head, the same in every figure; they repeat after twelve heads. */
 const head_variable = (head) => `--head-${head % 12}`;
 
 /** Makes an element: h("p.look", {title: "..."}, child, "text", ...). */
@@ -29,7 +29,7 @@ function h(tag, attributes, ...children) {
 const is_number = (value) => typeof value === "number" && Number.isFinite(value);
 const commas = (n) => n.toLocaleString("en-US");
 
-/** A number with about three digits, in the unit of a measure when it has one. */
+/** A number with about three digits, in the unit of its measure, if any. */
 function number_text(value, unit) {
   if (!is_number(value)) return "–";
   if (unit === "%") return (100 * value).toFixed(1) + " %";
@@ -40,7 +40,7 @@ function number_text(value, unit) {
   return size >= 100 ? commas(Math.round(value)) : String(Number(value.toPrecision(3)));
 }
 
-/** A table of numbers; the first column are its row names. */
+/** A table of numbers; its first column has the row names. */
 function table(titles, rows, caption) {
   return h("div.scroll", {tabindex: 0, role: "region", "aria-label": caption},
     h("table", {},
@@ -48,14 +48,14 @@ function table(titles, rows, caption) {
       h("tbody", {}, rows.map(([name, ...row]) => h("tr", {}, h("th", {scope: "row"}, name), row.map((cell) => h("td", {}, cell)))))));
 }
 
-/** Details whose content is made when they are first opened. */
+/** A details element whose content is created when it is first opened. */
 function fold(title, make) {
   const details = h("details", {}, h("summary", {}, title));
   details.addEventListener("toggle", () => { if (details.open && details.childElementCount === 1) details.append(make()); });
   return details;
 }
 
-/** The table behind a figure. */
+/** The table of a figure's numbers. */
 const numbers = (caption, titles, rows) => fold("The numbers", () => table(titles, rows(), caption));
 
 /** Nested records as flat pairs: ["optimizer.rate", "0.002"]. */
@@ -99,7 +99,7 @@ const marks = {
   },
 };
 
-/** Where heads were being removed, for the background of every curve. */
+/** The steps during which heads were removed, for the background of every curve. */
 function removal_span() {
   const steps = (run.heads || []).map((head) => head.removed_at).filter(is_number);
   if (!steps.length) return [];
@@ -164,7 +164,7 @@ function line_chart(canvas, series, options) {
     ...(options.y || {}),
   };
   if (options.log) y.afterBuildTicks = (axis) => { axis.ticks = decade_ticks(axis.min, axis.max, small ? 3 : 7); };
-  const whole = series.every((s) => s.points.every((p) => Number.isInteger(p.x)));  // heads, steps: no half ones
+  const whole = series.every((s) => s.points.every((p) => Number.isInteger(p.x)));  // heads, steps: whole numbers only
   return new Chart(canvas, {
     type: "line", data: {datasets}, plugins: [marks],
     options: {
@@ -192,7 +192,7 @@ function superscript(n) {
   return String(n).replace(/[-0-9]/g, (c) => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]);
 }
 
-/** Powers of ten, thinned to at most so many; with 2 and 5 when there are few. */
+/** Powers of ten, thinned to at most `most`; with 2 and 5 times each if there are few. */
 function decade_ticks(min, max, most) {
   const low = Math.ceil(Math.log10(min) - 1e-9), high = Math.floor(Math.log10(max) + 1e-9);
   const every = Math.max(1, Math.ceil((high - low) / (most - 1)));

@@ -1,17 +1,17 @@
-// A page of the laboratory: what must hold, then block by block what was computed; or the list of
-// all experiments. The answer stands in the page's header.
+// A page of the laboratory: its claims, then block by block its results; or the list of all
+// experiments. The answer is in the page's header.
 const main = document.getElementById("main");
 const relations = {"<=": "≤", ">=": "≥", ">": ">", "==": "=", in: "in"};
 const colours = ["--first", "--second", "--third", "--apart", "--outputs", "--parameters"];
 
-/** A cell as people read it: 1,050,624 or 0.252 or 3.1e-16. */
+/** The text of a cell: 1,050,624 or 0.252 or 3.1e-16. */
 function figure_text(value) {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return value ? "yes" : "no";
   return Number.isInteger(value) ? commas(value) : number_text(value);
 }
 
-/** What a claim is held to: one number, or the two ends of an interval. */
+/** The bound of a claim: one number, or the two ends of an interval. */
 function bound_text(bound) {
   return bound.length === 1 ? figure_text(bound[0]) : `[${bound.map(figure_text).join(", ")}]`;
 }
@@ -20,7 +20,7 @@ function mark(holds) {
   return h(holds ? "span.better" : "span.worse", {role: "img", "aria-label": holds ? "holds" : "does not hold"}, holds ? "✓" : "✗");
 }
 
-/** Every claim with its number and its bound, a column for each precision. */
+/** Every claim with its measured number and its bound, a column for each precision. */
 function claims_section() {
   const cell = (claim, precision) => {
     const seen = claim[precision];
@@ -47,7 +47,7 @@ function question_section() {
     h("ul.formulas", {}, run.formulas.map((formula) => h("li", {}, h("code", {}, formula)))));
 }
 
-/** A table; columns of words stand to the left, as the first one does. */
+/** A table; columns of words are left-aligned, like the first one. */
 function block_table(block) {
   const element = table(block.columns, block.rows.map((row) => row.map((c) => c === null ? "" : figure_text(c))), block.title);
   const words = block.columns.map((_, c) => block.type === "shapes" || block.rows.every((row) => typeof row[c] === "string" && /^[^0-9-]/.test(row[c])));
@@ -86,7 +86,7 @@ function lab_facts(parts) {
   document.getElementById("facts").append(...parts.map((part) => h("span", {}, part)), run.command ? h("code", {}, run.command) : "");
 }
 
-/** Links to the neighbours among the pages of one run. */
+/** Links to the previous and next page of the run, and to its index. */
 function neighbours() {
   if (!run.nav) return null;
   const links = [["index", "All experiments"], ["previous", "Previous: "], ["next", "Next: "]].filter(([key]) => run.nav[key])

@@ -4,7 +4,7 @@ const kinds = [
   {kind: "cross", title: "Cross-attention", rows: "target", text: "rows: the token being predicted · columns: the source token it attends to"},
   {kind: "decoder", title: "Decoder self-attention", rows: "target", text: "rows: the token being predicted · columns: the output tokens before it"},
 ];
-const maps = [];                                    // those on the page: {canvas, map, ...}
+const maps = [];                                    // the maps on the page: {canvas, map, ...}
 const chosen = {source: null, target: null};        // index of the shown row
 const locked = {source: null, target: null};
 let strips = {};                                    // buttons of both token strips
@@ -13,14 +13,14 @@ const followers = [];                               // functions to call when an
 
 const blanks = new Map([[" ", {mark: "␣", name: "space"}], ["\n", {mark: "⏎", name: "line end"}], ["\t", {mark: "⇥", name: "tab"}]]);
 
-/** A visible form of a token: a mark for a blank, "U+200B" for a character without a shape. */
+/** A visible form of a token: a mark for a blank, "U+200B" for an invisible character. */
 const shown = (token) => blanks.get(token)?.mark
   ?? token.replace(/(?! )[\p{Cc}\p{Cf}\p{Z}]/gu, (character) => "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
 
 /** A token in words for a screen reader. */
 const said = (token) => blanks.get(token)?.name ?? shown(token);
 
-const head_name = (head) => head.name ?? `${head.kind} ${head.layer}.${head.head}`;  // a map may have a name of its own
+const head_name = (head) => head.name ?? `${head.kind} ${head.layer}.${head.head}`;  // a map may have another name
 const heads_by_name = new Map((run.heads || []).map((head) => [head_name(head), head]));
 
 /** The head that a map belongs to, or NaN: a map of the laboratory may show something else. */
@@ -28,7 +28,7 @@ const head_of = (map) => map.kind ? map.head : Number(/^head (\d+)$/.exec(map.na
 const head_colour = (head) => `var(${head_variable(head)})`;
 const swatch = (head) => h("i.swatch", {"--colour": head_colour(head), "aria-hidden": "true"});
 
-/** Tokens on the axes of a kind's maps. */
+/** The tokens on the axes of a kind's maps. */
 function axes(example, kind) {
   if (kind === "encoder") return {queries: example.source, keys: example.source};
   if (kind === "cross") return {queries: example.target, keys: example.source};
@@ -60,7 +60,7 @@ function maps_section(finding) {
 
 const long_tokens = (tokens) => (tokens || []).some((t) => [...shown(t)].length > 1);
 
-/** Left and right move the focus in a row of buttons, of which the last one in focus is a stop for the tab key; up and down too among radio buttons. */
+/** Makes the left and right keys move the focus in a row of buttons, and up and down too among radio buttons. The tab key stops at the last focused button only. */
 function arrows(row, act) {
   const moves = {ArrowLeft: -1, ArrowRight: 1, ...(row.getAttribute("role") === "radiogroup" ? {ArrowUp: -1, ArrowDown: 1} : {})};
   row.addEventListener("focusin", ({target}) => { for (const button of row.children) button.tabIndex = button === target ? 0 : -1; });
@@ -110,7 +110,7 @@ function refresh() {
     });
   }
   const mean = mean_row("cross", chosen.target);
-  // Text stays readable on less than half of the shade.
+  // Less than half of the full shade, so that the text stays readable.
   (strips.source || []).forEach((button, i) => button.style.setProperty("--weight", mean ? (0.45 * mean[i]).toFixed(3) : 0));
   maps.forEach(draw_map);
   followers.forEach((follow) => follow());
@@ -135,7 +135,7 @@ function example_maps(example) {
     if (!given.length) continue;
     const {queries, keys} = axes(example, group.kind);
     parts.push(h("h4", {}, group.title), h("p.look", {}, group.text));
-    // Every head of the grid has its place, also one without a map.
+    // Every head of the grid gets a cell, also one without a map.
     const known = (run.heads || []).filter((head) => head.kind === group.kind);
     const wanted = [...given, ...known.filter((head) => !given.some((map) => head_name(map) === head_name(head)))];
     const layers = [...new Set(wanted.map((map) => map.layer))].sort((a, b) => a - b);
@@ -159,7 +159,7 @@ function map_card(map, queries, keys, side) {
     map.rows ? map_canvas({map, queries, keys, side, gone}) : h("div.none", {}, gone ? "removed" : "no map"));
 }
 
-/** The canvas of {map, queries, keys, side, gone} with a line that tells its chosen row. It is a slider whose value is the row. */
+/** The canvas of {map, queries, keys, side, gone}, with a line that describes its chosen row. For screen readers it is a slider whose value is the row. */
 function map_canvas(entry) {
   const {map, queries, keys, side} = entry;
   const canvas = h("canvas", {role: "slider", "aria-orientation": "vertical", "aria-valuemin": 1, "aria-valuemax": queries.length,
@@ -179,7 +179,7 @@ function map_canvas(entry) {
   return [canvas, read];
 }
 
-/** Up and down choose a row of the map that has the focus, Enter locks it; the row stays when the focus goes to a map beside it. */
+/** Makes the up and down keys choose a row of the focused map, and Enter lock it. The row is kept when the focus moves to a map beside it. */
 function by_keyboard({canvas, side, queries}) {
   canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) choose(side, chosen[side] ?? 0); });
   canvas.addEventListener("blur", ({relatedTarget: next}) => {
@@ -197,7 +197,7 @@ function by_keyboard({canvas, side, queries}) {
 
 const row_title = (group, layer) => `${group.title}, layer ${layer}: left and right change the head, up and down the row`;
 
-/** Maps beside each other: one of them is a stop for the tab key, left and right move between them. */
+/** Maps beside each other. The tab key stops at one of them; left and right move between them. */
 function map_row(title, cards) {
   const row = h("div.maps", {role: "group", "aria-label": title}, cards);
   const canvases = [...row.querySelectorAll("canvas")];
@@ -221,7 +221,7 @@ function describe_map(map, queries, keys) {
   return `strongest weight of each row: ${parts.join(", ")}`;
 }
 
-/** The table behind the maps: the chosen row in every head of the kind. */
+/** The table of the maps' numbers: the chosen row in every head of the kind. */
 function rows_fold(group, queries, keys) {
   const details = h("details", {}, h("summary", {}, "The numbers"));
   const fill = () => {
@@ -288,7 +288,7 @@ function draw_map(entry) {
   canvas.setAttribute("aria-valuetext", text || "no row is chosen");
 }
 
-/** Which labels to draw: all that are wanted, and every n-th of the others that is not too close to one of them. */
+/** The labels to draw: all wanted ones, and every n-th of the others that is not too close to one of them. */
 function labelled(count, every, wanted) {
   const near = (at) => wanted.some((other) => Math.abs(at - other) < every);
   return [...Array(count).keys()].filter((at) => wanted.includes(at) || (at % every === 0 && !near(at)));

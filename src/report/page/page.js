@@ -4,19 +4,19 @@ const models = run.models;
 const main = document.getElementById("main");
 const several = models.length > 1;
 
-/** A number of a record that may be given by model. */
+/** A value of a record that may be given by model. */
 const of_model = (value, model) => value !== null && typeof value === "object" ? value[model] : value;
 const mean_of = (value) => {
   if (value === null || typeof value !== "object") return value;
   const list = Object.values(value).filter(is_number);
   return list.length ? list.reduce((a, b) => a + b) / list.length : undefined;
 };
-/** The number in a tile, of a number by model: the lowest quality of the models that `other` has too, the fused model's cost. */
+/** The number in a tile, from a value by model: the lowest quality of the models that `other` has too, or the fused model's cost. */
 const tile_value = (value, other, higher) => value === null || typeof value !== "object" ? value
   : higher ? Math.min(...Object.keys(value).filter((model) => is_number(of_model(other, model))).map((model) => value[model]).filter(is_number))
     : value.fused ?? mean_of(value);
 
-/** Points of one model's key; nothing but numbers. */
+/** Points of one model's key, numbers only. */
 function points(key, model) {
   return (run.metrics || []).filter((line) => (line.model || "model") === model && is_number(line[key]))
     .map((line) => ({x: line.step, y: line[key]}));
@@ -112,7 +112,7 @@ function heads_figure() {
   return h("figure", {}, h("h3", {}, found.heads.title), h("p.look", {}, found.heads.caption), grids, scale);
 }
 
-/** Black or white, whichever reads better on the heat of a share: one of them always has a contrast of 4.5. */
+/** Black or white, whichever has more contrast on a share's colour: one of them always has at least 4.5. */
 function ink_on_heat(share) {
   const heat = css("--heat").split(",").map(Number);
   const card = css("--card").match(/\w\w/g).map((digits) => parseInt(digits, 16));
@@ -121,7 +121,7 @@ function ink_on_heat(share) {
   return (luminance + 0.05) ** 2 > 0.05 * 1.05 ? "#000" : "#fff";  // as WCAG 2 defines contrast
 }
 
-/** The cell of a head, as warm as its share; what is written in it follows the theme. */
+/** The cell of a head, coloured by its share, with text in a colour that fits. */
 function heat_cell(tag, name, share, ...content) {
   const element = h(tag, {title: name, "aria-label": name, "--share": share.toFixed(3)}, content);
   const ink = () => { element.style.color = ink_on_heat(share); };
@@ -169,7 +169,7 @@ function tile_note(q, rows) {
 function before_after_figure() {
   const rows = run.before_after, last = rows[run.compared.after];
   const tiles = quantities.filter((q) => !q.in_table).map((q) => {
-    // A quality is compared with that of models trained as long without removal, where the run has them.
+    // A quality is compared with that of models trained for as many steps without removal, if the run has them.
     const as_long = q.higher ? rows[run.compared.as_long] : undefined;
     const first = as_long?.[q.key] ? as_long : rows[run.compared.before];
     const a = tile_value(first[q.key], last[q.key], q.higher), b = tile_value(last[q.key], first[q.key], q.higher);
@@ -225,7 +225,7 @@ function build() {
     found.loss && loss_figure(), ...(found.measures ? measure_figures() : []), found.differences && differences_figure(),
     found.heads && heads_figure(), found.before_after && before_after_figure(),
   ].filter(Boolean);
-  // A figure that would stand alone in its row takes the whole row.
+  // A figure that would be alone in its row takes the whole row.
   let column = 0;
   figures.forEach((figure, i) => {
     if (figure.classList.contains("wide")) { column = 0; return; }

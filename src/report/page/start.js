@@ -1,5 +1,5 @@
-// The end of every page's script: what is painted follows width, theme and paper.
-/** Redraws what is painted, for another theme or for paper. */
+// The end of every page's script: redraws charts and maps for the width, the theme and printing.
+/** Redraws charts and maps, for another theme or for printing. */
 function redraw() {
   draw_charts();
   refresh();

@@ -1,4 +1,4 @@
-// Telemetry of every head: a row of small charts for each attention, a hue for each head.
+// Telemetry of every head: a row of small charts for each attention, a colour for each head.
 const blocks = [["query", "W_Q"], ["key", "W_K"], ["value", "W_V"], ["output", "W_O"]];
 const readings = [
   {key: "gradient_norm", title: (block) => `gradient norm, ${block}`, of_block: true, log: true},
@@ -23,7 +23,7 @@ function measured_heads() {
     order.indexOf(a.kind) - order.indexOf(b.kind) || a.layer - b.layer || a.head - b.head);
 }
 
-/** A head's kind of line: hues alone need not tell twelve heads apart. */
+/** A head's line style, because colours alone may not distinguish twelve heads. */
 const line_of = (head) => ["solid", "dashed", "dotted"][head % 3];
 
 const column_of = (line, reading, block) => reading.of_block ? line[reading.key][block] : line[reading.key];
@@ -102,7 +102,7 @@ function telemetry_section(finding) {
       rows.flat(), telemetry_numbers(finding, heads)));
 }
 
-/** The table behind the charts: a row for every head at every step, all blocks beside each other. */
+/** The table of the charts' numbers: a row for every head at every step, all blocks beside each other. */
 function telemetry_numbers(finding, heads) {
   const columns = readings.flatMap((reading) => reading.of_block ? blocks.map(([block, name]) => ({reading, block, title: reading.title(name)}))
     : [{reading, title: reading.key.replace("_", " ")}]);
