@@ -1,4 +1,4 @@
-// ALiBi (Press et al. 2022) as a layout of one's own: a score bias of -slope |i - j| in place of
+// ALiBi (Press et al. 2022) as a user-defined layout: a score bias of -slope |i - j| in place of
 // positions. The model learns which of two flags came last on 16 tokens and still knows it on 64.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// A character model: a small language model learns a text by heart and writes in its style.
+// A character model: a small language model memorises a text and generates text in its style.
 // usage: character_model [TEXTFILE] [STEPS=150]
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // microgpt: Karpathy's smallest GPT, one layer of width 16 with 4 heads, RMS norm, ReLU, no biases,
-// on a list of names. Built from operations alone, so that the whole model is in sight.
+// on a list of names. Built from operations only, so that the whole model is visible.
 // usage: microgpt [NAMESFILE] [STEPS=500]
 #include <cstdio>
 #include <cstdlib>

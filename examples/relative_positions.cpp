@@ -1,6 +1,6 @@
-// T5's relative positions (Raffel et al. 2020, section 2.1) as a layout of one's own: a learned
-// bias for each head and bucket of distances. The model learns to repeat the token three places
-// back, which without positions it cannot find.
+// T5's relative positions (Raffel et al. 2020, section 2.1) as a user-defined layout: a learned
+// bias for each head and bucket of distances. The model learns to repeat the token three positions
+// back, which is impossible without positions.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,8 +20,9 @@ class RelativePositions : public FusedHeads {
   RelativePositions(const AttentionConfig& config, Rng& rng)
       : FusedHeads(config, rng), table(parameter(zeros({config.heads, buckets}))) {}
 
-  /// Of keys before the query: one bucket for each distance below half the buckets, then wider and
-  /// wider ones up to `farthest`. Keys after the query share the bucket of distance 0.
+  /// Returns the bucket of a distance to an earlier key: one bucket for each distance below half
+  /// the buckets, then wider and wider ones up to `farthest`. Later keys share the bucket of
+  /// distance 0.
   static Index bucket(Index distance) {
     constexpr Index exact = buckets / 2;
     if (distance < exact) return std::max<Index>(0, distance);
@@ -56,8 +57,7 @@ namespace {
 
 constexpr Index batch = 16, length = 24, back = 3;
 
-/// Random tokens 0 to 7; the label is the token three places back. The first three count for
-/// nothing.
+/// Random tokens 0 to 7; the label is the token three positions back. The first three are ignored.
 void draw(Rng& rng, Ids& tokens, Ids& labels) {
   tokens = Ids(Shape{batch, length});
   labels = Ids(Shape{batch, length}, -100);
@@ -67,7 +67,7 @@ void draw(Rng& rng, Ids& tokens, Ids& labels) {
   }
 }
 
-/// The loss after 400 steps of training; guessing has log 8 = 2.08.
+/// The loss after 400 steps of training; chance level is log 8 = 2.08.
 double trained_loss(Layout layout) {
   ModelConfig config;
   config.kind = ModelKind::language_model;

@@ -1,5 +1,5 @@
 // A training run of your own: saved, resumed, measured, pruned, and shown on a page.
-// usage: training_run [FOLDER=runs/mine] [STEPS=800]; after Ctrl-C the same call goes on
+// usage: training_run [FOLDER=runs/mine] [STEPS=800]; after Ctrl-C the same command resumes it
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

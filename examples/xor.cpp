@@ -1,4 +1,5 @@
-// XOR: what no single Linear can do. Two of them with a bend in between, as a Module of one's own.
+// XOR, which no single Linear can compute. Two Linears with a tanh between them, as a user-defined
+// Module.
 #include <cstdio>
 
 #include "headroom/nn/linear.hpp"

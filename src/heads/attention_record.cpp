@@ -51,7 +51,7 @@ Tokens given_output(const Vocabulary& vocabulary, const AttentionQuestion& quest
   return tokens;
 }
 
-/// An input with its output: target[i] is predicted after target_in[i].
+/// An input with its output: target[i] is predicted from target_in[0..i].
 struct Passage : OneSequence {
   Tokens target;
   Tokens written;         // the output alone, without begin and end tokens

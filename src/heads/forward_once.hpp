@@ -7,13 +7,13 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A source (or a classifier's input) and what the decoder (or a language model) reads; either may
-/// be empty where the kind of model has none.
+/// A source (or a classifier's input) and what the decoder (or a language model) reads; either is
+/// empty if the kind of model has none.
 struct OneSequence {
   Tokens source, target_in;
 };
 
-/// Logits, one row per symbol of target_in, or one row of a classifier: [rows, symbols].
+/// Logits: one row per token of target_in, [rows, tokens], or a classifier's row, [1, classes].
 Array forward_once(Module& model, const OneSequence& sequence, HeadProbe* probe = nullptr);
 
 }  // namespace HEADROOM_PRECISION

@@ -1,5 +1,5 @@
 // Conversion to and from the layouts of other implementations: head by head, through head_slices(),
-// so that nothing here knows how our own layouts store them.
+// so that this file does not depend on how our layouts store them.
 #include "headroom/heads/layout_conversion.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// What a layout calls its arrays.
+/// The names of a layout's arrays.
 struct ForeignNames {
   std::array<const char*, 3> weight, bias;  // of query, key, value; one name thrice: packed
   const char *output, *output_bias;
@@ -61,7 +61,7 @@ ForeignNames names_in(ForeignLayout layout, const AttentionConfig& config) {
   throw UsageError("layout conversion: no such layout");
 }
 
-/// Throws unless the layout has a place for every parameter of the attention, and none besides.
+/// Throws unless the layout has an array for every parameter of the attention, and no others.
 void check_can_hold(ForeignLayout layout, const Attention& attention) {
   const AttentionConfig& config = attention.config();
   const char* why = nullptr;
@@ -81,8 +81,8 @@ void check_can_hold(ForeignLayout layout, const Attention& attention) {
                                attention.title(), why));
 }
 
-/// A slice of ours and where its channels lie in a foreign array: channel d of the head at index
-/// first + d * step of `axis`.
+/// A slice of ours and the location of its channels in a foreign array: channel d of the head at
+/// index first + d * step of `axis`.
 struct Correspondence {
   HeadSlice ours;
   std::string theirs;
@@ -142,7 +142,7 @@ ConversionPlan make_plan(const Attention& attention, ForeignLayout layout, HeadO
           {slice, name, axis, offset + channel(0), channel(1) - channel(0)});
     };
     const std::size_t part = part_of(slice.role);
-    const Index third = static_cast<Index>(part) * channels;  // where a packed one begins
+    const Index third = static_cast<Index>(part) * channels;  // the first channel in a packed array
     switch (slice.role) {
       case HeadRole::query:
       case HeadRole::key:
@@ -157,13 +157,13 @@ ConversionPlan make_plan(const Attention& attention, ForeignLayout layout, HeadO
         plan.correspondences.push_back({slice, names.output_bias, 0, 0, 1});
         break;
       case HeadRole::score_bias:
-      case HeadRole::extra: break;  // check_can_hold() refuses them
+      case HeadRole::extra: break;  // check_can_hold() rejects them
     }
   }
   return plan;
 }
 
-/// Calls visit(number of ours, number of theirs) for everything that corresponds.
+/// Calls visit(index in ours, index in theirs) for all corresponding elements.
 template <class Visit>
 void for_each_number(const Correspondence& c, const Shape& ours, const Shape& theirs, Visit visit) {
   const Index count = c.ours.end - c.ours.begin, others = ours.size() / ours[c.ours.axis];
@@ -253,7 +253,7 @@ void import_attention(const NamedArrays& arrays, Attention& attention, ForeignLa
   for (const Correspondence& c : plan.correspondences) {
     const Array& from = arrays.at(c.theirs);
     Array& to = tensors.at(c.ours.name).edit_value();
-    if (to.shared()) to = to.clone();  // not in the hands of whoever keeps the old numbers
+    if (to.shared()) to = to.clone();  // copies of the array keep the old values
     for_each_number(c, to.shape(), from.shape(), [&](Index i, Index j) { to[i] = from[j]; });
   }
 }

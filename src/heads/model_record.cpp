@@ -71,7 +71,7 @@ Record attention_layout(const NamedAttention& found, Index longest) {
   return record;
 }
 
-/// Why a page cannot compute this model, or "".
+/// The reason why a page cannot compute this model, or "".
 std::string beyond_pages(Module& model, Index longest) {
   const NoGrad no_tape;
   for (const NamedAttention& found : attentions(model)) {
@@ -104,7 +104,7 @@ Index count_score_biases(Module& model, Index longest) {
   return count;
 }
 
-/// Seven decimals, a thousand times finer than what a page's own numbers are held to.
+/// Logits with seven decimals, a thousand times finer than the tolerance of a page's results.
 Record logit_rows(const Array& logits) {
   Record rows = Record::array();
   for (Index r = 0; r < logits.dim(0); ++r) {

@@ -1,4 +1,4 @@
-// Transplant, and distances between models of different layouts: all by matching blocks.
+// Transplant, and distances between models of different layouts, by matching blocks.
 #include "headroom/heads/transplant.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Tensors = std::map<std::string, Tensor>;
 
-/// All parameters but the empty ones: what is left of a projection when all its heads are gone.
+/// All parameters except empty ones, which remain of a projection when all its heads are removed.
 Tensors by_name(Module& module) {
   Tensors tensors;
   for (const auto& [name, tensor] : parameters(module)) {
@@ -65,7 +65,7 @@ void match_attention(const NamedAttention& from, const NamedAttention& to,
   }
 }
 
-/// Calls visit(from number, to number) for runs of equal length.
+/// Calls visit(start in from, start in to, length) for each pair of matching runs.
 template <class Visit>
 void for_each_pair_of_runs(const MatchingBlock& block, const Shape& from, const Shape& to,
                            Visit visit) {
@@ -195,7 +195,7 @@ void transplant_moments(const Optimizer& from, Optimizer& to) {
         kept, [&](const std::string& name) -> const Array& { return from.state(name).*moment; },
         [&](const std::string& name) -> Array& { return to.state(name).*moment; });
   }
-  for (const MatchingBlock& block : blocks) {  // step counts lie along the same axis
+  for (const MatchingBlock& block : blocks) {  // step counts are along the same axis
     const auto& source = from.state(block.from.name).steps;
     auto& target = to.state(block.to.name).steps;
     std::copy_n(source.begin() + block.from.begin, block.from.length(),

@@ -10,14 +10,14 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A text, and the output that the model is to have produced for it.
+/// An input text, and the output whose attention is recorded.
 struct AttentionQuestion {
   std::string input{};
-  std::optional<std::string> output{};  // left out: the model's own, decoded greedily
+  std::optional<std::string> output{};  // default: the model's output, decoded greedily
   Index write = 32;                     // most tokens that a language model generates
 };
 
-/// Runs the model on the input with its own output (or the given one), and keeps the attention
+/// Runs the model on the input with its output (or the given one), and records the attention
 /// weights of every live head. Works for every kind of model, in any layout, pruned or not:
 /// ```
 /// { "kind": "attend",

@@ -1,4 +1,4 @@
-// What this project is about: transplanting, weighing and removing heads.
+// Operations on heads: transplanting, measuring their importance, removing them.
 #pragma once
 
 #include "headroom/heads/attention_record.hpp"

@@ -1,4 +1,4 @@
-// Importance: how much the loss depends on each head, and how much it rises without it.
+// Importance: the sensitivity of the loss to each head, and its rise without the head.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A head with a number. Larger means more important, whatever the metric.
+/// The score of a head. Larger means more important in every metric.
 struct HeadScore {
   HeadId head;
   double score = 0;
@@ -26,7 +26,7 @@ using ProbedLoss = std::function<Tensor(HeadProbe& probe)>;
 class Sensitivity {
  public:
   explicit Sensitivity(Module& model);
-  /// Adds a batch of `examples` sequences. Evaluation mode is the caller's choice.
+  /// Adds a batch of `examples` sequences. The caller sets evaluation mode.
   void add(Index examples, const ProbedLoss& loss);
   /// In the order of live_heads(). Throws UsageError before the first batch.
   std::vector<HeadScore> scores() const;
@@ -39,14 +39,14 @@ class Sensitivity {
 };
 
 /// The cost of removing each live head alone: the rise of the loss when its gate is 0, averaged
-/// over examples. One forward pass for each head and batch, and one more; nothing is put on the
-/// tape.
+/// over examples. Takes one forward pass per batch, and one for each head and batch; nothing is
+/// recorded on the tape.
 class RemovalCost {
  public:
   static constexpr const char* in_words =
       "the mean rise of an unseen example's loss when only this head is switched off";
   explicit RemovalCost(Module& model);
-  /// Adds a batch of `examples` sequences. Evaluation mode is the caller's choice.
+  /// Adds a batch of `examples` sequences. The caller sets evaluation mode.
   void add(Index examples, const ProbedLoss& loss);
   /// In the order of live_heads(). Throws UsageError before the first batch.
   std::vector<HeadScore> scores() const;
@@ -57,7 +57,7 @@ class RemovalCost {
   Index examples_ = 0;
 };
 
-/// Scores of the same heads, added up (for heads that two models remove together). Throws
+/// Sum of two scores of the same heads (for heads that two models remove together). Throws
 /// UsageError when the heads differ.
 std::vector<HeadScore> added(const std::vector<HeadScore>& a, const std::vector<HeadScore>& b);
 

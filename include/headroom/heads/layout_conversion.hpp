@@ -14,7 +14,7 @@ inline namespace HEADROOM_PRECISION {
 ///
 /// * `pytorch` (torch.nn.MultiheadAttention): in_proj_weight [3nD, C] with query, key and value one
 ///   below the other, in_proj_bias [3nD], out_proj.weight [C, nD], out_proj.bias [C]. Where keys or
-///   values have a width of their own: q_proj_weight [nD, C], k_proj_weight [nD, Ck], v_proj_weight
+///   values have another width: q_proj_weight [nD, C], k_proj_weight [nD, Ck], v_proj_weight
 ///   [nD, Cv] in place of in_proj_weight.
 /// * `bert` (BertAttention of Hugging Face Transformers): three Linears, self.query.weight [nD, C],
 ///   self.query.bias [nD], likewise self.key and self.value, and output.dense.weight [C, nD],
@@ -29,7 +29,8 @@ enum class ForeignLayout { pytorch, bert, gpt2, summae };
 
 /// Which of the nD channels of a projection is channel d of the i-th live head: `blocked` i D + d,
 /// from splitting the axis into [n, D], as all implementations above do; `interleaved` d n + i,
-/// from splitting it into [D, n]. The same function when input and output projections agree.
+/// from splitting it into [D, n]. Both compute the same function when input and output projections
+/// agree.
 enum class HeadOrder { blocked, interleaved };
 
 /// The channel, of heads * head_dim, that holds feature d of head number `head`.
@@ -38,18 +39,18 @@ Index channel_of(HeadOrder order, Index head, Index d, Index heads, Index head_d
 using NamedArrays = std::map<std::string, Array>;
 
 /// The parameters of an attention (SeparateHeads or FusedHeads) in another layout, as copies.
-/// Heads that were removed are not there: the arrays hold the n live heads in ascending original
-/// order, which is what prune_heads of BERT and GPT-2 leaves. Without heads n = 0. Throws
-/// UsageError for an attention that the layout cannot hold: a SharedHead, biases in `summae` or
-/// their absence in `bert` and `gpt2`, keys or values of another width in `gpt2`.
+/// Removed heads are omitted: the arrays hold the n live heads in ascending original order, as
+/// after prune_heads of BERT and GPT-2. Without heads n = 0. Throws UsageError for an attention
+/// that the layout cannot hold: a SharedHead, biases in `summae` or their absence in `bert` and
+/// `gpt2`, keys or values of another width in `gpt2`.
 NamedArrays export_attention(Attention& attention, ForeignLayout layout,
                              HeadOrder order = HeadOrder::blocked);
 
-/// The same of the gradients. Throws UsageError also when a parameter has none.
+/// Exports the gradients in the same way. Throws UsageError also when a parameter has none.
 NamedArrays export_gradients(Attention& attention, ForeignLayout layout,
                              HeadOrder order = HeadOrder::blocked);
 
-/// Gives an attention (SeparateHeads or FusedHeads) the numbers of another implementation's,
+/// Copies another implementation's parameters into an attention (SeparateHeads or FusedHeads),
 /// exactly. `arrays` hold its live heads and nothing else: to read the weights of a pruned model,
 /// prune the same heads first. Nothing changes unless everything fits. Throws UsageError naming an
 /// array that is missing or left over, and for what export_attention cannot hold; ShapeError for

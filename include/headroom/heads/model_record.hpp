@@ -21,19 +21,19 @@ void round_to_half(Module& model);
 ///                   "head_dim": 16, "alive": [0, 2],
 ///                   "slices": [{"role": "query", "head": 2, "name": "in_proj_weight", "axis": 0,
 ///                               "begin": 16, "end": 32}],
-///                   "score_bias": {"shape": [4], "half": "..."}}] }   // where there is one
+///                   "score_bias": {"shape": [4], "half": "..."}}] }   // if there is one
 /// ```
 /// A score bias is over the original heads, slopes [H] or a table [H, longest, longest].
 /// The bytes are little-endian halves, row by row; a tied parameter is listed once, under the first
-/// of its names. The slices are those of Attention::head_slices(), so that a reader needs to
-/// know no layout. Throws as round_to_half().
+/// of its names. The slices are those of Attention::head_slices(), so that a reader does not depend
+/// on the layout. Throws as round_to_half().
 Record model_record(const SavedModel& saved);
 
-/// The same, with how far rounding the weights moved the model on the example of an
-/// attention_record(): "logits" [rows][symbols] of the rounded model, and "rounding", the maximum
-/// |difference| of a logit from the model's own. Rounds the model for good. For a model of more
-/// than `most_bytes` bytes of halves, or with weights beyond them, {"left_out": "the reason"}
-/// alone, also for attentions with parameters that are particular to their layout.
+/// The same, with the effect of rounding the weights on the example of an attention_record():
+/// "logits" [rows][tokens] of the rounded model, and "rounding", the maximum |difference| of a
+/// logit from the unrounded model's. The model stays rounded. Returns only {"left_out": "the
+/// reason"} for a model of more than `most_bytes` bytes of halves, with weights beyond their range,
+/// or with parameters that are particular to a layout.
 Record page_model_record(const SavedModel& saved, const Record& seen,
                          Index most_bytes = Index{4} << 20);
 

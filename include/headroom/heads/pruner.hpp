@@ -22,7 +22,7 @@ struct HeadChoice {
   std::vector<HeadScore> cost;        // of the same heads: see RemovalCost
 };
 
-/// Measures the model of now and chooses.
+/// Measures the current model and chooses heads.
 using HeadChooser = std::function<HeadChoice()>;
 
 /// Sensitivity of a learner's model on at most `examples` validation examples, and the cost of
@@ -32,14 +32,14 @@ std::vector<HeadScore> measured_sensitivity(Learner& learner, Index examples = 5
 std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples = 256);
 
 struct PrunerOptions {
-  GradualSchedule schedule;  // total 0: nothing is ever removed
+  GradualSchedule schedule;  // total 0: no head is removed
   Index keep = 0;            // live heads that every attention keeps
 };
 
 /// Chooses heads after step schedule.begin and then removes them from model and optimizer, after
 /// the update, as the schedule says. By default the least sensitive heads go first (see
-/// Sensitivity). Choice and progress are in the checkpoint, so that a resumed run removes the same
-/// heads at the same steps. Until the last one is gone, no step counts as the best (see
+/// Sensitivity). Choice and progress are stored in the checkpoint, so that a resumed run removes
+/// the same heads at the same steps. Until the last one is gone, no step counts as the best (see
 /// StepReport::settled).
 class Pruner : public StepPart, public Stateful {
  public:
@@ -50,7 +50,7 @@ class Pruner : public StepPart, public Stateful {
     double importance = 0;
     std::optional<double> cost = {};       // rise of the loss when only this head is removed
     std::optional<Index> removed_at = {};  // the step after whose update it was removed
-    std::optional<Index> turn = {};        // place in the order of removal; none: it stays
+    std::optional<Index> turn = {};        // index in the order of removal; none: it is kept
 
     HeadId id() const { return {kind, layer, head}; }
     template <class Visit>
@@ -65,18 +65,18 @@ class Pruner : public StepPart, public Stateful {
     }
   };
 
-  /// Learner and optimizer must outlive it. Throws UsageError for a schedule that is not one.
+  /// Learner and optimizer must outlive it. Throws UsageError for an invalid schedule.
   Pruner(Learner& learner, Optimizer& optimizer, const PrunerOptions& options);
-  /// With another way of choosing; the options' `keep` is then the chooser's business.
+  /// Uses another chooser, which is then responsible for a minimum of heads per attention.
   Pruner(Optimizer& optimizer, const GradualSchedule& schedule, HeadChooser chooser);
 
-  /// Chooses now, unless that was done before. after_update() does so when it is time.
+  /// Chooses now, unless heads were chosen before. after_update() calls it at the scheduled step.
   void choose();
   bool chosen() const { return !heads_.empty(); }
   /// All heads that were alive when the choice was made, in the order of HeadId; empty before.
   const std::vector<Head>& heads() const { return heads_; }
-  /// Enters them into the record of a run: each head with its importance for `model`, and the
-  /// number of live heads over the steps up to `steps`. Changes nothing when nothing was chosen.
+  /// Adds the heads to the record of a run: each head with its importance for `model`, and the
+  /// number of live heads over the steps up to `steps`. Does nothing if no heads were chosen.
   void describe(RunRecord& run, const std::string& model, Index steps) const;
 
   void after_update(StepReport& report) override;

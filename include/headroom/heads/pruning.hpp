@@ -9,9 +9,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// How many heads are removed by a training step: from none at `begin` to `total` at `end`, many at
-/// first and few at last, s_t = s_f + (s_i - s_f) (1 - (t - t_0) / (n dt))^3 with s_i = 0. Zhu
-/// and Gupta 2017, equation 1. A function of the step alone, so it needs no place in a checkpoint.
+/// Number of heads removed by a training step: from none at `begin` to `total` at `end`, many at
+/// first and few at the end, s_t = s_f + (s_i - s_f) (1 - (t - t_0) / (n dt))^3 with s_i = 0. Zhu
+/// and Gupta 2017, equation 1. It depends on the step only, so checkpoints do not store it.
 struct GradualSchedule {
   Index begin = 0;  // t_0: the last step with all heads
   Index end = 1;    // the first step with `total` heads removed

@@ -12,22 +12,22 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A range of a parameter of one model and the range of the other's that plays the same part. Both
-/// have the same axis and length.
+/// A range of a parameter of one model and the corresponding range of the other's. Both have the
+/// same axis and length.
 struct MatchingBlock {
   BlockPart from, to;
-  bool key_bias = false;  // has no effect on the function; compared apart
+  bool key_bias = false;  // has no effect on the function; compared separately
 };
 
-/// How the parameters of two models that differ only in the layout of their heads correspond, block
-/// by block: the heads' by role and original number, everything else by name. Works both ways
-/// between SeparateHeads and FusedHeads, and between equal layouts. Throws UsageError naming the
-/// attention or parameter that has no counterpart, ShapeError for one of another shape.
+/// Matches the parameters of two models that differ only in the layout of their heads, block by
+/// block: those of heads by role and original number, all others by name. Works both ways between
+/// SeparateHeads and FusedHeads, and between equal layouts. Throws UsageError naming the attention
+/// or parameter that has no counterpart, ShapeError for one of another shape.
 std::vector<MatchingBlock> matching_blocks(Module& from, Module& to);
 
 /// Makes `to` the same function as `from`, exactly: copies every parameter block by block.
 void transplant(Module& from, Module& to);
-/// Copies gradients in the same way; parameters without one leave none.
+/// Copies gradients in the same way. A missing gradient stays missing in the other model.
 void transplant_gradients(Module& from, Module& to);
 
 /// Copies moments and step counts in the same way, so that training goes on in the other layout as
@@ -40,8 +40,8 @@ void copy_blocks(const std::vector<MatchingBlock>& blocks,
                  const std::function<const Array&(const std::string&)>& source,
                  const std::function<Array&(const std::string&)>& target);
 
-/// How far apart two models are: max |difference| / max |value| of the worst parameter (a
-/// parameter being a block as above), key biases apart.
+/// Distance of two models: the maximum over all blocks (as above) of max |difference| / max
+/// |value|, with key biases separate.
 struct Distance {
   double largest = 0;   // of all blocks but the key biases
   double key_bias = 0;  // of the key biases
