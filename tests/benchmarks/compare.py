@@ -5,11 +5,11 @@
                                 [--only step|inference|memory] [--python PYTHON] [--program PATH]
                                 [--blas LIBRARY] [--out FILE]
 
-Every round runs each side once, in turn, each in a process of its own; a table shows the median of
+Every round runs each side once, in turn, each in a separate process; a table shows the median of
 the rounds' medians and the least time of all. PYTHON is an interpreter that has PyTorch (default:
 the first of this one and python3 that does); without one, the columns of PyTorch stay empty. The
 floor is gemm_floor.cpp beside this file: the matrix products alone, compiled here against OpenBLAS.
-LIBRARY takes OpenBLAS's place in our program and in the floor, for example MKL's libmkl_rt.so.2.
+LIBRARY replaces OpenBLAS in our program and in the floor, for example MKL's libmkl_rt.so.2.
 """
 import argparse
 import json

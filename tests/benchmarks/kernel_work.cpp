@@ -1,5 +1,5 @@
-// Each kernel once, on the sizes of a small model: what the guard of instruction counts runs under
-// callgrind. A function named measured_NAME is what is counted.
+// Runs each kernel once, on the sizes of a small model, under callgrind, for the guard of
+// instruction counts. Instructions are counted in functions named measured_NAME.
 #include <cstdio>
 #include <vector>
 

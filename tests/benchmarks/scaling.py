@@ -5,7 +5,7 @@
 
 Prints the tables of docs/performance.md; --svg draws them (needs matplotlib). An exponent is the
 slope in log-log of the largest three sizes of a sweep. Memory is the pool's peak: weights,
-gradients, moments and what the step keeps.
+gradients, moments and the arrays that the step keeps.
 """
 import argparse
 import json
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SWEEPS = {  # what grows: its sizes, and the other sizes
+SWEEPS = {  # the varied size: its values, and the other sizes
     "length": ([64, 128, 256, 512, 1024, 2048], dict(width=128, heads=4, layers=2, batch=1)),
     "width": ([64, 128, 256, 512, 1024], dict(length=128, heads=4, layers=2, batch=4)),
     "layers": ([1, 2, 4, 8, 16], dict(length=128, width=128, heads=4, batch=4)),
@@ -34,8 +34,8 @@ def run_once(program, sizes):
 
 
 def measure(program, name, sizes, others, rounds):
-    """For each size, (median of the rounds' times, peak). Sizes take turns: whatever slows the
-    machine for a while meets all of them."""
+    """For each size, (median of the rounds' times, peak). Sizes are measured in turn, so
+    that other load on the machine affects all of them."""
     found = [[run_once(program, {**others, name: size}) for size in sizes] for _ in range(rounds)]
     return [(statistics.median(ms for ms, _ in points), points[0][1]) for points in zip(*found)]
 

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-CASES = {  # layers, heads, width, length, batch, symbols
+CASES = {  # layers, heads, width, length, batch, vocabulary size
     "nano": (4, 4, 128, 64, 12, 65),
     "small": (6, 8, 256, 128, 8, 256),
     "medium": (6, 8, 512, 256, 4, 512),
@@ -82,7 +82,7 @@ def training_step(case):
 
 
 def times_of(work, warm_up, repetitions):
-    """Milliseconds: the median and the least, after a fifth of a second at least of warming up."""
+    """Milliseconds: the median and the least, after at least 0.2 s of warm-up."""
     warm = time.perf_counter() + 0.2
     while warm_up > 0 or time.perf_counter() < warm:
         work()
@@ -137,7 +137,7 @@ def resident(key):
 
 
 def memory(case, options):
-    """What four steps need beside weights, gradients and both moments, as `bench memory` does."""
+    """Memory of four steps without weights, gradients and moments, as in `bench memory`."""
     _, tiny = training_step((1, 1, 8, 4, 1, 4))
     tiny()
     before = resident("VmRSS")

@@ -36,7 +36,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 
 def place(path):
-    """Where a file lives: (kind, folder), kind one of public, private, tests, examples, ..."""
+    """The location of a file: (kind, folder), kind one of public, private, tests, examples, ..."""
     parts = path.split("/")
     if parts[0] == "include":
         return "public", parts[2] if len(parts) > 3 else ""
@@ -46,7 +46,7 @@ def place(path):
 
 
 def target_of(root, path, name):
-    """What an #include "name" means, as a path relative to root; None for what is not ours."""
+    """The path of an #include "name" relative to root; None for headers that are not ours."""
     top = path.split("/")[0]
     candidates = ["include/" + name, "src/" + name]
     if top in ("tests", "examples", "chapters"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every rule of the checks is broken once, in a copy of the tree, and the check must say so.
+"""Breaks every rule of the checks once, in a copy of the tree; the check must report each fault.
 
 usage: planted_faults.py ROOT COMPILER
 """
@@ -15,7 +15,7 @@ from sources import TOP_FOLDERS
 HERE = os.path.dirname(os.path.abspath(__file__))
 HEADER = "// A planted header.\n#pragma once\n"
 
-# (check, file that is made or added to, text, what the check must say)
+# (check, file that is made or added to, text, message that the check must print)
 PLANTED = [
     ("floors", "src/base/rng.cpp", '#include "headroom/ops/ops.hpp"\n', "upward"),
     ("floors", "include/headroom/array/pool.hpp", '#include "headroom/nn/linear.hpp"\n', "upward"),
@@ -84,7 +84,7 @@ def run(check, root, compiler):
 
 
 def plant(root, path, text):
-    """Adds the text at the end of the file; returns what undoes it."""
+    """Adds the text at the end of the file; returns what is needed to undo it."""
     full = os.path.join(root, path)
     os.makedirs(os.path.dirname(full), exist_ok=True)
     before = None

@@ -1,4 +1,4 @@
-"""What the checks of the house share: the list of our files, and how a finding is told."""
+"""Common code of the checks: the list of our files, and the output of findings."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ CODE = (".hpp", ".cpp")
 
 
 def files(root, suffixes, folders=TOP_FOLDERS):
-    """The files below the folders whose names end so, as sorted paths relative to root."""
+    """The files below the folders with one of the endings, as sorted paths relative to root."""
     found = []
     for folder in folders:
         for path, _, names in os.walk(os.path.join(root, folder)):

@@ -1,4 +1,4 @@
-// What a user can type wrong gets one line that helps, and the exit code of its kind.
+// Every usage error gives one helpful line and the exit code of its kind.
 #include <algorithm>
 
 #include "support/catch.hpp"
@@ -25,7 +25,7 @@ Finished headroom_program(std::vector<std::string> arguments, const std::string&
   return run_process(arguments, {}, folder);
 }
 
-/// A folder with a run, broken ones, and files that stand in the way.
+/// Prepares a folder with a run, broken runs, and existing files.
 void prepare(const TemporaryFolder& folder) {
   const auto make = [&](const char* name) { std::filesystem::create_directories(folder / name); };
   for (const char* name : {"run", "empty", "broken_line", "broken_config", "broken_records",

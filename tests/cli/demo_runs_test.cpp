@@ -33,7 +33,7 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
        {std::optional(same.forward), same.parameter_gradient, same.input_gradient}) {
     CHECK(part.value() <= same.tolerance.value());
   }
-  CHECK(same.input_gradient.value() > 0);  // compared, and rounded differently
+  CHECK(same.input_gradient.value() > 0);  // was compared, and rounding differs
 
   Index steps = 0;
   CHECK(job.learn([&](const auto& progress) {
@@ -62,7 +62,7 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   }));
   CHECK(whole_steps == 14);
 
-  // Before removal, as long with all heads, after removal: in this order.
+  // In this order: before removal, as many steps with all heads, after removal.
   const std::vector<ComparisonRow>& rows = job.record().before_after;
   REQUIRE(rows.size() == 3);
   CHECK(rows[0].label == "after 12 steps");
@@ -98,7 +98,7 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   CHECK(largest_gone <= smallest_kept);
   for (const HeadRecord& head : job.record().heads) CHECK(head.cost.has_value());
 
-  // Telemetry counts the steps of all parts; a head is in it as long as it lives.
+  // Telemetry counts the steps of all parts; a head is in it until its removal.
   std::vector<Index> measured;
   for (const TelemetryLine& line : job.record().telemetry) {
     measured.push_back(line.step);
@@ -135,7 +135,7 @@ TEST_CASE("the same seed gives the same records to the bit") {
 TEST_CASE(
     "without removal, the model goes on as if it had never stopped, on the pruned one's data") {
   DemoSetup setup = small_demo();
-  setup.remove = 0;  // then both runs are the same one
+  setup.remove = 0;  // then both runs are the same
   const TemporaryFolder folder;
   DemoRuns job(setup, folder.path());
   std::vector<double> losses, whole;

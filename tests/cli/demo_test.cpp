@@ -1,5 +1,4 @@
-// The demo as a user runs it, whole: its figures, and its page in a browser. Takes about a
-// minute.
+// The whole demo as a user runs it: its figures, and its page in a browser. Takes about a minute.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -28,12 +27,12 @@ TEST_CASE("the demo keeps its promises, and its page is drawn") {
   CHECK(summary.at("heads_alive") == 12);
   CHECK(summary.at("exact_match_before").get<double>() >= 0.99);
   CHECK(summary.at("exact_match_after").get<double>() >= 0.97);
-  // The same model trained as long with all heads is shown beside both.
+  // The same model trained for as many steps with all heads is shown beside both.
   CHECK_THAT(demo.out, Contains("after 1750 steps, all heads") && Contains("Trained as long, "));
   CHECK(summary.at("before_after").size() == 3);
   CHECK(summary.at("exact_match_as_long").get<double>() >= 0.97);
   for (const char* cost : {"step_ms_before", "step_ms_after"}) {
-    CHECK(summary.at(cost).get<double>() > 0);  // how long is a benchmark's question
+    CHECK(summary.at(cost).get<double>() > 0);  // the benchmarks check the time itself
   }
   constexpr double tolerance = 2e-6;  // of float
   for (const char* difference : {"forward", "parameter_gradient", "input_gradient"}) {

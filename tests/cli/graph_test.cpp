@@ -1,4 +1,4 @@
-// `headroom graph`: a picture for each layout that holds its whole tape, and all beside each other.
+// `headroom graph`: a picture of each layout's whole tape, and one of all side by side.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ int count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// Every element that is opened is closed, in order: what a reader of XML asks first.
+/// Returns true if every element that is opened is closed, in order, as XML requires.
 bool well_formed(const std::string& xml) {
   std::vector<std::string> open;
   for (std::size_t at = 0; (at = xml.find('<', at)) != std::string::npos;) {
@@ -75,7 +75,8 @@ TEST_CASE("graph writes the text of every layout's tape without Graphviz") {
   CHECK_THAT(separate, Contains("query.2.weight\\n[4, 12]"));
   CHECK_THAT(fused, Contains("in_proj_weight\\n[36, 12]") && Contains("[2, 5, 36]"));
   CHECK_THAT(shared, Contains("queries.weight\\n[4, 4]"));
-  // A head has one colour in all of them: its own matrix here, a stripe of each third there.
+  // A head has one colour in all pictures: its own matrix if separate, a stripe of each third if
+  // fused.
   const auto fill_of = [](const std::string& text, const std::string& name) {
     const std::size_t colour = text.find("fillcolor=\"", text.find("\"" + name + "\\n")) + 11;
     return text.substr(colour, text.find('"', colour) - colour);

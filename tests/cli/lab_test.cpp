@@ -86,7 +86,7 @@ TEST_CASE("both precisions stand on one page") {
 }
 
 TEST_CASE("lab all runs everything, with a page for each and one that links them", "[long]") {
-  if (sanitized) return;  // every experiment runs in the tests of its own floor
+  if (sanitized) return;  // tests/lab runs every experiment
   const TemporaryFolder folder;
   const Finished finished = lab(
       {"all", "--width", "24", "--heads", "4", "--out", "run", "--precision", own}, folder.path());

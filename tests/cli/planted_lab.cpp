@@ -1,4 +1,4 @@
-// The program with one more experiment, whose second claim does not hold: what a broken claim does.
+// The program with one more experiment, whose second claim does not hold, to test broken claims.
 #include "cli/program.hpp"
 #include "headroom/lab/experiment.hpp"
 

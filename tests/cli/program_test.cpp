@@ -1,4 +1,4 @@
-// What the program does when it is asked rightly.
+// The program with correct arguments.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -74,7 +74,7 @@ TEST_CASE("report writes the page of a run, over its own old page, elsewhere onl
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "runs/one");
   folder.file("runs/one/config.json", "{}");
-  folder.file("runs/one/checkpoint.safetensors", "");  // report does not look into it
+  folder.file("runs/one/checkpoint.safetensors", "");  // report does not read it
   folder.file("runs/one/metrics.jsonl",
               "{\"step\": 1, \"loss\": 2.0}\n{\"step\": 2, \"loss\": 1.0}\n");
   const std::vector<std::string> chart = {"HEADROOM_CHART_JS=" +
@@ -181,7 +181,7 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
   CHECK_THAT(encoded.out, Contains("nano"));
 }
 
-#ifndef __clang__  // whose OpenMP has a setting of another name
+#ifndef __clang__  // clang's OpenMP has another setting
 TEST_CASE("threads spin for a short time only, unless the user says for how long") {
   const std::string call = " OMP_DISPLAY_ENV=verbose " + std::string(HEADROOM_PROGRAM) + " doctor";
   const auto settings = [&](const std::string& environment) {

@@ -1,5 +1,5 @@
-// Training runs that remove heads, as a user starts, stops and resumes them: what a stop must not
-// change, what choosing heads must not change, and the numbers of one run.
+// Training runs that remove heads, as a user starts, stops and resumes them. Neither a stop nor the
+// choice of heads may change the results; the numbers of one run are fixed.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -24,7 +24,7 @@ Finished stop_when_measured(const std::string& pattern, const std::vector<std::s
   return run_process({"sh", "-c", command}, {}, folder.path());
 }
 
-/// The number behind the first "step " of a text; 0 when there is none.
+/// The number after the first "step " of a text; 0 if there is none.
 int step_in(const std::string& text) {
   const std::size_t found = text.find("step ");
   return found == std::string::npos ? 0 : std::stoi(text.substr(found + 5));
@@ -63,9 +63,8 @@ TEST_CASE("a run stopped between two removals and after the last one continues t
   CHECK(summary["heads_alive"] == 18);
   CHECK(summary["heads"].size() == 24);
   CHECK(summary["heads"][0]["cost"].is_number());
-  // So untrained a model answers nothing right: the first evaluation without the removed heads, at
-  // the very step at which the last one goes, stays the best. A run that forgets it at a stop finds
-  // another.
+  // The untrained model gets no answer right, so the first evaluation after the last removal, at
+  // the same step, stays the best. A run that loses it at a stop finds another one.
   CHECK(summary["best_step"] == 250);
 
   const Finished between = stop_when_measured("\"heads_alive\":23", parts, "INT", folder);
@@ -149,8 +148,8 @@ TEST_CASE("choosing heads leaves the training as it is until the first of them i
     if (head["removed_at"].is_null() && left > 2) CHECK(head["importance"].get<double>() >= before);
   }
 
-  // Nothing is answered right, so the first evaluation stays the best; its model is the one that
-  // the test set is for.
+  // No answer is right, so the first evaluation stays the best; its model is evaluated on the test
+  // set.
   CHECK(plain["best_step"] == 20);
   CHECK(run("short", "20", {})["test"] == plain["test"]);
 }
@@ -168,7 +167,7 @@ TEST_CASE("a run with every setting given has the losses that it always had") {
       "20",    "--evaluate-every", "20",       "--telemetry",  "0",    "--out",
       "run"};
   REQUIRE(headroom_program(arguments, folder).code == 0);
-  // As the first version computed them, in double.
+  // Values of the first version, in double.
   const std::vector<std::pair<double, double>> loss_and_norm = {
       {3.3546330189158984, 0.5141662214983763},
       {3.3217759916466263, 0.4169593212249794},

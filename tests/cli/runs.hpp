@@ -1,4 +1,4 @@
-// Training runs of the program, and what they leave behind.
+// Training runs of the program, and the files that they write.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ inline std::string content(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// The steps of the lines that are about heads; each has a number for all that lived.
+/// The steps of the telemetry lines, each of which has a value for every live head.
 inline std::vector<int> steps_with_heads(const std::filesystem::path& metrics) {
   std::vector<int> steps;
   std::ifstream lines(metrics);

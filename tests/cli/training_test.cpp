@@ -1,5 +1,5 @@
-// demo, train, translate and sample as a user runs them: what they leave behind, what they refuse,
-// how they stop and go on.
+// demo, train, translate and sample as a user runs them: the files they write, the errors they
+// report, how they stop and resume.
 #include <algorithm>
 
 #include "cli/runs.hpp"

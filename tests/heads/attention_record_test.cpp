@@ -1,4 +1,4 @@
-// What the heads look at: the maps are those of the model, the answer is what it writes.
+// The record of attention: the maps are those of the model, the answer is its output.
 #include "headroom/heads/attention_record.hpp"
 
 #include <cmath>
@@ -34,7 +34,7 @@ TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own gre
       test::small_saved_model(test::small_config(ModelKind::seq2seq, layout), removed);
   const Record record = attention_record(saved, {.input = "abca"});
 
-  // Greedy decoding by hand: the whole target anew for every token.
+  // Greedy decoding by hand, which recomputes the whole target for every token.
   const Seq2Seq& model = saved.seq2seq();
   const NoGrad quiet;
   const Ids source({1, 4}, {4, 5, 6, 4}), lengths({1}, {4});
@@ -112,7 +112,7 @@ TEST_CASE("a language model's text is the input and its output, each token after
   CHECK(!record["example"].contains("source"));
   for (const Record& map : record["example"]["maps"]) {
     CHECK(map["kind"] == "decoder");
-    CHECK(map["rows"][0][1] == 0.0);  // nothing looks ahead
+    CHECK(map["rows"][0][1] == 0.0);  // causal: no weight on later tokens
   }
   // There is room for 12 positions; the last token needs none.
   CHECK(attention_record(saved, {.input = "abcd"})["answer"]["text"].get<std::string>().size() ==

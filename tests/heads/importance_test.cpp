@@ -21,7 +21,7 @@ ModelConfig small_model() {
   config.block.width = 8;
   config.block.heads = 4;
   config.block.hidden = 12;
-  config.block.activation = Activation::gelu;  // no kinks for the differences to cross
+  config.block.activation = Activation::gelu;  // smooth, for finite differences
   config.layers = 2;
   config.source_symbols = 9;
   config.longest = 8;
@@ -87,7 +87,7 @@ TEST_CASE("what removing a head costs is the rise of the loss of a model without
   const auto model = model_without({first});
   RemovalCost cost(*model);
   CHECK_THROWS_AS(cost.scores(), UsageError);
-  for (int times = 0; times < 2; ++times) {  // a mean does not grow with the batches
+  for (int times = 0; times < 2; ++times) {  // a mean does not depend on the number of batches
     cost.add(3, [&](HeadProbe& probe) { return loss_of(*model, ids, labels, probe); });
   }
   const std::vector<HeadScore> scores = cost.scores();
@@ -124,9 +124,9 @@ TEST_CASE("measuring importance leaves no gradient in the model, and changes no 
   RemovalCost cost(model);
   cost.add(1, loss);
   check_untouched();
-  CHECK(grad_enabled());  // a measurement without gradients ends with them switched on again
+  CHECK(grad_enabled());  // gradients are enabled again afterwards
 
-  // Gradients of another loss that are there before do not count.
+  // Existing gradients of another loss have no effect.
   HeadProbe probe;
   loss(probe).backward();
   Sensitivity again(model);

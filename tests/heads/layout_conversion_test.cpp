@@ -1,5 +1,5 @@
-// Conversion to the layouts of other implementations: every number stands where that implementation
-// reads it, computing there as it does gives the same output, and the way back loses nothing.
+// Conversion to the layouts of other implementations: every parameter is where that implementation
+// reads it, computing as it does gives the same output, and converting back loses nothing.
 #include "headroom/heads/layout_conversion.hpp"
 
 #include <cmath>
@@ -45,7 +45,7 @@ void check_same_arrays(const NamedArrays& actual, const NamedArrays& expected) {
   }
 }
 
-/// A number that says where it belongs: role, original head, channel, input (or output) index.
+/// A value that encodes its location: role, original head, channel, input (or output) index.
 Real code(HeadRole role, Index head, Index channel, Index other) {
   return static_cast<Real>(1000 * static_cast<Index>(role) + 100 * head + 10 * channel + other);
 }
@@ -64,8 +64,8 @@ void fill_with_codes(Attention& attention) {
   test::set_head_values(attention, blocks);
 }
 
-/// What another implementation computes from its arrays: plain loops in double over one sequence
-/// x [T, C] of self-attention, with projections as it applies them.
+/// The attention of another implementation, from its arrays, in plain loops in double over one
+/// sequence x [T, C] of self-attention, with projections as it applies them.
 class ForeignAttention {
  public:
   ForeignAttention(NamedArrays arrays, ForeignLayout layout, HeadOrder order, Index heads,
@@ -109,7 +109,7 @@ class ForeignAttention {
   }
 
  private:
-  /// Outputs [first, first + out) of x W^T + b, or of x W + b where that is the layout's way.
+  /// Outputs [first, first + out) of x W^T + b, or of x W + b if the layout stores it so.
   std::vector<double> project(const std::vector<double>& x, Index time, const char* weight,
                               const std::string& bias, Index first, Index out) const {
     const Array& w = arrays_.at(weight);
@@ -166,7 +166,7 @@ class ForeignAttention {
 }  // namespace
 
 TEST_CASE("every number stands where the other implementation keeps it, blocked and interleaved") {
-  // Heads 0 and 2 of three live on, so that position and original number differ.
+  // Heads 0 and 2 of three are kept, so that position and original number differ.
   for (const Layout ours : convertible) {
     for (const HeadOrder order : head_orders) {
       INFO(name_of(ours) << ", " << name_of(order));

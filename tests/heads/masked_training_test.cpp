@@ -1,4 +1,4 @@
-// A masked and a compact model stay the same function while they train.
+// A masked and a compact model remain the same function during training.
 #include <cmath>
 
 #include "headroom/nn/transformer.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index head_count = 6;
 
-/// One encoder layer with its optimizer, and with gates when it plays the masked part.
+/// One encoder layer with its optimizer, and with gates if it is the masked one.
 struct Learner {
   Learner(Layout layout, unsigned set) {
     BlockConfig config;
@@ -34,7 +34,7 @@ struct Learner {
     }
   }
 
-  /// One step towards y; the loss before it.
+  /// Trains one step towards y; returns the loss before it.
   Real step(const Tensor& x, const Tensor& y) {
     optimizer->zero_grad();
     const Tensor loss = squared_error((*layer)(x, AttentionMask::causal(), &probe), y);
@@ -67,7 +67,7 @@ TEST_CASE("masked equals compact through 20 optimizer steps, for all 63 sets of 
     for (unsigned set = 1; set < 64; ++set) {
       INFO(name_of(layout) << ", set " << set);
       Learner masked(layout, set), compact(layout, set);
-      for (int step = 0; step < 3; ++step) {  // moments are not zero when the heads go
+      for (int step = 0; step < 3; ++step) {  // moments are not zero when the heads are removed
         masked.step(x, y);
         compact.step(x, y);
       }
@@ -84,15 +84,15 @@ TEST_CASE("masked equals compact through 20 optimizer steps, for all 63 sets of 
         CHECK(std::abs(a - b) <= same_function * std::abs(a));
       }
 
-      // The heads that stayed; without any, nothing uses the projections that SharedHead keeps.
+      // The kept heads; if there are none, nothing uses the projections that SharedHead keeps.
       const HeadBlocks expected = head_values(*masked.layer->self_attn);
       for (const auto& [place, block] : head_values(*compact.layer->self_attn)) {
-        if (place.first == HeadRole::key_bias) continue;  // noise that Adam makes steps of
+        if (place.first == HeadRole::key_bias) continue;  // rounding noise, which Adam amplifies
         if (place.second == HeadSlice::of_all && set == 63) continue;
         INFO("role " << static_cast<int>(place.first) << ", head " << place.second);
         CHECK_THAT(block, same_numbers(expected.at(place), same_function));
       }
-      // All else; the norm before an attention without heads has no effect either.
+      // All other parameters; the norm before an attention without heads has no effect either.
       const auto left = parameters(*masked.layer), right = parameters(*compact.layer);
       for (const auto& [name, tensor] : right) {
         if (name.starts_with("self_attn.") || (set == 63 && name.starts_with("norm1."))) continue;

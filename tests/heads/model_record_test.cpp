@@ -1,4 +1,5 @@
-// A model as a record: every parameter is there to the bit of its half, and too large ones are not.
+// A model as a record: every parameter is stored exactly in half precision, and too large ones are
+// rejected.
 #include "headroom/heads/model_record.hpp"
 
 #include <cmath>

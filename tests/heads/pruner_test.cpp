@@ -1,4 +1,5 @@
-// Pruner: which heads it chooses, when they go, and that a resumed run goes on removing them.
+// Pruner: which heads it chooses, when it removes them, and that a resumed run continues the
+// removal.
 #include "headroom/heads/pruner.hpp"
 
 #include <set>

@@ -193,7 +193,7 @@ TEST_CASE("training goes on in the other layout as it would have in this one, mo
     optimizer.step(1e-3);
   };
   for (int i = 0; i < 4; ++i) step(separate, first);
-  step(fused, second);  // what it remembers must be replaced, its step count too
+  step(fused, second);  // its moments and step count must be replaced
   first.apply(prune(separate, std::vector<HeadId>{{AttentionKind::cross, 0, 1}}));
   second.apply(prune(fused, std::vector<HeadId>{{AttentionKind::cross, 0, 1}}));
   transplant(separate, fused);

@@ -1,4 +1,4 @@
-// clipping: norms, and what is left of quiet heads, from gradients by finite differences.
+// clipping: norms, and the share that the other heads keep, from gradients by finite differences.
 #include <cmath>
 
 #include "lab/plain_layer.hpp"
@@ -63,7 +63,7 @@ TEST_CASE("clipping reports norms and shares that finite differences give") {
     of_tensors.push_back(std::sqrt(std::max(in, out)));
     of_projections.push_back(std::sqrt(projection));
     of_heads.push_back(std::sqrt(head));
-    // The limit is 1.001 times the norm before head 0 became 100 times as loud.
+    // The limit is 1.001 times the norm before head 0's gradient became 100 times larger.
     const double after = std::sqrt(all + (100.0 * 100 - 1) * loud);
     kept.push_back((1.001 * std::sqrt(all) + 1e-6) / (after + 1e-6));
   }

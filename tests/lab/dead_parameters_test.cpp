@@ -32,7 +32,7 @@ TEST_CASE("dead-parameters reports the gradients of the biases that finite diffe
     };
     query.push_back(largest(0));
     value.push_back(largest(2));
-    CHECK(largest(1) < 1e-9);  // of differences: zero but for their own rounding
+    CHECK(largest(1) < 1e-9);  // of finite differences: zero except rounding
   }
   for (const Record& row : block_with(record, "dL/db_K")["rows"]) {
     CHECK(in_words(row[1]) == mean_interval(query).text());

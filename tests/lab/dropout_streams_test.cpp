@@ -1,4 +1,5 @@
-// dropout-streams: masks against the numbers of their addresses, and shares counted by hand.
+// dropout-streams: masks compared with the random numbers at their addresses, and shares counted by
+// hand.
 #include <cmath>
 
 #include "lab/lab_support.hpp"
@@ -64,7 +65,7 @@ TEST_CASE("dropout-streams emulates what a sequence without addresses does") {
   CHECK(std::abs(lab_test::measured(record, "the other layout, p = 0.5") - mean) < 1e-12);
   const Record& rows = lab_test::block_with(record, "share that moves")["rows"];
   REQUIRE(rows.size() == 9);
-  CHECK(rows[0][2] == 1 - 2.0 / (batch * heads));  // the first and the last block stay
+  CHECK(rows[0][2] == 1 - 2.0 / (batch * heads));  // the first and the last block keep their index
   CHECK(rows[0][4] == 2 * 0.1 * 0.9);
-  CHECK(rows[6][2] == 1);  // separate heads: all behind the removed one move
+  CHECK(rows[6][2] == 1);  // separate heads: all after the removed one change their index
 }

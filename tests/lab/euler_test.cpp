@@ -1,4 +1,5 @@
-// euler: one head's numbers against a plain forward pass in which one thing is stretched.
+// euler: one head's terms against finite differences of a plain forward pass with one factor
+// scaled.
 #include <cmath>
 
 #include "headroom/nn/fused_heads.hpp"
@@ -9,8 +10,8 @@ using namespace lab_test;
 
 namespace {
 
-/// The slope of <cotangent, y> when head 0 is stretched: its output by `out`, its scores by
-/// `score`. Causal attention with gates, in plain loops.
+/// <cotangent, y> with head 0 scaled: its output by `out`, its scores by `score`. Causal attention
+/// with gates, in plain loops.
 double loss(FusedHeads& layer, const Array& x, const Array& cotangent, const Array& gates,
             double out, double score) {
   const Index batch = x.dim(0), tokens = x.dim(1), width = x.dim(2);
@@ -93,7 +94,7 @@ TEST_CASE("euler covers every layout, mask and kind of gate, and has rows withou
     ++tables;
     CHECK(block["rows"].size() == 5 * 4);
     for (const Record& row : block["rows"]) {
-      CHECK(row[2].is_null() == (row[1] == "none"));  // no gates, no equation of theirs
+      CHECK(row[2].is_null() == (row[1] == "none"));  // without gates their equation is missing
     }
   }
   CHECK(tables == 3);

@@ -1,5 +1,4 @@
-// What all experiments share: the registry, sizes, claims, both precisions in one
-// record.
+// The common part of all experiments: the registry, sizes, claims, both precisions in one record.
 #include <cmath>
 #include <limits>
 
@@ -26,7 +25,7 @@ Experiment breaking() {
   return e;
 }
 
-/// The record of a run as the other precision would have it.
+/// The record of a run as if made in the other precision.
 LabRecord as_other(LabRecord record) {
   const std::string other = is_double ? "float" : "double";
   record.precisions = {other};
@@ -49,7 +48,7 @@ TEST_CASE("every experiment has a name of its own, a text, a question and admiss
     names.push_back(e.name);
     const bool asked = std::string(e.group()) == "asked on forums and in courses";
     CHECK(asked != e.asked_in.empty());
-    CHECK(asked == (names.size() <= 6));  // what is asked comes first
+    CHECK(asked == (names.size() <= 6));  // asked questions come first
     CHECK_FALSE(e.question.empty());
     CHECK_FALSE(e.computed.empty());
     CHECK_FALSE(e.formulas.empty());
@@ -92,7 +91,7 @@ TEST_CASE("a claim that does not hold is reported with its number, and there is 
   CHECK_THAT(failed[1], Contains("not a number") && Contains("must be in [0, 1]"));
   CHECK_THAT(words(record.answer),
              Contains("does not support an answer") && !Contains("It holds."));
-  // JSON, in which NaN becomes null, says the same.
+  // JSON, in which NaN becomes null, gives the same result.
   CHECK(lab_test::failed_claims_of(Record::parse(json_of(record).dump())) == failed);
 }
 

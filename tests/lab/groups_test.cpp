@@ -1,4 +1,4 @@
-// groups: what decays and what the tape keeps, against counts made by hand.
+// groups: decayed elements and the arrays kept by the tape, compared with counts by hand.
 #include "lab/lab_support.hpp"
 
 using namespace headroom;
@@ -24,7 +24,7 @@ TEST_CASE("groups counts what decays under each rule") {
   // ".bias" misses in_proj_bias, ".weight" misses in_proj_weight.
   decays(2, matrices, matrices + 3 * width, 3 * width);
   decays(3, matrices, square, 3 * square);
-  // A head's matrix has 48 of 144 numbers; only the output's is as large as C^2.
+  // A head's matrix has 48 of 144 elements; only the output's has C^2.
   decays(4, square, matrices, 3 * square);
 
   const auto answer = [](const Record& of) { return lab_test::in_words(of["answer"]); };
@@ -51,13 +51,13 @@ TEST_CASE("groups counts the tape of each layout") {
       CHECK(row[3] == operations);
       CHECK(row[4] == operations + leaves + 1);  // and x
       // Each operation has an arrow from each of its inputs, x, weights, biases and heads; the
-      // attention of the fused layout has its one source three times.
+      // attention of the fused layout has its one input three times.
       const Index arrows = fused    ? 3 + 3 + 3
                            : listed ? 3 * h * 3 + 3 * h + h + 3
                                     : 3 * (1 + 2 * h) + 3 + 3;
       CHECK(row[5] == arrows);
-      // Query, key, value and the heads' outputs, a number per row of weights, a length for each
-      // query; in blocks that may be larger.
+      // Query, key, value and the heads' outputs, one value per row of weights, a length for each
+      // query; allocated blocks may be larger.
       const Index numbers = 4 * width * rows + h * rows + (listed ? width * rows : 0);
       CHECK(row[6] >= numbers * real);
       CHECK(row[6] <= numbers * real * 5 / 4 + (listed ? h : 1) * (rows * 4 + 512));

@@ -40,7 +40,7 @@ TEST_CASE("head-count's text sizes give 1,050,624 parameters and the saturated d
               static_cast<double>(uniform ? rng.uniform() : x[i]);
         }
         std::sort(s.begin(), s.end());
-        double narrowest = 1e300;  // of all rows: below 0 the smallest sum is preferred
+        double narrowest = 1e300;  // of all rows; below 0 the smallest sum is chosen
         for (const double sum : s) {
           const double gap = sum > 0 ? s[11] - s[10] : s[1] - s[0];
           narrowest = std::min(narrowest, std::abs(sum) * gap * root);

@@ -1,4 +1,4 @@
-// jacobian: a block against finite differences of a plain softmax, and what a mask leaves of it.
+// jacobian: a block against finite differences of a plain softmax, and the effect of a mask on it.
 #include <cmath>
 
 #include "lab/lab_support.hpp"
@@ -19,7 +19,7 @@ std::vector<double> softmax_of(const std::vector<double>& scores) {
   return weights;
 }
 
-/// The row of a table whose first two cells these are.
+/// The row of a table that begins with these two cells.
 Record row_of(const Record& table, const std::string& mask, const std::string& heads) {
   for (const Record& row : table["rows"]) {
     if (row[0] == mask && row[1] == heads) return row;
@@ -83,7 +83,7 @@ TEST_CASE("jacobian counts blocks, entries and ranks as the masks leave them") {
     CHECK(open[3] == batch * count * 3);
     CHECK(open[4] == batch * count * 3 * 9);
     CHECK(open[6] == batch * count * 3 * 2);
-    // Rows see 1, 2 and 3 keys; a weight that is 1 does not move.
+    // Rows see 1, 2 and 3 keys; a weight that is 1 is constant.
     CHECK(causal[4] == batch * count * (0 + 4 + 9));
     CHECK(causal[6] == batch * count * (0 + 1 + 2));
   }

@@ -25,7 +25,7 @@ inline Record run(const std::string& name, Index width, Index heads, std::uint64
   return json_of(run_experiment(find_experiment(name), options));
 }
 
-/// A cell, title or answer of a record in JSON as people read it.
+/// A cell, title or answer of a record in JSON, formatted.
 inline std::string in_words(const Record& value) { return words(struct_of<Value>(value, "value")); }
 
 /// The claims of a record in JSON that do not hold.
@@ -33,8 +33,8 @@ inline std::vector<std::string> failed_claims_of(const Record& record) {
   return failed_claims(struct_of<LabRecord>(record, "record"));
 }
 
-/// Every claim holds for several seeds and sizes (under sanitizers for the last of them); there are
-/// answers and at least as many claims.
+/// Checks that every claim holds for several seeds and sizes (under sanitizers for the last of
+/// them), that there is an answer, and a minimum number of claims.
 inline void check_holds(const std::string& name, const std::vector<LabOptions>& runs,
                         std::size_t claims) {
   for (const LabOptions& options : sanitized ? std::vector{runs.back()} : runs) {

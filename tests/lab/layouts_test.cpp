@@ -1,4 +1,4 @@
-// layouts: what moves where, and that nothing is lost.
+// layouts: the location of each head, and lossless conversion.
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "lab/lab_support.hpp"
@@ -47,7 +47,7 @@ TEST_CASE("layouts names the arrays of other implementations, and where a head s
     }
   }
 
-  // The place it names, by hand: head 2's query weights are rows 8 to 11 here, columns there.
+  // The location it names, by hand: head 2's query weights are rows 8 to 11 here, columns there.
   Rng rng(3);
   FusedHeads layer({.width = 12, .heads = 3}, rng);
   const Array there = export_attention(layer, ForeignLayout::gpt2).at("c_attn.weight");

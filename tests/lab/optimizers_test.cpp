@@ -62,7 +62,7 @@ class PlainLamb {
   Numbers m_, v_;
 };
 
-/// The size of every head's last update after an outburst of head 0 over that without.
+/// The ratio of every head's last update after an outburst of head 0 to that without one.
 std::vector<double> ratios(std::uint64_t seed, bool per_head) {
   Rng rng(seed, "loud head");
   PlainLayer layer{FusedHeads(config, rng)};

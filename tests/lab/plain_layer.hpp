@@ -17,7 +17,7 @@ inline Numbers numbers_of(const Array& array) {
   return result;
 }
 
-/// y = sum_h A_h W_O^h + b_O for one example [T, C], and its parameters as plain numbers.
+/// y = sum_h A_h W_O^h + b_O for one example [T, C], and its parameters as vectors.
 struct PlainLayer {
   Index width = 0, heads = 0;
   Numbers in_weight, in_bias, out_weight, out_bias;  // [3C, C], [3C], [C, C], [C]
@@ -99,7 +99,7 @@ inline void draw_parameters(FusedHeads& layer, Rng& rng) {
   }
 }
 
-/// The task on which the laboratory trains: a teacher, and inputs of a step with its outputs.
+/// The laboratory's training task: a teacher, and each step's inputs with its outputs.
 class PlainTask {
  public:
   PlainTask(Index width, Index heads, std::uint64_t seed, bool bias = true)

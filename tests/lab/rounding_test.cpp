@@ -1,4 +1,4 @@
-// rounding: the first steps trained once more by hand, and the record's parts against each other.
+// rounding: the first steps trained again by hand, and the consistency of the record's parts.
 #include <algorithm>
 #include <cmath>
 
@@ -64,7 +64,7 @@ TEST_CASE("rounding shows the first step's difference, and levels that fit its c
   CHECK(most[0][1] == high);
   CHECK(least[0][1] == low);
   CHECK(std::abs(middle[0][1].get<double>() / std::exp(logs) - 1) < 1e-9);
-  // At a tenth of the rate rounding grows far less (1e-4 of the distance here, or less).
+  // At a tenth of the learning rate rounding grows far less (here 1e-4 of the distance, or less).
   const Record& slow = curves[3]["points"];
   CHECK(curves[3]["name"] == "at a tenth of the rate");
   CHECK(slow.back()[1].get<double>() < middle.back()[1].get<double>() / 10);
@@ -87,7 +87,7 @@ TEST_CASE("rounding shows the first step's difference, and levels that fit its c
     CHECK(front(row[1]) <= first_above(least, level));
   }
 
-  // Each seed starts where the curves do, and grows about as fast as the middle one.
+  // Each seed starts at the same point as the curves, and grows about as fast as the median.
   const double end = std::min(first_above(middle, 0.01), middle.back()[0].get<double>());
   double rise = 0, growth = 0;
   for (const Record& point : middle) {

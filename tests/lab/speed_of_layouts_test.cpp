@@ -1,4 +1,4 @@
-// speed-of-layouts: arithmetic by formula; of the times, only that they are shown.
+// speed-of-layouts: arithmetic by formula; times are only checked to be shown.
 #include <cmath>
 
 #include "headroom/base/parallel.hpp"

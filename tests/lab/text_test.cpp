@@ -1,4 +1,4 @@
-// Sentences whose values stay values: their words, two precisions as one, JSON.
+// Sentences with values: formatting, merging of two precisions, JSON.
 #include "headroom/lab/text.hpp"
 
 #include <cmath>
@@ -36,12 +36,12 @@ TEST_CASE("values that another precision has otherwise stand behind the first on
   CHECK(both("a b", "a b") == "a b");
   CHECK(both(sentence("True in {} of {} draws", 55, 100),
              sentence("True in {} of {} draws", 57, 100)) == "True in 55 (float: 57) of 100 draws");
-  CHECK(both(sentence("{:.1f}.", 1.04), sentence("{:.1f}.", 1.01)) == "1.0.");  // worded alike
+  CHECK(both(sentence("{:.1f}.", 1.04), sentence("{:.1f}.", 1.01)) == "1.0.");  // formatted alike
   CHECK(both(sentence("by {}.", Interval{1.8, 1.55, 2.05}),
              sentence("by {}.", Interval{1.8, 1.54, 2.05})) ==
         "by 1.8 [1.55, 2.05] (float: 1.8 [1.54, 2.05]).");
   CHECK(both("Yes.", "Not quite.") == "Yes. (In float: Not quite.)");
-  // A sentence inside a sentence is joined in its own words, or stands twice.
+  // A nested sentence is merged value by value, or appears twice.
   const auto outer = [](const Text& inner) { return sentence("It {}.", inner); };
   CHECK(both(outer(sentence("grew by {}", 2)), outer(sentence("grew by {}", 3))) ==
         "It grew by 2 (float: 3).");

@@ -1,4 +1,4 @@
-// The page of attention maps shows, switches and says what it should.
+// The page of attention maps: its content, switching heads off, its messages.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 const std::string typed = "abcadb";
 const std::string long_text = "abcdabbcdacbabdcabcdaadcbbacdabcdbacdabcadbcabcd";
 
-/// A language model that reads the long text.
+/// A language model for the long text.
 SavedModel with_twelve_heads() {
   ModelConfig config = test::small_config(ModelKind::language_model, Layout::fused);
   config.block.width = 24;
@@ -38,8 +38,7 @@ OpenedPage open_at(const TemporaryFolder& folder, const std::string& fragment, i
   return open_page(folder / ("report.html" + fragment), folder / "profile", width, dark);
 }
 
-/// Opens a page with a script of the test's own after the page's; which
-/// says what it finds wrong.
+/// Opens a page with a test script after the page's; the script reports the errors it finds.
 void check_by_script(const TemporaryFolder& folder, std::string page, const std::string& script,
                      const std::string& fragment = "", bool dark = false) {
   page.insert(page.rfind("</body>"), R"js(<script>
@@ -116,7 +115,7 @@ TEST_CASE("the address brings back input, kind, head, token and the heads that a
   CHECK(unknown.complaints == "");
   CHECK_THAT(unknown.dom,
              Contains("“é” is not among the 4 symbols that the model knows: a b c d."));
-  CHECK(unknown.attribute("maps") == "6");  // those of the input that the page was written for
+  CHECK(unknown.attribute("maps") == "6");  // those of the original input
 }
 
 TEST_CASE("a page without its model says why, and shows the maps all the same") {
@@ -248,12 +247,12 @@ see("refused", sentence.startsWith("“x” is not among") && state.input === "d
 TEST_CASE("what is malformed in an address is passed over, and the address alone tells the state",
           "[long]") {
   if (!can_open_pages()) return;
-  // An address, and the same as the page understands it.
+  // An address, and the form that the page makes of it.
   using Addresses = std::vector<std::pair<std::string, std::string>>;
   const Addresses of_seq2seq = {{"token=1.5", "kind=cross"},
                                 {"kind=decoder&token=2", "kind=decoder&token=2"},
                                 {"token=3", "kind=cross&token=3"},
-                                {"symbol=3", "kind=cross&token=3"},  // as earlier pages wrote it
+                                {"symbol=3", "kind=cross&token=3"},  // form of earlier pages
                                 {"", "kind=cross"},
                                 {"token=-1", "kind=cross"},
                                 {"token=0", "kind=cross"},

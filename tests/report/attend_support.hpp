@@ -1,4 +1,4 @@
-// What tests of the page of attention maps share.
+// Common code of the tests of the page of attention maps.
 #pragma once
 
 #include "headroom/heads/attention_record.hpp"
@@ -6,7 +6,7 @@
 #include "headroom/report/attend.hpp"
 #include "support/small_saved_model.hpp"
 
-/// A record ready for a page, with the model inside, which it rounds to half precision.
+/// A record for a page, with the model, which it rounds to half precision.
 inline headroom::Record page_record(const headroom::SavedModel& saved,
                                     const headroom::AttentionQuestion& question) {
   headroom::Record record = attention_record(saved, question);

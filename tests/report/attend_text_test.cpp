@@ -86,7 +86,7 @@ TEST_CASE("a map wider than the terminal goes on below, under its own symbols") 
     CHECK(line.size() <= (line.find("cross-attention") == std::string::npos ? 80 : 100));
     headers += line.find("abcdefghijklmnopqrstuvwxyzabc") != std::string::npos;
   }
-  CHECK(headers == 2);  // two heads; the second part of each begins further on
+  CHECK(headers == 2);  // two heads; their second parts begin with other keys
 }
 
 TEST_CASE("kind, layer and head choose what is shown") {

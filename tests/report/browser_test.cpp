@@ -1,4 +1,4 @@
-// The page in a real browser: it draws everything, complains about nothing and asks for nothing.
+// The page in a real browser: it draws everything, without errors and without network requests.
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -123,7 +123,7 @@ TEST_CASE("the test sees what is wrong with a page") {
   CHECK(opened.attribute("overflow") == "100");
   const auto& found = opened.probe["found"];
   CHECK(found["unnamed"].size() == 2);      // the canvas, the picture
-  CHECK(found["unreachable"].size() == 2);  // what scrolls, what is clicked
+  CHECK(found["unreachable"].size() == 2);  // a scrolling and a clickable element
   CHECK(found["unseen"].size() == 1);
   CHECK(found["mute"].size() == 1);
   CHECK(found["cut"].size() == 2);

@@ -1,4 +1,4 @@
-// What the report says about heads, and about models before and after removing heads.
+// The report's findings about heads, and about models before and after removing heads.
 #include <string>
 
 #include "headroom/base/error.hpp"
@@ -13,7 +13,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// Heads of two layers: of each kind the given number is alive of 8.
+/// Heads of two layers, 8 of each kind, of which the given numbers are alive.
 RunRecord with_kept(Index encoder, Index decoder, Index cross) {
   RunRecord run = small_run();
   run.telemetry.clear();
@@ -61,7 +61,7 @@ TEST_CASE("exact match after removal is compared with the models that trained as
   RunRecord run = small_run();
   const auto title = [&] { return findings(run).before_after->title; };
   const auto caption = [&] { return findings(run).before_after->caption; };
-  // Records of earlier runs do not tell the steps of each row; the first removal bounds them.
+  // Records of earlier runs lack the steps of each row; the first removal bounds them.
   CHECK(title() ==
         "A step is 1.25 times faster, exact match 0.5 points lower after at least 95 more training "
         "steps");
@@ -148,7 +148,7 @@ TEST_CASE("a head points only by rows with several keys") {
   auto& maps = run.examples[0].maps;
   for (auto& row : maps[1].rows) row = {0.4, 0.3, 0.3};
   CHECK(maps_title(run) == "No clear pattern: no head points at a single token");
-  // A causal row of one or two keys has a large weight whatever the head does.
+  // A causal row of one or two keys has a large weight for any head.
   run.examples = {
       {.target = {"a", "b"}, .maps = {{AttentionKind::decoder_self, 0, 0, {{1, 0}, {0.3, 0.7}}}}}};
   CHECK(maps_title(run) == "Attention maps");
@@ -165,7 +165,8 @@ TEST_CASE("a middling correlation is called rough, and the caption says what wou
   REQUIRE(run.heads.size() == 12);
   CHECK(importance_title(run) ==
         "Both layouts agree on which heads matter (rank correlation 1.00)");
-  // Importance rises with the head's place, `other` falls over the first `turned` and rises then.
+  // Importance rises with the head's index; `other` falls over the first `turned` heads, then
+  // rises.
   const auto titled = [&](bool cost, int turned) {
     for (int i = 0; i < 12; ++i) {
       HeadRecord& head = run.heads[static_cast<std::size_t>(i)];

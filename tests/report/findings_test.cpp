@@ -1,4 +1,4 @@
-// What the report says about a run follows from its numbers: curves, measures, the summary.
+// The report's findings follow from a run's numbers: curves, measures, the summary.
 #include <cmath>
 #include <string>
 #include <vector>

@@ -17,7 +17,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// The same, but that no text asks for it.
+/// The same without a source of the question.
 LabRecord unasked_experiment() {
   LabRecord record = small_experiment();
   record.name = "unasked";
@@ -82,7 +82,7 @@ TEST_CASE("an experiment's text cannot end the page's script, and the page holds
   const std::string open = "<script type=\"application/json\" id=\"run\">";
   const std::size_t begin = page.find(open) + open.size();
   const Record held = Record::parse(page.substr(begin, page.find("</script>", begin) - begin));
-  // Sentences and intervals are in words; the rest is the record.
+  // Sentences and intervals are formatted; the rest equals the record.
   CHECK(held["answer"] == "Yes, it is. (In float: Nearly.)");
   CHECK(held["blocks"][0]["title"] == "A table of 0.5 [0.25, 1]");
   CHECK(held["blocks"][0]["rows"][0] == Record{"first", 1050624, nullptr});
@@ -104,7 +104,7 @@ TEST_CASE("a browser draws an experiment on a phone, a tablet and a desk, light 
                Contains("aria-label=\"does not hold\"") &&
                    Contains("A chart. one: from 1.0e-7 at heads 1") &&
                    Contains("aria-description=\"strongest weight of each row: q0 to k0 0.90"));
-    // A map that is a head's is in the head's colour.
+    // A head's map has the head's colour.
     CHECK_THAT(
         page.dom,
         Contains("class=\"swatch\" aria-hidden=\"true\" style=\"--colour: var(--head-1);\""));

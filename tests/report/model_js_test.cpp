@@ -17,7 +17,7 @@ namespace {
 
 const std::string input = "abcadb", output = "xyzzy";
 
-/// A model's record beside what C++ computes with the same half-rounded weights and some gates.
+/// A model's record, and the results of C++ with the same half-rounded weights and some gates.
 Record model_case(const SavedModel& saved) {
   round_to_half(*saved.model);
   const bool writes = saved.config.kind != ModelKind::classifier;
@@ -70,8 +70,8 @@ Record model_case(const SavedModel& saved) {
   return result;
 }
 
-/// Every kind of model in every layout, with everything else that a configuration can say in one of
-/// them at least; some pruned, one down to attentions without any head.
+/// Every kind of model in every layout. Together they cover every option of a configuration; some
+/// are pruned, one down to attentions without any head.
 std::vector<Record> all_cases() {
   std::vector<Record> cases;
   const auto add = [&](ModelKind kind, Layout layout, const auto& change,
@@ -123,8 +123,7 @@ std::vector<Record> all_cases() {
   return cases;
 }
 
-/// Mistakes that the comparison must notice: what stands in model.js, and what stands there
-/// instead.
+/// Faults that the comparison must find: a text in model.js, and its replacement.
 const std::vector<std::pair<std::string, std::string>> faults = {
     {"const scale = 1 / Math.sqrt(head_dim)", "const scale = 1"},
     {"causal ? before + i + 1 : kept.keys.length", "kept.keys.length"},
@@ -154,7 +153,7 @@ const std::vector<std::pair<std::string, std::string>> faults = {
     {"(head * queries + i) * keys + j", "i * keys + j"},
 };
 
-/// Compares in the browser, and writes what it found into the document.
+/// Compares in the browser, and writes the result into the document.
 const char* const comparison = R"js(
 const names = "load_model, forward, write_on, answer_to";
 const built = (text) => new Function(`"use strict"; ${text}; return {${names}};`)();
@@ -232,7 +231,7 @@ std::string between(const std::string& text, const std::string& open, const std:
   return text.substr(begin, text.find(close, begin) - begin);
 }
 
-/// The names that a key of the configuration has in any of the cases.
+/// The values of a key of the configuration in all cases.
 std::set<std::string> names_in(const std::vector<Record>& cases, const char* key) {
   std::set<std::string> names;
   for (const Record& one : cases) names.insert(one["model"]["config"][key].get<std::string>());

@@ -94,7 +94,7 @@ TEST_CASE("long runs are thinned, evaluations are not") {
   Index evaluations = 0;
   for (const Record& line : inside["metrics"]) evaluations += line.contains("validation_loss");
   CHECK(evaluations == 99);
-  CHECK(inside["metrics"].back()["step"] == 9990);  // the end stays, evaluated or not
+  CHECK(inside["metrics"].back()["step"] == 9990);  // the last line is kept, evaluated or not
   CHECK(inside["metrics"].size() < 600);
   CHECK(inside["metrics"].size() > 300);
 }

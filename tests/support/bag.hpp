@@ -1,4 +1,4 @@
-// Bag: a module that is nothing but named parameters, for tests of what works on parameters.
+// Bag: a module with named parameters only, for tests of code that works on parameters.
 #pragma once
 
 #include <map>

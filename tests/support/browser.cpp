@@ -32,7 +32,7 @@ std::string content(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A copy of the page that tells what is in it.
+/// Writes a copy of the page with the probe script.
 void write_probed(const fs::path& page, const fs::path& copy) {
   std::string text = content(page);
   const std::size_t end = text.rfind("</body>");
@@ -41,8 +41,8 @@ void write_probed(const fs::path& page, const fs::path& copy) {
   std::ofstream(copy) << text;
 }
 
-/// A window that shows the copy, from its address on, at every width and keeps what each says, as
-/// text in its document. (A window of its own cannot be narrower than 500 pixels.)
+/// Writes a page that shows the copy at every width in frames, and stores each frame's message as
+/// text in its document. (A separate window cannot be narrower than 500 pixels.)
 void write_window(const fs::path& file, const std::string& address,
                   const std::vector<int>& widths) {
   std::ofstream out(file);
@@ -73,7 +73,7 @@ std::string percent_decoded(const std::string& text) {
   return plain;
 }
 
-/// What each frame said, in order; null for one that said nothing.
+/// The messages of the frames, in order; null for a frame without one.
 std::vector<nlohmann::json> said_in(const std::string& window) {
   std::vector<nlohmann::json> said;
   for (std::size_t at = 0; (at = window.find("<iframe", at)) != std::string::npos;) {
@@ -159,7 +159,7 @@ std::vector<OpenedPage> check_page(const fs::path& page, const fs::path& scratch
       CHECK(one.attribute("requests") == "0");
       CHECK(one.attribute("painted") == one.attribute("canvases"));
       CHECK(one.attribute("overflow") == "0");
-      CHECK(one.probe["overflow"] == 0);  // nor with every fold open
+      CHECK(one.probe["overflow"] == 0);  // also with every fold open
       CHECK(one.probe["titles"] == 1);
       CHECK(one.probe["language"] == "en");
       for (const auto& [fault, where] : one.probe["found"].items()) {

@@ -1,4 +1,4 @@
-// Opening a page in a headless browser, and what it says of itself there.
+// Opens a page in a headless browser and collects its state.
 #pragma once
 
 #include <filesystem>
@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-/// A page as it stands after its scripts have run, and what the browser had to say about it.
+/// A page after its scripts have run, and the browser's messages about it.
 struct OpenedPage {
   int code = -1;           // the browser's exit code
   std::string dom;         // the document, with everything the scripts added, without the scripts
   std::string complaints;  // errors and messages of the page's scripts, requests that failed
-  nlohmann::json probe;    // what support/page_probe.js found; null when it did not answer
-  /// The value of a data attribute of <html>, or "missing": what support/page_probe.js says was
-  /// drawn, and what the page itself sets.
+  nlohmann::json probe;    // the result of support/page_probe.js; null if it did not answer
+  /// The value of a data attribute of <html>, or "missing". support/page_probe.js and the page
+  /// itself set them.
   std::string attribute(const std::string& name) const;
 };
 
@@ -22,19 +22,19 @@ struct OpenedPage {
 OpenedPage open_page(const std::filesystem::path& page, const std::filesystem::path& scratch,
                      int width, bool dark);
 
-/// The same at several widths, beside each other in one window; complaints are of all together.
+/// The same at several widths, side by side in one window; complaints are those of all of them.
 std::vector<OpenedPage> open_page(const std::filesystem::path& page,
                                   const std::filesystem::path& scratch,
                                   const std::vector<int>& widths, bool dark);
 
-/// Checks what every page must keep, on a phone, a tablet and a desk (390, 768 and 1200 pixels), in
-/// the given themes: no complaint, no request, everything painted, nothing wider than the window or
-/// cut off, no text too faint to read, words for every picture and a table behind it, everything
-/// in reach of a keyboard.
-/// Returns the pages for checks of their own, theme by theme, the narrowest first.
+/// Checks the requirements of every page, at the widths of a phone, a tablet and a desktop (390,
+/// 768 and 1200 pixels), in the given themes: no errors, no requests, everything painted, nothing
+/// wider than the window or clipped, enough contrast, a text alternative and a table for every
+/// picture, keyboard access to everything. Returns the pages for further checks, theme by theme,
+/// the narrowest first.
 std::vector<OpenedPage> check_page(const std::filesystem::path& page,
                                    const std::filesystem::path& scratch,
                                    const std::vector<bool>& dark_themes = {false, true});
 
-/// False, with a word in the test's output, when Chromium or Chart.js is not installed.
+/// Returns false, with a message in the test's output, if Chromium or Chart.js is not installed.
 bool can_open_pages();

@@ -1,5 +1,5 @@
 // Matchers for arrays: close to another one within a tolerance, or the same to the bit. A failure
-// prints the worst element's place, the expected and the actual number.
+// prints the index of the worst element, the expected and the actual value.
 #pragma once
 
 #include "headroom/array/array.hpp"
@@ -24,12 +24,12 @@ class CloseTo : public Catch::MatcherBase<Array> {
   mutable std::string verdict_;
 };
 
-/// max |actual - expected| <= tolerance * max |expected|: the way two computations of the same
-/// function are compared, where single elements may be small by cancellation. `at_least` is taken
-/// for the scale when all of them are smaller, because what they were computed from was not.
+/// max |actual - expected| <= tolerance * max |expected|: compares two computations of the same
+/// function, where single elements may be small by cancellation. `at_least` is the minimum of the
+/// scale, for results that are small because of cancellation.
 CloseTo close_at_scale(const Array& expected, Real tolerance, Real at_least = 0);
 
-/// The double tolerance in the double build, the float one in the float build.
+/// Returns the tolerance for this build's precision.
 constexpr Real tolerance(double in_double, double in_float) {
   return static_cast<Real>(is_double ? in_double : in_float);
 }
@@ -51,7 +51,7 @@ class SameBits : public Catch::MatcherBase<Array> {
 }  // namespace headroom
 
 namespace Catch {
-/// Arrays are printed as shape and first numbers.
+/// Prints arrays as shape and first elements.
 template <>
 struct StringMaker<headroom::Array> {
   static std::string convert(const headroom::Array& array);

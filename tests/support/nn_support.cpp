@@ -1,4 +1,4 @@
-// What the tests of the nn floor share.
+// Common code of the tests of the nn floor.
 #include "support/nn_support.hpp"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// What the tests of the nn floor share: random parameters, heads as blocks, random attention calls.
+// Common code of the tests of the nn floor: random parameters, heads as blocks, random attention
+// calls.
 #pragma once
 
 #include <map>
@@ -12,14 +13,15 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 namespace test {
 
-/// Contract: the same function computed in two ways. Values and gradients.
+/// Tolerance of the contract for one function computed in two ways, values and gradients.
 constexpr Real same_function = tolerance(1e-12, 2e-6);
 
-/// |actual - expected| <= tolerance * max(1, max |expected|): numbers here are of the order of one,
-/// and what is zero in theory (the gradient of a softmax over one key) is noise of that order.
+/// |actual - expected| <= tolerance * max(1, max |expected|): values here are of the order of one,
+/// and values that are zero in theory (the gradient of a softmax over one key) are rounding noise
+/// of values of that order.
 CloseTo same_numbers(const Array& expected, Real tolerance);
 
-/// Every parameter random: nothing may hide at zero or one.
+/// Sets every parameter to random values, because zeros and ones would hide errors.
 void randomise(Module& module, Rng& rng);
 /// p -= rate * dL/dp: one step of plain gradient descent.
 void descend(Module& module, Real rate);
@@ -28,13 +30,13 @@ void descend(Module& module, Real rate);
 using HeadBlocks = std::map<std::pair<HeadRole, Index>, Array>;
 HeadBlocks head_values(Attention& attention);
 HeadBlocks head_gradients(Attention& attention);
-/// Makes blocks of the same role and head equal, whatever the layout.
+/// Sets the blocks by role and head, in any layout.
 void set_head_values(Attention& attention, const HeadBlocks& blocks);
 /// Checks blocks of both: equal roles and heads, equal numbers at scale; the key bias, whose
-/// gradient is noise, by absolute difference.
+/// gradient is rounding noise, by absolute difference.
 void check_same_blocks(const HeadBlocks& actual, const HeadBlocks& expected, Real tolerance);
 
-/// One call of an attention with everything that can vary drawn at random.
+/// One call of an attention with all its variable parts drawn at random.
 struct AttentionCase {
   AttentionConfig config;
   Tensor query, key, value;  // one tensor thrice when it is self-attention

@@ -1,4 +1,4 @@
-// What the tests of optimizers share: gradients that can be written down anywhere.
+// Common code of the tests of optimizers: gradients given by a formula.
 #pragma once
 
 #include "headroom/base/rng.hpp"
@@ -19,7 +19,7 @@ inline void set_slopes(Tensor& tensor, Index t) {
   tensor.set_grad(gradient);
 }
 
-/// Every parameter gets a normal gradient, the same for the same seed and name.
+/// Gives every parameter a normal gradient, the same for the same seed and name.
 inline void random_gradients(Module& module, std::uint64_t seed) {
   for (NamedParameter& parameter : parameters(module)) {
     Rng rng(seed, parameter.name);

@@ -1,4 +1,4 @@
-// Two layouts as a program of one's own would add them: fused heads with a score bias.
+// Two user-defined layouts: fused heads with a score bias.
 #pragma once
 
 #include "headroom/nn/fused_heads.hpp"
@@ -34,7 +34,7 @@ class SlopeHeads : public FusedHeads {
   Tensor slopes;  // [live]
 };
 
-/// Fused heads with a number for each distance, [live, distances].
+/// Fused heads with a bias for each distance, [live, distances].
 class TableHeads : public FusedHeads {
  public:
   static constexpr Index reach = 20;

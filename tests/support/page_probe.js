@@ -1,14 +1,14 @@
-// A test puts this script into a copy of a page: what would a reader without a mouse, a screen or a
-// wide window meet? It waits until the page has drawn, opens every fold, and posts to the window around
-// it what it found, with the document as it stands then:
-//   unnamed      pictures without words
+// A test inserts this script into a copy of a page. It looks for barriers to readers without a mouse, a
+// screen or a wide window. It waits until the page has drawn, opens every fold, and posts its results
+// and the document to the surrounding window:
+//   unnamed      pictures without a text alternative
 //   bare         charts and maps without a table of their numbers
-//   unreachable  what scrolls, or answers to a pointer, out of a keyboard's reach
-//   unseen       controls whose focus cannot be seen
-//   mute         controls without a name, and maps that say nothing when a key chooses a row
-//   cut          texts that their box cuts off, unless pointing at them shows all
+//   unreachable  elements that scroll, or react to a pointer, without keyboard access
+//   unseen       controls without a visible focus
+//   mute         controls without a name, and maps that announce nothing when a key chooses a row
+//   cut          texts that their box clips, unless pointing at them shows all
 //   faint        texts with less contrast than WCAG 2 asks for, also while a row is chosen
-// What was drawn stands in the document's data attributes.
+// The document's data attributes tell what was drawn.
 addEventListener("load", () => setTimeout(async () => {
   const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
   const all = (selector, root) => [...(root || document).querySelectorAll(selector)];
@@ -41,7 +41,7 @@ addEventListener("load", () => setTimeout(async () => {
     return [red, green, blue, opacity];
   };
   const over = (front, back) => [0, 1, 2].map((i) => front[3] * front[i] + (1 - front[3]) * back[i]).concat(1);
-  /** What shows behind an element's text: backgrounds up to the first that is opaque. */
+  /** The colours behind an element's text: backgrounds up to the first opaque one. */
   const ground_of = (e) => {
     if (!e) return matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18, 1] : [255, 255, 255, 1];
     const own = numbers_of(getComputedStyle(e).backgroundColor);

@@ -1,4 +1,4 @@
-// Running a program as a user would.
+// Runs a program as a user would.
 #include "support/process.hpp"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ std::string content(const std::filesystem::path& file) {
   return text.str();
 }
 
-/// The child's part: redirects, changes folder and environment, becomes the program.
+/// Runs in the child: redirects streams, changes folder and environment, executes the program.
 [[noreturn]] void become(const std::vector<std::string>& command,
                          const std::vector<std::string>& environment, const std::string& folder,
                          const std::string& out, const std::string& err, int seconds) {

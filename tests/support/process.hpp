@@ -1,10 +1,10 @@
-// Running a program as a user would: arguments in, exit code and both outputs out.
+// Runs a program as a user would: arguments in, exit code and both outputs out.
 #pragma once
 
 #include <string>
 #include <vector>
 
-/// What a program left behind.
+/// The result of a program.
 struct Finished {
   int code = -1;  // exit code; 128 + signal when it was killed
   std::string out, err;
@@ -17,5 +17,5 @@ Finished run_process(const std::vector<std::string>& command,
                      const std::vector<std::string>& environment = {},
                      const std::string& folder = "", int seconds = 300);
 
-/// True when a program of this name is in PATH.
+/// Returns true if a program of this name is in PATH.
 bool in_path(const std::string& program);

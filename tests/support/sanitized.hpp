@@ -1,9 +1,8 @@
-// Is this a build with sanitizers?
+// Whether this is a build with sanitizers.
 #pragma once
 
-/// Sanitizers watch memory, which one size shows as well as three, and slow everything down
-/// tenfold: where a test takes minutes under them, it runs one size there. The ordinary builds run
-/// them all.
+/// Sanitizers check memory, for which one size is enough, and make tests ten times slower. A test
+/// that takes minutes under them runs one size there; ordinary builds run all.
 #ifdef HEADROOM_SANITIZED
 inline constexpr bool sanitized = true;
 #else

@@ -12,7 +12,8 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 namespace test {
 
-/// Reads a, b, c, d; an encoder-decoder writes x, y, z, a language model what it reads.
+/// Reads a, b, c, d. An encoder-decoder generates x, y, z, a language model the tokens that it
+/// reads.
 inline SavedModel small_saved_model(ModelConfig config, std::span<const HeadId> removed = {}) {
   const Specials specials =
       config.kind == ModelKind::language_model ? Specials::none : Specials::all;

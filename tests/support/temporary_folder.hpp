@@ -1,4 +1,4 @@
-// TemporaryFolder: a folder of its own for a test, removed afterwards.
+// TemporaryFolder: a separate folder for a test, removed afterwards.
 #pragma once
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ class TemporaryFolder {
     std::ofstream(path_ / name, std::ios::binary) << content;
     return path_ / name;
   }
-  /// What a file of this folder holds; empty when there is none.
+  /// The content of a file of this folder; empty if there is none.
   std::string content(const std::string& name) const {
     std::ifstream in(path_ / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};

@@ -1,4 +1,4 @@
-// Checkpoints: everything comes back from the one file, and what does not fit is named.
+// Checkpoints: one file restores everything, and errors name what does not fit.
 #include "headroom/train/checkpoint.hpp"
 
 #include <cmath>
@@ -16,7 +16,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A run that has been trained past its prune.
+/// Trains a run past its prune.
 void train_a_little(SmallRun& run) {
   TrainingLoop loop(SmallRun::prune_at + 2, [&] { return run.step(); });
   loop.each([&](StepReport& report) { run.prune_when_due(report); });
@@ -27,7 +27,7 @@ bool same_bits(const Array& a, const Array& b) {
   return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.span().size_bytes()) == 0;
 }
 
-/// What load_model() says about a checkpoint after a change of its content.
+/// The error of load_model() for a checkpoint after a change of its content.
 template <class Change>
 void check_refused(const SmallRun& run, const std::string& words, Change change) {
   const TemporaryFolder folder;
@@ -185,5 +185,5 @@ TEST_CASE("a best value from a step before the first is refused") {
   CHECK_THROWS_AS(best.load_state(StateReader(file, "best.")), FileError);
   CHECK_THROWS_WITH(best.load_state(StateReader(file, "best.")),
                     Contains("\"best.step\": -1 is negative"));
-  CHECK(best.value() == 3);  // as it was
+  CHECK(best.value() == 3);  // unchanged
 }

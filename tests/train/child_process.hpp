@@ -10,13 +10,14 @@ class ChildProcess {
  public:
   /// Runs the test case `name`; `environment` holds "NAME=value" on top of this process's own.
   ChildProcess(const std::string& name, const std::vector<std::string>& environment);
-  /// Kills it when it still runs.
+  /// Kills the process if it still runs.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   void send(int signal) const;
-  /// Waits for its end, 120 seconds at most: its exit code, or -number of the signal that ended it.
+  /// Waits at most 120 seconds for its end. Returns its exit code, or minus the signal that ended
+  /// it.
   int wait();
   bool running();
 

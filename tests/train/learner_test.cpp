@@ -1,4 +1,4 @@
-// Learners: what each kind of task is trained and measured on, and by what it is judged.
+// Learners: training and validation data of each kind of task, and the measure of the best step.
 #include "headroom/train/learner.hpp"
 
 #include "headroom/base/error.hpp"

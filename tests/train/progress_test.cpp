@@ -1,4 +1,4 @@
-// The progress line: what it says, how wide it gets, and when it is drawn.
+// The progress line: its content, its width, and when it is drawn.
 #include "headroom/train/progress.hpp"
 #include "support/catch.hpp"
 
@@ -20,7 +20,7 @@ StepReport report_of(Index step) {
   return report;
 }
 
-/// A progress line on a string, with a clock that the test turns.
+/// A progress line on a string, with a clock that the test sets.
 struct Watched {
   explicit Watched(bool live, int width = 0)
       : line({.steps = 2000,
@@ -68,7 +68,7 @@ TEST_CASE("on a terminal one line is rewritten, and left at the end") {
     CHECK(watched.out.str().find('\n') == std::string::npos);
     watched.now += 10;
     watched.line(report_of(2000));
-    CHECK_THAT(watched.out.str(), Contains("exact 99.6 %"));  // the latest stays on show
+    CHECK_THAT(watched.out.str(), Contains("exact 99.6 %"));  // the latest is still shown
     CHECK(watched.out.str().back() == '\n');
     CHECK(watched.out.str().find("\x1b[2m") == std::string::npos);  // NO_COLOR
   }

@@ -1,4 +1,4 @@
-// Resume: a run that is killed again and again ends with the very bytes of one that is left alone.
+// Resume: a run that is killed repeatedly ends with the same bytes as an uninterrupted one.
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -31,7 +31,7 @@ std::vector<Record> measurements(const fs::path& path) {
 
 }  // namespace
 
-// In the child: trains in HEADROOM_TEST_FOLDER, resuming what is there, and kills itself in step
+// In the child: trains in HEADROOM_TEST_FOLDER, resuming an existing run, and kills itself in step
 // HEADROOM_TEST_KILL, at one of three places.
 TEST_CASE("child: train or resume", "[.]") {
   const char* const folder_name = std::getenv("HEADROOM_TEST_FOLDER");
@@ -82,7 +82,7 @@ TEST_CASE("a run that is killed at random steps and times ends in the same bytes
     const std::string variable = "HEADROOM_TEST_KILL=" + std::to_string(kill_at);
     CHECK(child("killed", {"OMP_NUM_THREADS=1", variable})->wait() == -SIGKILL);
   }
-  for (int round = 0; round < 8; ++round) {  // at times, in a run of its own
+  for (int round = 0; round < 8; ++round) {  // at times, in a separate run
     const auto process = child("shot", {"OMP_NUM_THREADS=1"});
     std::this_thread::sleep_for(std::chrono::milliseconds(1 + rng.below(40)));
     process->send(SIGKILL);

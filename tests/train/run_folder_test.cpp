@@ -1,4 +1,4 @@
-// Run folders and their metrics: nothing is overwritten that was not asked for, nothing lost.
+// Run folders and their metrics: nothing is overwritten unasked, nothing is lost.
 #include "headroom/train/run_folder.hpp"
 
 #include <cmath>
@@ -117,7 +117,7 @@ TEST_CASE("after a resume the metrics equal those of an uninterrupted run") {
     MetricsLog log(cut);
     for (Index step = 1; step <= 5; ++step) log(logged_step(step));  // its checkpoint is of step 3
   }
-  folder.file("cut.jsonl", read_file(cut) + "{\"step\": 6, \"lo");  // torn by the kill
+  folder.file("cut.jsonl", read_file(cut) + "{\"step\": 6, \"lo");  // cut off by the kill
   {
     MetricsLog log(cut, 3);
     for (Index step = 4; step <= 6; ++step) log(logged_step(step));

@@ -1,4 +1,4 @@
-// The record of a run as JSON and back, and JSON that is refused.
+// The record of a run as JSON and back, and JSON that is rejected.
 #include "headroom/train/run_record.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// A small training run with everything that a resume must carry over: dropout, bucketed batches,
+// A small training run with every state that a resume must restore: dropout, bucketed batches,
 // moments, a prune in the middle.
 #pragma once
 

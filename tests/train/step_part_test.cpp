@@ -15,7 +15,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Writes down every call, with the gradient and the value of a parameter at that time.
+/// Records every call, with the gradient and the value of a parameter at that time.
 struct Diary : StepPart {
   Diary(const char* name, Tensor watched, std::vector<std::string>& calls)
       : name(name), watched(std::move(watched)), calls(&calls) {}
@@ -49,7 +49,7 @@ struct Diary : StepPart {
   double gradient = 0;
 };
 
-/// Shuts one head in every forward pass.
+/// Closes the gate of one head in every forward pass.
 struct ShutHead : StepPart {
   void begin(Index, HeadProbe& probe) override {
     Array gates = ones({4});
@@ -109,7 +109,8 @@ TEST_CASE("gates that a part sets are in the forward pass, with telemetry beside
   gated.trainer.add(shut);
   const StepReport without = plain.step(), with = gated.step();
   CHECK(without.loss != with.loss);
-  // The shut head's output weights get no gradient: its reading says so, in the order of heads.
+  // The closed head's output weights get no gradient, as its telemetry shows, in the order of
+  // heads.
   const Record& names = with.telemetry["heads"];
   for (std::size_t i = 0; i < names.size(); ++i) {
     INFO(names[i]);

@@ -1,4 +1,5 @@
-// Ctrl-C and SIGTERM: the step is finished, the run saved; the second one ends at once.
+// Ctrl-C and SIGTERM: the first one finishes the step and saves the run, the second one ends it at
+// once.
 #include "headroom/train/stop_signals.hpp"
 
 #include <csignal>
@@ -23,7 +24,7 @@ Index line_count(const fs::path& path) {
   return std::count(text.begin(), text.end(), '\n');
 }
 
-/// Waits until a file has a line; the child is at work then.
+/// Waits until a file has a line: then the child is training.
 void await_line(const fs::path& path, ChildProcess& child) {
   while (line_count(path) == 0 && child.running()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -76,7 +77,7 @@ TEST_CASE("the second signal ends at once") {
       {"HEADROOM_TEST_STUCK=1", "HEADROOM_TEST_FOLDER=" + (folder / "run").string()});
   await_line(folder / "run/metrics.jsonl", child);
   child.send(SIGINT);
-  await_line(folder / "run/asked", child);  // two signals that nobody has taken yet become one
+  await_line(folder / "run/asked", child);  // two pending signals become one
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   CHECK(child.running());  // it is stuck in its step
   const auto before = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// What telemetry must leave alone in a training run: its bits and its time.
+// Telemetry must not change a training run's results, and hardly its time.
 #include "headroom/base/error.hpp"
 #include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
@@ -138,7 +138,7 @@ TEST_CASE("what a measured step adds is a small share of the step's work") {
   const std::vector<ProfileRow> plain_rows = profile_of_step(1), rows = profile_of_step(2);
   CHECK(std::none_of(plain_rows.begin(), plain_rows.end(), is_telemetry));
   const ProfileRow plain = total(plain_rows), measured = total(rows);
-  // Everything that was added has been booked under its own name.
+  // All added work is profiled under its own name.
   std::vector<ProfileRow> own;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(own), is_telemetry);
   const ProfileRow added = total(own);
@@ -170,7 +170,7 @@ TEST_CASE("telemetry says what it needs") {
   CHECK_NOTHROW(trainer.step(unprobed));
   CHECK_THROWS_WITH(trainer.step(unprobed), Contains("did not give the probe"));
 
-  Bag bag;  // no attention: nothing to tell
+  Bag bag;  // no attention: no telemetry
   Tensor& p = bag.add("p", Array({2}, {1, 2}));
   Sgd optimizer(bag);
   Trainer without(optimizer, RateOptions{});

@@ -36,8 +36,8 @@ Arrays gradients_of(Module& model) {
   return arrays;
 }
 
-/// The numbers of W_Q, W_K, W_V or W_O (role 0 to 3) that belong to the head at `place` among the
-/// live ones, each layout's storage written out.
+/// The elements of W_Q, W_K, W_V or W_O (role 0 to 3) that belong to the head at index `place`
+/// among the live ones, with each layout's storage written out.
 std::vector<double> block_of(const Arrays& arrays, Layout layout, const NamedAttention& found,
                              Index place, std::size_t role) {
   const Index live = static_cast<Index>(found.attention->alive().size());
@@ -83,7 +83,7 @@ std::vector<double> difference(std::vector<double> a, const std::vector<double>&
   return a;
 }
 
-/// How many keys query i of example b may look at; 0 for padding.
+/// Number of keys that query i of example b may attend to; 0 for padding.
 Index keys_allowed(const Seq2SeqBatch& batch, AttentionKind kind, Index b, Index i) {
   const Index source = batch.source_lengths[b], target = batch.target_lengths[b];
   switch (kind) {
@@ -155,7 +155,7 @@ void check_step(SmallRun& run, Layout layout, Optimizer& optimizer, HeadTelemetr
   }
   telemetry.after_backward();
   const Arrays before = values_of(run.model), gradients = gradients_of(run.model);
-  clip_grad_norm(run.model, 1e-3);  // far below: what is reported is from before
+  clip_grad_norm(run.model, 1e-3);  // far below the norm: reported values are from before clipping
   optimizer.step(1e-2);
   StepReport report;
   telemetry.after_update(report);
@@ -215,7 +215,7 @@ TEST_CASE("readings are what plain loops find, in every layout, for every optimi
       check_step(run, layout, *optimizer, telemetry, ++step);
     }
     CHECK(telemetry.readings().size() == 12);
-    // Head 0 of one attention and all heads of another go; the others keep their numbers.
+    // Removes head 0 of one attention and all heads of another; the others keep their numbers.
     const std::vector<HeadId> gone = {{AttentionKind::cross, 0, 0},
                                       {AttentionKind::decoder_self, 0, 0},
                                       {AttentionKind::decoder_self, 0, 1},
@@ -303,7 +303,7 @@ TEST_CASE("padding is left out for a classifier, nothing for a language model") 
   config.kind = ModelKind::language_model;
   LanguageModel writer(config, rng);
   const TextBatch one{Ids(Shape{1, 1}, {3}), Ids(Shape{1, 1}, {4})};
-  // The only query has no choice: there is no entropy to speak of.
+  // The only query has one key: its entropy is undefined.
   CHECK(std::isnan(
       entropy_of(writer, [&](HeadProbe* probe) { return training_loss(writer, one, 0, probe); })));
 }

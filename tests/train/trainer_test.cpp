@@ -17,7 +17,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A language model of the alphabet, over and over.
+/// A language model of the repeated alphabet.
 ModelConfig alphabet_config(Layout layout) {
   ModelConfig config;
   config.kind = ModelKind::language_model;
@@ -254,7 +254,7 @@ TEST_CASE("observers are called in their order, at their steps and at the end") 
   loop.at_end(note("end"));
   CHECK(loop.run());
   CHECK(calls == std::vector<std::string>{"b2", "a3", "b4", "a6", "b6", "a7", "b7", "end7"});
-  CHECK(loop.run(7));  // nothing left to do
+  CHECK(loop.run(7));  // no steps left
   CHECK(calls.size() == 8);
   CHECK_THROWS_AS(loop.every(0, note("never")), UsageError);
 }

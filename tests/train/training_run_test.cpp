@@ -1,4 +1,4 @@
-// Training runs: the files that they leave, parts in the checkpoint, stop and resume.
+// Training runs: the files that they write, parts in the checkpoint, stop and resume.
 #include "headroom/train/training_run.hpp"
 
 #include <csignal>
