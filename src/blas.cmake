@@ -1,5 +1,5 @@
-# Finds the BLAS that HEADROOM_BLAS names and refuses the two kinds that would do harm.
-# Gives the target BLAS::BLAS, or for a library given by its path the variable HEADROOM_BLAS_LINK.
+# Finds the BLAS that HEADROOM_BLAS names and rejects two unsuitable kinds.
+# Defines the target BLAS::BLAS, or for a library given by its path the variable HEADROOM_BLAS_LINK.
 
 if(HEADROOM_BLAS MATCHES "[/.]")
   if(NOT EXISTS ${HEADROOM_BLAS})
@@ -19,8 +19,8 @@ else()
   set(HEADROOM_BLAS_LINK BLAS::BLAS)
 endif()
 
-# The reference BLAS is 50 times slower than the others, and where it is the system's default it
-# gets found without a word. It is the one that installs as blas/libblas.so.3 or libblas.a.
+# The reference BLAS is 50 times slower than the others, and is found without a warning where it is
+# the system's default. It is installed as blas/libblas.so.3 or libblas.a.
 foreach(library IN LISTS BLAS_LIBRARIES)
   file(REAL_PATH ${library} file)
   if(file MATCHES "/libblas[^/]*$" AND NOT file MATCHES "openblas|atlas|blis|mkl|armpl")

@@ -33,7 +33,7 @@ install(FILES ${PROJECT_BINARY_DIR}/headroom-config.cmake
   ${PROJECT_BINARY_DIR}/headroom-config-version.cmake DESTINATION ${package_dir})
 
 # ---------------------------------------------------------------- pkg-config
-# A static library does not carry its dependencies, so whoever links it names them too.
+# A static library does not contain its dependencies, so its users must link them too.
 foreach(pc_library IN LISTS libraries)
   set(pc_requires "nlohmann_json")
   set(pc_link "")

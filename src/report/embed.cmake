@@ -1,5 +1,5 @@
 # Turns files into string constants: cmake -DOUT=page.cpp -DFILES="a.css;b.js" -P embed.cmake
-# a.css becomes headroom::page::a_css. Both precisions share them: they hold no numbers.
+# a.css becomes headroom::page::a_css. Both precisions share them.
 set(text "// Made by embed.cmake.\n#include \"report/page.hpp\"\n\nnamespace headroom::page {\n\n")
 foreach(file IN LISTS FILES)
   get_filename_component(name "${file}" NAME)
