@@ -1,5 +1,5 @@
-// The engine (target headroom), floor by floor, lowest first. For programs. The laboratory's header
-// is headroom/headroom_lab.hpp; the bridge headroom/xtensor.hpp is separate: it needs xtensor.
+// All headers of the engine (target headroom). For programs. The laboratory's header is
+// headroom/headroom_lab.hpp; the bridge headroom/xtensor.hpp is separate: it needs xtensor.
 #pragma once
 
 #include "headroom/algebra/algebra.hpp"

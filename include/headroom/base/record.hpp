@@ -1,4 +1,4 @@
-// Record: a JSON value, in which experiments return and reports read their results.
+// Record: a JSON value. Structs such as RunRecord become one when a file or page is written.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A JSON value that keeps the order in which its keys were written. A run's records are the only
-/// thing the report floor sees: it knows records, not models.
+/// A JSON value that keeps the order in which its keys were written. io/fields.hpp converts structs
+/// to it and back.
 using Record = nlohmann::ordered_json;
 
 /// The number rounded to so many significant digits, for records in which more digits would be

@@ -15,8 +15,8 @@ Array normal(const Shape& shape, Real deviation, Rng& rng);
 
 /// Shape that Xavier initialisation assumes for an attention's query, key and value projections:
 /// the packed [3 C, C] matrix (as PyTorch), one [C, C] matrix for each of query, key and value, or
-/// one [D, C] matrix for each head. The variances of the weights differ by a factor of up to 3.5.
-/// With the default all layouts start equal.
+/// one [D, C] matrix for each head. The variances of packed and per_head differ by a factor of
+/// 4 / (1 + 1/H) for H heads. With the default all layouts start equal.
 enum class FanPolicy { packed, per_matrix, per_head };
 
 }  // namespace HEADROOM_PRECISION
