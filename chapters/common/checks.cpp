@@ -77,7 +77,7 @@ std::string about_factor(Real factor) {
   return fmt::format(" They are right but for a constant factor: {:.6g} times as large.", factor);
 }
 
-/// What one call of the learner's code ended with.
+/// The outcome of one call of the learner's code.
 struct Outcome {
   std::string failure;  // empty: it returned
   bool library_refused = false, shape_refused = false;

@@ -1,4 +1,4 @@
-// What every exercise starts from: how a skeleton says that a line is still to be written.
+// chapter::todo marks a line of an exercise that is still to be written.
 #pragma once
 
 namespace chapter {
