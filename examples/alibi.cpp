@@ -17,8 +17,7 @@ class Alibi : public FusedHeads {
   Alibi(const AttentionConfig& config, Rng& rng) : FusedHeads(config, rng) {
     Array values({config.heads});
     for (Index h = 0; h < config.heads; ++h) {
-      values[h] = static_cast<Real>(
-          std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(config.heads)));
+      values[h] = Real(std::exp2(-8.0 * double(h + 1) / double(config.heads)));
     }
     slopes = constant(values);
   }
@@ -62,7 +61,7 @@ double accuracy(const LanguageModel& model, Index length) {
     const Real* const row = logits.data() + e * 8;
     right += std::max_element(row, row + 8) - row == labels[e];
   }
-  return static_cast<double>(right) / static_cast<double>(labels.size());
+  return double(right) / double(labels.size());
 }
 
 void train(LanguageModel& model) {

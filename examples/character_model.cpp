@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   for (Index step = 0; step < steps; ++step) {
     const TextBatch batch = random_windows(tokens, 16, 48, 1, step);
     const Tensor loss = training_loss(model, batch);
-    last = static_cast<double>(loss.item());
+    last = double(loss.item());
     if (step % 50 == 0) std::printf("step %3ld  loss %.3f\n", static_cast<long>(step), last);
     optimizer.zero_grad();
     loss.backward();

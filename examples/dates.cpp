@@ -35,8 +35,7 @@ int main(int argc, char** argv) {
     const Seq2SeqBatch batch = loader.next();
     const Tensor loss = training_loss(model, batch);
     if (step % 100 == 0)
-      std::printf("step %3ld  loss %.3f\n", static_cast<long>(step),
-                  static_cast<double>(loss.item()));
+      std::printf("step %3ld  loss %.3f\n", static_cast<long>(step), double(loss.item()));
     optimizer.zero_grad();
     loss.backward();
     clip_grad_norm(model, 1);

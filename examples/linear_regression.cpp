@@ -26,16 +26,15 @@ int main() {
   Sgd optimizer(plane);
   for (int step = 0; step <= 100; ++step) {
     const Tensor loss = squared_error(plane(x), y);
-    if (step % 20 == 0)
-      std::printf("step %3d  loss %.5f\n", step, static_cast<double>(loss.item()));
+    if (step % 20 == 0) std::printf("step %3d  loss %.5f\n", step, double(loss.item()));
     optimizer.zero_grad();
     loss.backward();
     optimizer.step(0.1);
   }
 
   const Array& w = plane.weight.value();
-  const auto a = static_cast<double>(w[0]), b = static_cast<double>(w[1]);
-  const auto c = static_cast<double>(plane.bias.value()[0]);
+  const auto a = double(w[0]), b = double(w[1]);
+  const auto c = double(plane.bias.value()[0]);
   std::printf("y = %.2f a %+.2f b %+.2f\n", a, b, c);
   const bool found = std::abs(a - 2) < 0.05 && std::abs(b + 3) < 0.05 && std::abs(c - 1) < 0.05;
   return found ? 0 : 1;

@@ -95,8 +95,8 @@ Names names_from(const char* path) {
 std::string write_name(const MicroGpt& model, const Vocabulary& letters, Rng& rng) {
   const NoGrad quiet;
   Tokens ids{letters.bos()};
-  while (static_cast<Index>(ids.size()) < longest) {
-    const auto length = static_cast<Index>(ids.size());
+  while (Index(ids.size()) < longest) {
+    const auto length = Index(ids.size());
     const Tensor logits = model(Ids({1, length}, std::span<const std::int32_t>(ids)));
     const Tensor chances =
         softmax(slice(logits, 1, length - 1, length) * Real(2));  // temperature 0.5
@@ -121,24 +121,23 @@ int main(int argc, char** argv) {
   double mean = 0;
   for (Index step = 0; step < steps; ++step) {
     const Tokens& name =
-        names.list[static_cast<std::size_t>(shuffle.below(static_cast<Index>(names.list.size())))];
+        names.list[static_cast<std::size_t>(shuffle.below(Index(names.list.size())))];
     Tokens read{names.letters.bos()}, said(name);
     read.insert(read.end(), name.begin(), name.end());
     said.push_back(names.letters.bos());
-    const auto length = std::min<Index>(longest, static_cast<Index>(read.size()));
+    const auto length = std::min<Index>(longest, Index(read.size()));
     const Tensor loss = cross_entropy(
         model(Ids({1, length},
                   std::span<const std::int32_t>(read).first(static_cast<std::size_t>(length)))),
         Ids({1, length},
             std::span<const std::int32_t>(said).first(static_cast<std::size_t>(length))));
-    mean += (static_cast<double>(loss.item()) - mean) /
-            static_cast<double>(std::min<Index>(step + 1, 100));
+    mean += (double(loss.item()) - mean) / double(std::min<Index>(step + 1, 100));
     if ((step + 1) % 100 == 0)
       std::printf("step %4ld / %ld  loss %.3f\n", static_cast<long>(step + 1),
                   static_cast<long>(steps), mean);
     optimizer.zero_grad();
     loss.backward();
-    optimizer.step(0.01 * (1 - static_cast<double>(step) / static_cast<double>(steps)));
+    optimizer.step(0.01 * (1 - double(step) / double(steps)));
   }
   for (int i = 0; i < 10; ++i)
     std::printf("  %s\n", write_name(model, names.letters, draws).c_str());

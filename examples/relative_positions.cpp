@@ -26,9 +26,8 @@ class RelativePositions : public FusedHeads {
   static Index bucket(Index distance) {
     constexpr Index exact = buckets / 2;
     if (distance < exact) return std::max<Index>(0, distance);
-    const double share = std::log(static_cast<double>(distance) / exact) /
-                         std::log(static_cast<double>(farthest) / exact);
-    return std::min(buckets - 1, exact + static_cast<Index>(share * (buckets - exact)));
+    const double share = std::log(double(distance) / exact) / std::log(double(farthest) / exact);
+    return std::min(buckets - 1, exact + Index(share * (buckets - exact)));
   }
   Tensor score_bias(Index queries, Index keys, Index first) const override {
     Ids ids({queries * keys});
@@ -83,7 +82,7 @@ double trained_loss(Layout layout) {
   for (int step = 0; step < 400; ++step) {
     draw(data, tokens, labels);
     const Tensor loss = cross_entropy(model(tokens), labels);
-    now = static_cast<double>(loss.item());
+    now = double(loss.item());
     optimizer.zero_grad();
     loss.backward();
     optimizer.step(1e-2);

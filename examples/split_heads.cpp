@@ -22,7 +22,7 @@ int main() {
       const Index begin = third * width + h * d;  // rows [64 h, 64 h + 64) of each
       return linear(x, slice(in, 0, begin, begin + d), slice(in_bias, 0, begin, begin + d));
     };
-    const Tensor scores = matmul(part(0), transpose(part(1))) / std::sqrt(static_cast<Real>(d));
+    const Tensor scores = matmul(part(0), transpose(part(1))) / std::sqrt(Real(d));
     const Tensor attended = matmul(softmax(scores), part(2));
     y = y + linear(attended, slice(named[2].tensor, 1, h * d, (h + 1) * d));  // its columns
   }

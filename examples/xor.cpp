@@ -32,8 +32,7 @@ int main() {
   Adam optimizer(model);
   for (int step = 0; step <= 400; ++step) {
     const Tensor loss = squared_error(model(x), y);
-    if (step % 100 == 0)
-      std::printf("step %3d  loss %.5f\n", step, static_cast<double>(loss.item()));
+    if (step % 100 == 0) std::printf("step %3d  loss %.5f\n", step, double(loss.item()));
     optimizer.zero_grad();
     loss.backward();
     optimizer.step(0.03);
@@ -42,8 +41,8 @@ int main() {
   bool right = true;
   const Tensor answers = model(x);
   for (Index i = 0; i < 4; ++i) {
-    const auto a = static_cast<int>(x.value()[2 * i]), b = static_cast<int>(x.value()[2 * i + 1]);
-    const auto answer = static_cast<double>(answers.value()[i]);
+    const auto a = int(x.value()[2 * i]), b = int(x.value()[2 * i + 1]);
+    const auto answer = double(answers.value()[i]);
     std::printf("%d xor %d = %.3f\n", a, b, answer);
     right = right && (answer > 0.5) == ((a ^ b) == 1);
   }

@@ -26,7 +26,7 @@ Array random_like(const Array& like, Rng& rng) {
 
 double dot(const Array& a, const Array& b) {
   double sum = 0;
-  for (Index i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  for (Index i = 0; i < a.size(); ++i) sum += double(a[i]) * double(b[i]);
   return sum;
 }
 
@@ -77,17 +77,16 @@ Arrays backward_gradients(const Function& function, const Arrays& inputs, const 
 
 void compare(GradcheckResult& result, const GradcheckOptions& options, Index input, Index element,
              double analytic, double numeric) {
-  const double allowed =
-      static_cast<double>(options.absolute) +
-      static_cast<double>(options.relative) * std::max(std::abs(analytic), std::abs(numeric));
+  const double allowed = double(options.absolute) +
+                         double(options.relative) * std::max(std::abs(analytic), std::abs(numeric));
   const double error = std::abs(analytic - numeric) / allowed;
   ++result.compared;
-  if (error <= static_cast<double>(result.worst) || std::isnan(result.worst)) return;
-  result.worst = static_cast<Real>(error);
+  if (error <= double(result.worst) || std::isnan(result.worst)) return;
+  result.worst = Real(error);
   result.input = input;
   result.element = element;
-  result.analytic = static_cast<Real>(analytic);
-  result.numeric = static_cast<Real>(numeric);
+  result.analytic = Real(analytic);
+  result.numeric = Real(numeric);
   if (!(error <= 1)) result.passed = false;
 }
 
@@ -129,8 +128,7 @@ GradcheckResult gradcheck(const Function& function, const std::vector<Array>& in
         const Array dy = slope(function, inputs, direction, h);
         direction[i][e] = Real(0);
         for (std::size_t c = 0; c < cotangents.size(); ++c) {
-          compare(result, options, static_cast<Index>(i), e, static_cast<double>(analytic[c][i][e]),
-                  dot(cotangents[c], dy));
+          compare(result, options, Index(i), e, double(analytic[c][i][e]), dot(cotangents[c], dy));
         }
       }
     }

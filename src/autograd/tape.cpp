@@ -121,9 +121,7 @@ bool wants_tape(const Inputs& inputs) {
 
 namespace {
 
-double bytes_of(const Shape& shape) {
-  return static_cast<double>(shape.size()) * static_cast<double>(sizeof(Real));
-}
+double bytes_of(const Shape& shape) { return double(shape.size()) * double(sizeof(Real)); }
 
 /// What an operation has to move: its inputs in, its output out.
 void count_bytes(const OpScope& op, const Array& y, const Inputs& inputs) {

@@ -59,7 +59,7 @@ Times time_work(Index warm_up, Index repetitions, const std::function<void()>& w
   const std::size_t half = times.size() / 2;
   const double median = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
   const double sum = std::accumulate(times.begin(), times.end(), 0.0);
-  return {median, times.front(), sum / static_cast<double>(times.size())};
+  return {median, times.front(), sum / double(times.size())};
 }
 
 Record profile_of(Index repetitions, const std::function<void()>& work) {
@@ -67,7 +67,7 @@ Record profile_of(Index repetitions, const std::function<void()>& work) {
   set_profiling(true);
   const Times times = time_work(0, repetitions, work);
   set_profiling(false);
-  const auto count = static_cast<double>(repetitions);
+  const auto count = double(repetitions);
   Record rows = Record::array();
   const auto add = [&](const std::string& name, double calls, double ms, double flops,
                        double bytes) {
@@ -83,8 +83,8 @@ Record profile_of(Index repetitions, const std::function<void()>& work) {
   for (const ProfileRow& row : profile()) {
     const double ms = 1e3 * row.seconds / count;
     elsewhere -= ms;
-    add(row.name + (row.pass == Pass::backward ? ", backward" : ""),
-        static_cast<double>(row.calls) / count, ms, row.flops / count, row.bytes / count);
+    add(row.name + (row.pass == Pass::backward ? ", backward" : ""), double(row.calls) / count, ms,
+        row.flops / count, row.bytes / count);
   }
   add("between operations", 0, elsewhere, 0, 0);
   return rows;
@@ -125,7 +125,7 @@ std::vector<std::string> table_row(const Record& line, const std::vector<Column>
     const std::string key = column.key;
     const double value = line[key].get<double>();
     cells.push_back(key.ends_with("_bytes") ? bytes_text(value)
-                    : column.digits == 0    ? with_commas(static_cast<Index>(value + 0.5))
+                    : column.digits == 0    ? with_commas(Index(value + 0.5))
                                             : fmt::format("{:.{}f}", value, column.digits));
   }
   return cells;

@@ -43,7 +43,7 @@ Record bench_generate(const BenchCase& bench_case, const BenchOptions& options) 
   const Times times = time_work(1, repetitions, write);
   Record result = {{"params", count_parameters(model)},
                    {"batch", batch},
-                   {"tok_s", static_cast<double>(batch * written) / times.median * 1e3},
+                   {"tok_s", double(batch * written) / times.median * 1e3},
                    {"ms", times.median},
                    {"min_ms", times.least}};
   if (options.profile) result["profile"] = profile_of(repetitions, write);

@@ -39,7 +39,7 @@ Record bench_memory(const BenchCase& bench_case, const BenchOptions& options) {
   BenchStep step(bench_case, options);
   const Index steps = options.steps > 0 ? options.steps : 4;
   for (Index i = 0; i < steps; ++i) step();
-  const auto parameters = static_cast<double>(step.parameters()) * sizeof(Real);
+  const auto parameters = double(step.parameters()) * sizeof(Real);
   return {{"params", step.parameters()},
           {"working_bytes", resident("VmHWM") - before - 4 * parameters},
           {"parameter_bytes", 4 * parameters}};

@@ -14,8 +14,8 @@ namespace {
 /// Floating-point operations of a step: 6 per parameter and token, and attention's scores and
 /// averages, whose masked half counts too.
 double step_flops(const BenchCase& c, Index parameters) {
-  const auto n = static_cast<double>(parameters), tokens = static_cast<double>(c.tokens());
-  return 6 * n * tokens + 12 * static_cast<double>(c.layers * c.width * c.length) * tokens;
+  const auto n = double(parameters), tokens = double(c.tokens());
+  return 6 * n * tokens + 12 * double(c.layers * c.width * c.length) * tokens;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Record bench_step(const BenchCase& bench_case, const BenchOptions& options) {
   Record result = {{"params", parameters},
                    {"ms", times.median},
                    {"min_ms", times.least},
-                   {"tok_s", static_cast<double>(bench_case.tokens()) / times.median * 1e3},
+                   {"tok_s", double(bench_case.tokens()) / times.median * 1e3},
                    {"gflops", step_flops(bench_case, parameters) / times.median / 1e6},
                    {"peak_bytes", pool_statistics().peak}};
   if (options.profile) result["profile"] = profile_of(steps, std::ref(step));

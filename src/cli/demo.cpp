@@ -59,18 +59,15 @@ class DemoText {
   void progress(int number, const char* title, const DemoRuns::Progress& p) {
     seconds_ += p.seconds;
     tokens_ += p.tokens;
-    const double left =
-        seconds_ / static_cast<double>(p.step) * static_cast<double>(p.steps - p.step);
+    const double left = seconds_ / double(p.step) * double(p.steps - p.step);
     const std::string text = fmt::format(
         "step {:>4}/{}  loss {:.3f}  exact {:.1f} %  {}  {:.0f}k tok/s", p.step, p.steps, p.loss,
         100 * p.exact, number >= 4 ? fmt::format("{} heads", p.heads_alive) : "",
-        static_cast<double>(tokens_) / seconds_ / 1000);
+        double(tokens_) / seconds_ / 1000);
     if (err_.live) {
-      fmt::print(
-          stderr, "\r\x1b[K  {}  {} {} {}", number, padded(title, 16), text,
-          fmt::format("{} {} left",
-                      bar_text(static_cast<double>(p.step) / static_cast<double>(p.steps), 12),
-                      clock_text(left)));
+      fmt::print(stderr, "\r\x1b[K  {}  {} {} {}", number, padded(title, 16), text,
+                 fmt::format("{} {} left", bar_text(double(p.step) / double(p.steps), 12),
+                             clock_text(left)));
       if (p.step == p.steps) fmt::print(stderr, "\r\x1b[K");
     } else if (p.measured && p.step < p.steps) {
       fmt::print(stderr, "     {}\n", text);
@@ -140,7 +137,7 @@ class DemoText {
       table.push_back({row.label, share("separate"), share("fused"),
                        fmt::format("{:.1f} ms", row.step_ms.mean().value()),
                        fmt::format("{:.1f} ms", row.attention_ms.mean().value()),
-                       with_commas(static_cast<Index>(row.parameters.mean().value())),
+                       with_commas(Index(row.parameters.mean().value())),
                        bytes_text(row.memory_bytes.mean().value())});
     }
     fmt::print("\n{}\n",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/op_scope.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/train/objectives.hpp"
@@ -30,7 +31,7 @@ std::vector<double> median_step_ms(const std::vector<Seq2Seq*>& models, const Se
   std::vector<double> medians;
   for (auto& list : times) {
     std::nth_element(list.begin(), list.begin() + rounds / 2, list.end());
-    medians.push_back(list[static_cast<std::size_t>(rounds / 2)]);
+    medians.push_back(at(list, rounds / 2));
   }
   return medians;
 }
@@ -54,8 +55,8 @@ double step_bytes(Seq2Seq& model, const Seq2SeqBatch& batch) {
   training_loss(model, batch).backward();
   const std::size_t peak = pool_statistics().peak - before;
   zero_grad(model);
-  const auto gradients = static_cast<double>(count_parameters(model)) * sizeof(Real);
-  return static_cast<double>(peak) + 3 * gradients;
+  const auto gradients = double(count_parameters(model)) * sizeof(Real);
+  return double(peak) + 3 * gradients;
 }
 
 }  // namespace HEADROOM_PRECISION

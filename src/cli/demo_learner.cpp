@@ -26,7 +26,7 @@ Index DemoLearner::next_batch() {
 Tensor DemoLearner::loss(HeadProbe* probe) { return training_loss(model_, batch_, 0, probe); }
 
 Record DemoLearner::evaluate() {
-  const auto all = static_cast<Index>(task_.validation.size());
+  const auto all = Index(task_.validation.size());
   const auto some = static_cast<std::size_t>(std::min(options_.quick, all));
   return {{"exact_match", exact_match(std::span(task_.validation).first(some))}};
 }

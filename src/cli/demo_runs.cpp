@@ -94,7 +94,7 @@ DemoRuns::DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder)
   for (const HeadId& head : live_heads(fused())) {
     record_.heads.push_back({.kind = head.kind, .layer = head.layer, .head = head.head});
   }
-  record_.schedule = {{0, static_cast<Index>(record_.heads.size())}};
+  record_.schedule = {{0, Index(record_.heads.size())}};
   record_.config = fused().config.to_record();
   record_.config.update(Record{{"batch_size", setup.batch_size},
                                {"peak_rate", setup.rate},
@@ -210,7 +210,7 @@ void DemoRuns::record_difference(Index step) {
   const std::vector<Seq2SeqExample> pairs =
       first_answers({task_.validation.begin(), task_.validation.begin() + 16});
   std::vector<Index> all(pairs.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = Index(i);
   const Seq2SeqBatch batch = make_batch(pairs, all, task_.source, task_.target);
   const double forward =
       relative_difference(separate()(batch.source, batch.source_lengths, batch.target_in).value(),
@@ -228,9 +228,9 @@ ComparisonRow DemoRuns::score(const std::string& label, const std::vector<Arm*>&
   Module& model = arms.back()->run->model();
   return {.label = label,
           .steps = arms.back()->run->steps(),
-          .heads = static_cast<Index>(live_heads(model).size()),
+          .heads = Index(live_heads(model).size()),
           .exact_match = std::move(exact),
-          .parameters = static_cast<double>(count_parameters(model))};
+          .parameters = double(count_parameters(model))};
 }
 
 // ---------------------------------------------------------------- attention maps
@@ -284,7 +284,7 @@ DemoRuns::Reader DemoRuns::year_reader() const {
 /// Chooses the heads for both pruners. Measured once, because both models must be at the same step.
 HeadChoice DemoRuns::choose_by_both() {
   if (of_fused_.empty()) {
-    const auto all = static_cast<Index>(task_.validation.size());
+    const auto all = Index(task_.validation.size());
     of_separate_ = measured_sensitivity(*separate_.learner, all);
     of_fused_ = measured_sensitivity(*fused_.learner, all);
   }
@@ -320,7 +320,7 @@ void DemoRuns::note_removals() {
     any = true;
   }
   if (any) {
-    record_.schedule.push_back({steps_done(), static_cast<Index>(live_heads(fused()).size())});
+    record_.schedule.push_back({steps_done(), Index(live_heads(fused()).size())});
   }
 }
 
@@ -336,7 +336,7 @@ void DemoRuns::measure_cost() {
     ComparisonRow& row = record_.before_after.at(i);
     row.step_ms = ms[i];
     row.attention_ms = operation_ms(*model, batch, "attention", 10);
-    row.memory_bytes = static_cast<double>(step_bytes(*model, batch));
+    row.memory_bytes = double(step_bytes(*model, batch));
     ++i;
   }
   step_ms_before_ = ms[0];

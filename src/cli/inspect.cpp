@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/nn/models.hpp"
@@ -29,7 +30,7 @@ std::map<std::string, Part> parts_of(const TensorFile& file) {
   for (const std::string& name : file.names()) {
     Part& part = parts[name.substr(0, name.find('.'))];
     ++part.tensors;
-    part.bytes += static_cast<Index>(file.tensor(name).bytes.size());
+    part.bytes += Index(file.tensor(name).bytes.size());
   }
   return parts;
 }
@@ -39,7 +40,7 @@ std::map<AttentionKind, std::vector<std::vector<bool>>> heads_of(Module& model) 
   std::map<AttentionKind, std::vector<std::vector<bool>>> kinds;
   for (const NamedAttention& named : attentions(model)) {
     std::vector<bool> alive(static_cast<std::size_t>(named.attention->config().heads), false);
-    for (const Index head : named.attention->alive()) alive[static_cast<std::size_t>(head)] = true;
+    for (const Index head : named.attention->alive()) at(alive, head) = true;
     kinds[named.location().kind].push_back(alive);
   }
   return kinds;
@@ -86,10 +87,8 @@ void print_all(const std::filesystem::path& path, SavedModel& saved, const Tenso
                style);
   }
   for (const auto& [name, part] : parts_of(file)) {
-    print_line(
-        name.c_str(),
-        fmt::format("{} tensors, {}", part.tensors, bytes_text(static_cast<double>(part.bytes))),
-        style);
+    print_line(name.c_str(),
+               fmt::format("{} tensors, {}", part.tensors, bytes_text(double(part.bytes))), style);
   }
   for (const auto& [key, text] : file.metadata) {
     if (key.ends_with("step") || key.ends_with("steps")) print_line(key.c_str(), text, style);

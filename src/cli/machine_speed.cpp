@@ -31,7 +31,7 @@ double least_seconds(F work) {
 double product_speed(Index n) {
   const NoGrad no_grad;
   const Tensor a(Array({n, n}, Real(0.5))), b(Array({n, n}, Real(0.25)));
-  return 2 * static_cast<double>(n * n * n) / least_seconds([&] { matmul(a, b); }) / 1e9;
+  return 2 * double(n * n * n) / least_seconds([&] { matmul(a, b); }) / 1e9;
 }
 
 double memory_speed() {
@@ -39,7 +39,7 @@ double memory_speed() {
   constexpr Index bytes = Index{64} << 20;
   const Shape shape{bytes / Index{sizeof(Real)}};
   const Tensor a(Array(shape, Real(1))), b(Array(shape, Real(2)));
-  return 3 * static_cast<double>(bytes) / least_seconds([&] { a + b; }) / 1e9;
+  return 3 * double(bytes) / least_seconds([&] { a + b; }) / 1e9;
 }
 
 }  // namespace HEADROOM_PRECISION

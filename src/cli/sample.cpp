@@ -28,15 +28,14 @@ struct SampleOptions {
 /// the model's window, only its end is used.
 void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const Tokens& prompt,
               const SampleOptions& options) {
-  const SamplingOptions sampling{.temperature = static_cast<Real>(options.temperature),
+  const SamplingOptions sampling{.temperature = Real(options.temperature),
                                  .top_k = options.top_k,
-                                 .top_p = static_cast<Real>(options.top_p)};
+                                 .top_p = Real(options.top_p)};
   Rng rng(static_cast<std::uint64_t>(options.seed), "sampling");
   const auto window = static_cast<std::size_t>(model.config.longest);
   const auto seen = std::span(prompt).last(std::min(window, prompt.size()));
   sample(*make_writer(model, 1), {.longest = options.length}, sampling, rng,
-         Ids({1, static_cast<Index>(seen.size())}, seen),
-         [&](const std::vector<std::int32_t>& symbols) {
+         Ids({1, Index(seen.size())}, seen), [&](const std::vector<std::int32_t>& symbols) {
            fmt::print("{}", vocabulary.symbol(symbols.front()));
            std::fflush(stdout);
          });

@@ -54,7 +54,7 @@ class Translator {
                       fmt::format("\"{}\" has a token that is not in the model's vocabulary",
                                   printable(line)));
       }
-      if (static_cast<Index>(tokens.size()) > model_.config.longest) {
+      if (Index(tokens.size()) > model_.config.longest) {
         return refuse(number, fmt::format("{} tokens; the model reads at most {}", tokens.size(),
                                           model_.config.longest));
       }

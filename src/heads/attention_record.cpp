@@ -35,7 +35,7 @@ Tokens input_tokens(const Vocabulary& vocabulary, const AttentionQuestion& quest
                     Index longest) {
   Tokens tokens = known_tokens(vocabulary, question.input, "--input");
   if (tokens.empty()) throw UsageError("--input is empty; give at least one token");
-  if (static_cast<Index>(tokens.size()) > longest) {
+  if (Index(tokens.size()) > longest) {
     throw UsageError(
         fmt::format("--input has {} tokens; the model reads at most {}", tokens.size(), longest));
   }
@@ -44,7 +44,7 @@ Tokens input_tokens(const Vocabulary& vocabulary, const AttentionQuestion& quest
 
 Tokens given_output(const Vocabulary& vocabulary, const AttentionQuestion& question, Index room) {
   Tokens tokens = known_tokens(vocabulary, *question.output, "--output");
-  if (static_cast<Index>(tokens.size()) > room) {
+  if (Index(tokens.size()) > room) {
     throw UsageError(
         fmt::format("--output has {} tokens; there is room for {}", tokens.size(), room));
   }
@@ -87,7 +87,7 @@ Passage read_and_written(const Seq2Seq& model, const Vocabulary& source, const V
 Passage read_and_written(const LanguageModel& model, const Vocabulary& vocabulary,
                          const AttentionQuestion& question) {
   const Tokens prompt = input_tokens(vocabulary, question, model.config.longest);
-  const auto read = static_cast<Index>(prompt.size());
+  const auto read = Index(prompt.size());
   const Index room = model.config.longest - read + 1;  // the last token is not read again
   Passage passage;
   if (question.output) {
@@ -114,7 +114,7 @@ std::vector<double> probabilities(const Array& logits, Index row) {
   const Index tokens = logits.dim(1);
   std::vector<double> p(static_cast<std::size_t>(tokens));
   for (std::size_t i = 0; i < p.size(); ++i) {
-    p[i] = static_cast<double>(logits[row * tokens + static_cast<Index>(i)]);
+    p[i] = double(logits[row * tokens + Index(i)]);
   }
   const double largest = *std::max_element(p.begin(), p.end());
   double sum = 0;
@@ -128,7 +128,7 @@ double probability_of(const Passage& passage, const Array& logits) {
   double product = 1;
   for (std::size_t i = passage.first; i < passage.target.size(); ++i) {
     const auto wanted = static_cast<std::size_t>(passage.target[i]);
-    product *= probabilities(logits, static_cast<Index>(i))[wanted];
+    product *= probabilities(logits, Index(i))[wanted];
   }
   return product;
 }

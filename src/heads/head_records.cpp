@@ -15,7 +15,7 @@ std::vector<std::vector<double>> map_rows(const Array& maps, Index position) {
   for (Index i = 0; i < queries; ++i) {
     std::vector<double>& row = rows.emplace_back();
     for (Index j = 0; j < keys; ++j) {
-      const auto weight = static_cast<double>(maps[(position * queries + i) * keys + j]);
+      const auto weight = double(maps[(position * queries + i) * keys + j]);
       row.push_back(std::round(weight * 1e4) / 1e4);
     }
   }

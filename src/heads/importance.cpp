@@ -18,7 +18,7 @@ std::vector<HeadScore> means(const std::map<HeadId, double>& sums, Index example
   if (examples == 0) throw UsageError(std::string(of_what) + ": no batch was added");
   std::vector<HeadScore> scores;
   for (const auto& [head, sum] : sums) {
-    scores.push_back({head, sum / static_cast<double>(examples)});
+    scores.push_back({head, sum / double(examples)});
   }
   return scores;
 }
@@ -41,7 +41,7 @@ void Sensitivity::add(Index examples, const ProbedLoss& loss) {
     const Tensor& gates = probe.gates.at({head.kind, head.layer});
     const Index heads = gates.dim(1);
     for (Index b = 0; b < examples; ++b) {
-      sum += std::abs(static_cast<double>(gates.grad()[b * heads + head.head]));
+      sum += std::abs(double(gates.grad()[b * heads + head.head]));
     }
   }
   examples_ += examples;
@@ -58,14 +58,14 @@ RemovalCost::RemovalCost(Module& model) : attentions_(attentions(model)) {
 void RemovalCost::add(Index examples, const ProbedLoss& loss) {
   const NoGrad quiet;
   HeadProbe whole;
-  const auto before = static_cast<double>(loss(whole).item());
+  const auto before = double(loss(whole).item());
   for (const NamedAttention& found : attentions_) {
     for (const Index head : found.attention->alive()) {
       Array gates = ones({found.attention->config().heads});
       gates[head] = 0;
       HeadProbe probe;
       probe.gates[found.location()] = constant(gates);
-      sums_[found.id(head)] += static_cast<double>(loss(probe).item()) - before;
+      sums_[found.id(head)] += double(loss(probe).item()) - before;
     }
   }
   examples_ += examples;

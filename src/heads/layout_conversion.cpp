@@ -112,7 +112,7 @@ ConversionPlan make_plan(const Attention& attention, ForeignLayout layout, HeadO
   const AttentionConfig& config = attention.config();
   const ForeignNames names = names_in(layout, config);
   const auto alive = attention.alive();
-  const auto live = static_cast<Index>(alive.size());
+  const auto live = Index(alive.size());
   const Index channels = live * config.head_dim;
   const auto packed = [](const std::array<const char*, 3>& three) {
     return std::string_view(three[0]) == three[1];
@@ -142,7 +142,7 @@ ConversionPlan make_plan(const Attention& attention, ForeignLayout layout, HeadO
           {slice, name, axis, offset + channel(0), channel(1) - channel(0)});
     };
     const std::size_t part = part_of(slice.role);
-    const Index third = static_cast<Index>(part) * channels;  // the first channel in a packed array
+    const Index third = Index(part) * channels;  // the first channel in a packed array
     switch (slice.role) {
       case HeadRole::query:
       case HeadRole::key:

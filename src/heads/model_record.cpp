@@ -23,10 +23,10 @@ namespace {
 constexpr Index bytes_of_half = 2;
 
 std::uint16_t checked_half(Real value, const std::string& name) {
-  const std::uint16_t bits = half_bits(static_cast<double>(value));
+  const std::uint16_t bits = half_bits(double(value));
   if (std::isfinite(half_number(bits))) return bits;
-  throw NumericError(fmt::format("{} holds {:.3g}, which is beyond half precision", name,
-                                 static_cast<double>(value)));
+  throw NumericError(
+      fmt::format("{} holds {:.3g}, which is beyond half precision", name, double(value)));
 }
 
 std::string halves_text(const NamedParameter& parameter) {
@@ -110,7 +110,7 @@ Record logit_rows(const Array& logits) {
   for (Index r = 0; r < logits.dim(0); ++r) {
     Record row = Record::array();
     for (Index i = 0; i < logits.dim(1); ++i) {
-      row.push_back(std::round(static_cast<double>(logits[r * logits.dim(1) + i]) * 1e7) / 1e7);
+      row.push_back(std::round(double(logits[r * logits.dim(1) + i]) * 1e7) / 1e7);
     }
     rows.push_back(row);
   }
@@ -125,7 +125,7 @@ void round_to_half(Module& model) {
   for (NamedParameter& parameter : parameters(model)) {
     Array rounded = parameter.tensor.value().clone();
     for (Real& value : rounded.span()) {
-      value = static_cast<Real>(half_number(checked_half(value, parameter.name)));
+      value = Real(half_number(checked_half(value, parameter.name)));
     }
     parameter.tensor.set_value(std::move(rounded));
   }
@@ -163,7 +163,7 @@ Record page_model_record(const SavedModel& saved, const Record& seen, Index most
   }
   const Index bytes =
       bytes_of_half * (count_parameters(*saved.model) + count_score_biases(*saved.model, longest));
-  const auto megabytes = [](Index n) { return static_cast<double>(n) / 1e6; };
+  const auto megabytes = [](Index n) { return double(n) / 1e6; };
   if (bytes > most_bytes) {
     return {{"left_out", fmt::format("its weights take {:.1f} MB even in half precision, more than "
                                      "the {:.1f} MB that a page carries",

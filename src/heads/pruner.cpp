@@ -99,7 +99,7 @@ void Pruner::describe(RunRecord& run, const std::string& model, Index steps) con
                          .cost = entry.cost});
     if (entry.removed_at) ++removals[*entry.removed_at];
   }
-  auto alive = static_cast<Index>(heads_.size());
+  auto alive = Index(heads_.size());
   for (const auto& [step, count] : removals) {
     alive -= count;
     run.schedule.push_back({step, alive});

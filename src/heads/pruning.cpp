@@ -1,5 +1,6 @@
 // The gradual schedule and the choice of heads.
 #include "headroom/heads/pruning.hpp"
+#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 
@@ -25,16 +26,16 @@ Index GradualSchedule::removed_at(Index step) const {
   if (step <= begin) return 0;
   if (step >= end) return total;
   const Index removals = (step - begin) / every;  // whole intervals that have passed
-  const double part = static_cast<double>(removals * every) / static_cast<double>(end - begin);
-  const double gone = static_cast<double>(total) * (1 - std::pow(1 - part, 3));
-  return static_cast<Index>(std::floor(gone + 1e-9));
+  const double part = double(removals * every) / double(end - begin);
+  const double gone = double(total) * (1 - std::pow(1 - part, 3));
+  return Index(std::floor(gone + 1e-9));
 }
 
 std::vector<HeadId> PruningPlan::due(Index step, std::span<const HeadId> alive) const {
-  const Index count = std::min(schedule.removed_at(step), static_cast<Index>(order.size()));
+  const Index count = std::min(schedule.removed_at(step), Index(order.size()));
   std::vector<HeadId> heads;
   for (Index i = 0; i < count; ++i) {
-    const HeadId& head = order[static_cast<std::size_t>(i)];
+    const HeadId& head = at(order, i);
     if (std::find(alive.begin(), alive.end(), head) != alive.end()) heads.push_back(head);
   }
   return heads;
@@ -45,13 +46,13 @@ std::vector<HeadId> choose(std::span<const HeadId> order, Index total, Index kee
   for (const HeadId& head : order) ++left[{head.kind, head.layer}];
   std::vector<HeadId> chosen;
   for (const HeadId& head : order) {
-    if (static_cast<Index>(chosen.size()) == total) break;
+    if (Index(chosen.size()) == total) break;
     Index& here = left[{head.kind, head.layer}];
     if (here <= keep) continue;
     --here;
     chosen.push_back(head);
   }
-  if (static_cast<Index>(chosen.size()) < total) {
+  if (Index(chosen.size()) < total) {
     throw UsageError(
         fmt::format("prune: {} heads cannot go when each attention keeps {}; at most {} can", total,
                     keep, chosen.size()));

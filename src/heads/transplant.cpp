@@ -90,7 +90,7 @@ Distance distance(Module& a, Module& b, ValueOf value_of) {
     double difference = 0, scale = 0;
     for_each_pair_of_runs(block, x.shape(), y.shape(), [&](Index i, Index j, Index n) {
       for (Index k = 0; k < n; ++k) {
-        const auto p = static_cast<double>(x[i + k]), q = static_cast<double>(y[j + k]);
+        const auto p = double(x[i + k]), q = double(y[j + k]);
         difference = larger(difference, std::abs(p - q));
         scale = std::max({scale, std::abs(p), std::abs(q)});
       }
@@ -215,7 +215,7 @@ double relative_difference(const Array& a, const Array& b) {
   const double difference = largest_difference(a, b);
   double scale = 0;
   for (const Array* array : {&a, &b}) {
-    for (const Real x : array->span()) scale = std::max(scale, std::abs(static_cast<double>(x)));
+    for (const Real x : array->span()) scale = std::max(scale, std::abs(double(x)));
   }
   return difference == 0 ? 0 : difference / scale;
 }
@@ -227,7 +227,7 @@ double largest_difference(const Array& a, const Array& b) {
   }
   double most = 0;
   for (Index i = 0; i < a.size(); ++i) {
-    most = larger(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+    most = larger(most, std::abs(double(a[i]) - double(b[i])));
   }
   return most;
 }

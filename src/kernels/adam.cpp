@@ -12,19 +12,19 @@ inline namespace HEADROOM_PRECISION {
 
 AdamStep adam_step(double rate, double beta1, double beta2, double epsilon, double weight_decay,
                    bool decoupled, std::int64_t t) {
-  const double steps = static_cast<double>(t);
+  const double steps = double(t);
   AdamStep step;
   if (decoupled) {
-    step.shrink = static_cast<Real>(1 - rate * weight_decay);
+    step.shrink = Real(1 - rate * weight_decay);
   } else {
-    step.decay = static_cast<Real>(weight_decay);
+    step.decay = Real(weight_decay);
   }
-  step.first_weight = static_cast<Real>(1 - beta1);
-  step.second_keep = static_cast<Real>(beta2);
-  step.second_weight = static_cast<Real>(1 - beta2);
-  step.root_correction = static_cast<Real>(std::sqrt(1 - std::pow(beta2, steps)));
-  step.epsilon = static_cast<Real>(epsilon);
-  step.step_size = static_cast<Real>(rate / (1 - std::pow(beta1, steps)));
+  step.first_weight = Real(1 - beta1);
+  step.second_keep = Real(beta2);
+  step.second_weight = Real(1 - beta2);
+  step.root_correction = Real(std::sqrt(1 - std::pow(beta2, steps)));
+  step.epsilon = Real(epsilon);
+  step.step_size = Real(rate / (1 - std::pow(beta1, steps)));
   return step;
 }
 

@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/parallel.hpp"
 #include "kernels/dropout.hpp"
 #include "kernels/gemm.hpp"
@@ -181,8 +182,7 @@ Index mask_row(const Block& block, Index r, Real* s) {
 void dropout_row(const Block& block, Index r, Real* factors) {
   const AttentionPlan& plan = block.plan;
   const Index element = (block.b * plan.queries + block.begin + r) * plan.keys;
-  dropout_factors(block.plan.streams[static_cast<std::size_t>(block.head)], element, block.keys,
-                  plan.dropout, factors);
+  dropout_factors(at(block.plan.streams, block.head), element, block.keys, plan.dropout, factors);
 }
 
 void row_multiply(const Real* factors, Index n, Real* y) {

@@ -13,7 +13,7 @@ namespace kernels {
 
 void cross_entropy(const Real* logits, const Targets& targets, Index rows, Index classes,
                    Real* loss, Real* log_sum_exp) {
-  const Real share = targets.smoothing / static_cast<Real>(classes);
+  const Real share = targets.smoothing / Real(classes);
   parallel_for(rows, grain_for(classes), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
       const std::int32_t target = targets.target[r];
@@ -34,7 +34,7 @@ void cross_entropy(const Real* logits, const Targets& targets, Index rows, Index
 
 void cross_entropy_backward(const Real* logits, const Targets& targets, const Real* log_sum_exp,
                             const Real* dloss, Index rows, Index classes, bool add, Real* dx) {
-  const Real share = targets.smoothing / static_cast<Real>(classes);
+  const Real share = targets.smoothing / Real(classes);
   parallel_for(rows, grain_for(classes), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
       Real* const out = dx + r * classes;

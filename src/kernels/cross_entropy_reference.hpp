@@ -13,7 +13,7 @@ template <class S>
 Vector<S> cross_entropy(const Matrix<S>& logits, const xt::xtensor<std::int32_t, 1>& targets,
                         double smoothing, std::int32_t ignore) {
   Matrix<S> wanted = xt::zeros<S>(logits.shape());
-  const double share = smoothing / static_cast<double>(logits.shape(1));
+  const double share = smoothing / double(logits.shape(1));
   for (std::size_t r = 0; r < logits.shape(0); ++r) {
     if (targets(r) == ignore) continue;
     for (std::size_t c = 0; c < logits.shape(1); ++c) wanted(r, c) = static_cast<S>(share);

@@ -23,7 +23,7 @@ void dropout_factors(const MaskStream& stream, Index first, Index n, Real p, Rea
     stream.fill(first + at, count, uniform.data());
 #pragma omp simd
     for (Index i = 0; i < count; ++i) {
-      const bool keep = static_cast<Real>(uniform[static_cast<std::size_t>(i)]) >= p;
+      const bool keep = Real(uniform[static_cast<std::size_t>(i)]) >= p;
       factors[at + i] = keep ? scale : Real(0);
     }
   }

@@ -23,14 +23,14 @@ template <Fetch purpose = Fetch::to_read>
 void fetch_line(const Real* x, Index ahead) {
   const auto bytes = static_cast<std::uintptr_t>(ahead) * sizeof(Real);
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(x) + bytes),
-                     static_cast<int>(purpose));
+                     int(purpose));
 }
 
 /// Prefetches the memory `fetch_distance` behind the n elements at x.
 template <Fetch purpose = Fetch::to_read>
 void fetch_ahead(const Real* x, Index n) {
-  constexpr auto distance = static_cast<Index>(fetch_distance / sizeof(Real)),
-                 cache_line = static_cast<Index>(64 / sizeof(Real));
+  constexpr auto distance = Index(fetch_distance / sizeof(Real)),
+                 cache_line = Index(64 / sizeof(Real));
   for (Index i = 0; i < n; i += cache_line) fetch_line<purpose>(x, distance + i);
 }
 

@@ -59,7 +59,7 @@ bool make_blas_single_threaded() {
 
 void call_blas(const Product& p) {
   const auto order = [](const Factor& f) { return f.is_transposed ? CblasTrans : CblasNoTrans; };
-  const auto size = [](Index i) { return static_cast<int>(i); };
+  const auto size = [](Index i) { return int(i); };
 #if defined(HEADROOM_DOUBLE)
   constexpr auto blas_gemm = cblas_dgemm;
 #else
@@ -83,9 +83,7 @@ void scale(const Product& p) {
   }
 }
 
-double work(const Product& p) {
-  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-}
+double work(const Product& p) { return double(p.m) * double(p.n) * double(p.k); }
 
 /// A product in slabs of rows, or of columns where those are more.
 struct Slabs {
@@ -96,7 +94,7 @@ struct Slabs {
   /// At most `most` of them.
   Slabs(const Product& p, Index most) : product(p), of_rows(p.m >= p.n) {
     const Index extent = of_rows ? p.m : p.n;
-    const Index wanted = std::clamp<Index>(static_cast<Index>(work(p) / slab_work), 1, most);
+    const Index wanted = std::clamp<Index>(Index(work(p) / slab_work), 1, most);
     const Index even = (extent + wanted - 1) / wanted;
     size = std::max<Index>(1, (even + smallest_slab - 1) / smallest_slab) * smallest_slab;
     count = p.m == 0 || p.n == 0 ? 0 : (extent + size - 1) / size;
@@ -132,7 +130,7 @@ void gemm(Index m, Index n, Index k, Real alpha, Factor a, Factor b, Real beta, 
 
 void gemm(std::span<const Product> products) {
   [[maybe_unused]] static const bool once = make_blas_single_threaded();
-  const auto sharing = static_cast<Index>(products.size());
+  const auto sharing = Index(products.size());
   const Index most = (most_slabs() + sharing - 1) / std::max<Index>(1, sharing);
   Index slabs = 0;
   double all_work = 0;

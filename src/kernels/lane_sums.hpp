@@ -18,12 +18,12 @@ static_assert(dot_tile_size % Batch::size == 0);
 inline const std::array<int, Batch::size>& summed_in_lane() {
   static const auto order = [] {
     Batch numbered[Batch::size];
-    for (std::size_t t = 0; t < Batch::size; ++t) numbered[t] = Batch(static_cast<Real>(t));
+    for (std::size_t t = 0; t < Batch::size; ++t) numbered[t] = Batch(Real(t));
     Real sums[Batch::size];
     xsimd::haddp(numbered).store_unaligned(sums);
     std::array<int, Batch::size> batch_of{};
     for (std::size_t lane = 0; lane < Batch::size; ++lane) {
-      batch_of[lane] = static_cast<int>(sums[lane]) / static_cast<int>(Batch::size);
+      batch_of[lane] = int(sums[lane]) / int(Batch::size);
     }
     return batch_of;
   }();

@@ -13,7 +13,7 @@ namespace kernels {
 void layer_norm(const Real* x, const Real* weight, const Real* bias, Real epsilon, Index rows,
                 Index columns, Real* y, Real* mean, Real* rstd) {
   if (columns == 0) return;
-  const Real count = static_cast<Real>(columns);
+  const Real count = Real(columns);
   parallel_for(rows, grain_for(columns), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
       const Real* const in = x + r * columns;
@@ -35,7 +35,7 @@ void layer_norm(const Real* x, const Real* weight, const Real* bias, Real epsilo
 
 void layer_norm_backward(const Real* x, const Real* weight, const Real* mean, const Real* rstd,
                          const Real* dy, Index rows, Index columns, const NormGradients& into) {
-  const Real count = static_cast<Real>(std::max<Index>(1, columns));
+  const Real count = Real(std::max<Index>(1, columns));
   const WeightOrOnes given(weight, columns);
   for_rows_summing(rows, columns, into, [&](Index r, Real* dweight, Real* dbias) {
     const Real* const in = x + r * columns;

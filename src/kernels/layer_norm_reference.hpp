@@ -11,7 +11,7 @@ namespace reference {
 template <class S>
 Matrix<S> layer_norm(const Matrix<S>& x, const Vector<S>& weight, const Vector<S>& bias,
                      double epsilon) {
-  const S count = static_cast<S>(static_cast<double>(x.shape(1)));
+  const S count = static_cast<S>(double(x.shape(1)));
   const Matrix<S> mean = row_sum(x) / count;
   const Matrix<S> centred = x - mean;
   const Matrix<S> squares = centred * centred;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/parallel.hpp"
 
 namespace headroom {
@@ -39,12 +40,12 @@ Loops plan_loops(const Shape& shape, std::span<const int> order) {
   std::array<Index, Shape::max_rank> x_strides{};
   Index stride = 1;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    x_strides[static_cast<std::size_t>(axis)] = stride;
+    at(x_strides, axis) = stride;
     stride *= shape[axis];
   }
   Loops loops;
   for (const int axis : order) {
-    const Index size = shape[axis], x_stride = x_strides[static_cast<std::size_t>(axis)];
+    const Index size = shape[axis], x_stride = at(x_strides, axis);
     if (size == 1) continue;
     if (loops.count > 0 && loops.back().x_stride == x_stride * size) {
       loops.back().size *= size;

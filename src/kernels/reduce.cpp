@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/parallel.hpp"
 #include "kernels/fetch_ahead.hpp"
 
@@ -101,7 +102,7 @@ void fold_middle(Fold fold, const Real* x, Index outer, Index n, Index inner, Re
 }
 
 Array fold_axes(Fold fold, const Array& x, const AxisFlags& axes) {
-  const auto flagged = [&](int axis) { return axes[static_cast<std::size_t>(axis)]; };
+  const auto flagged = [&](int axis) { return at(axes, axis); };
   Array result = x;
   Index inner = 1;
   // From the last axis to the first, one run of adjacent flagged axes after the other.
@@ -130,8 +131,7 @@ Array sum_to(const Array& x, const Shape& shape) {
   AxisFlags repeated{};
   const int missing = x.rank() - shape.rank();
   for (int axis = 0; axis < x.rank(); ++axis) {
-    repeated[static_cast<std::size_t>(axis)] =
-        axis < missing || (shape[axis - missing] == 1 && x.dim(axis) != 1);
+    at(repeated, axis) = axis < missing || (shape[axis - missing] == 1 && x.dim(axis) != 1);
   }
   return fold_axes(Fold::sum, x, repeated).reshaped(shape);
 }

@@ -24,7 +24,7 @@ using Vector = xt::xtensor<S, 1>;
 using Allowed = xt::xtensor<bool, 2>;
 
 inline double real_part(double x) { return x; }
-inline double real_part(float x) { return static_cast<double>(x); }
+inline double real_part(float x) { return double(x); }
 inline double real_part(const std::complex<double>& x) { return x.real(); }
 
 /// The largest of each row where `allowed`, by the real part; [R, 1] to broadcast over columns.

@@ -12,7 +12,7 @@ namespace kernels {
 void rms_norm(const Real* x, const Real* weight, Real epsilon, Index rows, Index columns, Real* y,
               Real* rrms) {
   if (columns == 0) return;
-  const Real count = static_cast<Real>(columns);
+  const Real count = Real(columns);
   parallel_for(rows, grain_for(columns), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
       const Real* const in = x + r * columns;
@@ -29,7 +29,7 @@ void rms_norm(const Real* x, const Real* weight, Real epsilon, Index rows, Index
 
 void rms_norm_backward(const Real* x, const Real* weight, const Real* rrms, const Real* dy,
                        Index rows, Index columns, const NormGradients& into) {
-  const Real count = static_cast<Real>(std::max<Index>(1, columns));
+  const Real count = Real(std::max<Index>(1, columns));
   const WeightOrOnes given(weight, columns);
   for_rows_summing(rows, columns, into, [&](Index r, Real* dweight, Real*) {
     const Real* const in = x + r * columns;

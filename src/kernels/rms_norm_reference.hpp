@@ -11,8 +11,8 @@ namespace reference {
 template <class S>
 Matrix<S> rms_norm(const Matrix<S>& x, const Vector<S>& weight, double epsilon) {
   const Matrix<S> squares = x * x;
-  const Matrix<S> root = xt::sqrt(
-      row_sum(squares) / static_cast<S>(static_cast<double>(x.shape(1))) + static_cast<S>(epsilon));
+  const Matrix<S> root =
+      xt::sqrt(row_sum(squares) / static_cast<S>(double(x.shape(1))) + static_cast<S>(epsilon));
   return x / root * weight;
 }
 

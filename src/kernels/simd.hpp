@@ -15,7 +15,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 namespace kernels {
 
-inline constexpr Index batch_size = static_cast<Index>(Batch::size);
+inline constexpr Index batch_size = Index(Batch::size);
 inline constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
 /// The first n < batch_size elements at x, the other lanes filled. Tails go through the same vector

@@ -53,7 +53,7 @@ AttentionInputs uniform_inputs(Index batch, Index tokens, Index width, Rng& rng)
 
 AttentionInputs zero_mean_inputs(Index batch, Index tokens, Index width, Rng& rng) {
   AttentionInputs inputs;
-  const Real deviation = 1 / std::sqrt(static_cast<Real>(width));
+  const Real deviation = 1 / std::sqrt(Real(width));
   for (Array* weight : {&inputs.query, &inputs.key, &inputs.value}) {
     *weight = normal({width, width}, deviation, rng);
   }
@@ -70,7 +70,7 @@ Array softmax_backward(const Array& weights, const Array& d_weights) {
 
 AttentionDerivation derive(const AttentionInputs& inputs, Index heads) {
   const NoGrad quiet;
-  const Real scale = 1 / std::sqrt(static_cast<Real>(inputs.x.dim(2) / heads));
+  const Real scale = 1 / std::sqrt(Real(inputs.x.dim(2) / heads));
   AttentionDerivation a;
   a.query = split_heads(product(inputs.x, inputs.query), heads);
   a.key = split_heads(product(inputs.x, inputs.key), heads);

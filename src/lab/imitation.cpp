@@ -26,7 +26,7 @@ double imitation_gradients(Attention& student, const Imitation::Batch& batch) {
   zero_grad(student);
   const Tensor loss = squared_error(student(batch.x, batch.x, AttentionMask::none()), batch.target);
   loss.backward();
-  return static_cast<double>(loss.item());
+  return double(loss.item());
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -16,7 +16,7 @@ double LoudHead::ratio(Index head) const {
 double LoudHead::quiet_ratio() const {
   double sum = 0;
   for (Index head = 1; head < heads(); ++head) sum += ratio(head);
-  return sum / static_cast<double>(heads() - 1);
+  return sum / double(heads() - 1);
 }
 
 bool LoudHead::quiet_is_untouched() const {
@@ -54,7 +54,7 @@ LoudHead with_loud_head(Layout layout, Index width, Index heads, std::uint64_t s
     imitation_gradients(*copies[0], task.batch(step));
     transplant_gradients(*copies[0], *copies[1]);
     if (when == Loud::always || step == steps_before) {
-      scale_gradient(*copies[1], 0, static_cast<Real>(loudness));
+      scale_gradient(*copies[1], 0, Real(loudness));
     }
     if (rule.clip) rule.clip(*copies[0], *copies[1]);
     for (int i = 0; i < 2; ++i) {

@@ -55,7 +55,7 @@ void Notebook::chart(Text title, Text look, std::string x, std::string y, bool l
 
 void Notebook::maps(Text title, Text look, std::vector<std::string> queries,
                     std::vector<std::string> keys, const std::vector<Map>& maps) {
-  const auto rows = static_cast<Index>(queries.size()), columns = static_cast<Index>(keys.size());
+  const auto rows = Index(queries.size()), columns = Index(keys.size());
   LabMaps block{"maps", std::move(title), std::move(look), std::move(queries), std::move(keys), {}};
   for (const Map& map : maps) {
     if (map.weights.shape() != Shape{rows, columns}) {

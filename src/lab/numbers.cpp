@@ -35,8 +35,7 @@ Tensor parameter_named(Module& module, const std::string& name) {
 void randomise(Module& module, Rng& rng) {
   for (NamedParameter& parameter : parameters(module)) {
     const Index in = parameter.tensor.dim(-1);
-    const Real deviation =
-        parameter.tensor.rank() == 1 ? Real(0.1) : 1 / std::sqrt(static_cast<Real>(in));
+    const Real deviation = parameter.tensor.rank() == 1 ? Real(0.1) : 1 / std::sqrt(Real(in));
     parameter.tensor.set_value(normal(parameter.tensor.shape(), deviation, rng));
   }
 }
@@ -52,7 +51,7 @@ Array product_at(const Array& a, const Array& b) { return matmul(transposed(a), 
 double inner(const Array& a, const Array& b) {
   double sum = 0;
   for (Index i = 0; i < a.size(); ++i) {
-    sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    sum += double(a[i]) * double(b[i]);
   }
   return sum;
 }
@@ -63,7 +62,7 @@ double cosine(const Array& a, const Array& b) { return inner(a, b) / (norm(a) * 
 
 double largest(const Array& a) {
   double most = 0;
-  for (const Real x : a.span()) most = larger(most, std::abs(static_cast<double>(x)));
+  for (const Real x : a.span()) most = larger(most, std::abs(double(x)));
   return most;
 }
 

@@ -31,7 +31,7 @@ OptimizerMaker make_adamw(double epsilon) {
 
 std::vector<OptimizerRule> optimizer_rules(Index width) {
   // The mean over C outputs makes gradients smaller as the width grows; this affects SGD only.
-  std::vector<OptimizerRule> rules{{{"SGD", make_sgd(), 0.05 * static_cast<double>(width)}},
+  std::vector<OptimizerRule> rules{{{"SGD", make_sgd(), 0.05 * double(width)}},
                                    {{"Adam", make_adam(), 0.01}},
                                    {{"AdamW", make_adamw(), 0.01}}};
   constexpr Granularity all[] = {Granularity::tensor, Granularity::projection, Granularity::head};

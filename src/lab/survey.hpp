@@ -35,7 +35,7 @@ class Survey {
   std::vector<double> all(const Part& part) const {
     std::vector<double> values;
     for (const Sample& sample : samples_) {
-      values.push_back(static_cast<double>(std::invoke(part, sample)));
+      values.push_back(double(std::invoke(part, sample)));
     }
     return values;
   }

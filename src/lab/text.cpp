@@ -77,8 +77,7 @@ std::string formatted(const Value& value, const std::string& format) {
   const auto* number = value.get<double>();
   if (format == "," || (whole == nullptr && number == nullptr)) return words(value);
   if (format.empty()) return whole ? fmt::format("{}", *whole) : fmt::format("{}", *number);
-  return fmt::format(fmt::runtime("{:" + format + "}"),
-                     whole ? static_cast<double>(*whole) : *number);
+  return fmt::format(fmt::runtime("{:" + format + "}"), whole ? double(*whole) : *number);
 }
 
 std::string placeholder(const std::string& format) {
@@ -120,7 +119,7 @@ std::string words(const Text& text) {
 
 std::string words(const Value& value) {
   if (const auto* truth = value.get<bool>()) return *truth ? "yes" : "no";
-  if (const auto* whole = value.get<Index>()) return figure_text(static_cast<double>(*whole));
+  if (const auto* whole = value.get<Index>()) return figure_text(double(*whole));
   if (const auto* number = value.get<double>()) return figure_text(*number);
   if (const auto* word = value.get<std::string>()) return *word;
   if (const auto* interval = value.get<Interval>()) return interval->text();

@@ -41,7 +41,7 @@ AttentionConfig completed(AttentionConfig config) {
 }
 
 Ids as_ids(std::span<const Index> numbers) {
-  Ids ids(Shape{static_cast<Index>(numbers.size())});
+  Ids ids(Shape{Index(numbers.size())});
   std::transform(numbers.begin(), numbers.end(), ids.data(),
                  [](Index n) { return static_cast<std::int32_t>(n); });
   return ids;
@@ -56,7 +56,7 @@ Tensor gate_factor(const Tensor& gates, std::span<const Index> alive, Index head
                     gates.shape().text(), heads));
   }
   const Tensor live = gather(gates, head_axis, as_ids(alive));
-  const auto count = static_cast<Index>(alive.size());
+  const auto count = Index(alive.size());
   switch (gates.rank()) {
     case 1: return reshape(live, {1, 1, count, 1});
     case 2: return reshape(live, {gates.dim(0), 1, count, 1});
@@ -236,7 +236,7 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   for (std::size_t i = 0; i < alive_.size(); ++i) {
     if (std::find(original_heads.begin(), original_heads.end(), alive_[i]) ==
         original_heads.end()) {
-      kept_positions.push_back(static_cast<Index>(i));
+      kept_positions.push_back(Index(i));
       kept_heads.push_back(alive_[i]);
     }
   }
@@ -296,7 +296,7 @@ namespace {
 /// Copies the filled part of rows rows[0], rows[1], ... of a cache buffer to a new one.
 Array moved(const Array& buffer, std::span<const Index> rows, Index length, Index capacity) {
   const Index before = buffer.dim(1), width = buffer.dim(2);
-  Array result = zeros({static_cast<Index>(rows.size()), capacity, width});
+  Array result = zeros({Index(rows.size()), capacity, width});
   Real* to = result.data();
   for (const Index row : rows) {
     std::copy_n(buffer.data() + row * before * width, length * width, to);

@@ -33,7 +33,7 @@ class Beam {
   Beam(Index width, const DecodingLimits& limits, Real length_penalty)
       : width_(static_cast<std::size_t>(width)),
         limits_(limits),
-        length_penalty_(static_cast<double>(length_penalty)),
+        length_penalty_(double(length_penalty)),
         prefixes_(1) {}
 
   bool done() const { return finished_.size() >= width_ || prefixes_.empty(); }
@@ -79,12 +79,12 @@ class Beam {
   std::vector<Extension> best_extensions(const Array& logits, Index first) const {
     std::vector<Extension> all;
     for (std::size_t beam = 0; beam < prefixes_.size(); ++beam) {
-      const auto row = row_of(logits, first + static_cast<Index>(beam));
+      const auto row = row_of(logits, first + Index(beam));
       const double before = prefixes_[beam].log_probability - log_sum_exp(row);
       for (std::size_t id = 0; id < row.size(); ++id) {
-        const double log_probability = before + static_cast<double>(row[id]);
+        const double log_probability = before + double(row[id]);
         if (std::isinf(log_probability)) continue;  // forbidden by the model
-        all.push_back({log_probability, static_cast<Index>(beam), static_cast<std::int32_t>(id)});
+        all.push_back({log_probability, Index(beam), static_cast<std::int32_t>(id)});
       }
     }
     const std::size_t count = std::min(all.size(), 2 * width_);
@@ -96,7 +96,7 @@ class Beam {
 
   std::vector<Written> sorted(std::vector<Written> list) const {
     const auto score = [this](const Written& w) {
-      const auto length = static_cast<double>(w.ids.size() + (w.finished ? 1 : 0));
+      const auto length = double(w.ids.size() + (w.finished ? 1 : 0));
       return w.log_probability / std::pow(std::max(length, 1.0), length_penalty_);
     };
     std::stable_sort(list.begin(), list.end(),
@@ -138,7 +138,7 @@ std::vector<std::vector<Written>> beam_search(Writer& writer, Index width,
     std::vector<std::int32_t> symbols;
     for (std::size_t place = 0; place < live.size(); ++place) {
       Beam& beam = beams[live[place]];
-      const Index first = static_cast<Index>(place * copies);
+      const Index first = Index(place * copies);
       beam.extend(logits, first);
       if (beam.done()) continue;
       going_on.push_back(live[place]);
@@ -149,7 +149,7 @@ std::vector<std::vector<Written>> beam_search(Writer& writer, Index width,
     }
     live = std::move(going_on);
     writer.reorder(rows);
-    newest = Ids({static_cast<Index>(rows.size()), 1}, std::span<const std::int32_t>(symbols));
+    newest = Ids({Index(rows.size()), 1}, std::span<const std::int32_t>(symbols));
   }
 
   std::vector<std::vector<Written>> results;

@@ -7,7 +7,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 Array xavier_uniform(const Shape& shape, Index fan_in, Index fan_out, Rng& rng) {
-  const Real bound = std::sqrt(Real(6) / static_cast<Real>(fan_in + fan_out));
+  const Real bound = std::sqrt(Real(6) / Real(fan_in + fan_out));
   Array weight(shape);
   for (Real& w : weight.span()) w = rng.uniform(-bound, bound);
   return weight;
@@ -16,7 +16,7 @@ Array xavier_uniform(const Shape& shape, Index fan_in, Index fan_out, Rng& rng) 
 Array normal(const Shape& shape, Real deviation, Rng& rng) {
   Array weight(shape);
   for (Real& w : weight.span()) {
-    w = static_cast<Real>(static_cast<float>(deviation * rng.normal()));
+    w = Real(float(deviation * rng.normal()));
   }
   return weight;
 }

@@ -95,10 +95,9 @@ Array sinusoids(Index longest, Index width) {
   Array table({longest, width});
   for (Index t = 0; t < longest; ++t) {
     for (Index c = 0; c < width; ++c) {
-      const double pair = static_cast<double>(c - c % 2) / static_cast<double>(width);
-      const double angle = static_cast<double>(t) / std::pow(10000.0, pair);
-      table[t * width + c] =
-          static_cast<Real>(static_cast<float>(c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
+      const double pair = double(c - c % 2) / double(width);
+      const double angle = double(t) / std::pow(10000.0, pair);
+      table[t * width + c] = Real(float(c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
     }
   }
   return table;

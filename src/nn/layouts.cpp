@@ -89,7 +89,7 @@ std::unique_ptr<Attention> make_attention(Layout layout, const AttentionConfig& 
   const RegisteredLayout* const found = find_layout(layout);
   if (found == nullptr) {
     throw UsageError(fmt::format("make_attention: there is no layout number {}; they are {}",
-                                 static_cast<int>(layout), layout_names()));
+                                 int(layout), layout_names()));
   }
   return found->make(config, rng);
 }

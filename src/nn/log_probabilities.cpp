@@ -18,9 +18,9 @@ std::span<const Real> row_of(const Array& logits, Index b) {
 
 double log_sum_exp(std::span<const Real> logits) {
   double max = -std::numeric_limits<double>::infinity();
-  for (const Real logit : logits) max = std::max(max, static_cast<double>(logit));
+  for (const Real logit : logits) max = std::max(max, double(logit));
   double sum = 0;
-  for (const Real logit : logits) sum += std::exp(static_cast<double>(logit) - max);
+  for (const Real logit : logits) sum += std::exp(double(logit) - max);
   const double result = max + std::log(sum);
   if (!std::isfinite(result)) {
     throw NumericError("decoding: the model's logits hold a NaN or infinity");

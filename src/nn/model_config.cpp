@@ -36,7 +36,7 @@ void fields(Config& c, Visit visit) {
 // How each type of field is written ...
 Record written(Index v) { return v; }
 Record written(bool v) { return v; }
-Record written(Real v) { return static_cast<double>(v); }
+Record written(Real v) { return double(v); }
 template <class Enum>
 requires std::is_enum_v<Enum> Record written(Enum v) { return name_of(v); }
 

@@ -22,13 +22,13 @@ namespace {
 bool scaled(const ModelConfig& config) { return config.positions == PositionKind::sinusoidal; }
 
 Real embedding_deviation(const ModelConfig& config) {
-  return scaled(config) ? 1 / std::sqrt(static_cast<Real>(config.block.width)) : Real(0.02);
+  return scaled(config) ? 1 / std::sqrt(Real(config.block.width)) : Real(0.02);
 }
 
 Tensor embedded(const ModelConfig& config, const Embedding& table, const Positions& positions,
                 const Dropout& dropout, const Ids& ids, Index first) {
   Tensor x = table(ids);
-  if (scaled(config)) x = x * std::sqrt(static_cast<Real>(config.block.width));
+  if (scaled(config)) x = x * std::sqrt(Real(config.block.width));
   return dropout(positions(x, first));
 }
 
@@ -175,8 +175,7 @@ Tensor Classifier::operator()(const Ids& ids, const Ids& lengths, HeadProbe* pro
   const Index batch = ids.dim(0), time = ids.dim(1);
   Array weights = zeros({batch, time, 1});
   for (Index b = 0; b < batch; ++b) {
-    for (Index t = 0; t < lengths[b]; ++t)
-      weights[b * time + t] = 1 / static_cast<Real>(lengths[b]);
+    for (Index t = 0; t < lengths[b]; ++t) weights[b * time + t] = 1 / Real(lengths[b]);
   }
   return output(sum(x * constant(weights), {1}));
 }

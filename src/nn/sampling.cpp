@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/nn/decoding.hpp"
 #include "nn/log_probabilities.hpp"
@@ -50,9 +51,9 @@ class Sampler {
   void weigh(std::span<const Real> logits, Real max) {
     candidates_.clear();
     for (std::size_t id = 0; id < logits.size(); ++id) {
-      const double distance = static_cast<double>(logits[id]) - static_cast<double>(max);
-      candidates_.push_back({static_cast<std::int32_t>(id),
-                             std::exp(distance / static_cast<double>(options_.temperature))});
+      const double distance = double(logits[id]) - double(max);
+      candidates_.push_back(
+          {static_cast<std::int32_t>(id), std::exp(distance / double(options_.temperature))});
     }
   }
 
@@ -69,7 +70,7 @@ class Sampler {
     std::partial_sort(candidates_.begin(), kept, candidates_.end(), likelier);
     candidates_.resize(k);
     if (options_.top_p == 1) return;
-    const double wanted = static_cast<double>(options_.top_p) * total();
+    const double wanted = double(options_.top_p) * total();
     double sum = 0;
     std::size_t count = 0;
     while (count < k && sum < wanted) sum += candidates_[count++].weight;
@@ -82,7 +83,7 @@ class Sampler {
   }
 
   std::int32_t draw() {
-    double left = static_cast<double>(rng_.uniform()) * total();
+    double left = double(rng_.uniform()) * total();
     for (const Candidate& candidate : candidates_) {
       left -= candidate.weight;
       if (left < 0) return candidate.id;
@@ -128,28 +129,27 @@ std::vector<Written> sample(Writer& writer, const DecodingLimits& limits,
     std::vector<Index> going_on;  // rows that are not finished
     std::fill(step.begin(), step.end(), -1);
     for (std::size_t row = 0; row < live.size(); ++row) {
-      const std::span<const Real> mine = row_of(logits, static_cast<Index>(row));
+      const std::span<const Real> mine = row_of(logits, Index(row));
       Written& result = results[static_cast<std::size_t>(live[row])];
       const double normaliser = log_sum_exp(mine);
       const std::int32_t id = choose(mine);
       step[static_cast<std::size_t>(live[row])] = id;
-      result.log_probability +=
-          static_cast<double>(mine[static_cast<std::size_t>(id)]) - normaliser;
+      result.log_probability += double(at(mine, id)) - normaliser;
       result.finished = id == limits.end;
       if (result.finished) continue;
       result.ids.push_back(id);
-      going_on.push_back(static_cast<Index>(row));
+      going_on.push_back(Index(row));
     }
     if (each) each(step);
     if (going_on.size() < live.size()) {  // drop the finished rows
       writer.reorder(going_on);
       std::vector<Index> left;
-      for (const Index row : going_on) left.push_back(live[static_cast<std::size_t>(row)]);
+      for (const Index row : going_on) left.push_back(at(live, row));
       live = std::move(left);
     }
-    newest = Ids({static_cast<Index>(live.size()), 1});
+    newest = Ids({Index(live.size()), 1});
     for (std::size_t row = 0; row < live.size(); ++row) {
-      newest[static_cast<Index>(row)] = step[static_cast<std::size_t>(live[row])];
+      newest[Index(row)] = step[static_cast<std::size_t>(live[row])];
     }
   }
   return results;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/nn/decoding.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 /// Slices x[rows[0]], x[rows[1]], ... along the first axis.
 template <class T>
 ArrayOf<T> pick_rows(const ArrayOf<T>& x, std::span<const Index> rows) {
-  ArrayOf<T> picked(x.shape().with(0, static_cast<Index>(rows.size())));
+  ArrayOf<T> picked(x.shape().with(0, Index(rows.size())));
   const Index each = x.dim(0) == 0 ? 0 : x.size() / x.dim(0);
   T* to = picked.data();
   for (const Index row : rows) to = std::copy_n(x.data() + row * each, each, to);
@@ -25,7 +26,7 @@ ArrayOf<T> pick_rows(const ArrayOf<T>& x, std::span<const Index> rows) {
 template <class T>
 std::vector<T> pick_rows(const std::vector<T>& x, std::span<const Index> rows) {
   std::vector<T> picked;
-  for (const Index row : rows) picked.push_back(x[static_cast<std::size_t>(row)]);
+  for (const Index row : rows) picked.push_back(at(x, row));
   return picked;
 }
 
@@ -49,7 +50,7 @@ void check_eval(const Module& model) {
 /// The base of both kinds of writer: the tokens so far and the remaining room.
 class ModelWriter : public Writer {
  public:
-  Index batch() const override { return static_cast<Index>(written_.size()); }
+  Index batch() const override { return Index(written_.size()); }
   Index room() const override { return longest_ - length_; }
 
   Array next(const Ids& ids) override {
@@ -66,7 +67,7 @@ class ModelWriter : public Writer {
     }
     const NoGrad quiet;
     for (Index b = 0; b < batch(); ++b) {
-      auto& row = written_[static_cast<std::size_t>(b)];
+      auto& row = at(written_, b);
       row.insert(row.end(), ids.data() + b * more, ids.data() + (b + 1) * more);
     }
     const Array logits = cached_ ? append(ids) : recompute(newest(length_ + more));

@@ -75,7 +75,7 @@ kernels::AttentionPlan make_plan(const AttentionSizes& sizes, const AttentionOpt
 double product_flops(const kernels::AttentionPlan& plan, Index width) {
   double pairs = 0;
   for (const std::int32_t limit : plan.limits.span()) pairs += limit;
-  return 2 * pairs * static_cast<double>(plan.heads * width);
+  return 2 * pairs * double(plan.heads * width);
 }
 
 /// Query, key or value: its array, [B, T, C], and the heads' columns [first, first + width).
@@ -98,8 +98,8 @@ AttentionRows row_statistics(const kernels::AttentionPlan& plan, const Role& que
   if (profiling()) {
     const Index read = plan.batch * plan.heads * plan.head_dim * (plan.queries + plan.keys);
     op.work(product_flops(plan, plan.head_dim),
-            static_cast<double>((read + 2 * shape.size()) * Index{sizeof(Real)} +
-                                shape.size() * Index{sizeof(std::int32_t)}));
+            double((read + 2 * shape.size()) * Index{sizeof(Real)} +
+                   shape.size() * Index{sizeof(std::int32_t)}));
   }
   kernels::attention_rows(plan, query.rows(), key.rows(),
                           {rows.entropy.data(), rows.maximum.data(), rows.allowed.data()});
@@ -168,7 +168,7 @@ class RoleGradients {
 
 }  // namespace
 
-Real attention_scale(Index head_dim) { return 1 / std::sqrt(static_cast<Real>(head_dim)); }
+Real attention_scale(Index head_dim) { return 1 / std::sqrt(Real(head_dim)); }
 
 AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
                           const HeadColumns& value, Index heads, Index head_dim, Index value_dim,

@@ -32,7 +32,7 @@ std::vector<Index> original_heads(Index heads, Index original_count,
     result.resize(static_cast<std::size_t>(heads));
     std::iota(result.begin(), result.end(), Index{0});
   }
-  if (static_cast<Index>(result.size()) != heads) {
+  if (Index(result.size()) != heads) {
     throw ShapeError(
         fmt::format("attention: {} original heads are named for {} heads", result.size(), heads));
   }

@@ -148,7 +148,7 @@ bool AttentionMask::allows(Index b, Index head, Index i, Index j, Index keys) co
 
 Bytes AttentionMask::bytes(Index batch, std::span<const Index> heads, Index queries,
                            Index keys) const {
-  Bytes result(Shape{batch, static_cast<Index>(heads.size()), queries, keys});
+  Bytes result(Shape{batch, Index(heads.size()), queries, keys});
   std::uint8_t* out = result.data();
   for (Index b = 0; b < batch; ++b) {
     for (const Index head : heads) {

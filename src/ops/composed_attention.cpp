@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "headroom/base/at.hpp"
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/ops.hpp"
 #include "ops/attention_check.hpp"
@@ -18,7 +19,7 @@ Tensor drop_per_head(const Tensor& weights, const AttentionSizes& sizes,
   if (options.dropout == 0 || sizes.heads == 0) return weights;
   std::vector<Tensor> dropped;
   for (Index h = 0; h < sizes.heads; ++h) {
-    const Index original = sizes.original_heads[static_cast<std::size_t>(h)];
+    const Index original = at(sizes.original_heads, h);
     dropped.push_back(composed::dropout(slice(weights, 1, h, h + 1), options.dropout,
                                         mask_stream(options.module, original)));
   }
@@ -36,7 +37,7 @@ Tensor score_bias(const AttentionSizes& sizes, const AttentionOptions& options) 
   Array distances({sizes.queries, sizes.keys});
   for (Index e = 0; e < distances.size(); ++e) {
     const Index i = e / sizes.keys, j = e % sizes.keys;
-    distances[e] = static_cast<Real>(std::abs(i + options.first_query - j));
+    distances[e] = Real(std::abs(i + options.first_query - j));
   }
   return reshape(own, {sizes.heads, 1, 1}) * constant(distances) * Real(-1);
 }

@@ -16,7 +16,7 @@ Tensor dropout(const Tensor& x, Real p, const MaskStream& stream) {
   if (p == 0) return x;
   Bytes keep(x.shape());
   for (Index e = 0; e < keep.size(); ++e) {
-    keep[e] = static_cast<Real>(stream.uniform(e)) >= p ? 1 : 0;
+    keep[e] = Real(stream.uniform(e)) >= p ? 1 : 0;
   }
   const Tensor zero(Real(0));
   return p == 1 ? x * Real(0) : where(keep, x / (1 - p), zero);

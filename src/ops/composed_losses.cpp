@@ -12,7 +12,7 @@ Tensor reduced(const Tensor& losses, Reduction reduction, Index counted) {
   if (reduction == Reduction::none) return losses;
   const Tensor total = sum(losses);
   if (reduction == Reduction::sum) return total;
-  return total * (counted == 0 ? Real(0) : 1 / static_cast<Real>(counted));
+  return total * (counted == 0 ? Real(0) : 1 / Real(counted));
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
     if (targets[r] == options.ignore_index) continue;
     ++counted;
     Real* const row = wanted.data() + r * classes;
-    std::fill_n(row, classes, options.label_smoothing / static_cast<Real>(classes));
+    std::fill_n(row, classes, options.label_smoothing / Real(classes));
     row[targets[r]] += 1 - options.label_smoothing;
   }
   const Tensor losses = -sum(composed::log_softmax(logits) * constant(wanted), {-1});

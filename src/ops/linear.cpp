@@ -43,9 +43,7 @@ Index rows_of(const Shape& shape) {
   return rows;
 }
 
-double gemm_flops(Index m, Index n, Index k) {
-  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-}
+double gemm_flops(Index m, Index n, Index k) { return 2.0 * double(m) * double(n) * double(k); }
 
 /// Columns of a row-major matrix whose rows are `stride` elements apart.
 template <class T>
@@ -96,7 +94,7 @@ void add_gradients(GradientSlot dx, GradientSlot dw, Columns<const Real> dy, Ind
   } else {
     gemm({products, count});
   }
-  OpScope::current()->work(static_cast<double>(count) * gemm_flops(rows, out, in), 0);
+  OpScope::current()->work(double(count) * gemm_flops(rows, out, in), 0);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ Index check_targets(const Ids& targets, Index classes, const CrossEntropyOptions
 /// The factor that turns a sum of losses into the reduction; 0 when there is nothing to average.
 Real share_of_one(Reduction reduction, Index count) {
   if (reduction != Reduction::mean) return Real(1);
-  return count == 0 ? Real(0) : Real(1) / static_cast<Real>(count);
+  return count == 0 ? Real(0) : Real(1) / Real(count);
 }
 
 Array scaled_sum(const Array& losses, Real factor) {

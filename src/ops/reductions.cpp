@@ -1,5 +1,6 @@
 // Sums, means and extremes over axes.
 #include "headroom/ops/reductions.hpp"
+#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,7 +34,7 @@ ReductionPlan plan_reduction(const char* op, const Shape& shape, const Axes& axe
       throw ShapeError(
           fmt::format("{}: axis {} does not exist in shape {}", op, axis, shape.text()));
     }
-    bool& flag = plan.flags[static_cast<std::size_t>(index)];
+    bool& flag = at(plan.flags, index);
     if (flag) {
       throw ShapeError(fmt::format("{}: axis {} of shape {} is named twice in [{}]", op, index,
                                    shape.text(), fmt::join(axes, ", ")));
@@ -41,7 +42,7 @@ ReductionPlan plan_reduction(const char* op, const Shape& shape, const Axes& axe
     flag = true;
   }
   for (int axis = 0; axis < shape.rank(); ++axis) {
-    const bool reduced = plan.flags[static_cast<std::size_t>(axis)];
+    const bool reduced = at(plan.flags, axis);
     if (reduced) plan.count *= shape[axis];
     if (!reduced) plan.dropped.push_back(shape[axis]);
     plan.kept.push_back(reduced ? 1 : shape[axis]);
@@ -89,7 +90,7 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keep) {
   OpScope op("mean");
   const ReductionPlan plan = plan_reduction(op.name(), x.shape(), axes);
   refuse_empty(op.name(), plan, x.shape());
-  const Real n = static_cast<Real>(plan.count);
+  const Real n = Real(plan.count);
   const Array y = map([n](const auto& total) { return total / n; },
                       fold_axes(Fold::sum, x.value(), plan.flags));
   return record(op, y.reshaped(keep ? plan.kept : plan.dropped), {x},

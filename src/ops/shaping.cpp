@@ -1,5 +1,6 @@
 // Operations that move elements: reshape, permute, slice, concat, gather and their relatives.
 #include "headroom/ops/shaping.hpp"
+#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -46,7 +47,7 @@ Shape with_free_size(const char* op, const Shape& from, std::initializer_list<In
     throw ShapeError(fmt::format("{}: no size for -1 makes [{}] hold the {} elements of {}", op,
                                  fmt::join(sizes, ", "), from.size(), from.text()));
   }
-  return shape.with(static_cast<int>(free_size - sizes.begin()), from.size() / known);
+  return shape.with(int(free_size - sizes.begin()), from.size() / known);
 }
 
 }  // namespace
@@ -76,15 +77,15 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
     throw ShapeError(fmt::format("{}: [{}] is not an order of the {} axes of {}", op.name(),
                                  fmt::join(order, ", "), rank, x.shape().text()));
   };
-  if (static_cast<int>(order.size()) != rank) refuse();
+  if (int(order.size()) != rank) refuse();
   Shape shape;
   for (int i = 0; i < rank; ++i) {
-    const int named = order[static_cast<std::size_t>(i)];
+    const int named = at(order, i);
     const int axis = named < 0 ? named + rank : named;
-    if (axis < 0 || axis >= rank || used[static_cast<std::size_t>(axis)]) refuse();
-    used[static_cast<std::size_t>(axis)] = true;
-    forth[static_cast<std::size_t>(i)] = axis;
-    back[static_cast<std::size_t>(axis)] = i;
+    if (axis < 0 || axis >= rank || at(used, axis)) refuse();
+    at(used, axis) = true;
+    at(forth, i) = axis;
+    at(back, axis) = i;
     shape.push_back(x.dim(axis));
   }
   const auto axes = static_cast<std::size_t>(rank);

@@ -1,5 +1,6 @@
 // The norm of all gradients, and its limit.
 #include "headroom/optim/clipping.hpp"
+#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 
@@ -27,9 +28,9 @@ double sum_of_squares(const Array& array) {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (Index i = begin; i < end; ++i) {
-      sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+      sum += double(x[i]) * double(x[i]);
     }
-    partial[static_cast<std::size_t>(begin / chunk)] = sum;
+    at(partial, begin / chunk) = sum;
   });
   double total = 0;
   for (const double sum : partial) total += sum;
@@ -68,7 +69,7 @@ double clip_grad_norm(Module& module, double limit) {
   const OpScope op("clipping");
   for (NamedParameter& parameter : parameters(module)) {
     if (parameter.tensor.grad().defined()) {
-      scale(parameter.tensor.mutable_grad(), static_cast<Real>(factor));
+      scale(parameter.tensor.mutable_grad(), Real(factor));
     }
   }
   return norm;
@@ -97,12 +98,12 @@ double clip_block_norms(Module& module, double limit, Granularity granularity) {
       }
     };
     double squares = 0;
-    for_each_number([&](Real x) { squares += static_cast<double>(x) * static_cast<double>(x); });
+    for_each_number([&](Real x) { squares += double(x) * double(x); });
     const double norm = std::sqrt(squares);
     if (std::isnan(norm) || norm > largest) largest = norm;
     const double factor = limit / (norm + 1e-6);
     if (!std::isfinite(norm) || factor >= 1) continue;
-    for_each_number([&](Real& x) { x *= static_cast<Real>(factor); });
+    for_each_number([&](Real& x) { x *= Real(factor); });
   }
   return largest;
 }

@@ -21,8 +21,8 @@ struct TrustRatio {
 
   void add(const Real* p, const Real* u, Index count) {
     for (Index i = 0; i < count; ++i) {
-      weights += static_cast<double>(p[i]) * static_cast<double>(p[i]);
-      direction += static_cast<double>(u[i]) * static_cast<double>(u[i]);
+      weights += double(p[i]) * double(p[i]);
+      direction += double(u[i]) * double(u[i]);
     }
   }
   double value(const LambOptions& options) const {
@@ -62,13 +62,12 @@ void Lamb::update(std::span<const Moving> parameters) const {
   for (const Moving& p : parameters) {
     moving[p.name] = &p;
     Real* const direction = (directions[p.name] = Array(p.shape)).data();
-    const Real keep1 = static_cast<Real>(options_.beta1), keep2 = static_cast<Real>(options_.beta2),
-               epsilon = static_cast<Real>(options_.epsilon),
-               decay = static_cast<Real>(p.weight_decay);
+    const Real keep1 = Real(options_.beta1), keep2 = Real(options_.beta2),
+               epsilon = Real(options_.epsilon), decay = Real(p.weight_decay);
     for (const Run& run : p.runs) {
-      const auto t = static_cast<double>(run.step);
-      const auto correction1 = static_cast<Real>(1 - std::pow(options_.beta1, t)),
-                 correction2 = static_cast<Real>(1 - std::pow(options_.beta2, t));
+      const auto t = double(run.step);
+      const auto correction1 = Real(1 - std::pow(options_.beta1, t)),
+                 correction2 = Real(1 - std::pow(options_.beta2, t));
       parallel_for(run.size, 16384, [=](Index begin, Index end) {
         for (Index i = run.begin + begin; i < run.begin + end; ++i) {
           const Real g = p.gradient[i];
@@ -101,7 +100,7 @@ void Lamb::update(std::span<const Moving> parameters) const {
     });
     const double ratio = trust.value(options_);
     for_each_run_of_block([&](const Moving& p, const Real* u, Index first, Index count) {
-      const Real step_size = static_cast<Real>(p.rate * ratio);
+      const Real step_size = Real(p.rate * ratio);
       for (Index i = 0; i < count; ++i) p.value[first + i] -= step_size * u[i];
     });
   }

@@ -100,7 +100,7 @@ void Muon::update(std::span<const Moving> parameters) const {
     }
     matrices[p.name] = &p;
     Real* const direction = (directions[p.name] = Array(p.shape)).data();
-    const Real keep = static_cast<Real>(options_.momentum);
+    const Real keep = Real(options_.momentum);
     const bool nesterov = options_.nesterov;
     parallel_for(p.shape.size(), 16384, [=](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
@@ -141,11 +141,9 @@ void Muon::update_block(const ParameterBlock& block,
                      [&](Index from, Index to) { matrix[to] = direction[from]; });
   });
   matrix = orthogonalised(matrix, options_.iterations);
-  const double scale =
-      std::sqrt(std::max(1.0, static_cast<double>(shape[0]) / static_cast<double>(shape[1])));
+  const double scale = std::sqrt(std::max(1.0, double(shape[0]) / double(shape[1])));
   for_each_part([&](const Moving& p, const BlockPart& part, Index offset) {
-    const Real shrink = static_cast<Real>(1 - p.rate * p.weight_decay),
-               step_size = static_cast<Real>(p.rate * scale);
+    const Real shrink = Real(1 - p.rate * p.weight_decay), step_size = Real(p.rate * scale);
     for_each_element(part, p.shape, offset, shape[1], [&](Index to, Index from) {
       p.value[to] = shrink * p.value[to] - step_size * matrix[from];
     });

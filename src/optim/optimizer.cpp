@@ -1,5 +1,6 @@
 // The base of all optimizers: states by name, surgery, saving.
 #include "headroom/optim/optimizer.hpp"
+#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,14 +35,14 @@ std::map<std::string, int> find_head_axes(Module& model) {
 Array edited(const Array& array, const ParameterEdit& edit) {
   if (!array.defined()) return {};
   const Shape& shape = array.shape();
-  const Index before = shape[edit.axis], after = static_cast<Index>(edit.from.size());
+  const Index before = shape[edit.axis], after = Index(edit.from.size());
   Index inner = 1;
   for (int axis = edit.axis + 1; axis < shape.rank(); ++axis) inner *= shape[axis];
   Array result = zeros(shape.with(edit.axis, after));
   const Index outer = after * inner == 0 ? 0 : result.size() / (after * inner);
   for (Index row = 0; row < outer; ++row) {
     for (Index i = 0; i < after; ++i) {
-      const Index from = edit.from[static_cast<std::size_t>(i)];
+      const Index from = at(edit.from, i);
       if (from == ParameterEdit::fresh) continue;
       std::copy_n(array.data() + (row * before + from) * inner, inner,
                   result.data() + (row * after + i) * inner);
@@ -102,7 +103,7 @@ void Optimizer::check_fits(const NamedParameter& parameter, const OptimizerState
         parameter.name, shape.text(), moment->shape().text()));
   }
   const Index length = length_of(shape, state.axis);
-  if (static_cast<Index>(state.steps.size()) != length) {
+  if (Index(state.steps.size()) != length) {
     throw UsageError(
         fmt::format("optimizer: parameter {} is {} now but has step counts for {} indices of axis "
                     "{}; after prune() give the edits that it returned to apply()",
@@ -193,11 +194,11 @@ Optimizer::Moving Optimizer::prepared(NamedParameter& parameter, OptimizerState&
   const Shape& shape = moving.shape;
   const int moments = (moving.first != nullptr) + (moving.second != nullptr);
   const int streams = 3 + 2 * moments;  // the gradient is only read
-  OpScope::current()->work(0, static_cast<double>(shape.size() * streams * Index{sizeof(Real)}));
+  OpScope::current()->work(0, double(shape.size() * streams * Index{sizeof(Real)}));
 
   std::vector<std::int64_t>& steps = state.steps;
   for (std::int64_t& count : steps) ++count;
-  const Index length = static_cast<Index>(steps.size());
+  const Index length = Index(steps.size());
   if (length == 0 || shape.size() == 0) return moving;
   if (std::all_of(steps.begin(), steps.end(), [&](auto count) { return count == steps[0]; })) {
     moving.runs.push_back({0, shape.size(), steps[0]});
@@ -205,8 +206,8 @@ Optimizer::Moving Optimizer::prepared(NamedParameter& parameter, OptimizerState&
   }
   // Heads that came back later: a run for each stretch of equal counts, in each outer row.
   for (Index begin = 0, end = 0; begin < length; begin = end) {
-    const std::int64_t count = steps[static_cast<std::size_t>(begin)];
-    while (end < length && steps[static_cast<std::size_t>(end)] == count) ++end;
+    const std::int64_t count = at(steps, begin);
+    while (end < length && at(steps, end) == count) ++end;
     for_each_run(shape, {state.axis, begin, end}, [&](Index first, Index size) {
       moving.runs.push_back({first, size, count});
     });
@@ -223,7 +224,7 @@ void Optimizer::apply(const ParameterEdit& edit) {
     return;
   }
   const Array& moment = memory.first.defined() ? memory.first : memory.second;
-  Index length = static_cast<Index>(memory.steps.size());
+  Index length = Index(memory.steps.size());
   if (edit.axis != memory.axis) length = moment.defined() ? moment.dim(edit.axis) : 0;
   for (const Index index : edit.from) {
     if (index == ParameterEdit::fresh || (index >= 0 && index < length)) continue;
@@ -239,7 +240,7 @@ void Optimizer::apply(const ParameterEdit& edit) {
   std::vector<std::int64_t> steps;
   for (const Index index : edit.from) {
     const bool fresh = index == ParameterEdit::fresh;
-    steps.push_back(fresh ? 0 : memory.steps[static_cast<std::size_t>(index)]);
+    steps.push_back(fresh ? 0 : at(memory.steps, index));
   }
   memory.steps = std::move(steps);
 }
@@ -314,7 +315,7 @@ void Optimizer::load_state(const StateReader& from) {
         throw FileError(fmt::format("{}: axis {} of {}, which is {}", from.where("axes"), axis,
                                     name, shape.text()));
       }
-      memory.axis = static_cast<int>(axis);
+      memory.axis = int(axis);
     }
     if (keeps.first) {
       memory.first = from.array(*expected.insert(name + ".first").first, shape);
@@ -323,7 +324,7 @@ void Optimizer::load_state(const StateReader& from) {
       memory.second = from.array(*expected.insert(name + ".second").first, shape);
     }
     memory.steps = from.integers(*expected.insert(name + ".steps").first);
-    if (static_cast<Index>(memory.steps.size()) != length_of(shape, memory.axis)) {
+    if (Index(memory.steps.size()) != length_of(shape, memory.axis)) {
       throw FileError(fmt::format("{}: {} step counts for {} of shape {}",
                                   from.where(name + ".steps"), memory.steps.size(), name,
                                   shape.text()));

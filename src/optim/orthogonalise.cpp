@@ -18,7 +18,7 @@ namespace {
 /// a x + b y
 Array weighted_sum(double a, const Array& x, double b, const Array& y) {
   Array result(x.shape());
-  const Real p = static_cast<Real>(a), q = static_cast<Real>(b);
+  const Real p = Real(a), q = Real(b);
   for (Index i = 0; i < x.size(); ++i) result[i] = p * x[i] + q * y[i];
   return result;
 }
@@ -31,7 +31,7 @@ Array orthogonalised(const Array& matrix, int iterations) {
   }
   const NoGrad numbers_only;
   double squares = 0;
-  for (const Real x : matrix.span()) squares += static_cast<double>(x) * static_cast<double>(x);
+  for (const Real x : matrix.span()) squares += double(x) * double(x);
   const bool tall = matrix.dim(0) > matrix.dim(1);
   Array x = tall ? transposed(matrix) : matrix;
   x = weighted_sum(1 / (std::sqrt(squares) + 1e-7), x, 0, x);

@@ -32,18 +32,16 @@ RateSchedule::RateSchedule(const RateOptions& options) : options_(options) {
 
 double RateSchedule::operator()(Index step) const {
   const auto& [shape, peak, warmup, steps, floor] = options_;
-  if (step < warmup) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup);
+  if (step < warmup) return peak * double(step + 1) / double(warmup);
   const double progress =
-      std::min(1.0, static_cast<double>(step - warmup) /
-                        static_cast<double>(std::max<Index>(1, steps - warmup)));
+      std::min(1.0, double(step - warmup) / double(std::max<Index>(1, steps - warmup)));
   switch (shape) {
     case RateShape::constant: return peak;
     case RateShape::cosine:
       return floor + (peak - floor) * (1 + std::cos(std::numbers::pi * progress)) / 2;
     case RateShape::linear: return floor + (peak - floor) * (1 - progress);
     case RateShape::inverse_root:
-      return peak * std::sqrt(static_cast<double>(std::max<Index>(1, warmup)) /
-                              static_cast<double>(step + 1));
+      return peak * std::sqrt(double(std::max<Index>(1, warmup)) / double(step + 1));
   }
   return peak;
 }

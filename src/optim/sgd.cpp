@@ -24,8 +24,7 @@ std::string Sgd::title() const {
 
 void Sgd::update_run(const Run& run, Real* parameter, const Real* gradient, Real* first, Real*,
                      double rate, double weight_decay) const {
-  const Real step_size = static_cast<Real>(rate), decay = static_cast<Real>(weight_decay),
-             keep = static_cast<Real>(momentum_);
+  const Real step_size = Real(rate), decay = Real(weight_decay), keep = Real(momentum_);
   parallel_for(run.size, 16384, [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       Real slope = gradient[i] + decay * parameter[i];

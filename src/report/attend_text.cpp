@@ -99,13 +99,13 @@ std::string layer_text(const Record& example, const std::vector<Record>& heads, 
   Index roomy = widest(axes.queries) + 1;
   for (const std::string& key : axes.keys) roomy += std::max<Index>(1, display_width(key)) + 1;
   // The gaps between keys can be left out only if each key is one column wide.
-  const Index tight = roomy - (widest(axes.keys) > 1 ? 0 : static_cast<Index>(axes.keys.size()));
+  const Index tight = roomy - (widest(axes.keys) > 1 ? 0 : Index(axes.keys.size()));
   const Index room = style.columns - indent;
-  const Index fit = std::clamp<Index>((room + gap) / (std::max<Index>(tight, 16) + gap), 1,
-                                      static_cast<Index>(heads.size()));
+  const Index fit =
+      std::clamp<Index>((room + gap) / (std::max<Index>(tight, 16) + gap), 1, Index(heads.size()));
   const Index width = std::max<Index>(16, std::min(roomy, (room + gap) / fit - gap));
   TerminalStyle narrow = style;
-  narrow.columns = static_cast<int>(width);
+  narrow.columns = int(width);
 
   std::vector<std::vector<std::string>> blocks;
   for (const Record& head : heads) {

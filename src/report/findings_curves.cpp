@@ -61,7 +61,7 @@ Finding not_fallen_finding(const Curve& curve, const std::string& whose,
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
+  return sum / double(values.size());
 }
 
 /// True if the training loss is lower after a step than just before it; false without points on

@@ -28,7 +28,7 @@ std::string kind_name(AttentionKind kind) {
 struct Share {
   AttentionKind kind = AttentionKind::encoder_self;
   Index kept = 0, all = 0;
-  double share() const { return static_cast<double>(kept) / static_cast<double>(all); }
+  double share() const { return double(kept) / double(all); }
 };
 
 std::vector<Share> shares_of(const RunRecord& run) {
@@ -55,7 +55,7 @@ std::string losses_by_layer(const RunRecord& run) {
 
 /// log of the number of ways to choose k of n.
 double log_choose(Index n, Index k) {
-  const auto log_factorial = [](Index m) { return std::lgamma(static_cast<double>(m) + 1); };
+  const auto log_factorial = [](Index m) { return std::lgamma(double(m) + 1); };
   return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
 }
 
@@ -70,7 +70,7 @@ double chance_of(const std::vector<Share>& shares, double spread, std::size_t ki
   const Index all = shares[kind].all;
   const Index least = kind + 1 == shares.size() ? left : 0;  // the last kind takes the others
   for (Index kept = least; kept <= std::min(all, left); ++kept) {
-    const double share = static_cast<double>(kept) / static_cast<double>(all);
+    const double share = double(kept) / double(all);
     chance += chance_of(shares, spread, kind + 1, left - kept, std::min(low, share),
                         std::max(high, share), log_ways + log_choose(all, kept));
   }
@@ -82,7 +82,7 @@ double chance_of(const std::vector<Share>& shares, double spread, std::size_t ki
 MaybeFinding heads_finding(const RunRecord& run) {
   const std::vector<Share> shares = shares_of(run);
   if (shares.empty()) return {};
-  const auto all = static_cast<Index>(run.heads.size()), gone = removed_heads(run);
+  const auto all = Index(run.heads.size()), gone = removed_heads(run);
   const std::string caption =
       "Numbers and colour are importance, 100 the maximum; a struck-out head was removed at the "
       "step below its number. Heads are numbered layer.head, from 0.";
@@ -119,8 +119,8 @@ MaybeFinding maps_finding(const RunRecord& run) {
     for (const MapRecord& map : example.maps) {
       if (has_cross && map.kind != AttentionKind::cross) continue;
       for (std::size_t i = 0; i < map.rows.size(); ++i) {
-        const auto visible = static_cast<Index>(
-            map.kind == AttentionKind::decoder_self ? i + 1 : map.rows[i].size());
+        const auto visible =
+            Index(map.kind == AttentionKind::decoder_self ? i + 1 : map.rows[i].size());
         if (visible < fewest_keys) continue;
         double most = 0;
         for (const double weight : map.rows[i]) most = std::max(most, weight);
@@ -133,7 +133,7 @@ MaybeFinding maps_finding(const RunRecord& run) {
   double best = 0;
   std::string sharpest;
   for (const auto& [head, total] : sharpness) {
-    const double mean = total.first / static_cast<double>(total.second);
+    const double mean = total.first / double(total.second);
     if (mean <= best) continue;
     best = mean;
     sharpest = head.text();
@@ -166,7 +166,7 @@ struct ByStrength {
 Finding correlation_finding(const std::vector<double>& x, const std::vector<double>& y,
                             const ByStrength& words, const std::string& caption) {
   const double r = std::round(100 * rank_correlation(x, y)) / 100;  // rounded as displayed
-  const double by_chance = 2 / std::sqrt(static_cast<double>(x.size()));
+  const double by_chance = 2 / std::sqrt(double(x.size()));
   const double clear = std::max(strong_correlation, by_chance);
   const char* sentence = r >= clear                                    ? words.strong
                          : r >= std::max(rough_correlation, by_chance) ? words.rough

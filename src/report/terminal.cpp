@@ -67,7 +67,7 @@ std::string attention_map_text(std::span<const std::string> keys,
   for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
     // Prints as many keys as fit; the others follow below, under their own line of keys.
     for (Index used = 0; end < keys.size(); ++end) {
-      used += widths[end] + static_cast<Index>(gap.size());
+      used += widths[end] + Index(gap.size());
       if (used > room && end > begin) break;
     }
     text += margin + std::string(static_cast<std::size_t>(side), ' ') + " ";

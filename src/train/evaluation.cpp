@@ -1,5 +1,6 @@
 // Losses and scores without training.
 #include "headroom/train/evaluation.hpp"
+#include "headroom/base/at.hpp"
 
 #include <algorithm>
 
@@ -18,10 +19,10 @@ double loss_per_label(Model& model, std::span<const Batch> batches) {
   Index labels = 0;
   for (const Batch& batch : batches) {
     const Index count = label_count(batch);
-    sum += static_cast<double>(training_loss(model, batch).item()) * static_cast<double>(count);
+    sum += double(training_loss(model, batch).item()) * double(count);
     labels += count;
   }
-  return labels == 0 ? 0 : sum / static_cast<double>(labels);
+  return labels == 0 ? 0 : sum / double(labels);
 }
 
 }  // namespace
@@ -46,7 +47,7 @@ double accuracy(Classifier& model, std::span<const ClassificationBatch> batches)
     for (Index b = 0; b < answers.size(); ++b) right += answers[b] == batch.labels[b] ? 1 : 0;
     all += answers.size();
   }
-  return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
+  return all == 0 ? 0 : double(right) / double(all);
 }
 
 std::vector<Tokens> answer_greedily(Seq2Seq& model, std::span<const Tokens> sources,
@@ -54,14 +55,14 @@ std::vector<Tokens> answer_greedily(Seq2Seq& model, std::span<const Tokens> sour
                                     Index longest, Index batch_size) {
   const Evaluating now(model);
   std::vector<Index> lengths;
-  for (const Tokens& tokens : sources) lengths.push_back(static_cast<Index>(tokens.size()));
+  for (const Tokens& tokens : sources) lengths.push_back(Index(tokens.size()));
   const DecodingLimits limits{.begin = target.bos(),
                               .end = target.eos(),
                               .longest = std::min(longest, model.config.longest)};
   std::vector<Tokens> answers(sources.size());
   for (const std::vector<Index>& examples : batches_by_length(lengths, batch_size)) {
     std::vector<Tokens> rows;
-    for (const Index e : examples) rows.push_back(sources[static_cast<std::size_t>(e)]);
+    for (const Index e : examples) rows.push_back(at(sources, e));
     const Padded padded = pad(rows, source.pad());
     const std::unique_ptr<Writer> writer = make_writer(model, padded.ids, padded.lengths);
     std::vector<Written> written = greedy(*writer, limits);
@@ -81,7 +82,7 @@ SequenceScore score_greedily(Seq2Seq& model, std::span<const Seq2SeqQuestion> qu
     for (const Tokens& answer : question.answers) longest = std::max(longest, answer.size());
   }
   const std::vector<Tokens> answers =
-      answer_greedily(model, sources, source, target, static_cast<Index>(longest) + 4, batch_size);
+      answer_greedily(model, sources, source, target, Index(longest) + 4, batch_size);
   SequenceScore score;
   for (std::size_t i = 0; i < answers.size(); ++i) score.add(answers[i], questions[i].answers);
   return score;

@@ -1,5 +1,6 @@
 // Learners for the three kinds of tasks.
 #include "headroom/train/learner.hpp"
+#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 
@@ -21,10 +22,10 @@ constexpr Index evaluation_batch = 128, probe_batch = 64;
 /// At most `most` of all, evenly spread: sets may be sorted.
 template <class T>
 std::vector<T> some_of(const std::vector<T>& all, Index most) {
-  const auto size = static_cast<Index>(all.size());
+  const auto size = Index(all.size());
   const Index count = std::min(most, size);
   std::vector<T> some;
-  for (Index i = 0; i < count; ++i) some.push_back(all[static_cast<std::size_t>(i * size / count)]);
+  for (Index i = 0; i < count; ++i) some.push_back(at(all, i * size / count));
   return some;
 }
 
@@ -216,7 +217,7 @@ ModelConfig fitted_to(const Task& task, ModelConfig config, const LearnerOptions
                    [&](const ClassificationTask& t) {
                      config.kind = ModelKind::classifier;
                      config.source_symbols = t.tokens.size();
-                     config.target_symbols = static_cast<Index>(t.classes.size());
+                     config.target_symbols = Index(t.classes.size());
                      config.longest = t.longest();
                    },
                    [&](const TextCorpus& t) {

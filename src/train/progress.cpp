@@ -81,7 +81,7 @@ std::string ProgressLine::text(const StepReport& report, int width, double now) 
         {fmt::format("validation {:.3f}", latest_["validation_loss"].get<double>()), 2});
   }
   if (tokens_ > 0 && step_seconds_ > 0) {
-    const double rate = static_cast<double>(tokens_) / step_seconds_;
+    const double rate = double(tokens_) / step_seconds_;
     pieces.push_back({short_number(rate) + " tok/s", 6});
   }
   if (report.heads_alive > 0) {
@@ -89,19 +89,17 @@ std::string ProgressLine::text(const StepReport& report, int width, double now) 
     pieces.push_back({fmt::format("{} {}", report.heads_alive, noun), 5});
   }
   const double fraction =
-      std::min(1.0, static_cast<double>(report.step) /
-                        static_cast<double>(std::max<Index>(1, options_.steps)));
+      std::min(1.0, double(report.step) / double(std::max<Index>(1, options_.steps)));
   if (live_) pieces.push_back({bar_text(fraction), 7});
-  const double elapsed = now - started_, done = static_cast<double>(report.step - first_step_);
+  const double elapsed = now - started_, done = double(report.step - first_step_);
   const Index left = options_.steps - report.step;
-  pieces.push_back({left > 0 ? clock_text(elapsed / done * static_cast<double>(left)) + " left"
-                             : clock_text(elapsed),
-                    4});
+  pieces.push_back(
+      {left > 0 ? clock_text(elapsed / done * double(left)) + " left" : clock_text(elapsed), 4});
 
   const auto length = [&] {
     std::size_t sum = 2 * (pieces.size() - 1);
     for (const Piece& piece : pieces) sum += piece.text.size();
-    return static_cast<int>(sum);
+    return int(sum);
   };
   while (pieces.size() > 1 && length() > width) {
     pieces.erase(std::max_element(pieces.begin(), pieces.end(),

@@ -27,7 +27,7 @@ std::optional<double> PerModel::mean() const {
     sum += value;
     ++count;
   }
-  return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+  return count == 0 ? std::nullopt : std::optional(sum / double(count));
 }
 
 std::optional<std::pair<double, double>> PerModel::range() const {

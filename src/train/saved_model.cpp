@@ -15,9 +15,9 @@ namespace {
 void check_plausible(const ModelConfig& config, const TensorFile& file, const StateReader& from) {
   double elements = 0;
   for (const std::string& name : file.names()) {
-    elements += static_cast<double>(file.tensor(name).shape.size());
+    elements += double(file.tensor(name).shape.size());
   }
-  const auto number = [](Index value) { return static_cast<double>(value); };
+  const auto number = [](Index value) { return double(value); };
   const BlockConfig& block = config.block;
   const double width = number(block.width), layers = number(config.layers);
   const double heads_width =

@@ -1,5 +1,6 @@
 // Readings of every head from one training step.
 #include "headroom/train/telemetry.hpp"
+#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ double part_sum(const BlockPart& part, const Array& a, const Array& b, const Ter
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (Index i = 0; i < count; ++i) {
-      sum += term(static_cast<double>(x[i]), static_cast<double>(y[i]));
+      sum += term(double(x[i]), double(y[i]));
     }
     total += sum;
   });
@@ -68,7 +69,7 @@ struct Mean {
     sum += value;
     ++count;
   }
-  double value() const { return sum / static_cast<double>(count); }
+  double value() const { return sum / double(count); }
 };
 
 /// More digits would fill the disk with noise.
@@ -105,8 +106,7 @@ void HeadTelemetry::after_backward() {
   });
   // At most two products and two sums per element of a gradient, which is read; the value is read
   // and copied.
-  op.work(static_cast<double>(4 * elements_),
-          static_cast<double>(3 * elements_ * Index{sizeof(Real)}));
+  op.work(double(4 * elements_), double(3 * elements_ * Index{sizeof(Real)}));
 }
 
 void HeadTelemetry::after_update(StepReport& report) {
@@ -117,8 +117,7 @@ void HeadTelemetry::after_update(StepReport& report) {
     const double before = part_dot(block.part, block.before, block.before);
     reading.update_ratio[block.role] = std::sqrt(moved / before);
   });
-  op.work(static_cast<double>(5 * elements_),
-          static_cast<double>(2 * elements_ * Index{sizeof(Real)}));
+  op.work(double(5 * elements_), double(2 * elements_ * Index{sizeof(Real)}));
   blocks_.clear();
   if (!readings_.empty()) report.telemetry = line(step_, readings_);
   step_ = 0;
@@ -126,11 +125,11 @@ void HeadTelemetry::after_update(StepReport& report) {
 
 template <class Visit>
 void HeadTelemetry::for_each_block(Visit visit) {
-  const auto count = static_cast<Index>(blocks_.size());
+  const auto count = Index(blocks_.size());
   const Index grain = grain_for(elements_ / std::max<Index>(1, count));
   parallel_for(count, grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      const Block& block = blocks_[static_cast<std::size_t>(i)];
+      const Block& block = at(blocks_, i);
       visit(block, readings_[block.reading]);
     }
   });
@@ -169,7 +168,7 @@ void HeadTelemetry::find_blocks() {
 void HeadTelemetry::read_rows() {
   auto reading = readings_.begin();
   for (const NamedAttention& found : attentions(*model_)) {
-    const auto live = static_cast<Index>(found.attention->alive().size());
+    const auto live = Index(found.attention->alive().size());
     if (live == 0) continue;
     const auto seen = probe_->seen.find(found.location());
     if (seen == probe_->seen.end() || !seen->second.rows.entropy.defined()) {
@@ -184,10 +183,9 @@ void HeadTelemetry::read_rows() {
         const Index real = lengths == probe_->query_lengths.end() ? queries : lengths->second[b];
         for (Index row = (b * live + head) * queries, end = row + real; row < end; ++row) {
           const std::int32_t allowed = rows.allowed[row];
-          if (allowed >= 1) confidence.add(static_cast<double>(rows.maximum[row]));
+          if (allowed >= 1) confidence.add(double(rows.maximum[row]));
           if (allowed >= 2) {
-            entropy.add(static_cast<double>(rows.entropy[row]) /
-                        std::log(static_cast<double>(allowed)));
+            entropy.add(double(rows.entropy[row]) / std::log(double(allowed)));
           }
         }
       }

@@ -52,8 +52,8 @@ StepReport Trainer::step(const Loss& loss, Index tokens) {
   {
     const RandomStep random(options_.seed, static_cast<std::uint64_t>(steps_));
     const auto [batch, total] = forward(loss);
-    report.loss = static_cast<double>(batch.item());
-    const auto objective = static_cast<double>(total.item());
+    report.loss = double(batch.item());
+    const auto objective = double(total.item());
     if (!std::isfinite(report.loss)) explain(loss, fmt::format("the loss is {}", report.loss));
     if (!std::isfinite(objective)) {
       explain(loss, fmt::format("the loss with its penalties is {}", objective));
@@ -82,7 +82,7 @@ StepReport Trainer::step(const Loss& loss, Index tokens) {
   report.tokens = tokens;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (StepPart* part : parts_) part->after_update(report);
-  report.heads_alive = static_cast<Index>(live_heads(model()).size());
+  report.heads_alive = Index(live_heads(model()).size());
   return report;
 }
 

@@ -12,7 +12,7 @@
 using namespace headroom;
 
 namespace {
-constexpr Index elements_of(std::size_t bytes) { return static_cast<Index>(bytes / sizeof(Real)); }
+constexpr Index elements_of(std::size_t bytes) { return Index(bytes / sizeof(Real)); }
 }  // namespace
 
 TEST_CASE("live and peak count the bytes that arrays hold") {
@@ -44,7 +44,7 @@ TEST_CASE("a freed block is handed out again, to any size of its class") {
 TEST_CASE("a block never wastes more than a quarter of what was asked") {
   for (std::size_t bytes = 64; bytes < 5'000'000; bytes = bytes * 9 / 8 + 8) {
     const std::size_t before = pool_statistics().live;
-    const ArrayOf<std::uint8_t> block(Shape{static_cast<Index>(bytes)});
+    const ArrayOf<std::uint8_t> block(Shape{Index(bytes)});
     const std::size_t taken = pool_statistics().live - before;
     REQUIRE(taken >= bytes);
     REQUIRE(taken <= bytes + bytes / 4 + 1);
@@ -95,9 +95,9 @@ TEST_CASE("large arrays that come and go never share a number") {
   for (int i = 0; i < 2000; ++i) {
     if (arrays.size() < 20 || rng.below(2) == 0) {
       const auto bytes = static_cast<std::size_t>(20'000 + rng.below(400'000));
-      arrays.emplace_back(Shape{elements_of(bytes)}, static_cast<Real>(i));
+      arrays.emplace_back(Shape{elements_of(bytes)}, Real(i));
     }
-    const auto which = static_cast<std::size_t>(rng.below(static_cast<Index>(arrays.size())));
+    const auto which = static_cast<std::size_t>(rng.below(Index(arrays.size())));
     REQUIRE(intact(arrays[which]));
     if (arrays.size() > 15) arrays.erase(arrays.begin() + static_cast<std::ptrdiff_t>(which));
   }
@@ -137,10 +137,10 @@ TEST_CASE("arrays may be made and freed on several threads at once") {
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([t] {
       for (int i = 0; i < 500; ++i) {
-        Array a(Shape{100 + i}, static_cast<Real>(t));
+        Array a(Shape{100 + i}, Real(t));
         const Array b = a;
         a = Array(Shape{i}, Real(0));
-        if (b[99] != static_cast<Real>(t)) std::abort();
+        if (b[99] != Real(t)) std::abort();
       }
     });
   }

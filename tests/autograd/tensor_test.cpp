@@ -10,7 +10,7 @@ using namespace headroom::test;
 
 namespace {
 Array vector(std::initializer_list<Real> numbers) {
-  return {Shape{static_cast<Index>(numbers.size())}, numbers};
+  return {Shape{Index(numbers.size())}, numbers};
 }
 }  // namespace
 

@@ -51,7 +51,7 @@ TEST_CASE("a number becomes the nearest half, the even one of two, whatever its 
                                0x3p-25, 0x1.0000001p-25,  0x1.FFFp-15,   0x1.FF8p-15,
                                0.1,     3.14159265358979, 2047.5,        2048.5};
   for (int i = 0; i < 40; ++i) {
-    sizes.push_back(std::abs(static_cast<double>(rng.normal())) * std::pow(10.0, i % 9 - 5));
+    sizes.push_back(std::abs(double(rng.normal())) * std::pow(10.0, i % 9 - 5));
   }
   for (const double size : sizes) {
     INFO(size);

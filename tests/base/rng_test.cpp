@@ -31,7 +31,7 @@ TEST_CASE("every draw is exactly a float, so both precisions start from the same
   Rng rng(3, "draws");
   for (int i = 0; i < 2000; ++i) {
     for (const Real x : {rng.uniform(), rng.uniform(Real(-0.3), Real(0.7)), rng.normal()}) {
-      REQUIRE(static_cast<Real>(static_cast<float>(x)) == x);
+      REQUIRE(Real(float(x)) == x);
     }
   }
 }
@@ -41,8 +41,7 @@ TEST_CASE("draws are the same numbers in both precisions") {
   Rng rng(42, "golden");
   double sum = 0;
   for (int i = 0; i < 1000; ++i) {
-    sum +=
-        static_cast<double>(rng.uniform(Real(-0.3), Real(0.7))) + static_cast<double>(rng.normal());
+    sum += double(rng.uniform(Real(-0.3), Real(0.7))) + double(rng.normal());
   }
   CHECK(std::abs(sum - 204.339793537) < 1e-7);  // half a unit of one float
 }
@@ -52,10 +51,10 @@ TEST_CASE("uniform lies in [0, 1) on a grid of 2^-24, normal has mean 0 and vari
   double sum = 0, squares = 0;
   const int n = 20000;
   for (int i = 0; i < n; ++i) {
-    const double u = static_cast<double>(rng.uniform());
+    const double u = double(rng.uniform());
     REQUIRE((u >= 0 && u < 1));
     REQUIRE(std::fmod(u * 0x1p24, 1.0) == 0);
-    const double z = static_cast<double>(rng.normal());
+    const double z = double(rng.normal());
     REQUIRE(std::isfinite(z));
     sum += z;
     squares += z * z;

@@ -28,6 +28,7 @@ BANS = [
      'include "support/catch.hpp", which fits both versions of Catch2'),
     (CODE + BUILD, None, r"CATCH_CONFIG_MAIN", "link Catch2::Catch2WithMain instead"),
     (CODE, None, r"\busing namespace std\b", "write std::"),
+    (CODE, None, r"\bstatic_cast<(double|float|int|Real|Index)>", "write double(x), Index(n)"),
     (CODE, None, r"\bnamespace [\w:]+::inline\b",
      "ctags and clang-format do not parse it: open the namespaces on two lines"),
     (CODE, r"^chapters/", r"\b(TODO|FIXME|XXX)\b", "finish it or leave it out"),

@@ -52,6 +52,7 @@ PLANTED = [
     ("bans", "src/ops/linear.cpp", "map([](auto v) { return v; }, x);\n", "dangles"),
     ("bans", "src/ops/linear.cpp", "using namespace std;\n", "std::"),
     ("bans", "src/ops/linear.cpp", "namespace headroom::inline f32 {}\n", "ctags"),
+    ("bans", "src/ops/linear.cpp", "auto a = static_cast<double>(b);\n", "double(x)"),
     ("bans", "src/ops/linear.cpp", "// TODO: later\n", "finish it"),
     ("bans", "src/ops/linear.cpp", 'throw Error("not implemented");\n', "skeletons"),
     ("bans", "src/ops/linear.cpp", "int a;" + " " * 3 + "\n", "blanks"),

@@ -20,10 +20,10 @@ void largest_weight(const LabOptions& options, Notebook& book) {
     Array q({1, options.head_dim()}), k({keys, options.head_dim()});
     for (Real& x : q.span()) x = rng.normal();
     for (Real& x : k.span()) x = rng.normal();
-    const Real scale = 1 / std::sqrt(static_cast<Real>(options.head_dim()));
+    const Real scale = 1 / std::sqrt(Real(options.head_dim()));
     const Array weights = softmax(matmul(Tensor(q), transpose(Tensor(k))) * scale).value();
     double most = 0;
-    for (const Real w : weights.span()) most = std::max(most, static_cast<double>(w));
+    for (const Real w : weights.span()) most = std::max(most, double(w));
     measured.push_back(most);
   }
   const Interval mean = mean_interval(measured);

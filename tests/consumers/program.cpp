@@ -31,7 +31,7 @@ int main() {
       worst = std::max(worst, std::abs(expected - double(x.grad()[t * 3 + c])));
     }
   }
-  std::printf("Real has %d bytes, worst difference %.1e\n", static_cast<int>(sizeof(Real)), worst);
+  std::printf("Real has %d bytes, worst difference %.1e\n", int(sizeof(Real)), worst);
   if (sizeof(Real) != EXPECTED_BYTES) return 2;
   return worst < (is_double ? 1e-12 : 1e-5) ? 0 : 1;
 }

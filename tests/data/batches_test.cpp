@@ -73,11 +73,10 @@ TEST_CASE("an epoch holds every example once, in another order each time, the sa
     for (Index i = 0; i < batches; ++i) {
       REQUIRE(plan.epoch() == epoch);
       REQUIRE(plan.position() == i);
-      REQUIRE(plan.progress() ==
-              static_cast<double>(epoch) + static_cast<double>(i) / static_cast<double>(batches));
+      REQUIRE(plan.progress() == double(epoch) + double(i) / double(batches));
       const std::vector<Index> batch = plan.next();
       REQUIRE(batch == twin.next());
-      REQUIRE(static_cast<Index>(batch.size()) <= batch_size);
+      REQUIRE(Index(batch.size()) <= batch_size);
       order.insert(order.end(), batch.begin(), batch.end());
     }
     epochs.push_back(order);
@@ -114,8 +113,8 @@ TEST_CASE("similar lengths come together, and short batches do not come first") 
     rising += length(batch.front()) >= last;
     last = length(batch.front());
   }
-  CHECK(static_cast<double>(spread) / static_cast<double>(batches) < 4);  // unsorted: near 40
-  CHECK(static_cast<double>(rising) / static_cast<double>(batches) < 0.65);
+  CHECK(double(spread) / double(batches) < 4);  // unsorted: near 40
+  CHECK(double(rising) / double(batches) < 0.65);
 }
 
 TEST_CASE("a plan resumed at any step deals the same batches") {

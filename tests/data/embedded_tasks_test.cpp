@@ -65,8 +65,8 @@ TEST_CASE("sets have the sizes asked for, no input twice, and nothing unknown") 
   for (const auto& example : task.train) {
     REQUIRE(std::count(example.source.begin(), example.source.end(), task.source.unk()) == 0);
     REQUIRE(std::count(example.target.begin(), example.target.end(), task.target.unk()) == 0);
-    REQUIRE(static_cast<Index>(example.source.size()) <= task.longest_source());
-    REQUIRE(static_cast<Index>(example.target.size()) <= task.longest_target());
+    REQUIRE(Index(example.source.size()) <= task.longest_source());
+    REQUIRE(Index(example.target.size()) <= task.longest_target());
   }
 }
 
@@ -233,7 +233,7 @@ TEST_CASE("half of the bracket sequences are balanced, and the others nearly so"
       right_counts +=
           count('(') == count(')') && count('[') == count(']') && count('{') == count('}');
     }
-    CHECK(2 * balanced == static_cast<Index>(set->size()));
+    CHECK(2 * balanced == Index(set->size()));
   }
   CHECK(task.longest() == 24);
   CHECK(right_counts > unbalanced / 3);  // counting brackets is not enough

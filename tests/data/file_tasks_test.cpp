@@ -263,9 +263,7 @@ TEST_CASE("the real CMUdict is read whole, its words kept apart by set") {
       std::accumulate(all.begin(), all.end(), std::size_t{0},
                       [](std::size_t sum, const auto& entry) { return sum + entry.second.size(); });
   CHECK(entries == 135'164);  // of 135,166 lines two repeat a pronunciation
-  const auto share = [&](std::size_t part) {
-    return static_cast<double>(part) / static_cast<double>(words);
-  };
+  const auto share = [&](std::size_t part) { return double(part) / double(words); };
   CHECK(std::abs(share(trained.size()) - 0.90) < 0.005);
   CHECK(std::abs(share(task.validation.size()) - 0.05) < 0.005);
   CHECK(std::abs(share(task.test.size()) - 0.05) < 0.005);

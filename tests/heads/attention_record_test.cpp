@@ -41,12 +41,11 @@ TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own gre
   std::vector<std::int32_t> read{1}, written;
   double probability = 1;
   while (written.size() < 11) {
-    const Tensor logits =
-        model(source, lengths, Ids({1, static_cast<Index>(read.size())}, std::span(read)));
+    const Tensor logits = model(source, lengths, Ids({1, Index(read.size())}, std::span(read)));
     const Array p = softmax(logits).value();
-    const Real* last = p.data() + (static_cast<Index>(read.size()) - 1) * p.dim(2);
+    const Real* last = p.data() + (Index(read.size()) - 1) * p.dim(2);
     const auto best = static_cast<std::int32_t>(std::max_element(last, last + p.dim(2)) - last);
-    probability *= static_cast<double>(last[best]);
+    probability *= double(last[best]);
     written.push_back(best);
     if (best == 2) break;
     read.push_back(best);
@@ -59,7 +58,7 @@ TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own gre
 
   HeadProbe probe;
   probe.maps = true;
-  model(source, lengths, Ids({1, static_cast<Index>(read.size())}, std::span(read)), &probe);
+  model(source, lengths, Ids({1, Index(read.size())}, std::span(read)), &probe);
   std::size_t maps = 0;
   for (const auto& [place, seen] : probe.seen) {
     const Array& weights = seen.maps.value();
@@ -74,7 +73,7 @@ TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own gre
         for (Index j = 0; j < keys; ++j) {
           const double shown =
               (*map)["rows"][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
-          const auto own = static_cast<double>(weights[(position * weights.dim(2) + i) * keys + j]);
+          const auto own = double(weights[(position * weights.dim(2) + i) * keys + j]);
           if (std::abs(shown - own) > 1e-4) FAIL(name_of(place.kind) << ": " << shown);
         }
       }
@@ -130,7 +129,7 @@ TEST_CASE("a classifier answers with its classes") {
   for (const Record& entry : record["answer"]["classes"]) {
     const auto at = std::find(names.begin(), names.end(), entry["name"].get<std::string>());
     const double probability = entry["probability"];
-    CHECK(std::abs(probability - static_cast<double>(p[at - names.begin()])) < 1e-6);
+    CHECK(std::abs(probability - double(p[at - names.begin()])) < 1e-6);
     CHECK(probability <= before);
     sum += before = probability;
   }

@@ -59,9 +59,9 @@ TEST_CASE("sensitivity is the mean over examples of |dL/dgate|, also after a pru
         const NoGrad quiet;
         HeadProbe probe;
         Array gates = ones({4});
-        gates[score.head.head] += static_cast<Real>(side == 0 ? -h : h);
+        gates[score.head.head] += Real(side == 0 ? -h : h);
         probe.gates[{score.head.kind, score.head.layer}] = constant(gates);
-        loss[side] = static_cast<double>(loss_of(model, one, next, probe).item());
+        loss[side] = double(loss_of(model, one, next, probe).item());
       }
       sum += std::abs(loss[1] - loss[0]) / (2 * h);
     }
@@ -81,7 +81,7 @@ TEST_CASE("what removing a head costs is the rise of the loss of a model without
   };
   const auto loss_without = [&](const std::vector<HeadId>& gone) {
     HeadProbe probe;
-    return static_cast<double>(loss_of(*model_without(gone), ids, labels, probe).item());
+    return double(loss_of(*model_without(gone), ids, labels, probe).item());
   };
   const HeadId first{AttentionKind::decoder_self, 0, 1};
   const auto model = model_without({first});

@@ -47,7 +47,7 @@ void check_same_arrays(const NamedArrays& actual, const NamedArrays& expected) {
 
 /// A value that encodes its location: role, original head, channel, input (or output) index.
 Real code(HeadRole role, Index head, Index channel, Index other) {
-  return static_cast<Real>(1000 * static_cast<Index>(role) + 100 * head + 10 * channel + other);
+  return Real(1000 * Index(role) + 100 * head + 10 * channel + other);
 }
 
 void fill_with_codes(Attention& attention) {
@@ -118,10 +118,10 @@ class ForeignAttention {
     std::vector<double> y;
     for (Index t = 0; t < time; ++t) {
       for (Index o = first; o < first + out; ++o) {
-        double sum = bias.empty() ? 0 : static_cast<double>(arrays_.at(bias)[o]);
+        double sum = bias.empty() ? 0 : double(arrays_.at(bias)[o]);
         for (Index i = 0; i < in; ++i) {
           const Real element = w[transposed ? i * columns + o : o * columns + i];
-          sum += x[static_cast<std::size_t>(t * in + i)] * static_cast<double>(element);
+          sum += x[static_cast<std::size_t>(t * in + i)] * double(element);
         }
         y.push_back(sum);
       }
@@ -144,7 +144,7 @@ class ForeignAttention {
         for (Index s = 0; s < time; ++s) {
           double score = 0;
           for (Index d = 0; d < head_dim_; ++d) score += q[at(t, d)] * k[at(s, d)];
-          weights.push_back(std::exp(score / std::sqrt(static_cast<double>(head_dim_))));
+          weights.push_back(std::exp(score / std::sqrt(double(head_dim_))));
           total += weights.back();
         }
         for (Index s = 0; s < time; ++s) {
@@ -198,7 +198,7 @@ TEST_CASE("every number stands where the other implementation keeps it, blocked 
         for (Index d = 0; d < head_dim; ++d) {
           const Index channel = channel_of(position, d);
           for (std::size_t part = 0; part < 3; ++part) {
-            const Index packed = static_cast<Index>(part) * channels + channel;
+            const Index packed = Index(part) * channels + channel;
             const std::string name = bert_names[part];
             for (Index i = 0; i < width; ++i) {
               const Real expected = code(weights[part], head, d, i);
@@ -245,11 +245,11 @@ TEST_CASE("computing as the other implementation does gives the output of ours")
           const Tensor input(x.reshaped({1, 4, 5}));
           const Array y = (*attention)(input, input, AttentionMask::none()).value();
           const ForeignAttention foreign(export_attention(*attention, layout, order), layout, order,
-                                         static_cast<Index>(attention->alive().size()), 2);
+                                         Index(attention->alive().size()), 2);
           const std::vector<double> numbers = foreign(x);
           Array expected({1, 4, 5});
           std::transform(numbers.begin(), numbers.end(), expected.data(),
-                         [](double number) { return static_cast<Real>(number); });
+                         [](double number) { return Real(number); });
           CHECK_THAT(y, test::same_numbers(expected, test::same_function));
         }
       }

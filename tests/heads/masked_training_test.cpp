@@ -89,7 +89,7 @@ TEST_CASE("masked equals compact through 20 optimizer steps, for all 63 sets of 
       for (const auto& [place, block] : head_values(*compact.layer->self_attn)) {
         if (place.first == HeadRole::key_bias) continue;  // rounding noise, which Adam amplifies
         if (place.second == HeadSlice::of_all && set == 63) continue;
-        INFO("role " << static_cast<int>(place.first) << ", head " << place.second);
+        INFO("role " << int(place.first) << ", head " << place.second);
         CHECK_THAT(block, same_numbers(expected.at(place), same_function));
       }
       // All other parameters; the norm before an attention without heads has no effect either.

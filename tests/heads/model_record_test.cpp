@@ -56,7 +56,7 @@ TEST_CASE("the record holds every parameter of the model, rounded as round_to_ha
     const std::vector<double> numbers = numbers_of(entry["half"]);
     REQUIRE(numbers.size() == static_cast<std::size_t>(all[i].tensor.size()));
     for (std::size_t n = 0; n < numbers.size(); ++n) {
-      if (numbers[n] != static_cast<double>(all[i].tensor.value()[static_cast<Index>(n)])) {
+      if (numbers[n] != double(all[i].tensor.value()[Index(n)])) {
         FAIL(n << ": " << numbers[n]);
       }
     }
@@ -81,8 +81,8 @@ TEST_CASE("a page's model comes with the rounded model's logits and how far roun
   double moved = 0;
   for (Index t = 0; t < 3; ++t) {
     for (Index v = 0; v < 7; ++v) {
-      const auto rounded = static_cast<double>(after[t * 7 + v]);
-      moved = std::max(moved, std::abs(rounded - static_cast<double>(before[t * 7 + v])));
+      const auto rounded = double(after[t * 7 + v]);
+      moved = std::max(moved, std::abs(rounded - double(before[t * 7 + v])));
       const double kept =
           record["logits"][static_cast<std::size_t>(t)][static_cast<std::size_t>(v)];
       CHECK(std::abs(kept - rounded) < 1e-6);

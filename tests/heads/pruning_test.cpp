@@ -32,9 +32,8 @@ TEST_CASE(
 TEST_CASE("the gradual schedule is the cubic of Zhu and Gupta, many at first and few at last") {
   const GradualSchedule schedule{.begin = 0, .end = 10, .every = 1, .total = 1000};
   for (Index step = 0; step <= 10; ++step) {
-    const double left = 1 - static_cast<double>(step) / 10;
-    CHECK(schedule.removed_at(step) ==
-          static_cast<Index>(std::floor(1000 * (1 - left * left * left) + 1e-9)));
+    const double left = 1 - double(step) / 10;
+    CHECK(schedule.removed_at(step) == Index(std::floor(1000 * (1 - left * left * left) + 1e-9)));
   }
   CHECK(schedule.removed_at(1) - schedule.removed_at(0) >
         10 * (schedule.removed_at(10) - schedule.removed_at(9)));

@@ -53,7 +53,7 @@ std::function<void()> before_next_lock;
 // Stands in for the system's.
 extern "C" int flock(int descriptor, int operation) noexcept {
   if (before_next_lock) std::exchange(before_next_lock, nullptr)();
-  return static_cast<int>(syscall(SYS_flock, descriptor, operation));
+  return int(syscall(SYS_flock, descriptor, operation));
 }
 
 TEST_CASE("a written file holds the content, and no temporary stays") {

@@ -111,7 +111,7 @@ TEST_CASE("the header is padded to the next multiple of eight and no further") {
 TEST_CASE("numbers convert between precisions only without loss, unless rounding is allowed") {
   const TemporaryFolder folder;
   TensorFile file;
-  file.put("exact", stored<double>(StoredType::f64, {3}, {0.5, -0.0, static_cast<double>(1e30F)}));
+  file.put("exact", stored<double>(StoredType::f64, {3}, {0.5, -0.0, double(1e30F)}));
   file.put("tenth", stored<double>(StoredType::f64, {2}, {1.0, 0.1}));
   file.put("huge", stored<double>(StoredType::f64, {1}, {1e300}));
   file.put("special", stored<double>(StoredType::f64, {2}, {std::nan(""), -HUGE_VAL}));
@@ -121,14 +121,14 @@ TEST_CASE("numbers convert between precisions only without loss, unless rounding
 
   CHECK(read.array("exact")[0] == Real(0.5));
   CHECK(std::signbit(read.array("exact")[1]));
-  CHECK(read.array("single")[0] == static_cast<Real>(0.1F));
+  CHECK(read.array("single")[0] == Real(0.1F));
   CHECK(std::isnan(read.array("special")[0]));
   CHECK(read.array("special")[1] == -std::numeric_limits<Real>::infinity());
   CHECK(read.doubles("tenth") == std::vector<double>{1.0, 0.1});
-  CHECK(read.array("tenth", Rounding::allow)[1] == static_cast<Real>(0.1));
+  CHECK(read.array("tenth", Rounding::allow)[1] == Real(0.1));
   if (is_double) {
-    CHECK(read.array("tenth")[1] == static_cast<Real>(0.1));
-    CHECK(read.array("huge")[0] == static_cast<Real>(read.doubles("huge")[0]));
+    CHECK(read.array("tenth")[1] == Real(0.1));
+    CHECK(read.array("huge")[0] == Real(read.doubles("huge")[0]));
   } else {
     CHECK_THROWS_WITH(read.array("tenth"),
                       Contains("tensor \"tenth\": 0.1 at element 1 does not fit into a float"));

@@ -29,9 +29,8 @@ TEST_CASE("adam equals its reference, decay added or decoupled") {
     adam(step, n, p.data(), g.data(), m.data(), v.data());
     double worst = 0;
     for (std::size_t i = 0; i < p.size(); ++i) {
-      worst = std::max({worst, std::abs(static_cast<double>(p[i]) - p_ref(i)),
-                        std::abs(static_cast<double>(m[i]) - m_ref(i)),
-                        std::abs(static_cast<double>(v[i]) - v_ref(i))});
+      worst = std::max({worst, std::abs(double(p[i]) - p_ref(i)), std::abs(double(m[i]) - m_ref(i)),
+                        std::abs(double(v[i]) - v_ref(i))});
     }
     CHECK(worst < (is_double ? 1e-14 : 2e-6));
   }

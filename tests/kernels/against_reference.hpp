@@ -32,7 +32,7 @@ reference::Matrix<S> matrix_of(const Array& array) {
   const auto rows = static_cast<std::size_t>(array.size()) / columns;
   reference::Matrix<S> result = xt::zeros<S>({rows, columns});
   for (std::size_t i = 0; i < result.size(); ++i) {
-    result(i / columns, i % columns) = static_cast<S>(array[static_cast<Index>(i)]);
+    result(i / columns, i % columns) = static_cast<S>(array[Index(i)]);
   }
   return result;
 }
@@ -53,7 +53,7 @@ void require_close(const Array& got, const Wanted& wanted, double tolerance) {
   std::string where = "nowhere";
   auto at = wanted.begin();
   for (Index i = 0; i < got.size(); ++i, ++at) {
-    const double is = static_cast<double>(got[i]), should = reference::real_part(*at);
+    const double is = double(got[i]), should = reference::real_part(*at);
     const double error = std::abs(is - should) / std::max(1.0, std::abs(should));
     if (error <= worst) continue;  // false for NaN
     worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
@@ -70,7 +70,7 @@ void require_digits(const Array& got, const Wanted& wanted, double share) {
   auto at = wanted.begin();
   for (Index i = 0; i < got.size(); ++i, ++at) {
     INFO("element " << i << ": got " << got[i] << ", wanted " << *at);
-    REQUIRE(std::abs(static_cast<double>(got[i]) - *at) <= share * std::abs(*at));
+    REQUIRE(std::abs(double(got[i]) - *at) <= share * std::abs(*at));
   }
 }
 
@@ -89,7 +89,7 @@ std::vector<double> complex_step_gradient(const Array& x, const Array& cotangent
     const auto y = f(at);
     double slope = 0;
     Index i = 0;
-    for (const Complex& element : y) slope += static_cast<double>(cotangent[i++]) * element.imag();
+    for (const Complex& element : y) slope += double(cotangent[i++]) * element.imag();
     gradient.push_back(slope / h);
     number -= Complex(0, h);
   }

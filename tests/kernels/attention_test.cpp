@@ -116,13 +116,13 @@ reference::Matrix<double> head_of(const Array& all, Index b, Index first, Index 
 }  // namespace
 
 TEST_CASE("a single query agrees with the reference in every head, whatever the sizes") {
-  constexpr Index lane = 64 / static_cast<Index>(sizeof(Real));  // the widest SIMD register
+  constexpr Index lane = 64 / Index(sizeof(Real));  // the widest SIMD register
   Rng rng(2);
   for (const Index heads : {1, 3, 5, 16}) {
     for (const auto& [d, dv] : {std::pair{lane, lane}, {2 * lane, 3 * lane}}) {
       const Index keys = 37, extra = 5;
       const std::vector<Index> lengths{37, 0, 1, 20};
-      const auto batch = static_cast<Index>(lengths.size());
+      const auto batch = Index(lengths.size());
       Ids limits(Shape{batch, 1});
       for (Index b = 0; b < batch; ++b) {
         limits[b] = static_cast<std::int32_t>(lengths[static_cast<std::size_t>(b)]);
@@ -167,12 +167,12 @@ TEST_CASE("a single query agrees with the reference in every head, whatever the 
           for (Index j = 0; j < length; ++j) {
             double score = 0;
             for (Index c = 0; c < d; ++c) {
-              score += 0.3 * static_cast<double>(q[(b * heads + h) * d + c]) *
+              score += 0.3 * double(q[(b * heads + h) * d + c]) *
                        key(static_cast<std::size_t>(j), static_cast<std::size_t>(c));
             }
             sum += std::exp(score);
           }
-          const auto log_sum_exp = static_cast<double>(statistics[b * heads + h]);
+          const auto log_sum_exp = double(statistics[b * heads + h]);
           if (length == 0) {
             REQUIRE(log_sum_exp == -std::numeric_limits<double>::infinity());
           } else {

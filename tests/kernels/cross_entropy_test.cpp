@@ -21,10 +21,10 @@ TEST_CASE("cross-entropy agrees with its reference in values and gradients") {
 
       Array loss(Shape{rows}), log_sum_exp(Shape{rows}), dx(x.shape(), Real(1));
       kernels::cross_entropy(x.data(), what, rows, classes, loss.data(), log_sum_exp.data());
-      require_close(loss,
-                    reference::cross_entropy(matrix_of<double>(x), targets,
-                                             static_cast<double>(what.smoothing), ignore),
-                    value_tolerance);
+      require_close(
+          loss,
+          reference::cross_entropy(matrix_of<double>(x), targets, double(what.smoothing), ignore),
+          value_tolerance);
       kernels::cross_entropy_backward(x.data(), what, log_sum_exp.data(), dloss.data(), rows,
                                       classes, false, dx.data());
       require_close(dx,

@@ -21,9 +21,9 @@ Real exponential_of(Real x) {
 TEST_CASE("the exponential is exact to the last bits from its end to 80") {
   double worst = 0;
   for (int i = -87320; i <= 80000; ++i) {
-    const Real x = static_cast<Real>(i) / 1000;
-    const double exact = std::exp(static_cast<double>(x));
-    worst = larger(worst, std::abs(static_cast<double>(exponential_of(x)) / exact - 1));
+    const Real x = Real(i) / 1000;
+    const double exact = std::exp(double(x));
+    worst = larger(worst, std::abs(double(exponential_of(x)) / exact - 1));
   }
   CHECK(worst < (is_double ? 1e-15 : 2e-7));
 }

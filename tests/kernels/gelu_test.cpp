@@ -29,14 +29,14 @@ TEST_CASE("gelu agrees with its reference, tails of a batch included, and adds w
 
 TEST_CASE("gelu keeps its relative accuracy where it is tiny, and ends in 0 and x") {
   Array x({1, 4001}), y(x.shape());
-  for (Index i = 0; i < x.size(); ++i) x[i] = static_cast<Real>(static_cast<double>(i) / 100 - 20);
+  for (Index i = 0; i < x.size(); ++i) x[i] = Real(double(i) / 100 - 20);
   kernels::gelu(x.data(), x.size(), y.data());
   double worst = 0;
   for (Index i = 0; i < x.size(); ++i) {
-    const double v = static_cast<double>(x[i]);
+    const double v = double(x[i]);
     const double exact = 0.5 * v * std::erfc(-v / std::sqrt(2.0));
     // Down to -5; in double erf's own cancellation shows, in float x^2 in the exponent.
-    if (v >= -5 && v != 0) worst = std::max(worst, std::abs(static_cast<double>(y[i]) / exact - 1));
+    if (v >= -5 && v != 0) worst = std::max(worst, std::abs(double(y[i]) / exact - 1));
     if (v < -15) CHECK(std::abs(y[i]) < Real(1e-30));
     if (v > 15) CHECK(y[i] == x[i]);
   }

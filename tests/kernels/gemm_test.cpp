@@ -41,18 +41,17 @@ double worst_error(const Sizes& s, bool transpose_a, bool transpose_b, Real alph
   for (Index i = 0; i < s.m; ++i) {
     for (Index j = 0; j < c_stride; ++j) {
       const auto at = static_cast<std::size_t>(i * c_stride + j);
-      double expected = static_cast<double>(before[at]);
+      double expected = double(before[at]);
       if (j < s.n) {
-        expected *= static_cast<double>(beta);
+        expected *= double(beta);
         for (Index l = 0; l < s.k; ++l) {
           const Index a_at = transpose_a ? l * a_stride + i : i * a_stride + l;
           const Index b_at = transpose_b ? j * b_stride + l : l * b_stride + j;
-          expected += static_cast<double>(alpha) *
-                      static_cast<double>(a[static_cast<std::size_t>(a_at)]) *
-                      static_cast<double>(b[static_cast<std::size_t>(b_at)]);
+          expected += double(alpha) * double(a[static_cast<std::size_t>(a_at)]) *
+                      double(b[static_cast<std::size_t>(b_at)]);
         }
       }
-      worst = larger(worst, std::abs(static_cast<double>(c[at]) - expected));
+      worst = larger(worst, std::abs(double(c[at]) - expected));
     }
   }
   return worst;
@@ -147,7 +146,7 @@ TEST_CASE("products at the same time are the products one by one") {
       INFO("product " << i << " on " << threads << " threads");
       double worst = 0;
       for (std::size_t at = 0; at < start.size(); ++at) {
-        worst = larger(worst, std::abs(static_cast<double>(together[i][at] - alone[i][at])));
+        worst = larger(worst, std::abs(double(together[i][at] - alone[i][at])));
       }
       CHECK(worst < (is_double ? 1e-12 : 2e-4));
       CHECK((together[i] == start) == (sizes[i].m == 0));

@@ -15,7 +15,7 @@ using namespace headroom;
 
 namespace {
 
-double number(Real x) { return static_cast<double>(x); }
+double number(Real x) { return double(x); }
 
 }  // namespace
 
@@ -53,8 +53,8 @@ TEST_CASE("folding the middle axis equals a plain loop, in one piece and in many
         }
       }
       // Partial sums grow like sqrt(n), and so does the sum of their n rounding errors.
-      const double rounding = number(std::numeric_limits<Real>::epsilon()) *
-                              static_cast<double>(std::max<Index>(10, s.n));
+      const double rounding =
+          number(std::numeric_limits<Real>::epsilon()) * double(std::max<Index>(10, s.n));
       CHECK(worst <= (fold == Fold::sum ? rounding : 0.0));
     }
   }
@@ -108,7 +108,7 @@ TEST_CASE("sum_to undoes broadcast_to up to the number of copies") {
     const Array x = test::noise(shape, "reduce");
     const Array back = sum_to(broadcast_to(x, whole), shape);
     REQUIRE(back.shape() == shape);
-    const Real copies = static_cast<Real>(whole.size() / shape.size());
+    const Real copies = Real(whole.size() / shape.size());
     for (Index i = 0; i < x.size(); ++i) {
       CHECK(std::abs(back[i] - copies * x[i]) <= Real(1e-5) * std::abs(x[i]) * copies);
     }

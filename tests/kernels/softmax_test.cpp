@@ -81,7 +81,7 @@ TEST_CASE("rows far below zero have the softmax of the same rows near zero, at e
     INFO(columns << " columns");
     Array near(Shape{2, columns}), far(Shape{2, columns});
     for (Index i = 0; i < near.size(); ++i) {
-      near[i] = static_cast<Real>((7 * i) % 31 - 15) / Real(8);
+      near[i] = Real((7 * i) % 31 - 15) / Real(8);
       far[i] = near[i] - Real(5000);
     }
     Bytes allowed(near.shape(), std::uint8_t{1});
@@ -122,7 +122,7 @@ TEST_CASE("softmax gradients are added to a sum that is there") {
     Array twice = once.clone();
     backward(true, twice);
     std::vector<double> wanted;
-    for (const Real g : once.span()) wanted.push_back(2 * static_cast<double>(g));
+    for (const Real g : once.span()) wanted.push_back(2 * double(g));
     require_close(twice, wanted, value_tolerance);
   };
   kernels::softmax(x.data(), 2, 9, y.data());

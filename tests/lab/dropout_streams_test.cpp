@@ -60,7 +60,7 @@ TEST_CASE("dropout-streams emulates what a sequence without addresses does") {
         }
       }
     }
-    mean += static_cast<double>(differ) / static_cast<double>(moved) / 20;
+    mean += double(differ) / double(moved) / 20;
   }
   CHECK(std::abs(lab_test::measured(record, "the other layout, p = 0.5") - mean) < 1e-12);
   const Record& rows = lab_test::block_with(record, "share that moves")["rows"];

@@ -25,8 +25,8 @@ double loss(FusedHeads& layer, const Array& x, const Array& cotangent, const Arr
                             begin + d);
       };
       const Matrix q = part(0), k = part(1), v = part(2);
-      const double scale = (h == 0 ? score : 1) / std::sqrt(static_cast<double>(d));
-      const double gate = (h == 0 ? out : 1) * static_cast<double>(gates[h]);
+      const double scale = (h == 0 ? score : 1) / std::sqrt(double(d));
+      const double gate = (h == 0 ? out : 1) * double(gates[h]);
       for (Index t = 0; t < tokens; ++t) {
         const auto seen = static_cast<std::ptrdiff_t>(t + 1);
         const Matrix a =
@@ -34,8 +34,8 @@ double loss(FusedHeads& layer, const Array& x, const Array& cotangent, const Arr
                             Matrix(v.begin(), v.begin() + seen), scale);
         for (Index o = 0; o < width; ++o) {
           for (Index c = 0; c < d; ++c) {
-            sum += static_cast<double>(cotangent[(b * tokens + t) * width + o]) * gate *
-                   static_cast<double>(layer.out_proj.weight.value()[o * width + h * d + c]) *
+            sum += double(cotangent[(b * tokens + t) * width + o]) * gate *
+                   double(layer.out_proj.weight.value()[o * width + h * d + c]) *
                    a[0][static_cast<std::size_t>(c)];
           }
         }
@@ -60,8 +60,8 @@ TEST_CASE("euler's terms of one head are the slopes that stretching it gives") {
   FusedHeads layer({.width = width, .heads = heads}, rng);
   for (NamedParameter& parameter : parameters(layer)) {
     const Shape& shape = parameter.tensor.shape();
-    const double fan_in = shape.rank() == 2 ? static_cast<double>(shape[1]) : 1;
-    parameter.tensor.set_value(normal(shape, static_cast<Real>(1 / std::sqrt(fan_in)), rng));
+    const double fan_in = shape.rank() == 2 ? double(shape[1]) : 1;
+    parameter.tensor.set_value(normal(shape, Real(1 / std::sqrt(fan_in)), rng));
   }
   const Array x = normal({batch, tokens, width}, 1, rng);
   const Array cotangent = normal({batch, tokens, width}, 1, rng);

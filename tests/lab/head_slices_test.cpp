@@ -15,7 +15,7 @@ TEST_CASE("head-slices reports the norms that plain loops give") {
   const Index width = 12, heads = 3, d = 4, batch = 2, tokens = 16;
   const Record record = run("head-slices", width, heads, 7);
   Rng rng(7, "head-slices");
-  const Real deviation = 1 / std::sqrt(static_cast<Real>(width));
+  const Real deviation = 1 / std::sqrt(Real(width));
   std::vector<Array> weights, biases;
   for (int i = 0; i < 4; ++i) weights.push_back(normal({width, width}, deviation, rng));
   for (int i = 0; i < 4; ++i) biases.push_back(normal({width}, Real(0.1), rng));
@@ -32,8 +32,7 @@ TEST_CASE("head-slices reports the norms that plain loops give") {
         for (Index o = 0; o < width; ++o) {
           double y = 0;
           for (Index c = 0; c < d; ++c) {
-            y += row[static_cast<std::size_t>(c)] *
-                 static_cast<double>(weights[3][o * width + h * d + c]);
+            y += row[static_cast<std::size_t>(c)] * double(weights[3][o * width + h * d + c]);
           }
           squares += y * y;
         }

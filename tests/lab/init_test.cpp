@@ -30,7 +30,7 @@ TEST_CASE("init reports variance, logits and largest weights as plain loops find
                              weights);
       const Array& w = layer.in_proj_weight.value();
       for (const Real x : w.span()) {
-        variance += std::pow(static_cast<double>(x), 2) / static_cast<double>(3 * width * draws);
+        variance += std::pow(double(x), 2) / double(3 * width * draws);
       }
       const Array x = normal({1, tokens, width}, 1, inputs);
       double squares = 0;
@@ -46,12 +46,12 @@ TEST_CASE("init reports variance, logits and largest weights as plain loops find
             sum += std::exp(s);
             most = std::max(most, std::exp(s));
           }
-          maximum += most / sum / static_cast<double>(heads * tokens * static_cast<Index>(draws));
+          maximum += most / sum / double(heads * tokens * Index(draws));
         }
       }
-      const double mean = squares / static_cast<double>(heads * tokens * tokens);
-      square += mean / static_cast<double>(draws);
-      deviation += std::sqrt(mean) / static_cast<double>(draws);
+      const double mean = squares / double(heads * tokens * tokens);
+      square += mean / double(draws);
+      deviation += std::sqrt(mean) / double(draws);
     }
     const auto point = [&](const Record& series) {  // at 3 heads, the third after 1 and 2
       CHECK(series[p]["name"] == names[p]);

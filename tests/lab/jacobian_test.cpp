@@ -40,7 +40,7 @@ TEST_CASE("jacobian's block is what finite differences of a plain softmax give")
 
   // The same draws: W_Q, W_K, W_V, the input.
   Rng rng(3, "jacobian");
-  const Real deviation = static_cast<Real>(1 / std::sqrt(static_cast<double>(width)));
+  const Real deviation = Real(1 / std::sqrt(double(width)));
   const Array wq = normal({width, width}, deviation, rng);
   const Array wk = normal({width, width}, deviation, rng);
   normal({width, width}, deviation, rng);
@@ -48,8 +48,7 @@ TEST_CASE("jacobian's block is what finite differences of a plain softmax give")
   const auto projected = [&](const Array& weight, Index token, Index column) {
     double sum = 0;
     for (Index c = 0; c < width; ++c) {
-      sum += static_cast<double>(x[token * width + c]) *
-             static_cast<double>(weight[c * width + column]);
+      sum += double(x[token * width + c]) * double(weight[c * width + column]);
     }
     return sum;
   };

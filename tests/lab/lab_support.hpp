@@ -110,10 +110,9 @@ inline Matrix plain_linear(const Array& x, Index example, const Array& weight, c
   for (Index t = 0; t < tokens; ++t) {
     y.emplace_back();
     for (Index o = begin; o < end; ++o) {
-      double sum = bias.defined() ? static_cast<double>(bias[o]) : 0;
+      double sum = bias.defined() ? double(bias[o]) : 0;
       for (Index c = 0; c < width; ++c) {
-        sum += static_cast<double>(x[(example * tokens + t) * width + c]) *
-               static_cast<double>(weight[o * width + c]);
+        sum += double(x[(example * tokens + t) * width + c]) * double(weight[o * width + c]);
       }
       y.back().push_back(sum);
     }

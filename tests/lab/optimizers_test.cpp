@@ -53,7 +53,7 @@ class PlainLamb {
 
  private:
   Index block_of(std::size_t place) const {
-    const auto i = static_cast<Index>(place);
+    const auto i = Index(place);
     const Index third = i / (width * width);  // Q, K, V, O
     return per_head_ ? third * heads + head_of(i) : third / 3;
   }
@@ -76,7 +76,7 @@ std::vector<double> ratios(std::uint64_t seed, bool per_head) {
     before = ordinary.weights;
     ordinary.step(gradient);
     for (std::size_t i = 0; i < gradient.size() && step == 10; ++i) {
-      if (PlainLamb::head_of(static_cast<Index>(i)) == 0) gradient[i] *= 100;
+      if (PlainLamb::head_of(Index(i)) == 0) gradient[i] *= 100;
     }
     loud.step(gradient);
     const auto middle = ordinary.weights.begin() + 3 * width * width;
@@ -85,7 +85,7 @@ std::vector<double> ratios(std::uint64_t seed, bool per_head) {
   }
   std::vector<double> a(heads, 0), b(heads, 0), result;
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const auto head = static_cast<std::size_t>(PlainLamb::head_of(static_cast<Index>(i)));
+    const auto head = static_cast<std::size_t>(PlainLamb::head_of(Index(i)));
     a[head] += std::pow(ordinary.weights[i] - before[i], 2);
     b[head] += std::pow(loud.weights[i] - before[i], 2);
   }

@@ -13,7 +13,7 @@ using Numbers = std::vector<double>;
 
 inline Numbers numbers_of(const Array& array) {
   Numbers result;
-  for (const Real x : array.span()) result.push_back(static_cast<double>(x));
+  for (const Real x : array.span()) result.push_back(double(x));
   return result;
 }
 
@@ -55,13 +55,13 @@ struct PlainLayer {
     const Index d = width / heads;
     Matrix y(x.size(), out_bias);
     if (keys == 0) return y;
-    const Matrix seen(x.begin(), x.begin() + static_cast<Index>(std::min(keys, x.size())));
+    const Matrix seen(x.begin(), x.begin() + Index(std::min(keys, x.size())));
     for (Index h = 0; h < heads; ++h) {
       const auto third = [&](const Matrix& tokens, Index i) {
         return projected(tokens, i * width + h * d, i * width + (h + 1) * d);
       };
-      const Matrix a = plain_attention(third(x, 0), third(seen, 1), third(seen, 2),
-                                       1 / std::sqrt(static_cast<double>(d)));
+      const Matrix a =
+          plain_attention(third(x, 0), third(seen, 1), third(seen, 2), 1 / std::sqrt(double(d)));
       for (std::size_t t = 0; t < x.size(); ++t) {
         for (Index o = 0; o < width; ++o) {
           for (Index c = 0; c < d; ++c) {
@@ -88,7 +88,7 @@ inline Matrix example_of(const Array& x, Index b) {
 
 /// N(0, 1/fan_in) weights and N(0, 0.1^2) biases, drawn as the laboratory draws them.
 inline void draw_parameters(FusedHeads& layer, Rng& rng) {
-  const Real deviation = 1 / std::sqrt(static_cast<Real>(layer.config().width));
+  const Real deviation = 1 / std::sqrt(Real(layer.config().width));
   layer.in_proj_weight.set_value(normal(layer.in_proj_weight.shape(), deviation, rng));
   if (layer.config().bias) {
     layer.in_proj_bias.set_value(normal(layer.in_proj_bias.shape(), Real(0.1), rng));
@@ -118,7 +118,7 @@ class PlainTask {
         for (std::size_t c = 0; c < y[t].size(); ++c) sum += std::pow(y[t][c] - wanted[t][c], 2);
       }
     }
-    return sum / static_cast<double>(batch * tokens * layer.width);
+    return sum / double(batch * tokens * layer.width);
   }
 
   /// dL/d(numbers) by central differences; `numbers` are a member of `layer`.

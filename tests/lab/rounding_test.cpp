@@ -35,7 +35,7 @@ double after_first_step(Index width, Index heads, std::uint64_t seed, std::uint6
   for (const auto& model : models) {
     Adam optimizer(*model, {.beta2 = 0.98});
     training_loss(*model, batch).backward();
-    optimizer.step(0.8 / static_cast<double>(width));
+    optimizer.step(0.8 / double(width));
   }
   return parameter_distance(*models[0], *models[1]).largest;
 }
@@ -97,7 +97,7 @@ TEST_CASE("rounding shows the first step's difference, and levels that fit its c
   for (const Record& row : seeds) {
     CHECK(row[1].get<double>() <= high);
     CHECK(row[1].get<double>() >= low);
-    growth += row[3].get<double>() / static_cast<double>(seeds.size());
+    growth += row[3].get<double>() / double(seeds.size());
   }
   const double middle_growth = 100 * rise / (end - 1);
   CHECK(growth > middle_growth / 3);

@@ -50,8 +50,8 @@ TEST_CASE("shared-head reports the weights, and the gradient that finite differe
             for (Index o = 0; o < d; ++o) {
               double s = 0;
               for (Index i = 0; i < d; ++i) {
-                s += static_cast<double>(x[(b * tokens + t) * width + h * d + i]) *
-                     static_cast<double>(weight[static_cast<std::size_t>(o * d + i)]);
+                s += double(x[(b * tokens + t) * width + h * d + i]) *
+                     double(weight[static_cast<std::size_t>(o * d + i)]);
               }
               y.back().push_back(s);
             }
@@ -63,8 +63,8 @@ TEST_CASE("shared-head reports the weights, and the gradient that finite differe
         for (Index t = 0; t < tokens; ++t) {
           for (Index o = 0; o < width; ++o) {
             for (Index c = 0; c < d; ++c) {
-              sum += static_cast<double>(cotangent[(b * tokens + t) * width + o]) *
-                     static_cast<double>(layer.fc_out.weight.value()[o * width + h * d + c]) *
+              sum += double(cotangent[(b * tokens + t) * width + o]) *
+                     double(layer.fc_out.weight.value()[o * width + h * d + c]) *
                      a[static_cast<std::size_t>(t)][static_cast<std::size_t>(c)];
             }
           }

@@ -41,14 +41,14 @@ TEST_CASE("single-vs-multi prints the gradients that finite differences give") {
   const Index width = 8, heads = 2, batch = 2, tokens = 10;
   const Record record = run("single-vs-multi", width, heads, 5);
   Rng rng(5, "single-vs-multi derivation");
-  const Real deviation = 1 / std::sqrt(static_cast<Real>(width));
+  const Real deviation = 1 / std::sqrt(Real(width));
   std::vector<Array> weights;  // W_Q, W_K, W_V, [in, out]
   for (int i = 0; i < 3; ++i) weights.push_back(normal({width, width}, deviation, rng));
   const Array x = normal({batch, tokens, width}, 1, rng);
   const Array cotangent = normal({batch, tokens, width}, 1, rng);
   std::vector<std::vector<double>> w(3);
   for (std::size_t i = 0; i < 3; ++i) {
-    for (const Real number : weights[i].span()) w[i].push_back(static_cast<double>(number));
+    for (const Real number : weights[i].span()) w[i].push_back(double(number));
   }
   const auto loss = [&](Index h) {
     const Index d = width / h;
@@ -62,7 +62,7 @@ TEST_CASE("single-vs-multi prints the gradients that finite differences give") {
             for (Index c = head * d; c < (head + 1) * d; ++c) {
               double s = 0;
               for (Index i = 0; i < width; ++i) {
-                s += static_cast<double>(x[(b * tokens + t) * width + i]) *
+                s += double(x[(b * tokens + t) * width + i]) *
                      weight[static_cast<std::size_t>(i * width + c)];
               }
               y.back().push_back(s);
@@ -71,11 +71,11 @@ TEST_CASE("single-vs-multi prints the gradients that finite differences give") {
           return y;
         };
         const Matrix y = plain_attention(projected(w[0]), projected(w[1]), projected(w[2]),
-                                         1 / std::sqrt(static_cast<double>(d)));
+                                         1 / std::sqrt(double(d)));
         for (Index t = 0; t < tokens; ++t) {
           for (Index c = 0; c < d; ++c) {
             sum += y[static_cast<std::size_t>(t)][static_cast<std::size_t>(c)] *
-                   static_cast<double>(cotangent[(b * tokens + t) * width + head * d + c]);
+                   double(cotangent[(b * tokens + t) * width + head * d + c]);
           }
         }
       }

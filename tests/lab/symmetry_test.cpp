@@ -37,7 +37,7 @@ TEST_CASE("symmetry reports the distance that plain gradients make in one step")
       const auto compare = [&](const Numbers& numbers, const Numbers& slopes, Index columns) {
         const auto after = [&](Index j) {
           const auto at = static_cast<std::size_t>(j);
-          return numbers[at] - 0.004 * static_cast<double>(width) * slopes[at];
+          return numbers[at] - 0.004 * double(width) * slopes[at];
         };
         for (Index i = third * width * columns; i < (third * width + d) * columns; ++i) {
           most = std::max(most, std::abs(after(i)));
@@ -48,7 +48,7 @@ TEST_CASE("symmetry reports the distance that plain gradients make in one step")
       if (third != 1) compare(plain.in_bias, bias_slope, 1);  // b_K has no effect
       distance = std::max(distance, difference / most);
     }
-    mean += distance / static_cast<double>(draws);
+    mean += distance / double(draws);
   }
   const Record& lines = block_with(record, "own output block")["series"];
   CHECK(lines[1]["name"] == "own output block");

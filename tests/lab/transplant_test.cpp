@@ -12,7 +12,7 @@ namespace {
 double causal_loss(const NamedArrays& parts, const lab_test::Matrix& query, const Array& x,
                    const Array& cotangent, Index heads) {
   const Index batch = x.dim(0), tokens = x.dim(1), width = x.dim(2), d = width / heads;
-  const auto number = [](Real value) { return static_cast<double>(value); };
+  const auto number = [](Real value) { return double(value); };
   double loss = 0;
   for (Index b = 0; b < batch; ++b) {
     const auto k = lab_test::plain_linear(x, b, parts.at("self.key.weight"),
@@ -35,7 +35,7 @@ double causal_loss(const NamedArrays& parts, const lab_test::Matrix& query, cons
             }
             score += q * k[static_cast<std::size_t>(j)][channel];
           }
-          weight.push_back(std::exp(score / std::sqrt(static_cast<double>(d))));
+          weight.push_back(std::exp(score / std::sqrt(double(d))));
           sum += weight.back();
         }
         for (Index c = h * d; c < (h + 1) * d; ++c) {

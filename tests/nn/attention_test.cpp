@@ -81,7 +81,7 @@ TEST_CASE("maps are rows of probabilities, zero where the mask forbids, and rows
         double sum = 0, entropy = 0, largest = 0;
         bool any = false;
         for (Index j = 0; j < keys; ++j) {
-          const double p = static_cast<double>(maps[row * keys + j]);
+          const double p = double(maps[row * keys + j]);
           if (allowed[row * keys + j] == 0) CHECK(p == 0);
           any = any || allowed[row * keys + j] != 0;
           sum += p;
@@ -90,8 +90,8 @@ TEST_CASE("maps are rows of probabilities, zero where the mask forbids, and rows
         }
         const double close = is_double ? 1e-12 : 3e-6;
         CHECK(std::abs(sum - (any ? 1 : 0)) < close);
-        CHECK(std::abs(entropy - static_cast<double>(out.rows.entropy[row])) < close);
-        CHECK(std::abs(largest - static_cast<double>(out.rows.maximum[row])) < close);
+        CHECK(std::abs(entropy - double(out.rows.entropy[row])) < close);
+        CHECK(std::abs(largest - double(out.rows.maximum[row])) < close);
       }
     }
   }
@@ -245,8 +245,8 @@ TEST_CASE("a layer without heads returns its output bias, and without bias zeros
       out.y.backward(cotangent);
       for (Index c = 0; c < 6; ++c) {
         double sum = 0;
-        for (Index i = c; i < 2 * 4 * 6; i += 6) sum += static_cast<double>(cotangent[i]);
-        CHECK(std::abs(static_cast<double>(bias_of(*layer).grad()[c]) - sum) < 1e-5);
+        for (Index i = c; i < 2 * 4 * 6; i += 6) sum += double(cotangent[i]);
+        CHECK(std::abs(double(bias_of(*layer).grad()[c]) - sum) < 1e-5);
       }
     }
   }

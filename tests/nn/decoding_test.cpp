@@ -32,8 +32,8 @@ class TableWriter : public Writer {
       Symbols& fed = fed_[static_cast<std::size_t>(b)];
       for (Index i = 0; i < ids.dim(1); ++i) fed.push_back(ids[b * ids.dim(1) + i]);
       const std::vector<double> probabilities = table_(fed);
-      symbols = static_cast<Index>(probabilities.size());
-      for (const double p : probabilities) logits.push_back(static_cast<Real>(std::log(p)));
+      symbols = Index(probabilities.size());
+      for (const double p : probabilities) logits.push_back(Real(std::log(p)));
     }
     rows_fed_ += batch();
     room_ -= ids.dim(1);
@@ -44,7 +44,7 @@ class TableWriter : public Writer {
     for (const Index row : rows) moved.push_back(fed_.at(static_cast<std::size_t>(row)));
     fed_ = std::move(moved);
   }
-  Index batch() const override { return static_cast<Index>(fed_.size()); }
+  Index batch() const override { return Index(fed_.size()); }
   Index room() const override { return room_; }
 
   Index rows_fed() const { return rows_fed_; }
@@ -64,7 +64,7 @@ TableWriter::Table random_table(Index symbols, std::uint64_t seed) {
     std::vector<double> p;
     double total = 0;
     for (Index i = 0; i < symbols; ++i) {
-      p.push_back(std::exp(static_cast<double>(rng.normal())));
+      p.push_back(std::exp(double(rng.normal())));
       total += p.back();
     }
     for (double& x : p) x /= total;
@@ -73,7 +73,7 @@ TableWriter::Table random_table(Index symbols, std::uint64_t seed) {
 }
 
 double score(const Written& w, double penalty) {
-  const double length = static_cast<double>(w.ids.size()) + (w.finished ? 1 : 0);
+  const double length = double(w.ids.size()) + (w.finished ? 1 : 0);
   return w.log_probability / std::pow(std::max(length, 1.0), penalty);
 }
 
@@ -221,8 +221,7 @@ TEST_CASE("a beam that is wide enough finds what brute force finds, in the same 
       const Index width = 40;  // more than the 15 + 16 sequences there are
       TableWriter writer(width, 10, table);
       const std::vector<Written> all = brute_force(table, limits, penalty);
-      const std::vector<Written> found =
-          beam_search(writer, width, limits, static_cast<Real>(penalty))[0];
+      const std::vector<Written> found = beam_search(writer, width, limits, Real(penalty))[0];
       REQUIRE(found.size() == all.size());
       for (std::size_t i = 0; i < all.size(); ++i) {
         INFO("seed " << seed << ", penalty " << penalty << ", place " << i);
@@ -293,7 +292,7 @@ std::vector<double> frequencies(const SamplingOptions& options) {
   Rng rng(5, "draws");
   std::vector<double> counts(die.size());
   for (const Written& w : sample(writer, {.longest = 1}, options, rng)) {
-    counts[static_cast<std::size_t>(w.ids.at(0))] += 1.0 / static_cast<double>(draws);
+    counts[static_cast<std::size_t>(w.ids.at(0))] += 1.0 / double(draws);
   }
   return counts;
 }
@@ -317,7 +316,7 @@ TEST_CASE("temperature sharpens and flattens: p^(1/t), normalised") {
     double total = 0;
     for (const double p : die) total += std::pow(p, 1 / t);
     for (const double p : die) expected.push_back(std::pow(p, 1 / t) / total);
-    check_frequencies(frequencies({.temperature = static_cast<Real>(t)}), expected);
+    check_frequencies(frequencies({.temperature = Real(t)}), expected);
   }
 }
 

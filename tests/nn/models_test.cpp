@@ -169,8 +169,7 @@ TEST_CASE("after one step every parameter of every model has moved") {
             for (const auto& place : attentions(*model)) {
               for (const auto& [which, block] : head_values(*place.attention)) {
                 if (which.first == HeadRole::key_bias) continue;
-                INFO(place.name << " role " << static_cast<int>(which.first) << " head "
-                                << which.second);
+                INFO(place.name << " role " << int(which.first) << " head " << which.second);
                 const bool of_no_head =
                     which.second == HeadSlice::of_all && place.attention->alive().empty();
                 CHECK(moved(block, heads_before.at(place.name).at(which)) == !of_no_head);

@@ -153,7 +153,7 @@ TEST_CASE("the edits say exactly what happened to every parameter") {
         if (edit.name != name) continue;
         gone = edit.gone;
         if (gone) continue;
-        Ids kept(Shape{static_cast<Index>(edit.from.size())});
+        Ids kept(Shape{Index(edit.from.size())});
         for (Index i = 0; i < kept.size(); ++i) {
           kept[i] = static_cast<std::int32_t>(edit.from[static_cast<std::size_t>(i)]);
         }

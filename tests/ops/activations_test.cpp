@@ -54,7 +54,7 @@ const std::vector<Case>& cases() {
 TEST_CASE("every activation equals its formula, in value and slope, from -12 to 12") {
   const Index n = 4801;  // odd, for the SIMD loop and its remainder
   Array points({n});
-  for (Index i = 0; i < n; ++i) points[i] = static_cast<Real>(i - n / 2) / Real(200) + Real(0.001);
+  for (Index i = 0; i < n; ++i) points[i] = Real(i - n / 2) / Real(200) + Real(0.001);
   const long double tolerance = is_double ? 2e-14L : 3e-6L;
   for (const Case& c : cases()) {
     INFO(name_of(c.kind));

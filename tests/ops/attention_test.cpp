@@ -209,7 +209,7 @@ void check_columns(Index all, const std::array<std::size_t, 3>& source,
       for (std::size_t i = 0; i < 2; ++i) {
         if (!x[i].grad().defined()) continue;
         Array wanted = gradients[i].clone();
-        for (Real& g : wanted.span()) g *= static_cast<Real>(passes);
+        for (Real& g : wanted.span()) g *= Real(passes);
         worst = std::max(worst, worst_difference(x[i].grad(), wanted));
       }
       REQUIRE(worst <= gradient_tolerance);

@@ -79,7 +79,7 @@ TEST_CASE("bytes of each example and head go to that example and head") {
   Rng rng(8, "bytes");
   const Bytes bytes = random_bytes({batch, all_heads, queries, keys}, rng, Real(0.5));
   for (const std::vector<Index>& alive : {std::vector<Index>{0, 1, 2}, std::vector<Index>{0, 2}}) {
-    const auto count = static_cast<Index>(alive.size());
+    const auto count = Index(alive.size());
     INFO(count << " heads");
     const PlainAttention plain{
         count, head_dim, value_dim, 1 / std::sqrt(static_cast<long double>(head_dim)),

@@ -48,7 +48,7 @@ TEST_CASE("dropout is the identity at p = 0, zeros at p = 1, and keeps the expec
   Index kept = 0;
   for (Index i = 0; i < x.size(); ++i) {
     CHECK(none[i] == 0);
-    const bool keep = static_cast<Real>(stream.uniform(i)) >= Real(0.25);
+    const bool keep = Real(stream.uniform(i)) >= Real(0.25);
     CHECK(some[i] == (keep ? Real(1) / Real(0.75) : Real(0)));
     kept += keep ? 1 : 0;
   }

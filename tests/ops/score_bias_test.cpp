@@ -63,7 +63,7 @@ struct BiasedCall {
 }  // namespace
 
 TEST_CASE("a score bias agrees with the composed twin, for one query and for several blocks") {
-  const Index lanes = 64 / static_cast<Index>(sizeof(Real));
+  const Index lanes = 64 / Index(sizeof(Real));
   for (const Index queries : {Index{1}, Index{3}, Index{60}}) {
     BiasedCall call(3, queries, 21, lanes, 1);
     for (const Shape& shape : call.bias_shapes()) {
@@ -89,11 +89,11 @@ TEST_CASE("slopes are ALiBi: -slope |i + first_query - j|, of original heads") {
     for (Index i = 0; i < 2; ++i) {
       double sum = 0;
       const auto power = [&](Index j) {
-        return std::exp(-(h == 0 ? 0.5 : 2.0) * std::abs(static_cast<double>(i + 1 - j)));
+        return std::exp(-(h == 0 ? 0.5 : 2.0) * std::abs(double(i + 1 - j)));
       };
       for (Index j = 0; j < 3; ++j) sum += power(j);
       for (Index j = 0; j < 3; ++j) {
-        const auto weight = static_cast<double>(seen.maps.value()[(h * 2 + i) * 3 + j]);
+        const auto weight = double(seen.maps.value()[(h * 2 + i) * 3 + j]);
         CHECK(std::abs(weight - power(j) / sum) < 1e-6);
       }
     }

@@ -22,7 +22,7 @@ TEST_CASE("gradients longer than the limit are scaled by limit / (norm + 1e-6)")
   a.set_grad(Array({2}, {1, 2}));
   b.set_grad(Array({1}, {-2}));
   CHECK(clip_grad_norm(bag, 0.5) == 3.0);
-  const Real factor = static_cast<Real>(0.5 / (3 + 1e-6));
+  const Real factor = Real(0.5 / (3 + 1e-6));
   CHECK(a.grad()[0] == factor);
   CHECK(a.grad()[1] == Real(2) * factor);
   CHECK(b.grad()[0] == Real(-2) * factor);
@@ -60,7 +60,7 @@ TEST_CASE("every element of a long gradient is scaled, whichever chunk it is in"
   for (const Real x : gradient.span()) {
     squares += static_cast<long double>(x) * static_cast<long double>(x);
   }
-  const auto norm = static_cast<double>(std::sqrt(squares));
+  const auto norm = double(std::sqrt(squares));
   const std::function<double(Module&)> ways[] = {
       [](Module& module) { return clip_grad_norm(module, 0.5); },
       [](Module& module) { return clip_block_norms(module, 0.5, Granularity::tensor); }};
@@ -73,8 +73,8 @@ TEST_CASE("every element of a long gradient is scaled, whichever chunk it is in"
     const Array scaled = a.grad();
     Index wrong = 0;
     for (Index i = 0; i < gradient.size(); ++i) {
-      const double expected = static_cast<double>(gradient[i]) * 0.5 / norm;
-      if (std::abs(static_cast<double>(scaled[i]) - expected) > 1e-6 * std::abs(expected)) ++wrong;
+      const double expected = double(gradient[i]) * 0.5 / norm;
+      if (std::abs(double(scaled[i]) - expected) > 1e-6 * std::abs(expected)) ++wrong;
     }
     CHECK(wrong == 0);
   }
@@ -99,7 +99,7 @@ TEST_CASE("the norm has the same bits for any number of threads") {
   for (const Real x : gradient.span()) {
     sum += static_cast<long double>(x) * static_cast<long double>(x);
   }
-  CHECK(std::abs(expected - static_cast<double>(std::sqrt(sum))) < 1e-10);
+  CHECK(std::abs(expected - double(std::sqrt(sum))) < 1e-10);
 }
 
 TEST_CASE("a limit that is not positive is refused") {

@@ -38,7 +38,7 @@ void set_gradients(Attention& attention, std::uint64_t seed) {
   test::HeadBlocks blocks = test::head_values(attention);
   for (auto& [place, block] : blocks) {
     Rng rng(seed, "gradient",
-            static_cast<std::uint64_t>(100 * static_cast<Index>(place.first) + place.second + 1));
+            static_cast<std::uint64_t>(100 * Index(place.first) + place.second + 1));
     for (Real& x : block.span()) x = rng.normal();
   }
   const test::HeadBlocks values = test::head_values(attention);
@@ -54,7 +54,7 @@ double largest_difference(const test::HeadBlocks& a, const test::HeadBlocks& b) 
     const auto found = b.find(place);
     if (found == b.end()) continue;
     for (Index i = 0; i < block.size(); ++i) {
-      largest = std::max(largest, static_cast<double>(std::abs(block[i] - found->second[i])));
+      largest = std::max(largest, double(std::abs(block[i] - found->second[i])));
     }
   }
   return largest;
@@ -167,7 +167,7 @@ TEST_CASE("a saved state goes on to the bit, with every granularity") {
 TEST_CASE("each block is clipped by its own norm, the same in both layouts but for `tensor`") {
   const auto norm = [](const Array& array) {
     double squares = 0;
-    for (const Real x : array.span()) squares += static_cast<double>(x) * static_cast<double>(x);
+    for (const Real x : array.span()) squares += double(x) * double(x);
     return std::sqrt(squares);
   };
   const auto fused = make_heads(Layout::fused), separate = make_heads(Layout::separate);
@@ -181,8 +181,7 @@ TEST_CASE("each block is clipped by its own norm, the same in both layouts but f
     for (const auto& [place, block] : test::head_gradients(*attention)) {
       const double was = norm(before.at(place)), factor = std::min(1.0, 2 / (was + 1e-6));
       for (Index i = 0; i < block.size(); ++i) {
-        CHECK(std::abs(static_cast<double>(block[i]) -
-                       factor * static_cast<double>(before.at(place)[i])) < 1e-6);
+        CHECK(std::abs(double(block[i]) - factor * double(before.at(place)[i])) < 1e-6);
       }
       if (was < 2) CHECK_THAT(block, test::SameBits(before.at(place)));
     }

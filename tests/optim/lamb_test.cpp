@@ -37,7 +37,7 @@ Array times(Real factor, const Array& array) {
 
 double norm_of(const Array& array) {
   double squares = 0;
-  for (const Real x : array.span()) squares += static_cast<double>(x) * static_cast<double>(x);
+  for (const Real x : array.span()) squares += double(x) * double(x);
   return std::sqrt(squares);
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("LAMB follows a loop in long double, each parameter with its own ratio
     for (int t = 1; t <= 30; ++t) {
       long double weights = 0, direction = 0;
       for (std::size_t i = 0; i < p.size(); ++i) {
-        const auto g = static_cast<long double>(slope(t, static_cast<Index>(i)));
+        const auto g = static_cast<long double>(slope(t, Index(i)));
         m[i] = 0.9L * m[i] + 0.1L * g;
         v[i] = 0.999L * v[i] + 0.001L * g * g;
         const long double m_hat = m[i] / (1 - std::pow(0.9L, t)),
@@ -91,8 +91,7 @@ TEST_CASE("LAMB follows a loop in long double, each parameter with its own ratio
       for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.01L * phi / std::sqrt(direction) * u[i];
     }
     Array expected(tensor.shape());
-    std::transform(p.begin(), p.end(), expected.data(),
-                   [](long double x) { return static_cast<Real>(x); });
+    std::transform(p.begin(), p.end(), expected.data(), [](long double x) { return Real(x); });
     CHECK_THAT(tensor.value(), test::close_at_scale(expected, test::tolerance(1e-13, 5e-6)));
   }
 }
@@ -146,18 +145,18 @@ TEST_CASE("a head that came back is corrected by its own steps, within the ratio
   std::vector<double> direction;
   double weights = 0, squares = 0;
   for (Index i = 0; i < 8; ++i) {
-    const double t = i % 4 < 2 ? 4 : 1, g = static_cast<double>(gradient[i]);
-    const double m = 0.9 * static_cast<double>(first[i]) + 0.1 * g, v = 0.999 * 0.5 + 0.001 * g * g;
+    const double t = i % 4 < 2 ? 4 : 1, g = double(gradient[i]);
+    const double m = 0.9 * double(first[i]) + 0.1 * g, v = 0.999 * 0.5 + 0.001 * g * g;
     direction.push_back(m / (1 - std::pow(0.9, t)) /
                         (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-6));
     squares += direction.back() * direction.back();
-    weights += static_cast<double>(value[i]) * static_cast<double>(value[i]);
+    weights += double(value[i]) * double(value[i]);
   }
   Array expected({2, 4});
   for (Index i = 0; i < 8; ++i) {
     const double change =
         0.1 * std::sqrt(weights / squares) * direction[static_cast<std::size_t>(i)];
-    expected[i] = static_cast<Real>(static_cast<double>(value[i]) - change);
+    expected[i] = Real(double(value[i]) - change);
   }
   CHECK_THAT(p.value(), test::close_at_scale(expected, test::tolerance(1e-13, 1e-5)));
 }

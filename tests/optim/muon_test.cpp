@@ -34,7 +34,7 @@ std::vector<double> singular_values(const Array& matrix) {
   for (Index r = 0; r < rows; ++r) {
     for (Index i = 0; i < n; ++i) {
       for (Index j = 0; j < n; ++j) {
-        at(i, j) += static_cast<double>(matrix[r * n + i]) * static_cast<double>(matrix[r * n + j]);
+        at(i, j) += double(matrix[r * n + i]) * double(matrix[r * n + j]);
       }
     }
   }
@@ -116,8 +116,8 @@ TEST_CASE("orthogonalising brings singular values near one and leaves singular v
       for (Index j = 0; j < i; ++j) {
         double ij = 0, ji = 0;
         for (Index r = 0; r < m; ++r) {
-          ij += static_cast<double>(g[r * n + i]) * static_cast<double>(o[r * n + j]);
-          ji += static_cast<double>(g[r * n + j]) * static_cast<double>(o[r * n + i]);
+          ij += double(g[r * n + i]) * double(o[r * n + j]);
+          ji += double(g[r * n + j]) * double(o[r * n + i]);
         }
         CHECK(std::abs(ij - ji) < (is_double ? 1e-12 : 1e-4));
       }

@@ -70,8 +70,7 @@ TEST_CASE("six steps of each optimizer end where PyTorch's end") {
     }
     for (std::size_t i = 0; i < 4; ++i) {
       CAPTURE(i);
-      CHECK(std::abs(static_cast<double>(p.value()[static_cast<Index>(i)]) - c.expected[i]) <
-            state_tolerance * 2);
+      CHECK(std::abs(double(p.value()[Index(i)]) - c.expected[i]) < state_tolerance * 2);
     }
   }
 }
@@ -84,10 +83,10 @@ TEST_CASE("Adam follows a loop in long double over a hundred steps") {
   Adam adam(bag, {});
   for (Index t = 1; t <= 100; ++t) {
     set_slopes(p, t);
-    const double rate = 0.01 / static_cast<double>(t);
+    const double rate = 0.01 / double(t);
     adam.step(rate);
     for (std::size_t i = 0; i < q.size(); ++i) {
-      const auto g = static_cast<long double>(slope(t, static_cast<Index>(i)));
+      const auto g = static_cast<long double>(slope(t, Index(i)));
       m[i] = 0.9L * m[i] + 0.1L * g;
       v[i] = 0.999L * v[i] + 0.001L * g * g;
       const long double m_hat = m[i] / (1 - std::pow(0.9L, static_cast<long double>(t)));
@@ -97,8 +96,8 @@ TEST_CASE("Adam follows a loop in long double over a hundred steps") {
   }
   double worst = 0;
   for (std::size_t i = 0; i < q.size(); ++i) {
-    const auto actual = static_cast<long double>(p.value()[static_cast<Index>(i)]);
-    worst = std::max(worst, static_cast<double>(std::abs(actual - q[i])));
+    const auto actual = static_cast<long double>(p.value()[Index(i)]);
+    worst = std::max(worst, double(std::abs(actual - q[i])));
   }
   CHECK(worst < (is_double ? 1e-13 : 2e-6));
 }

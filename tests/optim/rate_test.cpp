@@ -49,10 +49,10 @@ TEST_CASE("inverse root is the formula of the Transformer's paper") {
   const double width = 512;
   const Index warmup = 4000;
   const RateSchedule rate({.shape = RateShape::inverse_root,
-                           .peak = 1 / std::sqrt(width * static_cast<double>(warmup)),
+                           .peak = 1 / std::sqrt(width * double(warmup)),
                            .warmup = warmup});
   for (const Index step : {1, 100, 4000, 4001, 100000}) {  // the paper counts from 1
-    const double s = static_cast<double>(step), w = static_cast<double>(warmup);
+    const double s = double(step), w = double(warmup);
     CAPTURE(step);
     CHECK(near(rate(step - 1),
                std::pow(width, -0.5) * std::min(std::pow(s, -0.5), s * std::pow(w, -1.5))));

@@ -126,7 +126,7 @@ TEST_CASE("an edit may take the last index of an axis, and none beyond it or bef
   const auto attention = small_attention(Layout::fused);
   const std::string name = "in_proj_weight";
   Adam adam(*attention);
-  const auto last = static_cast<Index>(adam.state(name).steps.size()) - 1;
+  const auto last = Index(adam.state(name).steps.size()) - 1;
   for (const Index index : {last + 1, Index{-2}}) {
     CHECK_THROWS_WITH(adam.apply({.name = name, .axis = 0, .from = {0, index}}),
                       Contains("takes index " + std::to_string(index) + " of axis 0"));

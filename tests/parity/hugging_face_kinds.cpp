@@ -137,7 +137,7 @@ void bert_attention(Case& c, Layout layout) {
   AttentionConfig config;
   config.width = x.dim(2);
   config.heads = c.config().at("heads").get<Index>();
-  const auto epsilon = static_cast<Real>(c.config().at("eps_norm").get<double>());
+  const auto epsilon = Real(c.config().at("eps_norm").get<double>());
   const ForeignModel foreign{
       ForeignLayout::bert,
       {""},
@@ -169,7 +169,7 @@ void gpt2_model(Case& c, Layout layout) {
   config.block.heads = c.config().at("heads").get<Index>();
   config.block.activation =
       from_name<Activation>("activation", c.config().at("activation").get<std::string>());
-  config.block.epsilon = static_cast<Real>(c.config().at("eps_norm").get<double>());
+  config.block.epsilon = Real(c.config().at("eps_norm").get<double>());
 
   ForeignModel foreign{ForeignLayout::gpt2,
                        {},

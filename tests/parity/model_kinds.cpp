@@ -126,7 +126,7 @@ void language_model(Case& c, Layout layout) {
   config.block.heads = sizes.at("H").get<Index>();
   config.block.activation =
       from_name<Activation>("activation", sizes.at("activation").get<std::string>());
-  config.block.epsilon = static_cast<Real>(sizes.at("eps_norm").get<double>());
+  config.block.epsilon = Real(sizes.at("eps_norm").get<double>());
 
   std::vector<ParameterName> names{{"wte.weight", "embedding.weight"},
                                    {"wpe.weight", "positions.weight"},
@@ -164,7 +164,7 @@ void language_model(Case& c, Layout layout) {
 
 void train(Case& c, Layout layout) {
   BlockConfig block = block_config(c);
-  block.epsilon = static_cast<Real>(c.config().at("eps_norm").get<double>());
+  block.epsilon = Real(c.config().at("eps_norm").get<double>());
   Twin<EncoderLayer> twin = block_twin<EncoderLayer>(layout, block);
   c.load(twin.home());
   twin.bring_out();

@@ -202,7 +202,7 @@ void Case::compare_within(const std::string& name, const Array& actual, double a
   const Range key_bias = key_bias_of(name, actual.size());
   for (Index i = 0; i < actual.size(); ++i) {
     if (key_bias.holds(i)) continue;  // noise, which is no measure for the others
-    const double moved = std::abs(static_cast<double>(actual[i] - before.actual[i]));
+    const double moved = std::abs(double(actual[i] - before.actual[i]));
     if (std::isfinite(moved)) before.moved = std::max(before.moved, moved);
   }
 }
@@ -214,8 +214,7 @@ void Case::each(const std::string& name, const Comparison& comparison, const Vis
   const Range key_bias = key_bias_of(name, actual.size());
   for (Index i = 0; i < actual.size(); ++i) {
     if (key_bias.holds(i) && name.starts_with("after.")) continue;
-    visit(i, static_cast<double>(actual[i]), expected[static_cast<std::size_t>(i)],
-          key_bias.holds(i));
+    visit(i, double(actual[i]), expected[static_cast<std::size_t>(i)], key_bias.holds(i));
   }
 }
 

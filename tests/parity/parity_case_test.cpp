@@ -10,7 +10,7 @@ using parity::Case;
 namespace {
 
 StoredTensor stored(const std::vector<double>& values) {
-  StoredTensor tensor{StoredType::f64, Shape{static_cast<Index>(values.size())}, {}};
+  StoredTensor tensor{StoredType::f64, Shape{Index(values.size())}, {}};
   const auto bytes = std::as_bytes(std::span(values));
   tensor.bytes.assign(bytes.begin(), bytes.end());
   return tensor;
@@ -75,7 +75,7 @@ TEST_CASE("a wrong number that nudges hardly move is wrong") {
   CHECK_FALSE(c.undecided());
   REQUIRE(c.off().size() == 1);
   CHECK(c.off()[0].used > 1);
-  CHECK(c.off()[0].moved == static_cast<double>(bit));
+  CHECK(c.off()[0].moved == double(bit));
   CHECK(c.largest_difference() == 1.001 - 1.0);
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("a key bias, which is noise, speaks for nothing beside it and is not h
   CHECK_FALSE(wrong.undecided());
   REQUIRE(wrong.off().size() == 1);
   CHECK(wrong.off()[0].at == std::vector<Index>{0});
-  Case right = case_of({{name, {static_cast<double>(Real(0.001)), 0, 0}}});
+  Case right = case_of({{name, {double(Real(0.001)), 0, 0}}});
   run_nudged(right, [&](Real x) { right.compare(name, noisy(x)); });
   CHECK(right.off().empty());
 }

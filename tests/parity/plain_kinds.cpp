@@ -20,7 +20,7 @@ void linear(Case& c, Layout) {
 
 void layer_norm(Case& c, Layout) {
   Norm layer(c.parameter_shape("weight")[0], NormKind::layer,
-             static_cast<Real>(c.config().at("eps").get<double>()));
+             Real(c.config().at("eps").get<double>()));
   c.load(layer);
   const Tensor x = c.input("x");
   c.compare_outputs(std::vector<Output>{{"y", layer(x)}});
@@ -39,7 +39,7 @@ void activation(Case& c, Layout) {
 void cross_entropy(Case& c, Layout) {
   CrossEntropyOptions options;
   options.ignore_index = c.config().at("ignore_index").get<std::int32_t>();
-  options.label_smoothing = static_cast<Real>(c.config().at("label_smoothing").get<double>());
+  options.label_smoothing = Real(c.config().at("label_smoothing").get<double>());
   const Tensor logits = c.input("logits");
   const Tensor loss = headroom::cross_entropy(logits, c.ids("targets"), options);
   c.compare_outputs(std::vector<Output>{{"loss", loss}});

@@ -98,8 +98,8 @@ TEST_CASE("the address brings back input, kind, head, token and the heads that a
   const Array logits =
       saved.classifier()(Ids({1, 5}, {7, 6, 5, 4, 4}), Ids({1}, {5}), &probe).value();
   double sum = 0;
-  for (const Real logit : logits.span()) sum += std::exp(static_cast<double>(logit));
-  const double yes = std::exp(static_cast<double>(logits[1])) / sum;
+  for (const Real logit : logits.span()) sum += std::exp(double(logit));
+  const double yes = std::exp(double(logits[1])) / sum;
 
   const OpenedPage page =
       open_at(folder, "#input=dcbaa&kind=encoder&head=1.2&token=4&off=encoder.0.1,encoder.1.0");

@@ -202,8 +202,8 @@ TEST_CASE("few heads do not make a clear correlation, and without a second ranki
   run.telemetry.clear();
   run.heads.resize(3);
   for (std::size_t i = 0; i < 3; ++i) {
-    run.heads[i].importance = static_cast<double>(i);
-    run.heads[i].cost = static_cast<double>(i);
+    run.heads[i].importance = double(i);
+    run.heads[i].cost = double(i);
   }
   CHECK_THAT(importance_title(run), StartsWith("No clear pattern"));
   CHECK_THAT(findings(run).importance->caption,

@@ -27,7 +27,7 @@ RunRecord losses(const std::vector<double>& separate, const std::vector<double>&
   const auto add = [&](const char* model, const std::vector<double>& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       run.metrics.push_back(
-          {.step = static_cast<Index>(10 * i), .model = model, .numbers = {{"loss", values[i]}}});
+          {.step = Index(10 * i), .model = model, .numbers = {{"loss", values[i]}}});
     }
   };
   add("separate", separate);
@@ -85,7 +85,7 @@ TEST_CASE("losses are compared on the log scale on which they are drawn") {
   RunRecord three = losses(first, first);
   for (std::size_t i = 0; i < late.size(); ++i) {
     three.metrics.push_back(
-        {.step = static_cast<Index>(10 * i), .model = "shared", .numbers = {{"loss", late[i]}}});
+        {.step = Index(10 * i), .model = "shared", .numbers = {{"loss", late[i]}}});
   }
   CHECK(loss_title(three) == "All losses fall, and their curves diverge at step 40");
 }

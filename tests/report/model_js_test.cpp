@@ -35,15 +35,15 @@ Record model_case(const SavedModel& saved) {
   for (const NamedAttention& found : attentions(*saved.model)) {
     Array gates({found.attention->config().heads});
     for (Index head = 0; head < gates.size(); ++head) {
-      gates[head] = static_cast<Real>(rng.below(3)) / 2;  // off, half, on
-      result["gates"][found.id(head).text()] = static_cast<double>(gates[head]);
+      gates[head] = Real(rng.below(3)) / 2;  // off, half, on
+      result["gates"][found.id(head).text()] = double(gates[head]);
     }
     probe.gates[found.location()] = Tensor(gates);
   }
   const NoGrad quiet;
   const auto row = [](const Record& list) {
     const auto tokens = list.get<Tokens>();
-    return Ids({1, static_cast<Index>(tokens.size())}, std::span(tokens));
+    return Ids({1, Index(tokens.size())}, std::span(tokens));
   };
   Array logits;
   if (language) {
@@ -53,7 +53,7 @@ Record model_case(const SavedModel& saved) {
     logits = writes ? saved.seq2seq()(source, lengths, row(ids["target_in"]), &probe).value()
                     : saved.classifier()(source, lengths, &probe).value();
   }
-  for (const Real logit : logits.span()) result["logits"].push_back(static_cast<double>(logit));
+  for (const Real logit : logits.span()) result["logits"].push_back(double(logit));
   for (const NamedAttention& found : attentions(*saved.model)) {
     const Tensor& seen = probe.seen.at(found.location()).maps;
     if (!seen.defined()) continue;
@@ -63,7 +63,7 @@ Record model_case(const SavedModel& saved) {
     for (const Index head : found.attention->alive()) {
       Record& map = result["maps"][found.id(head).text()];
       for (const Index end = at + each; at < end; ++at) {
-        map.push_back(static_cast<double>(maps[at]));
+        map.push_back(double(maps[at]));
       }
     }
   }

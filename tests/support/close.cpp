@@ -47,8 +47,8 @@ bool CloseTo::match(const Array& actual) const {
   for (Index e = 0; e < actual.size(); ++e) {
     const Real want = expected_[e], got = actual[e];
     if (want == got) continue;
-    const double allowed = static_cast<double>(atol_ + rtol_ * std::abs(want));
-    const double difference = static_cast<double>(std::abs(got - want));
+    const double allowed = double(atol_ + rtol_ * std::abs(want));
+    const double difference = double(std::abs(got - want));
     double excess = allowed > 0 ? difference / allowed : infinity;
     if (!std::isfinite(got) || !std::isfinite(want)) excess = infinity;
     if (worst < 0 || excess > worst_excess) {

@@ -31,7 +31,7 @@ CloseTo close_at_scale(const Array& expected, Real tolerance, Real at_least = 0)
 
 /// Returns the tolerance for this build's precision.
 constexpr Real tolerance(double in_double, double in_float) {
-  return static_cast<Real>(is_double ? in_double : in_float);
+  return Real(is_double ? in_double : in_float);
 }
 
 /// Equal shapes and equal bits.

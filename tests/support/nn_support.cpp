@@ -18,8 +18,7 @@ CloseTo same_numbers(const Array& expected, Real tolerance) {
 void randomise(Module& module, Rng& rng) {
   for (auto& [name, tensor] : parameters(module)) {
     const Real deviation =
-        tensor.rank() > 1 ? 1 / std::sqrt(static_cast<Real>(std::max<Index>(tensor.dim(-1), 1)))
-                          : Real(0.5);
+        tensor.rank() > 1 ? 1 / std::sqrt(Real(std::max<Index>(tensor.dim(-1), 1))) : Real(0.5);
     const Real centre = name.find("norm") != std::string::npos && name.ends_with("weight") ? 1 : 0;
     for (Real& value : tensor.edit_value().span()) value = centre + deviation * rng.normal();
   }
@@ -89,7 +88,7 @@ void set_head_values(Attention& attention, const HeadBlocks& blocks) {
 void check_same_blocks(const HeadBlocks& actual, const HeadBlocks& expected, Real tolerance) {
   REQUIRE(actual.size() == expected.size());
   for (const auto& [place, block] : expected) {
-    INFO("role " << static_cast<int>(place.first) << ", head " << place.second);
+    INFO("role " << int(place.first) << ", head " << place.second);
     REQUIRE(actual.contains(place));
     if (place.first == HeadRole::key_bias) {
       CHECK_THAT(actual.at(place), CloseTo(block, 0, test::tolerance(1e-11, 1e-5)));

@@ -9,9 +9,7 @@ inline namespace HEADROOM_PRECISION {
 namespace test {
 
 /// Element i of the gradient of step t: ((7 t + 3 i) mod 11 - 5) / 4, exact in every precision.
-inline Real slope(Index t, Index i) {
-  return static_cast<Real>((7 * t + 3 * i) % 11 - 5) / Real(4);
-}
+inline Real slope(Index t, Index i) { return Real((7 * t + 3 * i) % 11 - 5) / Real(4); }
 
 inline void set_slopes(Tensor& tensor, Index t) {
   Array gradient(tensor.shape());

@@ -41,8 +41,7 @@ Array away_from(const Shape& shape, Rng& rng, std::initializer_list<Real> kinks,
 Array distinct(const Shape& shape, Rng& rng) {
   Array result(shape);
   for (Index i = 0; i < result.size(); ++i) {
-    result[i] =
-        Real(0.1) * static_cast<Real>(i - result.size() / 2) + rng.uniform(Real(0), Real(0.05));
+    result[i] = Real(0.1) * Real(i - result.size() / 2) + rng.uniform(Real(0), Real(0.05));
   }
   for (Index i = result.size() - 1; i > 0; --i) std::swap(result[i], result[rng.below(i + 1)]);
   return result;

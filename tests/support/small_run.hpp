@@ -16,7 +16,7 @@ inline void add_telemetry(headroom::RunRecord& run, int step) {
   for (const HeadRecord& head : run.heads) {
     if (head.removed_at && *head.removed_at < step) continue;
     line.heads.push_back(head.id());
-    const double size = std::exp(-step / 100.0) + static_cast<double>(line.heads.size());
+    const double size = std::exp(-step / 100.0) + double(line.heads.size());
     sizes.push_back(std::round(1e2 * size) / 1e2);
     shares.push_back(std::round(1e3 * (0.92 - 0.002 * step)) / 1e3);
   }

@@ -59,14 +59,13 @@ TEST_CASE("a learner evaluates on validation examples from everywhere, and tests
   learner->visit_validation(5, [&](Index count, const Learner::Probed& loss) {
     HeadProbe probe;
     examples += count;
-    sum += static_cast<double>(loss(probe).item());
+    sum += double(loss(probe).item());
   });
   for (const auto& question : every_other) {
-    labels += static_cast<Index>(question.answers[0].size()) + 1;  // and <eos>
+    labels += Index(question.answers[0].size()) + 1;  // and <eos>
   }
   CHECK(examples == 5);
-  CHECK(std::abs(sum / static_cast<double>(labels) - loss_on(every_other)) <
-        (is_double ? 1e-12 : 1e-5));
+  CHECK(std::abs(sum / double(labels) - loss_on(every_other)) < (is_double ? 1e-12 : 1e-5));
 }
 
 TEST_CASE("a learner's loss is the smoothed cross-entropy of the task's next batch") {

@@ -18,7 +18,7 @@ namespace {
 StepReport logged_step(Index step) {
   StepReport report;
   report.step = step;
-  report.loss = 1.0 / static_cast<double>(step);
+  report.loss = 1.0 / double(step);
   return report;
 }
 

@@ -30,7 +30,7 @@ struct Diary : StepPart {
   }
   void after_backward() override {
     note("backward");
-    gradient = static_cast<double>(watched.grad()[0]);
+    gradient = double(watched.grad()[0]);
     CHECK(watched.value()[0] == before);
   }
   void after_update(StepReport& report) override {
@@ -82,7 +82,7 @@ TEST_CASE("parts are called in their order, before and after what they wait for"
   CHECK(report.loss == 3);
   CHECK(std::abs(report.gradient_norm - 7) < 1e-6);
   CHECK(std::abs(first.gradient - 7) < 1e-6);
-  CHECK(std::abs(static_cast<double>(p.value()[0]) - 0.95) < 1e-6);
+  CHECK(std::abs(double(p.value()[0]) - 0.95) < 1e-6);
   CHECK(report.metrics == Record{{"a", 1}, {"b", 1}});
   CHECK_FALSE(report.settled);
   CHECK(trainer.step(loss).settled);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto layouts = all_of<Layout>();
 constexpr Index heads = 4, head_dim = 4;  // of small_config()
-const auto close = static_cast<double>(test::tolerance(1e-11, 2e-4));
+const auto close = double(test::tolerance(1e-11, 2e-4));
 
 using Arrays = std::map<std::string, Array>;
 
@@ -40,7 +40,7 @@ Arrays gradients_of(Module& model) {
 /// among the live ones, with each layout's storage written out.
 std::vector<double> block_of(const Arrays& arrays, Layout layout, const NamedAttention& found,
                              Index place, std::size_t role) {
-  const Index live = static_cast<Index>(found.attention->alive().size());
+  const Index live = Index(found.attention->alive().size());
   const Index original = found.attention->alive()[static_cast<std::size_t>(place)];
   const std::array<std::string, 3> apart = {"query.", "key.", "value."};
   const std::array<std::string, 3> shared = {"queries.", "keys.", "values."};
@@ -57,7 +57,7 @@ std::vector<double> block_of(const Arrays& arrays, Layout layout, const NamedAtt
     name += apart[role] + std::to_string(original) + ".weight";
   } else if (layout == Layout::fused) {
     name += "in_proj_weight";
-    row = (static_cast<Index>(role) * live + place) * head_dim;
+    row = (Index(role) * live + place) * head_dim;
   } else {
     name += shared[role] + "weight";
     columns = head_dim;
@@ -66,7 +66,7 @@ std::vector<double> block_of(const Arrays& arrays, Layout layout, const NamedAtt
   std::vector<double> numbers;
   for (Index i = row; i < row + rows; ++i) {
     for (Index j = column; j < column + columns; ++j) {
-      numbers.push_back(static_cast<double>(array[i * array.dim(1) + j]));
+      numbers.push_back(double(array[i * array.dim(1) + j]));
     }
   }
   return numbers;
@@ -108,18 +108,18 @@ Sharpness sharpness_of(const Array& maps, Index place, const Seq2SeqBatch& batch
       const Index allowed = keys_allowed(batch, kind, b, i);
       double entropy = 0, largest = 0;
       for (Index j = 0; j < maps.dim(3); ++j) {
-        const auto p = static_cast<double>(
-            maps[((b * maps.dim(1) + place) * maps.dim(2) + i) * maps.dim(3) + j]);
+        const auto p =
+            double(maps[((b * maps.dim(1) + place) * maps.dim(2) + i) * maps.dim(3) + j]);
         if (p > 0) entropy -= p * std::log(p);
         largest = std::max(largest, p);
       }
       if (allowed >= 1) maxima += largest;
       if (allowed >= 1) ++with_key;
-      if (allowed >= 2) entropies += entropy / std::log(static_cast<double>(allowed));
+      if (allowed >= 2) entropies += entropy / std::log(double(allowed));
       if (allowed >= 2) ++with_choice;
     }
   }
-  return {entropies / static_cast<double>(with_choice), maxima / static_cast<double>(with_key)};
+  return {entropies / double(with_choice), maxima / double(with_key)};
 }
 
 bool near(double got, double wanted, double scale = 0) {
@@ -166,7 +166,7 @@ void check_step(SmallRun& run, Layout layout, Optimizer& optimizer, HeadTelemetr
   std::size_t next = 0;
   for (const NamedAttention& found : attentions(run.model)) {
     const auto alive = found.attention->alive();
-    for (Index place = 0; place < static_cast<Index>(alive.size()); ++place, ++next) {
+    for (Index place = 0; place < Index(alive.size()); ++place, ++next) {
       const HeadReading& reading = readings.at(next);
       const HeadId id = found.id(alive[static_cast<std::size_t>(place)]);
       INFO(name_of(layout) << " " << id.text());
@@ -264,8 +264,7 @@ TEST_CASE("the gate gradient is that of gates in the forward pass, in every layo
     for (const HeadReading& reading : telemetry.readings()) {
       INFO(reading.head.text());
       const Tensor& gates = gated.gates.at({reading.head.kind, reading.head.layer});
-      CHECK(near(reading.gate_gradient, static_cast<double>(gates.grad()[reading.head.head]),
-                 largest));
+      CHECK(near(reading.gate_gradient, double(gates.grad()[reading.head.head]), largest));
     }
   }
 }

@@ -138,7 +138,7 @@ TEST_CASE("the mean loss is per label, however the batches are cut") {
   const auto windows = evaluation_windows(text, 64, 12), few = evaluation_windows(text, 5, 12);
   Index labels = 0;
   for (const TextBatch& batch : few) labels += label_count(batch);
-  CHECK(labels == static_cast<Index>(text.size()) - 1);  // the last window is not full
+  CHECK(labels == Index(text.size()) - 1);  // the last window is not full
   CHECK(std::abs(mean_loss(model, windows) - mean_loss(model, few)) < rounding);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("a step is taken at the rate that the schedule has for the steps done 
     const Real before = p.value()[0];
     const StepReport report = trainer.step([&] { return sum(p); });
     CHECK(report.rate == expected);
-    CHECK(p.value()[0] == before - static_cast<Real>(expected));
+    CHECK(p.value()[0] == before - Real(expected));
   }
 }
 
@@ -190,8 +190,8 @@ TEST_CASE("a step clips the gradient to its limit and reports the norm of before
     Trainer trainer(optimizer, RateOptions{.peak = 1}, {.clip = clip});
     const Tensor weights(Array({2}, {3, 4}));
     CHECK(trainer.step([&] { return sum(p * weights); }).gradient_norm == 5.0);
-    CHECK(std::abs(static_cast<double>(p.value()[0]) + length * 3 / 5) < 1e-6);
-    CHECK(std::abs(static_cast<double>(p.value()[1]) + length * 4 / 5) < 1e-6);
+    CHECK(std::abs(double(p.value()[0]) + length * 3 / 5) < 1e-6);
+    CHECK(std::abs(double(p.value()[1]) + length * 4 / 5) < 1e-6);
   }
 }
 

@@ -32,8 +32,8 @@ class ArrayOf {
   ArrayOf(const Shape& shape, T fill) : ArrayOf(shape) { std::fill_n(data(), size(), fill); }
   /// Throws ShapeError unless there are shape.size() elements.
   ArrayOf(const Shape& shape, std::span<const T> elements) : ArrayOf(shape) {
-    if (static_cast<Index>(elements.size()) != size()) {
-      detail::throw_wrong_count("array", shape, static_cast<Index>(elements.size()));
+    if (Index(elements.size()) != size()) {
+      detail::throw_wrong_count("array", shape, Index(elements.size()));
     }
     std::copy(elements.begin(), elements.end(), data());
   }

@@ -22,7 +22,7 @@ class BatchPlan : public Stateful {
 
   Index epoch() const { return epoch_; }        // epochs completed
   Index position() const { return position_; }  // batches taken from the current one
-  Index batches_per_epoch() const { return static_cast<Index>(batches_.size()); }
+  Index batches_per_epoch() const { return Index(batches_.size()); }
   /// Epochs completed, plus the fraction of the current one.
   double progress() const;
 

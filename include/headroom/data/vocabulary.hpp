@@ -35,7 +35,7 @@ class Vocabulary {
   static Vocabulary of_text(Symbols kind, Specials specials, std::string_view text);
 
   /// Number of tokens, specials included.
-  Index size() const { return static_cast<Index>(symbols_.size()); }
+  Index size() const { return Index(symbols_.size()); }
   Symbols kind() const { return kind_; }
   Specials specials() const { return specials_; }
 
@@ -49,7 +49,7 @@ class Vocabulary {
   std::vector<std::string> symbols_in(std::string_view text) const;
   /// Whether a token is known and not special, and the number of such tokens.
   bool knows(const std::string& symbol) const { return numbers_.contains(symbol); }
-  Index plain_size() const { return static_cast<Index>(numbers_.size()); }
+  Index plain_size() const { return Index(numbers_.size()); }
 
   /// Ids of the tokens of a text, <unk> for unknown ones. Throws DataError for an unknown token if
   /// there is no <unk>, and for malformed UTF-8.

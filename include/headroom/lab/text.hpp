@@ -47,9 +47,9 @@ class Value {
   Value(std::nullptr_t) {}
   Value(bool value) : value_(value) {}
   template <std::integral T>
-  requires(!std::is_same_v<T, bool>) Value(T value) : value_(static_cast<Index>(value)) {}
+  requires(!std::is_same_v<T, bool>) Value(T value) : value_(Index(value)) {}
   template <std::floating_point T>
-  Value(T value) : value_(static_cast<double>(value)) {}
+  Value(T value) : value_(double(value)) {}
   Value(const char* word) : value_(std::string(word)) {}
   Value(std::string word) : value_(std::move(word)) {}
   Value(const Interval& interval) : value_(interval) {}

@@ -179,7 +179,7 @@ class Attention : public Module {
   /// Drops the modules of removed heads; `kept` are positions among the live heads. Only layouts
   /// with one module per head override this: prune() removes the slices of all other parameters.
   virtual void drop_modules(std::span<const Index> kept);
-  Index live() const { return static_cast<Index>(alive_.size()); }
+  Index live() const { return Index(alive_.size()); }
   /// [live, ...] -> [H, ...]: values of the live heads by original index, 0 for the removed ones.
   Tensor of_original_heads(const Tensor& live_heads) const;
   /// Fan-out of the query, key and value projections in Xavier initialisation.

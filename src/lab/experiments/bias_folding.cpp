@@ -110,7 +110,7 @@ Folding fold(const FoldingCase& which, const LabOptions& options, std::uint64_t 
     result.repaired =
         relative_difference(part_of(y, 0, 1, folding_batch), part_of(z, 0, 1, folding_batch));
     for (Index i = 0; i < folding_tokens * options.width; ++i) {
-      const double off = static_cast<double>(z[i] - (y[i] + addition[i % options.width]));
+      const double off = double(z[i] - (y[i] + addition[i % options.width]));
       result.of_empty_rows = larger(result.of_empty_rows, std::abs(off));
     }
   }

@@ -115,7 +115,7 @@ double share_kept(const HeadBlocks& before, const HeadBlocks& after, Index head,
 
 Kept kept(const Clip& clip, Attention& layer) {
   const double limit = limit_of_now(clip, layer), ordinary_norm = norm_of(head_gradients(layer));
-  scale_gradient(layer, 0, static_cast<Real>(loudness));
+  scale_gradient(layer, 0, Real(loudness));
   const HeadBlocks before = head_gradients(layer);
   clip.apply(layer, limit);
   const HeadBlocks after = head_gradients(layer);
@@ -124,8 +124,8 @@ Kept kept(const Clip& clip, Attention& layer) {
   for (Index head = 1; head < heads; ++head) {
     const double inputs = share_kept(before, after, head, true, false),
                  output = share_kept(before, after, head, false, true);
-    result.quiet_inputs += inputs / static_cast<double>(heads - 1);
-    result.quiet_output += output / static_cast<double>(heads - 1);
+    result.quiet_inputs += inputs / double(heads - 1);
+    result.quiet_output += output / double(heads - 1);
     result.least_inputs = smaller(result.least_inputs, inputs);
     result.least_output = smaller(result.least_output, output);
   }
@@ -209,7 +209,7 @@ void layouts_table(const LabOptions& options, Notebook& book) {
 
 /// Upper bound of the share that the other heads keep beside a loud one: sqrt(h) / loudness for
 /// heads with gradients of equal size, times 3, because head 0's may be a third of the others'.
-double most_kept(Index heads) { return 3 * std::sqrt(static_cast<double>(heads)) / loudness; }
+double most_kept(Index heads) { return 3 * std::sqrt(double(heads)) / loudness; }
 
 /// Returns the largest share that quiet heads keep under the global norm.
 double kept_table(const LabOptions& options, Notebook& book) {
@@ -289,7 +289,7 @@ void updates_table(const LabOptions& options, Notebook& book) {
              {"norm", "SGD: loud head", "SGD: quiet heads", "Adam: loud head", "Adam: quiet heads"},
              rows);
   book.equal("no clipping, per head: draws in which a quiet head's update changes by a bit",
-             static_cast<double>(touched), 0);
+             double(touched), 0);
   book.at_most("global, SGD: mean size of the quiet heads' updates, of that without the outburst",
                sgd_global, most_kept(options.heads));
   book.more_than("global: the same with Adam over that with SGD", adam_global / sgd_global, 1);

@@ -62,7 +62,7 @@ Book as_in_the_book(const FusedHeads& layer, const Tensor& x, const Tensor& y,
   };
   const Tensor q = transpose_qkv(projected(x, 0)), k = transpose_qkv(projected(y, 1));
   const Tensor v = transpose_qkv(projected(y, 2));
-  const Tensor scores = matmul(q, transpose(k)) / std::sqrt(static_cast<Real>(d));
+  const Tensor scores = matmul(q, transpose(k)) / std::sqrt(Real(d));
   const Tensor weights =
       softmax(where(kept_keys(valid_lens, heads), scores, Tensor(Array({1, 1, 1}, Real(-1e6)))));
   const Tensor mixed =
@@ -93,7 +93,7 @@ Measures measures_of(const Attended& attended, Index head) {
   Measures m;
   const Real* map = attended.weights.value().data() + head * queries * pairs;
   for (Index i = 0; i < queries * pairs; ++i) {
-    const auto w = static_cast<double>(map[i]);
+    const auto w = double(map[i]);
     m.l1 += w;
     m.l2 += w * w;
     if (w > 0) m.entropy -= w * std::log(w) / queries;
@@ -104,10 +104,10 @@ Measures measures_of(const Attended& attended, Index head) {
   const Real* output = attended.head_outputs.value().data() + head * queries * d;
   for (Index c = 0; c < d; ++c) {
     double mean = 0;
-    for (Index i = 0; i < queries; ++i) mean += static_cast<double>(output[i * d + c]) / queries;
+    for (Index i = 0; i < queries; ++i) mean += double(output[i * d + c]) / queries;
     for (Index i = 0; i < queries; ++i) {
-      const double off = static_cast<double>(output[i * d + c]) - mean;
-      m.output_variance += off * off / static_cast<double>(queries * d);
+      const double off = double(output[i * d + c]) - mean;
+      m.output_variance += off * off / double(queries * d);
     }
   }
   return m;
@@ -120,7 +120,7 @@ struct RowChecks {
     for (Index row = 0; row < weights.size(); row += pairs) {
       double sum = 0;
       for (Index i = row; i < row + pairs; ++i) {
-        const auto w = static_cast<double>(weights[i]);
+        const auto w = double(weights[i]);
         sum += w;
         if (kept[i] == 0) on_masked = larger(on_masked, std::abs(w));
       }
@@ -202,7 +202,7 @@ void show_maps(const LabOptions& options, const Attended& uniform, const Attende
   const double top = largest(output);
   Array positive(output.shape());
   for (Index i = 0; i < output.size(); ++i) {
-    positive[i] = std::abs(output[i]) / static_cast<Real>(top);
+    positive[i] = std::abs(output[i]) / Real(top);
   }
   const Index features = std::min<Index>(options.width, 16);
   for (Index c = 0; c < features; ++c) feature_names.push_back(fmt::format("f{}", c));
@@ -257,7 +257,7 @@ void run(const LabOptions& options, Notebook& book) {
   for (const Attended* out : {&uniform, &random}) row_checks.check(out->weights.value(), kept);
   for (Index i = 0; i < kept.size(); ++i) {
     if (kept[i] == 0) continue;
-    const auto w = static_cast<double>(uniform.weights.value()[i]);
+    const auto w = double(uniform.weights.value()[i]);
     from_third = larger(from_third, std::abs(w - 1.0 / valid));
   }
   book.equal("largest weight of a key beyond valid_lens", row_checks.on_masked, 0);

@@ -46,7 +46,7 @@ double root_mean_square(const HeadBlocks& blocks, HeadRole role) {
     squares += inner(block, block);
     count += block.size();
   }
-  return std::sqrt(squares / static_cast<double>(count));
+  return std::sqrt(squares / double(count));
 }
 
 /// One layer with random biases: gradients of the three input biases.
@@ -102,7 +102,7 @@ Walk walk(const Rule& rule, Layout layout, const LabOptions& options, std::uint6
   const auto layer = make_attention(layout, {.width = options.width, .heads = options.heads}, rng);
   const Imitation task(options.width, options.heads, seed_of_draw(options.seed, draw));
   const auto optimizer = rule.make(*layer);
-  const double rate = rule.adam ? adam_rate : 0.004 * static_cast<double>(options.width);
+  const double rate = rule.adam ? adam_rate : 0.004 * double(options.width);
   Walk result;
   for (Index step = 0; step <= steps; ++step) {
     const HeadBlocks values = head_values(*layer);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
@@ -88,10 +89,10 @@ Index differing(const Mask& a, const Mask& b, const Sizes& s) {
       const auto found = std::find(b.original.begin(), b.original.end(), a.original[i]);
       if (found == b.original.end()) continue;
       const auto place = [&](const Mask& mask, Index head) {
-        const auto heads = static_cast<Index>(mask.original.size());
+        const auto heads = Index(mask.original.size());
         return mask.kept.begin() + (example * heads + head) * s.per_head();
       };
-      const auto begin = place(a, static_cast<Index>(i));
+      const auto begin = place(a, Index(i));
       const auto other = place(b, found - b.original.begin());
       for (Index e = 0; e < s.per_head(); ++e) count += begin[e] != other[e];
     }
@@ -112,8 +113,8 @@ struct Addressed {
 
 Addressed read_out(const LabOptions& options, const Sizes& s) {
   Rng rng(options.seed, "dropout-streams layers");
-  TwinLayouts twins = twin_layouts(
-      {.width = s.width, .heads = s.heads, .dropout = static_cast<Real>(shown_p)}, rng);
+  TwinLayouts twins =
+      twin_layouts({.width = s.width, .heads = s.heads, .dropout = Real(shown_p)}, rng);
   TwinLayouts pruned = twin_layouts(twins.separate->config(), rng);
   for (Attention* layer :
        {twins.separate.get(), twins.fused.get(), pruned.separate.get(), pruned.fused.get()}) {
@@ -136,7 +137,7 @@ Addressed read_out(const LabOptions& options, const Sizes& s) {
     const Mask separate = mask_of(*twins.separate, y_separate, s);
     const Mask fused = mask_of(*twins.fused, y_fused, s);
     const Mask after = mask_from(*pruned.fused);
-    result.compared += static_cast<Index>(separate.kept.size());
+    result.compared += Index(separate.kept.size());
     result.by_layout += differing(separate, fused, s);
     result.by_removal +=
         differing(fused, after, s) + differing(separate, mask_from(*pruned.separate), s);
@@ -181,13 +182,13 @@ constexpr Comparison comparisons[] = {
 /// Number of elements of the surviving heads whose index changed, and of those whose value changed.
 struct Changed {
   Index elements = 0, moved = 0, differ = 0;
-  double share() const { return static_cast<double>(differ) / static_cast<double>(moved); }
+  double share() const { return double(differ) / double(moved); }
 };
 
 Changed compare(const Comparison& comparison, const Sizes& s, const std::vector<double>& sequence,
                 double p) {
   Changed result;
-  const auto kept = [&](Index place) { return sequence[static_cast<std::size_t>(place)] >= p; };
+  const auto kept = [&](Index place) { return at(sequence, place) >= p; };
   const Index heads_after = s.heads - comparison.removed;
   for (Index b = 0; b < batch; ++b) {
     for (Index h = comparison.removed; h < s.heads; ++h) {
@@ -209,7 +210,7 @@ Changed compare(const Comparison& comparison, const Sizes& s, const std::vector<
 /// their pair twice.
 double allowance(double p, Index n) {
   const double pq = p * (1 - p), variance = 2 * pq * (1 - 2 * pq), covariance = pq * (1 - 4 * pq);
-  return 6 * std::sqrt((variance + larger(2 * covariance, variance)) / static_cast<double>(n));
+  return 6 * std::sqrt((variance + larger(2 * covariance, variance)) / double(n));
 }
 
 /// Uniform numbers in the order of a sequential generator.
@@ -217,7 +218,7 @@ std::vector<double> sequence_of(const LabOptions& options, const Sizes& s, int d
   Rng rng(options.seed, "dropout-streams sequence", static_cast<std::uint64_t>(draw));
   std::vector<double> numbers;
   for (Index i = 0; i < batch * s.heads * s.per_head(); ++i) {
-    numbers.push_back(static_cast<double>(rng.uniform()));
+    numbers.push_back(double(rng.uniform()));
   }
   return numbers;
 }
@@ -243,9 +244,8 @@ void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
       lines.back().points.emplace_back(p, mean.value);
       if (lines.size() == 1) expected.points.emplace_back(p, wanted);
       if (tenth != 1 && tenth != 2 && tenth != 5) continue;
-      rows.push_back({comparison.name, p,
-                      static_cast<double>(last.moved) / static_cast<double>(last.elements), mean,
-                      wanted});
+      rows.push_back(
+          {comparison.name, p, double(last.moved) / double(last.elements), mean, wanted});
       const double allowed = allowance(p, draws * last.moved);
       book.within(fmt::format("sequence, {}, p = {}: share of moved elements that differ",
                               comparison.name, p),
@@ -283,7 +283,7 @@ Array picture_of_sequence(const std::vector<double>& sequence, const Sizes& s, O
   Array map({s.tokens, s.tokens});
   for (Index e = 0; e < map.size(); ++e) {
     const Index place = place_of(order, s, heads, 0, head, e);
-    map[e] = sequence[static_cast<std::size_t>(place)] >= shown_p ? Real(1) : Real(0);
+    map[e] = at(sequence, place) >= shown_p ? Real(1) : Real(0);
   }
   return map;
 }
@@ -316,8 +316,8 @@ Outputs compare_outputs(const LabOptions& options, const Sizes& s) {
   Outputs result;
   for (int step = 0; step < steps; ++step) {
     Rng rng(options.seed, "dropout-streams outputs", static_cast<std::uint64_t>(step));
-    const TwinLayouts twins = twin_layouts(
-        {.width = s.width, .heads = s.heads, .dropout = static_cast<Real>(shown_p)}, rng);
+    const TwinLayouts twins =
+        twin_layouts({.width = s.width, .heads = s.heads, .dropout = Real(shown_p)}, rng);
     const Tensor x(normal({batch, s.tokens, s.width}, 1, rng));
     const Array fused = output_at(*twins.fused, x, options.seed, step);
     result.by_layout =
@@ -335,7 +335,7 @@ void run(const LabOptions& options, Notebook& book) {
                 std::min(options.head_dim(), most_tokens)};
   const Addressed own = read_out(options, s);
   const Outputs outputs = compare_outputs(options, s);
-  const double dropped = static_cast<double>(own.dropped) / static_cast<double>(own.compared);
+  const double dropped = double(own.dropped) / double(own.compared);
   book.table(
       own.by_layout + own.by_removal == 0
           ? sentence("With addresses, none of {} elements changes", own.compared)
@@ -349,15 +349,13 @@ void run(const LabOptions& options, Notebook& book) {
        {"one step against the next (a control)", own.between_steps}});
   show_masks(options, s, own, book);
 
-  book.equal("addresses: elements that differ between the layouts",
-             static_cast<double>(own.by_layout), 0);
-  book.equal("addresses: elements that differ once a head is removed",
-             static_cast<double>(own.by_removal), 0);
+  book.equal("addresses: elements that differ between the layouts", double(own.by_layout), 0);
+  book.equal("addresses: elements that differ once a head is removed", double(own.by_removal), 0);
   book.equal("addresses: outputs that are not the same bits in both layouts",
-             static_cast<double>(own.output_bits), 0);
+             double(own.output_bits), 0);
   book.more_than("addresses: elements that differ from one step to the next (a control)",
-                 static_cast<double>(own.between_steps), 0);
-  const double allowed = 6 * std::sqrt(shown_p * (1 - shown_p) / static_cast<double>(own.compared));
+                 double(own.between_steps), 0);
+  const double allowed = 6 * std::sqrt(shown_p * (1 - shown_p) / double(own.compared));
   book.within("addresses: share of weights dropped", dropped, shown_p - allowed, shown_p + allowed);
   book.at_most("random weights under dropout: outputs of the layouts, relative difference",
                outputs.by_layout, same_values);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/lab/experiment.hpp"
@@ -37,7 +38,7 @@ struct Inner {
 
 void add_all(const Array& a, const Array& b, Inner& sum) {
   for (Index i = 0; i < a.size(); ++i) {
-    sum.add(static_cast<double>(a[i]), static_cast<double>(b[i]));
+    sum.add(double(a[i]), double(b[i]));
   }
 }
 
@@ -83,7 +84,7 @@ ByHead products(Attention& layer, HeadRole weight, HeadRole bias) {
     const Tensor parameter = parameter_named(layer, slice.name);
     add_all(part_of(parameter.value(), slice.axis, slice.begin, slice.end),
             part_of(parameter.grad(), slice.axis, slice.begin, slice.end),
-            sums[static_cast<std::size_t>(std::max<Index>(slice.head, 0))]);
+            at(sums, std::max<Index>(slice.head, 0)));
   }
   if (of_all) sums.resize(1);
   return sums;
@@ -99,8 +100,7 @@ ByHead by_head(const Array& a, const Array& b) {
   const Index heads = a.dim(1);
   ByHead sums(static_cast<std::size_t>(heads));
   for (Index i = 0; i < a.size(); ++i) {
-    sums[head_of(i, a.size() / (a.dim(0) * heads), heads)].add(static_cast<double>(a[i]),
-                                                               static_cast<double>(b[i]));
+    sums[head_of(i, a.size() / (a.dim(0) * heads), heads)].add(double(a[i]), double(b[i]));
   }
   return sums;
 }
@@ -112,10 +112,10 @@ ByHead score_products(const Array& weights, const Array& d_weights, const Array&
   const Index heads = weights.dim(1), keys = weights.dim(3);
   ByHead sums(static_cast<std::size_t>(heads));
   for (Index i = 0; i < weights.size(); ++i) {
-    const auto p = static_cast<double>(weights[i]);
+    const auto p = double(weights[i]);
     if (p == 0) continue;
-    sums[head_of(i, weights.dim(2) * keys, heads)].add(
-        std::log(p) + static_cast<double>(log_sum_exp[i / keys]), static_cast<double>(d_scores[i]));
+    sums[head_of(i, weights.dim(2) * keys, heads)].add(std::log(p) + double(log_sum_exp[i / keys]),
+                                                       double(d_scores[i]));
   }
   return sums;
 }
@@ -127,8 +127,8 @@ void gate_terms(const Tensor& gates, Index heads, Terms& terms) {
   terms.sensitivity.assign(static_cast<std::size_t>(heads), 0);
   for (Index i = 0; i < gates.size(); ++i) {
     const std::size_t head = head_of(i, inner, heads);
-    const auto slope = static_cast<double>(gates.grad()[i]);
-    terms.gate[head].add(static_cast<double>(gates.value()[i]), slope);
+    const auto slope = double(gates.grad()[i]);
+    terms.gate[head].add(double(gates.value()[i]), slope);
     terms.sensitivity[head] += std::abs(slope);
   }
 }
@@ -174,7 +174,7 @@ Problem draw(Layout layout, const LabOptions& options, Rng& rng) {
       make_attention(layout, {.width = options.width, .heads = options.heads}, rng), {}, {}};
   for (NamedParameter& parameter : parameters(*problem.layer)) {
     const Shape& shape = parameter.tensor.shape();
-    const Real fan_in = shape.rank() == 2 ? static_cast<Real>(shape[1]) : 1;
+    const Real fan_in = shape.rank() == 2 ? Real(shape[1]) : 1;
     parameter.tensor.set_value(normal(shape, 1 / std::sqrt(fan_in), rng));
   }
   problem.x = normal({batch, tokens, options.width}, 1, rng);
@@ -350,8 +350,7 @@ void run(const LabOptions& options, Notebook& book) {
     book.more_than("slope of the whole batch, how far below the sum by example, largest of heads",
                    scores.by_example, 0.01);
   }
-  book.at_least("rows that may attend to nothing among the cases", static_cast<double>(empty_rows),
-                3);
+  book.at_least("rows that may attend to nothing among the cases", double(empty_rows), 3);
   book.at_least("share of <b_V, db_V> in the values' term, mean: leaving it out would show",
                 mean_interval(bias_shares).value, 0.05);
   book.answer(sentence(

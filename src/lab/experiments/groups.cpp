@@ -151,11 +151,11 @@ Index count_of(const std::string& text, const std::string& word) {
 Tape measure(const std::function<Tensor()>& forward) {
   const std::size_t before = pool_statistics().live;
   const Tensor y = forward();
-  const auto kept = static_cast<Index>(pool_statistics().live - before);
+  const auto kept = Index(pool_statistics().live - before);
   const std::string graph = to_graphviz(y);
   // The picture adds the result and an arrow to it.
   return {graph_size(y), count_of(graph, "class=") - 1, count_of(graph, "->") - 1,
-          kept - y.size() * static_cast<Index>(sizeof(Real)), y.value()};
+          kept - y.size() * Index(sizeof(Real)), y.value()};
 }
 
 /// The three ways of writing one attention.
@@ -177,8 +177,8 @@ Tapes measure_tapes(Index width, Index heads, std::uint64_t seed) {
           by_layout(*twins.separate),
           by_layout(*twins.fused),
           measure([&] { return head_by_head(separate, x); }),
-          static_cast<Index>(parameters(*twins.separate).size()),
-          static_cast<Index>(parameters(*twins.fused).size())};
+          Index(parameters(*twins.separate).size()),
+          Index(parameters(*twins.fused).size())};
 }
 
 void show_tapes(const std::vector<Tapes>& all, Notebook& book) {
@@ -190,8 +190,7 @@ void show_tapes(const std::vector<Tapes>& all, Notebook& book) {
       rows.push_back({tapes.heads, lines[i].name,
                       i == 1 ? tapes.fused_tensors : tapes.separate_tensors, forms[i]->operations,
                       forms[i]->nodes, forms[i]->arrows, forms[i]->bytes});
-      lines[i].points.emplace_back(static_cast<double>(tapes.heads),
-                                   static_cast<double>(forms[i]->nodes));
+      lines[i].points.emplace_back(double(tapes.heads), double(forms[i]->nodes));
     }
   }
   const Tapes& last = all.back();
@@ -226,11 +225,10 @@ void run(const LabOptions& options, Notebook& book) {
 
   for (std::size_t i = 0; i < decay.size(); ++i) {
     book.equal(fmt::format("{}: numbers treated differently", all_rules[i].name),
-               static_cast<double>(decay[i].differ), static_cast<double>(all_rules[i].differ));
+               double(decay[i].differ), double(all_rules[i].differ));
   }
   book.equal("spare what has fewer than two axes: numbers that decay, 4 C^2",
-             static_cast<double>(decay[0].fused),
-             static_cast<double>(4 * options.width * options.width));
+             double(decay[0].fused), double(4 * options.width * options.width));
   Index wrong_tensors = 0, wrong_operations = 0, wrong_list = 0;
   double difference = 0, bytes_ratio = 1;
   for (const Tapes& at : tapes) {
@@ -238,16 +236,13 @@ void run(const LabOptions& options, Notebook& book) {
     wrong_operations += at.separate.operations != tapes[0].separate.operations ||
                         at.fused.operations != tapes[0].fused.operations;
     wrong_list += at.listed.operations != 4 * at.heads + 2;
-    const double ratio =
-        static_cast<double>(at.separate.bytes) / static_cast<double>(at.fused.bytes);
+    const double ratio = double(at.separate.bytes) / double(at.fused.bytes);
     bytes_ratio = larger(bytes_ratio, larger(ratio, 1 / ratio));
     for (const Tape* tape : {&at.separate, &at.listed}) {
       difference = larger(difference, relative_difference(tape->y, at.fused.y));
     }
   }
-  const auto none = [&](const char* claim, Index count) {
-    book.equal(claim, static_cast<double>(count), 0);
-  };
+  const auto none = [&](const char* claim, Index count) { book.equal(claim, double(count), 0); };
   none("counts of heads without 6 h + 2 parameter tensors (separate) and 4 (fused)", wrong_tensors);
   none("counts of heads that change the number of operations of the two layouts", wrong_operations);
   none("counts of heads without 4 h + 2 operations when written head by head", wrong_list);

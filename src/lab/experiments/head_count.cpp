@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
@@ -58,7 +59,7 @@ double trace(const LabOptions& options, Notebook& book) {
   };
   const Tensor q = third(0), k = third(1), v = third(2);
   const Tensor q_heads = by_head(q), k_heads = by_head(k), v_heads = by_head(v);
-  const Tensor scores = matmul(q_heads, transpose(k_heads)) / std::sqrt(static_cast<Real>(d));
+  const Tensor scores = matmul(q_heads, transpose(k_heads)) / std::sqrt(Real(d));
   const Tensor weights = softmax(scores);
   const Tensor mixed = matmul(weights, v_heads);
   const Tensor side_by_side = reshape(permute(mixed, {1, 0, 2}), {1, tokens, width});
@@ -94,7 +95,7 @@ void parameter_table(const LabOptions& options, const std::vector<Index>& counts
     different.insert(parameters);
     rows.push_back({h, options.width / h, layer.in_proj_weight.shape().text(),
                     layer.out_proj.weight.shape().text(), parameters, scores,
-                    static_cast<Index>(sizeof(Real)) * scores});
+                    Index(sizeof(Real)) * scores});
   }
   book.table(sentence("{:,} parameters for any number of heads", *different.begin()),
              sentence("The matrices are cut into more or fewer heads, but not changed. What grows "
@@ -103,9 +104,9 @@ void parameter_table(const LabOptions& options, const std::vector<Index>& counts
              {"heads", "features a head", "in_proj_weight", "out_proj.weight", "parameters",
               "scores", "bytes of scores"},
              rows);
-  book.equal("different parameter counts", static_cast<double>(different.size()), 1);
-  book.equal("parameters, 4 C^2 + 4 C", static_cast<double>(*different.begin()),
-             static_cast<double>(4 * options.width * (options.width + 1)));
+  book.equal("different parameter counts", double(different.size()), 1);
+  book.equal("parameters, 4 C^2 + 4 C", double(*different.begin()),
+             double(4 * options.width * (options.width + 1)));
 }
 
 bool same_bits(const Array& a, const Array& b) {
@@ -117,13 +118,13 @@ bool same_bits(const Array& a, const Array& b) {
 std::vector<std::vector<double>> scores_by_formula(const Tensor& x, Index d) {
   std::vector<double> sums(tokens, 0);
   for (Index i = 0; i < x.size(); ++i) {
-    sums[static_cast<std::size_t>(i / x.dim(-1))] += static_cast<double>(x.value()[i]);
+    at(sums, i / x.dim(-1)) += double(x.value()[i]);
   }
   std::vector<std::vector<double>> scores;
   for (const double own : sums) {
     scores.emplace_back();
     for (const double sum : sums) {
-      scores.back().push_back(own * sum * std::sqrt(static_cast<double>(d)));
+      scores.back().push_back(own * sum * std::sqrt(double(d)));
     }
   }
   return scores;
@@ -135,13 +136,13 @@ double distance_from_formula(const Array& log_sum_exp,
                              const std::vector<std::vector<double>>& scores) {
   double most = 0, difference = 0;
   for (Index row = 0; row < log_sum_exp.size(); ++row) {
-    const std::vector<double>& of_row = scores[static_cast<std::size_t>(row % tokens)];
+    const std::vector<double>& of_row = at(scores, row % tokens);
     const double top = largest(of_row);
     double rest = 0;
     for (const double score : of_row) rest += std::exp(score - top);
     const double formula = top + std::log(rest);
     most = larger(most, std::abs(formula));
-    difference = larger(difference, std::abs(static_cast<double>(log_sum_exp[row]) - formula));
+    difference = larger(difference, std::abs(double(log_sum_exp[row]) - formula));
   }
   return difference / most;
 }
@@ -252,12 +253,12 @@ Index all_ones(const LabOptions& options, const std::vector<Index>& counts, Note
   book.at_most("all ones: scores against s_i s_j sqrt(D), by the log-sum-exp of their rows",
                larger(uniform.from_formula, normals.from_formula), same_gradients);
   book.equal("all ones: draws with one-hot weights and different outputs",
-             static_cast<double>(uniform.contradictions + normals.contradictions), 0);
+             double(uniform.contradictions + normals.contradictions), 0);
   book.equal("all ones: draws in which every query must pick one key, and outputs differ",
-             static_cast<double>(uniform.missed + normals.missed), 0);
+             double(uniform.missed + normals.missed), 0);
   if (width == 512) {
     book.more_than("all ones, uniform inputs: draws in which every query must pick one key",
-                   static_cast<double>(uniform.predicted), 0);
+                   double(uniform.predicted), 0);
   }
   return least;
 }
@@ -309,13 +310,13 @@ void run(const LabOptions& options, Notebook& book) {
   parameter_table(options, counts, book);
   const Index equal = all_ones(options, counts, book);
 
-  const Real scale = Real(8) / static_cast<Real>(width);  // 1/64 for 512 features
+  const Real scale = Real(8) / Real(width);  // 1/64 for 512 features
   const Differences scaled = differences(options, counts, "head-count scaled", [&](Rng& rng) {
     return Draw{Array({3 * width, width}, scale), Array({width, width}, scale),
                 Tensor(uniform_array({1, tokens, width}, rng))};
   });
   const Differences random = differences(options, counts, "head-count random", [&](Rng& rng) {
-    const Real deviation = 1 / std::sqrt(static_cast<Real>(width));
+    const Real deviation = 1 / std::sqrt(Real(width));
     return Draw{normal({3 * width, width}, deviation, rng), normal({width, width}, deviation, rng),
                 Tensor(normal({1, tokens, width}, 1, rng))};
   });
@@ -325,7 +326,7 @@ void run(const LabOptions& options, Notebook& book) {
   double of_eight = 0;
   for (std::size_t i = 1; i < counts.size(); ++i) {
     rows.push_back({counts[i], scaled.absolute[i], random.absolute[i]});
-    const auto at = static_cast<double>(counts[i]);
+    const auto at = double(counts[i]);
     scaled_line.points.emplace_back(at, scaled.absolute[i].value);
     random_line.points.emplace_back(at, random.absolute[i].value);
     if (counts[i] == 8) of_eight = scaled.absolute[i].value;

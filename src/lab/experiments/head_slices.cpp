@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
@@ -29,7 +30,7 @@ struct Linears {
 };
 
 Linears draw(Index width, Rng& rng) {
-  const Real deviation = 1 / std::sqrt(static_cast<Real>(width));
+  const Real deviation = 1 / std::sqrt(Real(width));
   const auto weight = [&] { return normal({width, width}, deviation, rng); };
   const auto bias = [&] { return normal({width}, Real(0.1), rng); };
   return {weight(), weight(), weight(), weight(), bias(), bias(), bias(), bias()};
@@ -69,7 +70,7 @@ OneHead one_head(const Linears& from, const Tensor& x, Index head, Index d) {
   const Tensor q = linear(x, one.query, bias(from.query_bias));
   const Tensor k = linear(x, one.key, bias(from.key_bias));
   const Tensor v = linear(x, one.value, bias(from.value_bias));
-  const Real scale = 1 / std::sqrt(static_cast<Real>(d));
+  const Real scale = 1 / std::sqrt(Real(d));
   one.attended = matmul(softmax(matmul(q, transpose(k)) * scale), v);
   return one;
 }
@@ -155,7 +156,7 @@ Setting take_apart(const LabOptions& options, Rng& rng, Notebook& book) {
   const Array& output = s.layer->out_proj.weight.grad();
   double in_difference = 0, out_difference = 0;
   for (Index h = 0; h < heads; ++h) {
-    const OneHead& one = s.alone[static_cast<std::size_t>(h)];
+    const OneHead& one = at(s.alone, h);
     Index third = 0;
     for (const Tensor* rows : {&one.query, &one.key, &one.value}) {
       const Index begin = third++ * width + h * d;
@@ -202,7 +203,7 @@ void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
        fmt::format("share of output features 0 to {}", d - 1)},
       rows);
   // With few features a head may have small weights there by chance.
-  const double share = d >= 8 ? 0.1 / static_cast<double>(options.heads) : 0;
+  const double share = d >= 8 ? 0.1 / double(options.heads) : 0;
   book.more_than(fmt::format("smallest share of a head in output features 0 to {}", d - 1),
                  fewest_squares / all_squares, share);
 }
@@ -228,11 +229,9 @@ void change_heads(const LabOptions& options, const Setting& s, Rng& rng, Noteboo
               {"all other heads' outputs", width - d, 0, most_others},
               {"the layer's output y", width, fewest_output, width}});
   book.equal("features of a head's own output that move with its rows, at least",
-             static_cast<double>(fewest_own), static_cast<double>(d));
-  book.equal("features of other heads' outputs that move with them",
-             static_cast<double>(most_others), 0);
-  book.equal("features of y that move with them, at least", static_cast<double>(fewest_output),
-             static_cast<double>(width));
+             double(fewest_own), double(d));
+  book.equal("features of other heads' outputs that move with them", double(most_others), 0);
+  book.equal("features of y that move with them, at least", double(fewest_output), double(width));
 }
 
 /// Prunes as BERT's users did: removes the rows and columns of some heads.
@@ -245,7 +244,7 @@ void prune_heads(const LabOptions& options, Setting& s, Notebook& book) {
     if (h % 4 == 0) {
       pruned.push_back(h);
     } else {
-      kept = kept + Tensor(s.contributions[static_cast<std::size_t>(h)]);
+      kept = kept + Tensor(at(s.contributions, h));
     }
   }
   const Index before = count_parameters(*s.layer);
@@ -259,9 +258,8 @@ void prune_heads(const LabOptions& options, Setting& s, Notebook& book) {
       {{"before", heads, before}, {"after", heads - gone, after}, {"one head's own", 1, per_head}});
   book.at_most("pruned layer against the sum over the kept heads, relative difference",
                relative_difference(y, kept.value()), same_values);
-  book.equal("parameters that went with a pruned head",
-             static_cast<double>(before - after) / static_cast<double>(gone),
-             static_cast<double>(per_head));
+  book.equal("parameters that went with a pruned head", double(before - after) / double(gone),
+             double(per_head));
 }
 
 void run(const LabOptions& options, Notebook& book) {

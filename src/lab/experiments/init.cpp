@@ -39,7 +39,7 @@ double scaled_variance(FanPolicy policy, Index width, Index heads) {
   Index fan_out = width;
   if (policy == FanPolicy::packed) fan_out = 3 * width;
   if (policy == FanPolicy::per_head) fan_out = width / heads;
-  return 2 * static_cast<double>(width) / static_cast<double>(width + fan_out);
+  return 2 * double(width) / double(width + fan_out);
 }
 
 /// The statistics of one drawn layer on inputs N(0, 1).
@@ -62,16 +62,16 @@ Seen look_at(FanPolicy policy, Index width, Index heads, std::uint64_t seed, std
   };
   const Tensor q = by_head(0), k = by_head(1);
   Seen seen;
-  seen.logits = (matmul(q, transpose(k)) / std::sqrt(static_cast<Real>(width / heads))).value();
-  seen.logit_square = inner(seen.logits, seen.logits) / static_cast<double>(seen.logits.size());
+  seen.logits = (matmul(q, transpose(k)) / std::sqrt(Real(width / heads))).value();
+  seen.logit_square = inner(seen.logits, seen.logits) / double(seen.logits.size());
   AttentionAsk ask;
   ask.rows = true;
   seen.maxima = layer(x, x, x, AttentionMask::none(), ask).rows.maximum;
   for (const Real m : seen.maxima.span()) {
-    seen.row_maximum += static_cast<double>(m) / static_cast<double>(seen.maxima.size());
+    seen.row_maximum += double(m) / double(seen.maxima.size());
   }
   const Array& w = layer.in_proj_weight.value();
-  seen.weight_variance = static_cast<double>(width) * inner(w, w) / static_cast<double>(w.size());
+  seen.weight_variance = double(width) * inner(w, w) / double(w.size());
   return seen;
 }
 
@@ -83,16 +83,13 @@ Draws draws_of(FanPolicy policy, Index width, Index heads, std::uint64_t seed) {
 
 /// Relative tolerance of the mean of n squared uniform numbers: squares of a uniform weight are in
 /// [0, 3 variances], so Hoeffding's inequality gives the bound for a probability of 1e-9 and any n.
-double variance_tolerance(Index n) {
-  return 3 * std::sqrt(std::log(2e9) / (2 * static_cast<double>(n)));
-}
+double variance_tolerance(Index n) { return 3 * std::sqrt(std::log(2e9) / (2 * double(n))); }
 
 /// The standard error of the mean of s^2 over all draws, as a share of it. With rho = tr(G^2) /
 /// tr(G)^2 = (C + T + 1) / (C T) for the inputs' products G = X X^T, |Q_h K_h^T|^2 has the relative
 /// variance (4 rho + 4 rho^2 + 2 (D - 1) rho^2) / D for given inputs; tr(G)^2 itself has 8 / (C T).
 double logit_standard_error(Index width, Index heads) {
-  const auto c = static_cast<double>(width), t = static_cast<double>(tokens),
-             h = static_cast<double>(heads), d = c / h;
+  const auto c = double(width), t = double(tokens), h = double(heads), d = c / h;
   const double rho = (c + t + 1) / (c * t);
   const double of_a_head = (4 * rho + 4 * rho * rho + 2 * (d - 1) * rho * rho) / d;
   return std::sqrt((of_a_head / h + 8 / (c * t)) / draws);
@@ -102,7 +99,7 @@ double logit_standard_error(Index width, Index heads) {
 double distance_from_multiple(const Array& a, double factor, const Array& b) {
   double most = 0;
   for (Index i = 0; i < a.size(); ++i) {
-    most = larger(most, std::abs(static_cast<double>(a[i]) - factor * static_cast<double>(b[i])));
+    most = larger(most, std::abs(double(a[i]) - factor * double(b[i])));
   }
   return most / largest(a);
 }
@@ -112,8 +109,8 @@ double distance_from_multiple(const Array& a, double factor, const Array& b) {
 Index rows_that_fell(const Array& before, const Array& after) {
   Index count = 0;
   for (Index i = 0; i < before.size(); ++i) {
-    const double least = (1 - same_values) * static_cast<double>(before[i]);
-    count += !(static_cast<double>(after[i]) >= least);
+    const double least = (1 - same_values) * double(before[i]);
+    count += !(double(after[i]) >= least);
   }
   return count;
 }
@@ -144,15 +141,14 @@ void policy_table(const LabOptions& options, const AllDraws& all, Notebook& book
                       "with 95 % intervals. Logits are q k / sqrt(D): their standard deviation "
                       "is C times the weights' variance. The last column says how much of a "
                       "row of attention its largest weight takes; even attention has {:.3g}.",
-                      tokens, draws, 1.0 / static_cast<double>(tokens)),
+                      tokens, draws, 1.0 / double(tokens)),
              {"policy", "the matrix", "variance x C, formula", "measured", "logits, std",
               "largest weight of a row"},
              rows);
 }
 
 void libraries(const LabOptions& options, Notebook& book) {
-  const auto c = static_cast<double>(options.width), h = static_cast<double>(options.heads),
-             d = static_cast<double>(options.head_dim());
+  const auto c = double(options.width), h = double(options.heads), d = double(options.head_dim());
   const double chosen = 0.02 * 0.02 * c;
   const auto xavier = [&](std::size_t p) {
     return scaled_variance(policies[p].policy, options.width, options.heads);
@@ -184,14 +180,14 @@ void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
   }
   Notebook::Series formula{"per head, 2H / (H + 1)", {}}, even{"even attention, 1 / T", {}};
   for (const Index heads : counts_of_heads(options.width, most_heads, options.heads)) {
-    const auto at = static_cast<double>(heads);
+    const auto at = double(heads);
     for (std::size_t p = 0; p < std::size(policies); ++p) {
       const Draws seen = draws_of(policies[p].policy, options.width, heads, seed);
       deviation[p].points.emplace_back(at, seen.mean(&Seen::logit_deviation).value);
       maxima[p].points.emplace_back(at, seen.mean(&Seen::row_maximum).value);
     }
     formula.points.emplace_back(at, 2 * at / (at + 1));
-    even.points.emplace_back(at, 1.0 / static_cast<double>(tokens));
+    even.points.emplace_back(at, 1.0 / double(tokens));
   }
   deviation.push_back(formula);
   maxima.push_back(even);
@@ -228,7 +224,7 @@ void claims(const LabOptions& options, const AllDraws& all, Notebook& book) {
   for (std::size_t p = 0; p < all.size(); ++p) {
     // Tokens also attend to themselves, and E |x|^4 = C^2 + 2 C.
     const double v = scaled_variance(policies[p].policy, c, h);
-    const double square = v * v * (1 + 2 / static_cast<double>(c * tokens));
+    const double square = v * v * (1 + 2 / double(c * tokens));
     book.within(fmt::format("{}: root mean square of the logits, {:.3g} by the formula, 8 standard "
                             "errors",
                             policies[p].name, std::sqrt(square)),
@@ -255,7 +251,7 @@ void claims(const LabOptions& options, const AllDraws& all, Notebook& book) {
   book.at_most("packed and per head: logits against 0.5 and 2H / (H + 1) times those per matrix",
                not_multiple, 5e-6);
   book.equal("rows whose largest weight falls from packed to per matrix or on to per head",
-             static_cast<double>(fell), 0);
+             double(fell), 0);
   book.equal("separate against fused heads from the same seed, all three policies", layouts, 0);
 }
 

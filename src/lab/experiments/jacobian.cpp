@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/ops/softmax.hpp"
@@ -57,8 +58,8 @@ Block block_of(const Array& jacobian, Index row) {
   const Index n = jacobian.dim(0);
   for (Index i = 0; i < tokens; ++i) {
     for (Index j = 0; j < tokens; ++j) {
-      block[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] =
-          static_cast<double>(jacobian[(row * tokens + i) * n + row * tokens + j]);
+      at(block, i)[static_cast<std::size_t>(j)] =
+          double(jacobian[(row * tokens + i) * n + row * tokens + j]);
     }
   }
   return block;
@@ -118,19 +119,18 @@ void examine_entries(const Taped& taped, const Bytes& allowed, Found& found) {
   for (Index a = 0; a < n; ++a) {
     double sum = 0;
     for (Index b = 0; b < n; ++b) {
-      const auto entry = static_cast<double>(taped.jacobian[a * n + b]);
+      const auto entry = double(taped.jacobian[a * n + b]);
       const double size = std::abs(entry);
       sum += entry;
       found.nonzero += entry == 0 ? 0 : 1;
       found.asymmetry =
-          larger(found.asymmetry, std::abs(entry - static_cast<double>(taped.jacobian[b * n + a])));
+          larger(found.asymmetry, std::abs(entry - double(taped.jacobian[b * n + a])));
       if (allowed[a] == 0 || allowed[b] == 0) found.masked = larger(found.masked, size);
       if (a / tokens != b / tokens) {
         found.outside = larger(found.outside, size);
         continue;
       }
-      const auto p = static_cast<double>(taped.weights[a]),
-                 q = static_cast<double>(taped.weights[b]);
+      const auto p = double(taped.weights[a]), q = double(taped.weights[b]);
       const double formula = (a == b ? p : 0) - p * q;
       found.formula = larger(found.formula, std::abs(entry - formula));
     }
@@ -147,7 +147,7 @@ void examine_ranks(const Taped& taped, const Bytes& allowed, Found& found) {
     for (Index j = row * tokens; j < (row + 1) * tokens; ++j) {
       if (allowed[j] == 0) continue;
       ++count;
-      least = smaller(least, static_cast<double>(taped.weights[j]));
+      least = smaller(least, double(taped.weights[j]));
     }
     const auto values = eigenvalues(block_of(taped.jacobian, row));
     const Index rank = std::count_if(values.begin(), values.end(),
@@ -237,8 +237,7 @@ void run(const LabOptions& options, Notebook& book) {
     }
     const auto row = [&](const char* name, const Found& f) {
       rows.push_back({masked.name, name, fmt::format("{0} x {0}", f.blocks * tokens), f.blocks,
-                      f.nonzero, static_cast<double>(f.nonzero) / static_cast<double>(f.entries),
-                      f.rank, f.formula});
+                      f.nonzero, double(f.nonzero) / double(f.entries), f.rank, f.formula});
     };
     row("multi", found);
     if (masked.mask.allowed_bytes().defined()) continue;  // a separate mask for every head
@@ -271,10 +270,10 @@ void run(const LabOptions& options, Notebook& book) {
   book.at_most("|sum of a row of J|, largest", worst.row_sum, same_values);
   book.at_most("|J - J^T|, largest", worst.asymmetry, same_values);
   book.equal("blocks whose rank is not the number of allowed keys less one",
-             static_cast<double>(worst.wrong_ranks), 0);
-  book.equal("masks under which h heads do not have h times the rank of one",
-             static_cast<double>(ratio_broken), 0);
-  book.at_least("rows with nothing allowed among them", static_cast<double>(empty), 1);
+             double(worst.wrong_ranks), 0);
+  book.equal("masks under which h heads do not have h times the rank of one", double(ratio_broken),
+             0);
+  book.at_least("rows with nothing allowed among them", double(empty), 1);
   const Text compared =
       options.heads == 1 ? Text("Each head more brings as many blocks again, of the same size")
                          : sentence(

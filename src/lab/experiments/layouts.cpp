@@ -30,7 +30,7 @@ Tensor mixed(const Tensor& q, const Tensor& k, const Tensor& v, Index heads) {
   const auto apart = [&](const Tensor& x) {
     return permute(reshape(x, {batch, tokens, heads, d}), {0, 2, 1, 3});
   };
-  const Real scale = 1 / std::sqrt(static_cast<Real>(d));
+  const Real scale = 1 / std::sqrt(Real(d));
   const Tensor weights = softmax(matmul(apart(q), transpose(apart(k))) * scale);
   return reshape(permute(matmul(weights, apart(v)), {0, 2, 1, 3}), {batch, tokens, width});
 }
@@ -226,7 +226,7 @@ void show_places(const LabOptions& options, const Pairs& pairs, Notebook& book) 
              "kernels keep them as columns (x W), so a head is a block of columns there.",
              {"layout", fmt::format("query of head {}", last), "transposed", "numbers in all"},
              rows);
-  book.equal("parameters that a layout does not hold", static_cast<double>(missing), 0);
+  book.equal("parameters that a layout does not hold", double(missing), 0);
 }
 
 /// Compares every implementation's forward pass and gradients with those of both layouts here.
@@ -305,8 +305,8 @@ void convert(const Pairs& pairs, Notebook& book) {
       "heads, and written in another layout; what differs from the bits that the first layer "
       "gives there is counted. BERT and GPT-2 have biases, SummAE has none, PyTorch takes both.",
       columns, rows);
-  book.equal("numbers changed from any layout into any other", static_cast<double>(between), 0);
-  book.equal("numbers changed after converting there and back", static_cast<double>(on_the_way), 0);
+  book.equal("numbers changed from any layout into any other", double(between), 0);
+  book.equal("numbers changed after converting there and back", double(on_the_way), 0);
 }
 
 /// Shows that the order of the channels is part of a layout: in the wrong order, the same arrays
@@ -330,8 +330,7 @@ void misread_order(const LabOptions& options, const Pairs& pairs, Notebook& book
                       misread > 0 ? "another one" : "the same here, as both orders are one"),
              {"written as [D, heads], read as", "changed numbers", "output, relative difference"},
              {{"[D, heads]", kept, as_written}, {"[heads, D]", nullptr, misread}});
-  book.equal("numbers changed by the order [D, heads], there and back", static_cast<double>(kept),
-             0);
+  book.equal("numbers changed by the order [D, heads], there and back", double(kept), 0);
   book.equal("read in the order it was written: relative difference of outputs", as_written, 0);
   if (options.heads > 1 && options.head_dim() > 1) {
     book.more_than("misread order: relative difference of outputs", misread, 1e-3);

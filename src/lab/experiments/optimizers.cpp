@@ -136,7 +136,7 @@ std::vector<std::pair<double, double>> mean_by_head(const Row& row) {
   for (Index head = 0; head < row.outbursts.front().heads(); ++head) {
     double mean = 0;
     for (const LoudHead& one : row.outbursts) mean += one.ratio(head) / draws;
-    points.emplace_back(static_cast<double>(head), mean);
+    points.emplace_back(double(head), mean);
   }
   return points;
 }
@@ -204,13 +204,13 @@ void claim_loud(const std::vector<Row>& rows, Notebook& book) {
     }
   }
   book.equal("SGD, Adam, AdamW, all per head: runs in which another head changes by a bit",
-             static_cast<double>(untouched_missing), 0);
+             double(untouched_missing), 0);
   book.equal(
       "outburst: quiet heads' blocks that stay the same though they share a block with the loud "
       "head",
-      static_cast<double>(touched_missing), 0);
+      double(touched_missing), 0);
   book.equal("separate per tensor: other heads' Q, K, V that change by a bit",
-             static_cast<double>(separate_inputs), 0);
+             double(separate_inputs), 0);
   book.at_most("SGD, outburst: |the loud head's update / (100 times its ordinary one) - 1|", sgd,
                by_precision(1e-9, 1e-2));
   book.at_most("Adam, head 0 loud in all steps: |its way / its ordinary way - 1|", adam, 1e-3);
@@ -307,7 +307,7 @@ void training(const std::vector<OptimizerRule>& rules, const LabOptions& options
     if (rule.granularity == Granularity::projection || rule.training.name == "AdamW") continue;
     lines.push_back({rule.training.name, {}});
     for (std::size_t step = 0; step < mean_curve.size(); step += 10) {
-      lines.back().points.emplace_back(static_cast<double>(step), mean_curve[step]);
+      lines.back().points.emplace_back(double(step), mean_curve[step]);
     }
   }
   book.chart(sentence("Every rule learns: in {} steps the loss falls by a factor of {:.2g} or "

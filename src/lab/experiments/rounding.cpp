@@ -50,7 +50,7 @@ Array exact_product(const Array& dy, const Array& weight) {
       }
     }
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      dx[r * in + static_cast<Index>(i)] = static_cast<Real>(sums[i]);
+      dx[r * in + Index(i)] = Real(sums[i]);
     }
   }
   return dx;
@@ -168,10 +168,10 @@ Trajectory train_in_lockstep(const LabOptions& options, const Seq2SeqTask& task,
     const auto take_step = [&](Seq2Seq& model, Adam& optimizer) {
       const Tensor loss = training_loss(model, batch);
       loss.backward();
-      optimizer.step(rate_times_width / static_cast<double>(options.width));
+      optimizer.step(rate_times_width / double(options.width));
       optimizer.zero_grad();
-      const auto last = static_cast<double>(steps / 10);
-      return step > steps - steps / 10 ? static_cast<double>(loss.item()) / last : 0;
+      const auto last = double(steps / 10);
+      return step > steps - steps / 10 ? double(loss.item()) / last : 0;
     };
     result.separate_loss += take_step(*separate, of_separate);
     result.fused_loss += take_step(*fused, of_fused);
@@ -195,7 +195,7 @@ std::optional<Index> passes(const Trajectory& trajectory, double level) {
 double growth_of(const Trajectory& trajectory) {
   std::vector<std::pair<double, double>> points;
   for (const auto& [step, difference] : trajectory.differences) {
-    points.emplace_back(static_cast<double>(step), std::log10(std::max(difference, 1e-300)));
+    points.emplace_back(double(step), std::log10(std::max(difference, 1e-300)));
     if (difference > levels[2] && points.size() > 1) break;
   }
   return 100 * least_squares_slope(points);
@@ -213,7 +213,7 @@ void draw_trajectories(const std::vector<Trajectory>& all, const std::vector<Tra
   Notebook::Series middle{"geometric mean", {}}, most{"largest", {}}, least{"smallest", {}};
   Notebook::Series of_slow{"at a tenth of the rate", {}};
   for (std::size_t i = 0; i < all.front().differences.size(); ++i) {
-    const auto at = static_cast<double>(all.front().differences[i].first);
+    const auto at = double(all.front().differences[i].first);
     const std::vector<double> values = differences_at(all, i);
     middle.points.emplace_back(at, geometric_mean(values).value);
     most.points.emplace_back(at, largest(values));
@@ -239,7 +239,7 @@ struct Passed {
 Passed passed(const std::vector<Trajectory>& all, double level) {
   std::vector<double> at;
   for (const Trajectory& one : all) {
-    if (const auto step = passes(one, level)) at.push_back(static_cast<double>(*step));
+    if (const auto step = passes(one, level)) at.push_back(double(*step));
   }
   if (at.size() == all.size()) return {at.size(), geometric_mean(at)};
   return {at.size(), sentence("{} of {} seeds within {} steps", at.size(), all.size(), steps)};
@@ -294,7 +294,7 @@ Summary show_seeds(const std::vector<Trajectory>& all, Notebook& book) {
     growths.push_back(growth_of(one));
     gaps.push_back(one.separate_loss - one.fused_loss);
     summary.forward = larger(summary.forward, one.forward);
-    summary.rise *= std::pow(most / first, 1 / static_cast<double>(all.size()));
+    summary.rise *= std::pow(most / first, 1 / double(all.size()));
     table.push_back({i, first, most, growths.back(), one.separate_loss, one.fused_loss});
   }
   summary.growth = mean_interval(growths);
@@ -332,11 +332,10 @@ void run(const LabOptions& options, Notebook& book) {
   book.more_than("growth, powers of ten in 100 steps, lower end of the interval",
                  summary.growth.low, 0);
   if (options.width == 32 && options.heads == 4) {
-    book.at_least("seeds whose layouts come to be a hundredth apart",
-                  static_cast<double>(parted.seeds), 3);
+    book.at_least("seeds whose layouts come to be a hundredth apart", double(parted.seeds), 3);
     // In double the difference begins nine powers of ten lower, so it takes longer.
     book.within("earliest step at which a seed's layouts are 1e-6 apart",
-                static_cast<double>(earliest_pass(all, levels[0])), by_precision(20, 1),
+                double(earliest_pass(all, levels[0])), by_precision(20, 1),
                 by_precision(steps, 15));
   }
   book.answer(sentence(

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
@@ -56,12 +57,11 @@ Array sum_of(const std::vector<Array>& arrays) {
 
 /// Cosines of every pair, [n, n].
 Array cosines(const std::vector<Array>& blocks) {
-  const auto n = static_cast<Index>(blocks.size());
+  const auto n = Index(blocks.size());
   Array result({n, n});
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < n; ++j) {
-      result[i * n + j] = static_cast<Real>(
-          cosine(blocks[static_cast<std::size_t>(i)], blocks[static_cast<std::size_t>(j)]));
+      result[i * n + j] = Real(cosine(at(blocks, i), at(blocks, j)));
     }
   }
   return result;
@@ -78,7 +78,7 @@ std::vector<double> pairs_of(const Array& square) {
   const Index n = square.dim(0);
   std::vector<double> pairs;
   for (Index i = 0; i < n; ++i) {
-    for (Index j = i + 1; j < n; ++j) pairs.push_back(static_cast<double>(square[i * n + j]));
+    for (Index j = i + 1; j < n; ++j) pairs.push_back(double(square[i * n + j]));
   }
   return pairs;
 }
@@ -157,7 +157,7 @@ Array moved_heads(const Attention& layer, const Tensor& x, const Sizes& s, Rng& 
       const double difference =
           largest_difference(part_of(before, 1, h, h + 1), part_of(after, 1, h, h + 1));
       moved[slice * s.heads + h] =
-          static_cast<Real>(std::isfinite(difference) ? (difference > 0 ? 1 : 0) : std::nan(""));
+          Real(std::isfinite(difference) ? (difference > 0 ? 1 : 0) : std::nan(""));
     }
   }
   return moved;
@@ -167,7 +167,7 @@ Array moved_heads(const Attention& layer, const Tensor& x, const Sizes& s, Rng& 
 std::pair<double, double> count_moved(const Array& moved) {
   const Index n = moved.dim(0);
   double on = 0, beside = 0;
-  for (Index i = 0; i < n * n; ++i) (i / n == i % n ? on : beside) += static_cast<double>(moved[i]);
+  for (Index i = 0; i < n * n; ++i) (i / n == i % n ? on : beside) += double(moved[i]);
   return {on, beside};
 }
 
@@ -182,8 +182,8 @@ void count_weights(const Sizes& s, const Twins& twins, Notebook& book) {
       {"", "one matrix", "weights of Q, K, V"},
       {{"shared: every head the same small matrix", fmt::format("[{0}, {0}]", s.d), shared},
        {"fused: every head its own rows", fmt::format("[{0}, {0}]", s.width), fused}});
-  book.equal("weights of Q, K, V: fused over shared",
-             static_cast<double>(fused) / static_cast<double>(shared), static_cast<double>(ratio));
+  book.equal("weights of Q, K, V: fused over shared", double(fused) / double(shared),
+             double(ratio));
   book.at_most("shared layer against the fused one that holds I_h (x) W, relative difference",
                relative_difference(twins.y_shared, twins.y_fused), same_values);
 }
@@ -224,7 +224,7 @@ void add_up_gradients(const Sizes& s, const Twins& twins, Notebook& book) {
   book.at_most("gradient of the shared layer against the sum of the diagonal blocks", worst,
                same_gradients);
   // About 1 - 1 / heads; in narrow heads a few large elements dominate.
-  const double share = 1 - 1 / static_cast<double>(s.heads);
+  const double share = 1 - 1 / double(s.heads);
   const double of_few = s.d >= 32 ? 0.3 : 0.02;
   book.at_least("share of the fused gradient beside the diagonal, least of Q, K, V", least_beside,
                 s.heads >= 4 && s.d >= 4 ? share / 2 : of_few);
@@ -236,7 +236,7 @@ void probe_slices(const Sizes& s, const Twins& twins, std::uint64_t seed, Notebo
   const TwinLayouts real = twin_layouts({.width = s.width, .heads = s.heads, .bias = false}, rng);
   const Array moved_shared = moved_heads(*twins.shared, twins.x, s, rng);
   const auto [own, others] = count_moved(moved_shared);
-  book.equal("shared: heads that move with their own slice", own, static_cast<double>(s.heads));
+  book.equal("shared: heads that move with their own slice", own, double(s.heads));
   book.equal("shared: heads that move with another's slice", others, 0);
   std::vector<Notebook::Map> maps{{"shared", moved_shared}};
   for (const Attention* layer : {real.fused.get(), real.separate.get()}) {
@@ -244,7 +244,7 @@ void probe_slices(const Sizes& s, const Twins& twins, std::uint64_t seed, Notebo
     maps.push_back({name, moved_heads(*layer, twins.x, s, rng)});
     const auto [on, beside] = count_moved(maps.back().weights);
     book.equal(fmt::format("{}: pairs of slice and head in which the head moves", name),
-               on + beside, static_cast<double>(s.heads * s.heads));
+               on + beside, double(s.heads * s.heads));
   }
   book.maps("Which head's output moves when one slice of the input does",
             "Rows: the slice of the input that is changed. Columns: heads; filled means that the "
@@ -267,8 +267,8 @@ struct Signal {
       sum += c;
       sizes += std::abs(c);
     }
-    means.push_back(sum / static_cast<double>(here.size()));
-    absolutes.push_back(sizes / static_cast<double>(here.size()));
+    means.push_back(sum / double(here.size()));
+    absolutes.push_back(sizes / double(here.size()));
     pairs.insert(pairs.end(), here.begin(), here.end());
   }
 };
@@ -303,7 +303,7 @@ Signals signals_of(const Sizes& s, std::uint64_t seed) {
     task_gradients(*twins.fused, twins.x, target);
     task_gradients(layer, twins.x, target);
     for (std::size_t third = 0; third < 3; ++third) {
-      const auto at = static_cast<Index>(third);
+      const auto at = Index(third);
       signals.shared[third].add(cosines(diagonal_blocks(s, twins, at)));
       signals.free[third].add(cosines(row_blocks(s, layer, at)));
     }
@@ -350,7 +350,7 @@ double compare_signals(const Sizes& s, std::uint64_t seed, Notebook& book) {
       for (Index j = i + 1; j < s.heads; ++j) {
         std::vector<Value> row{fmt::format("heads {} and {}", i, j)};
         for (const Signal& signal : signals.shared) {
-          row.emplace_back(static_cast<double>(signal.first[i * s.heads + j]));
+          row.emplace_back(double(signal.first[i * s.heads + j]));
         }
         of_pairs.push_back(std::move(row));
       }

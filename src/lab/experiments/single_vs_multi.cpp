@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "lab/experiments/single_vs_multi.hpp"
@@ -96,8 +97,7 @@ bool named_seeds(const LabOptions& options, Notebook& book) {
     const AttentionInputs inputs = inputs_of(options, seed);
     const Compared c = compare(options, inputs);
     for (Index b = 0; b < batch; ++b) {
-      std::vector<Value> row{fmt::format("{}, {}", seed, b),
-                             truth(c.equal_in[static_cast<std::size_t>(b)]),
+      std::vector<Value> row{fmt::format("{}, {}", seed, b), truth(at(c.equal_in, b)),
                              keys_text(c.single, b * tokens)};
       for (Index h = 0; h < shown; ++h) {
         row.emplace_back(keys_text(c.multi, (b * options.heads + h) * tokens));
@@ -180,16 +180,15 @@ Rate rate(const LabOptions& options, Notebook& book) {
                       batch, tokens),
              {"", "draws", "share with 95 % interval"}, rows);
   book.equal("uniform: draws with one-hot rows and equal keys, but different outputs",
-             static_cast<double>(broken_true), 0);
-  book.equal("uniform: draws with different keys, but equal outputs",
-             static_cast<double>(broken_false), 0);
+             double(broken_true), 0);
+  book.equal("uniform: draws with different keys, but equal outputs", double(broken_false), 0);
   if (text_sizes(options)) {
-    book.at_least("uniform: share of draws that saturate",
-                  static_cast<double>(found.saturated) / rate_draws, 0.6);
+    book.at_least("uniform: share of draws that saturate", double(found.saturated) / rate_draws,
+                  0.6);
   }
   if (!is_double && text_sizes(options)) {
-    book.within("uniform, float: share of draws that are True",
-                static_cast<double>(found.equal) / rate_draws, 0.35, 0.85);
+    book.within("uniform, float: share of draws that are True", double(found.equal) / rate_draws,
+                0.35, 0.85);
   }
   return found;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/lab_record.hpp"
@@ -31,7 +32,7 @@ Array sum_over_heads(const Array& x, double factor) {
   const Index b = x.dim(0), h = x.dim(1), n = x.dim(2) * x.dim(3);
   Array sum = zeros({b, 1, x.dim(2), x.dim(3)});
   for (Index i = 0; i < x.size(); ++i) {
-    sum[i / (h * n) * n + i % n] += x[i] * static_cast<Real>(factor);
+    sum[i / (h * n) * n + i % n] += x[i] * Real(factor);
   }
   return sum;
 }
@@ -88,7 +89,7 @@ void derivation(const LabOptions& options, Notebook& book) {
   const AttentionInputs inputs = zero_mean_inputs(batch, tokens, options.width, rng);
   const AttentionDerivation one = derive(inputs, 1), many = derive(inputs, options.heads);
   const TapedAttention taped_one = taped(inputs, 1), taped_many = taped(inputs, options.heads);
-  const double root = std::sqrt(static_cast<double>(options.heads));
+  const double root = std::sqrt(double(options.heads));
   const auto line = [&](const char* name, const char* formula, const Array& a, const Array& b) {
     return Notebook::Step{name, formula, {{"single head", a}, {"multi, head 0", b}}};
   };
@@ -159,7 +160,7 @@ void angles(const LabOptions& options, Notebook& book) {
   const std::vector<Index> counts = counts_of_heads(options.width, 64, options.heads);
   const std::vector<Cosines> by_heads = cosines(options, counts, tokens);
   const auto asked = std::find(counts.begin(), counts.end(), options.heads) - counts.begin();
-  const Cosines& at_ten = by_heads[static_cast<std::size_t>(asked)];
+  const Cosines& at_ten = at(by_heads, asked);
   const Cosines at_sixteen = cosines(options, {options.heads}, 16).front();
   const Cosines at_many = cosines(options, {options.heads}, 128).front();
   Notebook::Rows rows;
@@ -192,7 +193,7 @@ void angles(const LabOptions& options, Notebook& book) {
   // A head's dS_h gets dP_h alone, the single head's dS gets the dP of all heads: they have one of
   // h independent parts of equal size in common. Their different weights lower the cosine further.
   book.at_most("cosine of dW_Q at 10 tokens, lower end, times sqrt(h)",
-               at_ten.query.low * std::sqrt(static_cast<double>(options.heads)), 1);
+               at_ten.query.low * std::sqrt(double(options.heads)), 1);
   if (text_sizes(options)) {
     const auto claim = [&](Index length, const Cosines& c, double of_query, double of_value) {
       constexpr double off = 0.04;  // of the figures' second digit and of ten draws

@@ -164,7 +164,7 @@ std::set<Index> head_dims(const LabOptions& options) {
 
 void show_arithmetic(const LabOptions& options, const std::vector<Measured>& all, Notebook& book) {
   // Operations of one product [B T, C] x [C, C], and of one [T, C] x [C, T] for every example.
-  const auto c = static_cast<double>(options.width);
+  const auto c = double(options.width);
   const double weights = batch * tokens * c * c, pairs = batch * tokens * tokens * c;
   Notebook::Rows rows;
   double by_weights = 0, others = 0;
@@ -193,7 +193,7 @@ void show_arithmetic(const LabOptions& options, const std::vector<Measured>& all
   book.at_most("the other multiply-adds over (2 + 5) B T^2 C, largest distance from 1", others,
                1e-12);
   book.equal("widths of a head without 8 operations with weights (separate) and 4 (fused)",
-             static_cast<double>(operations), 0);
+             double(operations), 0);
 }
 
 std::string threads_text(std::size_t t) {
@@ -212,7 +212,7 @@ void show_ratios(const std::vector<Measured>& all, Notebook& book) {
       const Timed& timed = all[i].times[t];
       rows[i].push_back(timed.busy ? Value("busy") : Value(timed.ratio));
       if (timed.busy) continue;
-      lines.back().points.emplace_back(static_cast<double>(all[i].head_dim), timed.ratio.value);
+      lines.back().points.emplace_back(double(all[i].head_dim), timed.ratio.value);
     }
   }
   book.chart("Time of the separate layout over that of the fused one",

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
@@ -95,7 +96,7 @@ std::unique_ptr<Optimizer> optimizer_for(const Start& start, Attention& layer) {
   return start.adam ? make_adamw(1e-5)(layer) : make_sgd(0.9)(layer);
 }
 double rate_for(const Start& start, Index width) {
-  const auto features = static_cast<double>(width);
+  const auto features = double(width);
   return start.adam ? 0.03 / std::sqrt(features) : 0.004 * features;
 }
 
@@ -140,13 +141,13 @@ struct Runs {
     return values;
   }
   std::vector<double> all_after(Index step) const {
-    return all([&](const Course& c) { return c.inputs[static_cast<std::size_t>(step)]; });
+    return all([&](const Course& c) { return at(c.inputs, step); });
   }
   /// Mean over the draws in one layout.
   Interval after(std::size_t layout, Index step) const {
     std::vector<double> values;
     for (const Course& course : layouts[layout]) {
-      values.push_back(course.inputs[static_cast<std::size_t>(step)]);
+      values.push_back(at(course.inputs, step));
     }
     return mean_interval(values);
   }

@@ -27,9 +27,7 @@ constexpr int draws = 5;
 constexpr double clip_limit = 0.1;
 /// Bound after several steps. For one pass it is same_layouts; over the steps rounding errors add
 /// up, and sums grow longer with the width.
-double bound_of_steps(Index width) {
-  return 2 * same_layouts * larger(1, static_cast<double>(width) / 128);
-}
+double bound_of_steps(Index width) { return 2 * same_layouts * larger(1, double(width) / 128); }
 
 constexpr const char* quantities[] = {
     "forward: y",        "dW: W_Q, W_K, W_V, W_O", "db: b_Q, b_V, b_O",
@@ -222,7 +220,7 @@ void show_findings(const LabOptions& options, const Findings& found, double of_p
       columns, after);
   std::vector<Notebook::Series> lines{{"forward", {}}, {"dW", {}}, {"dX", {}}};
   for (const auto& [heads, differences] : found.by_heads) {
-    const auto at = static_cast<double>(heads);
+    const auto at = double(heads);
     lines[0].points.emplace_back(at, differences.at(quantities[0]));
     lines[1].points.emplace_back(at, differences.at(quantities[1]));
     lines[2].points.emplace_back(at, differences.at(quantities[3]));
@@ -261,8 +259,7 @@ void run(const LabOptions& options, Notebook& book) {
                  bound_of_steps(options.width));
   }
   book.equal("counts of heads for which the numbers of parameters are the same",
-             static_cast<double>(equal_counts ? counts.size() : 0),
-             static_cast<double>(counts.size()));
+             double(equal_counts ? counts.size() : 0), double(counts.size()));
   book.more_than("control: two layers without a transplant differ by at least", found.strangers,
                  1e-2);
   book.answer(sentence(

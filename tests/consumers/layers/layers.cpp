@@ -38,7 +38,7 @@ double train(LanguageModel& model, Adam& optimizer, Rng& rng, int steps) {
   for (int step = 0; step < steps; ++step) {
     const Ids ids = sequences(rng);
     const Tensor loss = cross_entropy(model(columns(ids, 0)), columns(ids, 1));
-    loss_now = static_cast<double>(loss.item());
+    loss_now = double(loss.item());
     optimizer.zero_grad();
     loss.backward();
     optimizer.step(0.01);
@@ -49,7 +49,7 @@ double train(LanguageModel& model, Adam& optimizer, Rng& rng, int steps) {
 double apart(const Array& a, const Array& b) {
   double worst = 0;
   for (Index e = 0; e < a.size(); ++e) {
-    worst = std::max(worst, std::abs(static_cast<double>(a[e] - b[e])));
+    worst = std::max(worst, std::abs(double(a[e] - b[e])));
   }
   return a.shape() == b.shape() ? worst : 1e30;
 }

@@ -68,7 +68,7 @@ Case draw_activate(Draw& draw) {
 std::vector<Row> activation_rows() {
   const auto one = [](Real, Real) { return Real(1); };
   const auto slope_of_sigmoid = [](Real x, Real) {
-    return static_cast<Real>(plain_sigmoid(static_cast<Long>(x)));
+    return Real(plain_sigmoid(static_cast<Long>(x)));
   };
   return {
       activation(
@@ -83,7 +83,7 @@ std::vector<Row> activation_rows() {
                        [](Real x, Real y) {
                          const auto v = static_cast<Long>(x);
                          const Long density = std::exp(-v * v / 2) * root_2_over_pi / 2;
-                         return y / x + static_cast<Real>(density);
+                         return y / x + Real(density);
                        })}),
       activation(
           "gelu_tanh", [](const Tensor& x) { return gelu_tanh(x); }, plain_gelu_tanh,
@@ -93,8 +93,7 @@ std::vector<Row> activation_rows() {
                          const auto v = static_cast<Long>(x);
                          const Long t =
                              std::tanh(root_2_over_pi * (v + Long(0.044715L) * v * v * v));
-                         return static_cast<Real>((1 + t) / 2 +
-                                                  v / 2 * (1 - t * t) * root_2_over_pi);
+                         return Real((1 + t) / 2 + v / 2 * (1 - t * t) * root_2_over_pi);
                        }),
            wrong_slope("only the factor of x", [](Real x, Real y) { return y / x; })}),
       activation(

@@ -49,7 +49,7 @@ Long over_b(Long d, Long, Long b) { return d / b; }
 /// gives (1 + 0) / 2 of the slope, the equal share that a tie must give.
 Array on_grid(const Shape& shape, Rng& rng) {
   Array result(shape);
-  for (Real& x : result.span()) x = Real(0.5) * static_cast<Real>(rng.below(9) - 4);
+  for (Real& x : result.span()) x = Real(0.5) * Real(rng.below(9) - 4);
   return result;
 }
 
@@ -150,7 +150,7 @@ Case draw_where(Draw& draw) {
       random_bytes(draw.broadcasting_to(broadcast("draw", a, b)), draw.rng, Real(0.5));
   const Array bits = [&] {
     Array result(condition.shape());
-    for (Index e = 0; e < result.size(); ++e) result[e] = static_cast<Real>(condition[e]);
+    for (Index e = 0; e < result.size(); ++e) result[e] = Real(condition[e]);
     return result;
   }();
   const auto gradients = [bits](const BackwardView& view, bool inverted, bool ignored) {

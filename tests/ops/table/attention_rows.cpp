@@ -136,7 +136,7 @@ DrawnBias draw_bias(Draw& draw, const Sizes& n) {
     case 0: {
       const Index first = draw.between(0, 3);
       return {normal({heads}, draw.rng), first, [=](Index, Index head, Index i, Index j) {
-                return DrawnBias::Term{head, static_cast<Real>(-std::abs(i + first - j))};
+                return DrawnBias::Term{head, Real(-std::abs(i + first - j))};
               }};
     }
     case 1:
@@ -178,7 +178,7 @@ Case draw_attention(Draw& draw, bool biased) {
   }
   if (options.original_heads.empty()) options.original_heads.push_back(n.original_heads - 1);
   options.original_count = n.original_heads;
-  n.heads = static_cast<Index>(options.original_heads.size());
+  n.heads = Index(options.original_heads.size());
   n.batch = draw.large() ? draw.between(2, 4) : draw.between(draw.chance(0.05) ? 0 : 1, 2);
   n.queries = draw.large() ? draw.some() : draw.between(draw.chance(0.05) ? 0 : 1, 3);
   n.keys = draw.chance(0.5) ? n.queries
@@ -275,8 +275,7 @@ Case draw_attention(Draw& draw, bool biased) {
                    return sums;
                  }};
   };
-  result.faults.push_back(
-      wrong_bias("the bias's gradient is scaled", static_cast<Real>(unbiased.scale), false));
+  result.faults.push_back(wrong_bias("the bias's gradient is scaled", Real(unbiased.scale), false));
   result.faults.push_back(wrong_bias("the bias's gradient is of the last example", 1, true));
   return result;
 }

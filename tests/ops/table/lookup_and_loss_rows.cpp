@@ -50,7 +50,7 @@ Case draw_dropout(Draw& draw) {
   const Real p = rates[static_cast<std::size_t>(draw.rng.below(5))];
   const MaskStream stream(7, draw.rng.word(), draw.rng.word());
   const auto kept = [=](Index e) {
-    return static_cast<Real>(stream.uniform(e)) >= p && p < 1 ? Real(1) / (Real(1) - p) : 0;
+    return Real(stream.uniform(e)) >= p && p < 1 ? Real(1) / (Real(1) - p) : 0;
   };
   const auto fault = [](const char* name, auto factor) {
     return Fault{name, [factor](const BackwardView& b) {
@@ -71,9 +71,8 @@ Case draw_dropout(Draw& draw) {
       [=](const Tensors& x) { return composed::dropout(x[0], p, stream); },
       {fault("the scale 1/(1 - p) is missing", [=](Index e) { return kept(e) > 0 ? Real(1) : 0; }),
        fault("the mask is ignored", [=](Index) { return p < 1 ? 1 / (1 - p) : 0; }),
-       fault("the mask is drawn again", [=](Index e) {
-         return static_cast<Real>(other.uniform(e)) >= p && p < 1 ? 1 / (1 - p) : 0;
-       })}};
+       fault("the mask is drawn again",
+             [=](Index e) { return Real(other.uniform(e)) >= p && p < 1 ? 1 / (1 - p) : 0; })}};
 }
 
 // ---------------------------------------------------------------- cross-entropy
@@ -99,11 +98,10 @@ struct CrossEntropyGradient {
         sum += std::exp(static_cast<Long>(logits[row * classes + v]));
       }
       Real dy = b.dy[options.reduction == Reduction::none ? row : 0];
-      if (options.reduction == Reduction::mean && scale) dy /= static_cast<Real>(counted);
+      if (options.reduction == Reduction::mean && scale) dy /= Real(counted);
       for (Index v = 0; v < classes; ++v) {
-        const Real p =
-            static_cast<Real>(std::exp(static_cast<Long>(logits[row * classes + v])) / sum);
-        const Real q = (v == targets[row] ? 1 - epsilon : 0) + epsilon / static_cast<Real>(classes);
+        const Real p = Real(std::exp(static_cast<Long>(logits[row * classes + v])) / sum);
+        const Real q = (v == targets[row] ? 1 - epsilon : 0) + epsilon / Real(classes);
         dx[row * classes + v] = dy * (one_hot ? p - q : p);
       }
     }
@@ -130,12 +128,12 @@ Array plain_cross_entropy(const Array& logits, const Ids& targets,
     for (Index v = 0; v < classes; ++v) smooth += loss(v) / classes;
     const auto epsilon = static_cast<Long>(options.label_smoothing);
     const Long value = (1 - epsilon) * loss(targets[row]) + epsilon * smooth;
-    losses[row] = static_cast<Real>(value);
+    losses[row] = Real(value);
     total += value;
   }
   if (options.reduction == Reduction::none) return losses;
   if (options.reduction == Reduction::mean && counted > 0) total /= counted;
-  return {Shape{}, {static_cast<Real>(total)}};
+  return {Shape{}, {Real(total)}};
 }
 
 Reduction draw_reduction(Draw& draw) {
@@ -181,7 +179,7 @@ Case draw_squared_error(Draw& draw) {
                    return result;
                  }};
   };
-  const auto count = static_cast<Real>(std::max<Index>(1, shape.size()));
+  const auto count = Real(std::max<Index>(1, shape.size()));
   return {{normal(shape, draw.rng), normal(shape, draw.rng)},
           [=](const Tensors& x) { return squared_error(x[0], x[1], reduction); },
           [=](const Arrays& x) {
@@ -191,7 +189,7 @@ Case draw_squared_error(Draw& draw) {
             Long total = 0;
             for (const Real s : squares.span()) total += static_cast<Long>(s);
             if (reduction == Reduction::mean) total /= static_cast<Long>(squares.size());
-            return Array(Shape{}, {static_cast<Real>(total)});
+            return Array(Shape{}, {Real(total)});
           },
           [=](const Tensors& x) { return composed::squared_error(x[0], x[1], reduction); },
           {fault("the factor 2 is missing", Real(0.5), Real(0.5)), fault("y's sign is lost", 1, -1),

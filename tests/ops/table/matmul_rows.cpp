@@ -95,7 +95,7 @@ Case draw_linear(Draw& draw) {
               const Array turned = plain_transpose(b.x[1]).reshaped(b.x[1].shape());
               result[0] = plain_matmul(as_matrix(b.dy), turned).reshaped(b.x[0].shape());
               if (bias) {
-                const auto rows = static_cast<Real>(std::max<Index>(1, as_matrix(b.dy).dim(0)));
+                const auto rows = Real(std::max<Index>(1, as_matrix(b.dy).dim(0)));
                 for (Real& d : (result[2] = b.right[2].clone()).span()) d /= rows;
               }
               return result;
@@ -130,11 +130,11 @@ Case draw_side_by_side(Draw& draw) {
   }
   const std::size_t first_bias = first_has_none ? 1 : 0;
   const auto call = [=](const Tensors& x, auto operation) {
-    const Tensors weights(x.begin() + 1, x.begin() + 1 + static_cast<Index>(count));
+    const Tensors weights(x.begin() + 1, x.begin() + 1 + Index(count));
     Tensors bias_list;
     if (biases) {
       bias_list.resize(first_bias);
-      bias_list.insert(bias_list.end(), x.begin() + 1 + static_cast<Index>(count), x.end());
+      bias_list.insert(bias_list.end(), x.begin() + 1 + Index(count), x.end());
     }
     return operation(x[0], weights, bias_list);
   };

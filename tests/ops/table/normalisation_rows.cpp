@@ -56,7 +56,7 @@ Array plain_softmax(const Array& x, const Bytes* allowed, bool logarithm) {
     for (Index i = 0; i < n; ++i) {
       if (!may(i)) continue;
       const Long log_y = static_cast<Long>(x[begin + i]) - largest - std::log(sum);
-      y[begin + i] = static_cast<Real>(logarithm ? log_y : std::exp(log_y));
+      y[begin + i] = Real(logarithm ? log_y : std::exp(log_y));
     }
   });
   return y;
@@ -176,8 +176,8 @@ Fault norm_fault(const char* name, Normed call, Long epsilon, bool centred, bool
                 if (projection) mean_g_hat += g(i) * hat(i) / n;
               }
               for (Index i = 0; i < n; ++i) {
-                result[0][begin + i] = static_cast<Real>((g(i) - mean_g - hat(i) * mean_g_hat) /
-                                                         (scale ? m.deviation : 1));
+                result[0][begin + i] =
+                    Real((g(i) - mean_g - hat(i) * mean_g_hat) / (scale ? m.deviation : 1));
               }
             });
             return result;
@@ -190,8 +190,8 @@ Array plain_norm(const Arrays& x, Normed call, Long epsilon, bool centred) {
     const Moments m = moments(x[0].data() + begin, n, epsilon, centred);
     for (Index i = 0; i < n; ++i) {
       const Long hat = (static_cast<Long>(x[0][begin + i]) - m.mean) / m.deviation;
-      y[begin + i] = static_cast<Real>(hat * static_cast<Long>(call.weight_at(x, i)) +
-                                       static_cast<Long>(call.bias_at(x, i)));
+      y[begin + i] = Real(hat * static_cast<Long>(call.weight_at(x, i)) +
+                          static_cast<Long>(call.bias_at(x, i)));
     }
   });
   return y;

@@ -8,7 +8,7 @@ inline namespace HEADROOM_PRECISION {
 namespace test {
 
 Shape Draw::shape(int min_rank, int max_rank) {
-  const auto rank = static_cast<int>(between(large_ ? std::max(min_rank, 1) : min_rank, max_rank));
+  const auto rank = int(between(large_ ? std::max(min_rank, 1) : min_rank, max_rank));
   // The product of the sizes is about 50,000 for every rank.
   const Index side = rank == 1 ? 50'000 : rank == 2 ? 220 : rank == 3 ? 36 : 15;
   Shape result;
@@ -19,7 +19,7 @@ Shape Draw::shape(int min_rank, int max_rank) {
 }
 
 Shape Draw::broadcasting_to(const Shape& full) {
-  const auto left_out = static_cast<int>(chance(0.3) ? rng.below(full.rank() + 1) : 0);
+  const auto left_out = int(chance(0.3) ? rng.below(full.rank() + 1) : 0);
   Shape result;
   for (int axis = left_out; axis < full.rank(); ++axis) {
     result.push_back(chance(0.3) ? 1 : full[axis]);
@@ -118,7 +118,7 @@ Array plain_matmul(const Array& a, const Array& b, Index count) {
           sum += static_cast<long double>(a[(m * rows + i) * inner + k]) *
                  static_cast<long double>(b[(m * inner + k) * columns + j]);
         }
-        y[(m * rows + i) * columns + j] = static_cast<Real>(sum);
+        y[(m * rows + i) * columns + j] = Real(sum);
       }
     }
   }

@@ -27,7 +27,7 @@ class Draw {
       : rng(large ? 2 : 1, row, static_cast<std::uint64_t>(number)), large_(large) {}
 
   bool large() const { return large_; }
-  bool chance(double probability) { return static_cast<double>(rng.uniform()) < probability; }
+  bool chance(double probability) { return double(rng.uniform()) < probability; }
   Index between(Index low, Index high) { return low + rng.below(high - low + 1); }
   /// The size of an axis: 0 in one of 14 small cases.
   Index size() { return !large_ && chance(1.0 / 14) ? 0 : some(); }
@@ -105,9 +105,8 @@ Array plain(F f, const Array& first, const More&... more) {
   ((shape = broadcast("plain", shape, more.shape())), ...);
   Array y(shape);
   for (Index e = 0; e < y.size(); ++e) {
-    y[e] = static_cast<Real>(
-        f(static_cast<long double>(first[broadcast_index(first.shape(), shape, e)]),
-          static_cast<long double>(more[broadcast_index(more.shape(), shape, e)])...));
+    y[e] = Real(f(static_cast<long double>(first[broadcast_index(first.shape(), shape, e)]),
+                  static_cast<long double>(more[broadcast_index(more.shape(), shape, e)])...));
   }
   return y;
 }

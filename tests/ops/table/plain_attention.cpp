@@ -20,7 +20,7 @@ Long get(const Array& x, Index b, Index t, Index c) { return static_cast<Long>(x
 
 void add(Array& x, Index b, Index t, Index c, Long more) {
   Real& element = x[at(x, b, t, c)];
-  element = static_cast<Real>(static_cast<Long>(element) + more);
+  element = Real(static_cast<Long>(element) + more);
 }
 
 }  // namespace
@@ -32,13 +32,13 @@ std::vector<Long> PlainAttention::weights(const Array& query, const Array& key, 
   std::vector<bool> may(keys);
   Long largest = -1e30L, sum = 0;
   for (std::size_t j = 0; j < keys; ++j) {
-    may[j] = !masked || allows(b, head, i, static_cast<Index>(j));
+    may[j] = !masked || allows(b, head, i, Index(j));
     if (!may[j]) continue;
     for (Index d = 0; d < head_dim; ++d) {
-      p[j] += get(query, b, i, head * head_dim + d) *
-              get(key, b, static_cast<Index>(j), head * head_dim + d) * scale;
+      p[j] += get(query, b, i, head * head_dim + d) * get(key, b, Index(j), head * head_dim + d) *
+              scale;
     }
-    if (bias) p[j] += bias(b, head, i, static_cast<Index>(j));
+    if (bias) p[j] += bias(b, head, i, Index(j));
     largest = std::max(largest, p[j]);
   }
   for (std::size_t j = 0; j < keys; ++j) {
@@ -60,7 +60,7 @@ Array PlainAttention::forward(const Array& query, const Array& key, const Array&
           for (Index j = 0; j < key.dim(1); ++j) {
             sum += p[static_cast<std::size_t>(j)] * get(value, b, j, c);
           }
-          y[at(y, b, i, c)] = static_cast<Real>(sum);
+          y[at(y, b, i, c)] = Real(sum);
         }
       }
     }
@@ -82,17 +82,17 @@ PlainAttention::Gradients PlainAttention::backward(const Array& query, const Arr
         Long sum = 0;
         for (std::size_t j = 0; j < p.size(); ++j) {
           for (Index c = h * value_dim; c < (h + 1) * value_dim; ++c) {
-            dp[j] += get(dy, b, i, c) * get(value, b, static_cast<Index>(j), c);
-            add(into.value, b, static_cast<Index>(j), c, p[j] * get(dy, b, i, c));
+            dp[j] += get(dy, b, i, c) * get(value, b, Index(j), c);
+            add(into.value, b, Index(j), c, p[j] * get(dy, b, i, c));
           }
           if (with_sum_term) sum += p[j] * dp[j];
         }
         for (std::size_t j = 0; j < p.size(); ++j) {
-          into.scores[score++] = static_cast<Real>(p[j] * (dp[j] - sum));
+          into.scores[score++] = Real(p[j] * (dp[j] - sum));
           const Long ds = p[j] * (dp[j] - sum) * (with_scale ? scale : 1);
           for (Index d = h * head_dim; d < (h + 1) * head_dim; ++d) {
-            add(into.query, b, i, d, ds * get(key, b, static_cast<Index>(j), d));
-            add(into.key, b, static_cast<Index>(j), d, ds * get(query, b, i, d));
+            add(into.query, b, i, d, ds * get(key, b, Index(j), d));
+            add(into.key, b, Index(j), d, ds * get(query, b, i, d));
           }
         }
       }

@@ -69,7 +69,7 @@ Array reduce(const Reduced& call, const Array& x, Long start, Combine combine) {
     sum = combine(sum, static_cast<Long>(x[e]));
   }
   Array y(call.result());
-  for (Index e = 0; e < y.size(); ++e) y[e] = static_cast<Real>(sums[static_cast<std::size_t>(e)]);
+  for (Index e = 0; e < y.size(); ++e) y[e] = Real(sums[static_cast<std::size_t>(e)]);
   return y;
 }
 
@@ -94,7 +94,7 @@ Real one(Real, Real) { return 1; }
 
 Case draw_sum(Draw& draw) {
   const Reduced call = draw_reduced(draw, true);
-  const Real share = Real(1) / static_cast<Real>(std::max<Index>(1, call.count()));
+  const Real share = Real(1) / Real(std::max<Index>(1, call.count()));
   return {{normal(call.shape, draw.rng)},
           [call](const Tensors& x) { return sum(x[0], call.axes, call.keep); },
           [call](const Arrays& x) {
@@ -108,7 +108,7 @@ Case draw_sum(Draw& draw) {
 Case draw_mean(Draw& draw) {
   const Reduced call = draw_reduced(draw, false);
   const auto count = static_cast<Long>(std::max<Index>(1, call.count()));
-  const Real all = Real(1) / static_cast<Real>(std::max<Index>(1, call.shape.size()));
+  const Real all = Real(1) / Real(std::max<Index>(1, call.shape.size()));
   return {
       {normal(call.shape, draw.rng)},
       [call](const Tensors& x) { return mean(x[0], call.axes, call.keep); },
@@ -123,7 +123,7 @@ Case draw_mean(Draw& draw) {
 template <class Reduction, class Combine>
 Case draw_extreme(Draw& draw, Reduction reduction, Long start, Combine combine) {
   const Reduced call = draw_reduced(draw, false);
-  const Real share = Real(1) / static_cast<Real>(std::max<Index>(1, call.count()));
+  const Real share = Real(1) / Real(std::max<Index>(1, call.count()));
   return {{distinct(call.shape, draw.rng)},
           [=](const Tensors& x) { return reduction(x[0], call.axes, call.keep); },
           [=](const Arrays& x) { return reduce(call, x[0], start, combine); },

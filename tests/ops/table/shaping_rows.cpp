@@ -65,7 +65,7 @@ Array permuted(const Array& x, const std::vector<int>& order) {
 }
 
 int draw_axis(Draw& draw, const Shape& shape) {
-  const auto axis = static_cast<int>(draw.rng.below(shape.rank()));
+  const auto axis = int(draw.rng.below(shape.rank()));
   return draw.chance(0.5) ? axis : axis - shape.rank();
 }
 
@@ -95,7 +95,7 @@ Case draw_permute(Draw& draw) {
   std::vector<int> order(static_cast<std::size_t>(shape.rank()));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i > 1; --i) {
-    std::swap(order[i - 1], order[static_cast<std::size_t>(draw.rng.below(static_cast<Index>(i)))]);
+    std::swap(order[i - 1], order[static_cast<std::size_t>(draw.rng.below(Index(i)))]);
   }
   return {{normal(shape, draw.rng)},
           [=](const Tensors& x) { return permute(x[0], order); },
@@ -207,7 +207,7 @@ Case draw_concat(Draw& draw) {
 
 Case draw_stack(Draw& draw) {
   const Shape shape = draw.shape(0, 2);
-  const auto axis = static_cast<int>(draw.rng.below(shape.rank() + 1));
+  const auto axis = int(draw.rng.below(shape.rank() + 1));
   const Index count = draw.between(1, 3);
   Arrays arrays;
   for (Index i = 0; i < count; ++i) arrays.push_back(normal(shape, draw.rng));
