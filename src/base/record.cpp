@@ -9,8 +9,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-Record rounded_number(double value, int digits) {
-  if (!std::isfinite(value)) return nullptr;
+double rounded_number(double value, int digits) {
   // std::stod would throw where the result is subnormal, as the gradient of an unused head may be.
   const double rounded = std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
   return std::isfinite(rounded) ? rounded : value;  // the largest numbers would round to infinity

@@ -173,8 +173,8 @@ bool DemoRuns::train_both(Index steps, const char* phase, const OnStep& on_step)
     std::vector<double> losses;
     for (const Arm* arm : both()) {
       StepReport report = arm->run->step();
-      if (!report.telemetry.is_null()) {
-        record_.telemetry.push_back(struct_of<TelemetryLine>(report.telemetry, "telemetry"));
+      if (report.telemetry) {
+        record_.telemetry.push_back(*report.telemetry);
         record_.telemetry.back().model = arm->name;
       }
       losses.push_back(report.loss);

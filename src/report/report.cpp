@@ -49,10 +49,7 @@ std::vector<MetricsLine> thinned(const std::vector<MetricsLine>& metrics,
 }
 
 void round_all(std::vector<double>& numbers) {
-  for (double& number : numbers) {
-    const Record rounded = rounded_number(number, telemetry_digits);
-    if (rounded.is_number()) number = rounded.get<double>();
-  }
+  for (double& number : numbers) number = rounded_number(number, telemetry_digits);
 }
 
 /// Every n-th line and the last, with few digits.

@@ -19,7 +19,9 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-constexpr std::array<const char*, 4> block_names = {"query", "key", "value", "output"};
+/// A head's blocks in the order of HeadReading.
+constexpr std::array blocks = {&BlockNumbers::query, &BlockNumbers::key, &BlockNumbers::value,
+                               &BlockNumbers::output};
 constexpr std::size_t output_block = 3;
 
 /// Index of a role among the four blocks; none for biases.
@@ -73,7 +75,7 @@ struct Mean {
 };
 
 /// More digits would fill the disk with noise.
-Record rounded(double value) { return rounded_number(value, 6); }
+double rounded(double value) { return rounded_number(value, 6); }
 
 }  // namespace
 
@@ -196,29 +198,21 @@ void HeadTelemetry::read_rows() {
   probe_ = nullptr;  // it ends with the backward pass
 }
 
-Record HeadTelemetry::line(Index step, const std::vector<HeadReading>& readings) {
-  const auto column = [&](auto number) {
-    Record list = Record::array();
-    for (const HeadReading& reading : readings) list.push_back(rounded(number(reading)));
-    return list;
+TelemetryLine HeadTelemetry::line(Index step, const std::vector<HeadReading>& readings) {
+  const auto block = [](BlockNumbers& numbers, const std::array<double, 4>& of_head) {
+    for (std::size_t i = 0; i < of_head.size(); ++i)
+      (numbers.*blocks[i]).push_back(rounded(of_head[i]));
   };
-  const auto columns = [&](auto numbers) {
-    Record blocks;
-    for (std::size_t i = 0; i < block_names.size(); ++i) {
-      blocks[block_names[i]] = column([&](const HeadReading& r) { return numbers(r)[i]; });
-    }
-    return blocks;
-  };
-  Record names = Record::array();
-  for (const HeadReading& reading : readings) names.push_back(reading.head.text());
-  return {{"step", step},
-          {"record", "heads"},
-          {"heads", std::move(names)},
-          {"gradient_norm", columns([](const HeadReading& r) { return r.gradient_norm; })},
-          {"gate_gradient", column([](const HeadReading& r) { return r.gate_gradient; })},
-          {"entropy", column([](const HeadReading& r) { return r.entropy; })},
-          {"confidence", column([](const HeadReading& r) { return r.confidence; })},
-          {"update_ratio", columns([](const HeadReading& r) { return r.update_ratio; })}};
+  TelemetryLine line{.step = step};
+  for (const HeadReading& reading : readings) {
+    line.heads.push_back(reading.head);
+    block(line.gradient_norm, reading.gradient_norm);
+    line.gate_gradient.push_back(rounded(reading.gate_gradient));
+    line.entropy.push_back(rounded(reading.entropy));
+    line.confidence.push_back(rounded(reading.confidence));
+    block(line.update_ratio, reading.update_ratio);
+  }
+  return line;
 }
 
 }  // namespace HEADROOM_PRECISION

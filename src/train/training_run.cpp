@@ -101,7 +101,7 @@ bool TrainingRun::run(const StopSignals* stop) {
   const auto save_checkpoint = [this](StepReport&) { save(folder_->checkpoint()); };
   loop.every(log_every, [&log](StepReport& report) { log(report); });
   loop.each([&log](StepReport& report) {
-    if (!report.telemetry.is_null()) log.write(report.telemetry);
+    if (report.telemetry) log.write(json_of(*report.telemetry));
   });
   if (settings_.save_every > 0) loop.every(settings_.save_every, save_checkpoint);
   loop.at_end(save_checkpoint);

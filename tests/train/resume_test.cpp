@@ -57,7 +57,7 @@ TEST_CASE("child: train or resume", "[.]") {
   loop.each([&](StepReport& report) { run.prune_when_due(report); });
   loop.each(std::ref(log));
   loop.each([&](StepReport& report) {
-    if (!report.telemetry.is_null()) log.write(report.telemetry);
+    if (report.telemetry) log.write(json_of(*report.telemetry));
   });
   loop.each([&](StepReport& report) { die(report.step, 1); });
   loop.every(SmallRun::save_every, [&](StepReport&) { run.checkpoint.save(folder.checkpoint()); });

@@ -111,10 +111,9 @@ TEST_CASE("gates that a part sets are in the forward pass, with telemetry beside
   CHECK(without.loss != with.loss);
   // The closed head's output weights get no gradient, as its telemetry shows, in the order of
   // heads.
-  const Record& names = with.telemetry["heads"];
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    INFO(names[i]);
-    const double norm = with.telemetry["gradient_norm"]["output"][i];
-    CHECK((norm == 0) == (names[i] == "cross 0.2"));
+  const TelemetryLine& line = with.telemetry.value();
+  for (std::size_t i = 0; i < line.heads.size(); ++i) {
+    INFO(line.heads[i].text());
+    CHECK((line.gradient_norm.output[i] == 0) == (line.heads[i].text() == "cross 0.2"));
   }
 }

@@ -159,7 +159,7 @@ void check_step(SmallRun& run, Layout layout, Optimizer& optimizer, HeadTelemetr
   optimizer.step(1e-2);
   StepReport report;
   telemetry.after_update(report);
-  const Record& line = report.telemetry;
+  const TelemetryLine& line = report.telemetry.value();
   const Arrays after = values_of(run.model);
 
   const std::vector<HeadReading>& readings = telemetry.readings();
@@ -171,7 +171,7 @@ void check_step(SmallRun& run, Layout layout, Optimizer& optimizer, HeadTelemetr
       const HeadId id = found.id(alive[static_cast<std::size_t>(place)]);
       INFO(name_of(layout) << " " << id.text());
       CHECK(reading.head == id);
-      CHECK(line["heads"][next] == id.text());
+      CHECK(line.heads.at(next) == id);
       for (std::size_t role = 0; role < 4; ++role) {
         CAPTURE(role);
         const auto own = [&](const Arrays& arrays) {
@@ -312,7 +312,7 @@ TEST_CASE("a line holds six digits, and null where there is no number") {
   reading.gate_gradient = -1.23456789e-7;
   reading.entropy = std::nan("");
   reading.update_ratio[3] = std::numeric_limits<double>::infinity();
-  const Record line = HeadTelemetry::line(30, {reading});
+  const Record line = json_of(HeadTelemetry::line(30, {reading}));
   CHECK(line["heads"] == Record{"cross 1.2"});
   CHECK(line["gate_gradient"][0] == -1.23457e-7);
   CHECK(line["entropy"][0].is_null());

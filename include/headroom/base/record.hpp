@@ -13,8 +13,8 @@ inline namespace HEADROOM_PRECISION {
 using Record = nlohmann::ordered_json;
 
 /// The number rounded to so many significant digits, for records in which more digits would be
-/// noise. null when it is not finite.
-Record rounded_number(double value, int digits);
+/// noise. Numbers that are not finite stay as they are.
+double rounded_number(double value, int digits);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -1,8 +1,8 @@
 // StepPart: takes part in every training step, beside model and optimizer.
 #pragma once
 
-#include "headroom/base/record.hpp"
 #include "headroom/nn/attention.hpp"
+#include "headroom/train/run_record.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -21,7 +21,7 @@ struct StepReport {
   /// because it had more of it, so no such step is remembered as the best.
   bool settled = true;
   Record metrics = Record::object();
-  Record telemetry = {};  // a separate line of the log, or null; see HeadTelemetry
+  std::optional<TelemetryLine> telemetry{};  // a separate line of the log; see HeadTelemetry
 };
 
 /// Something that takes part in a training step: telemetry, pruning, learned gates. The Trainer

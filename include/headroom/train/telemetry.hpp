@@ -51,12 +51,8 @@ class HeadTelemetry : public StepPart {
   /// Of the last step that was measured, in the order of live_heads().
   const std::vector<HeadReading>& readings() const { return readings_; }
 
-  /// {"step", "record": "heads", "heads": ["encoder 0.0", ...], "gradient_norm": {"query": [...],
-  /// "key", "value", "output"}, "gate_gradient": [...], "entropy": [...], "confidence": [...],
-  /// "update_ratio": {"query": [...], "key", "value", "output"}}: each list has a number for every
-  /// head, in the order of "heads". Numbers have six significant digits; those that are not finite
-  /// become null.
-  static Record line(Index step, const std::vector<HeadReading>& readings);
+  /// The readings with six significant digits, as a line of metrics.jsonl.
+  static TelemetryLine line(Index step, const std::vector<HeadReading>& readings);
 
  private:
   /// A block of a head: part of a parameter.
