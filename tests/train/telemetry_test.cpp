@@ -159,7 +159,7 @@ void check_step(SmallRun& run, Layout layout, Optimizer& optimizer, HeadTelemetr
   optimizer.step(1e-2);
   StepReport report;
   telemetry.after_update(report);
-  const TelemetryLine& line = report.telemetry.value();
+  const TelemetryLine line = report.telemetry.value_or(TelemetryLine{});  // none without heads
   const Arrays after = values_of(run.model);
 
   const std::vector<HeadReading>& readings = telemetry.readings();
@@ -193,6 +193,7 @@ void check_step(SmallRun& run, Layout layout, Optimizer& optimizer, HeadTelemetr
     }
   }
   CHECK(next == readings.size());
+  CHECK(report.telemetry.has_value() == !readings.empty());
 }
 
 std::vector<std::unique_ptr<Optimizer>> optimizers_of(Module& model) {
