@@ -72,7 +72,7 @@ TEST_CASE("clipping reports norms and shares that finite differences give") {
   CHECK(in_words(norms[1][2]) == mean_interval(of_tensors).text());
   CHECK(in_words(norms[2][2]) == mean_interval(of_projections).text());
   CHECK(in_words(norms[3][2]) == mean_interval(of_heads).text());
-  const Record& shares = block_with(record, "loud head")["rows"];
+  const Record& shares = block_with(record, "other heads: W_O")["rows"];
   CHECK(shares[0][0] == "global");
   CHECK(in_words(shares[0][1]) == mean_interval(kept).text());
   CHECK(in_words(shares[0][2]) == mean_interval(kept).text());

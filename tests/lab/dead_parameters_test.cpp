@@ -40,7 +40,7 @@ TEST_CASE("dead-parameters reports the gradients of the biases that finite diffe
   }
 }
 
-TEST_CASE("dead-parameters reports what b_V adds in rows without keys") {
+TEST_CASE("dead-parameters reports the difference that folding b_V makes in rows without keys") {
   const Index width = 8, heads = 2, batch = 4, tokens = 8;
   const std::uint64_t seed = 5;
   const Record record = run("dead-parameters", width, heads, seed);
@@ -79,7 +79,7 @@ TEST_CASE("dead-parameters reports what b_V adds in rows without keys") {
   CHECK(in_words(rows[3][2]) == mean_interval(differences).text());
 }
 
-TEST_CASE("dead-parameters: Adam's first step is its rate, for noise as for a gradient") {
+TEST_CASE("dead-parameters: Adam's first step is its learning rate, for noise as for a gradient") {
   const Record record = run("dead-parameters", 16, 2, 1);
   const Record& lines = block_with(record, "b_Q, Adam")["series"];
   const auto first = [&](std::size_t line) { return lines[line]["points"][0][1].get<double>(); };

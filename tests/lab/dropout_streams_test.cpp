@@ -63,7 +63,7 @@ TEST_CASE("dropout-streams emulates what a sequence without addresses does") {
     mean += double(differ) / double(moved) / 20;
   }
   CHECK(std::abs(lab_test::measured(record, "the other layout, p = 0.5") - mean) < 1e-12);
-  const Record& rows = lab_test::block_with(record, "share that moves")["rows"];
+  const Record& rows = lab_test::block_with(record, "share with another index")["rows"];
   REQUIRE(rows.size() == 9);
   CHECK(rows[0][2] == 1 - 2.0 / (batch * heads));  // the first and the last block keep their index
   CHECK(rows[0][4] == 2 * 0.1 * 0.9);

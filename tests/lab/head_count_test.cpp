@@ -60,7 +60,7 @@ TEST_CASE("head-count finds what the text says of all-ones weights, at its own s
   if (sanitized) return;  // the other sizes run
   const Record record = run("head-count", 0, 0);
   for (const std::string& failed : failed_claims_of(record)) FAIL_CHECK(failed);
-  CHECK(measured(record, "every query must pick one key, and outputs differ") == 0);
+  CHECK(measured(record, "every query must select one key, and outputs differ") == 0);
   const Record& equal = block_with(record, "uniform: equal")["rows"];
   for (const Record& row : equal) {
     CHECK(row[1].get<Index>() >= 32);  // of 40 draws

@@ -41,5 +41,5 @@ TEST_CASE("head-slices reports the norms that plain loops give") {
     const double reported = rows[static_cast<std::size_t>(h)][3];
     CHECK(std::abs(reported / std::sqrt(squares) - 1) < (is_double ? 1e-12 : 1e-5));
   }
-  CHECK(measured(record, "parameters that went with a pruned head") == 4 * d * width + 3 * d);
+  CHECK(measured(record, "parameters removed per pruned head") == 4 * d * width + 3 * d);
 }

@@ -18,7 +18,7 @@ TEST_CASE("init reports variance, logits and largest weights as plain loops find
   const std::uint64_t draws = 5, seed = 2;
   const Record record = run("init", width, heads, seed);
   const Record& deviations = block_with(record, "per head, 2H / (H + 1)")["series"];
-  const Record& maxima = block_with(record, "even attention, 1 / T")["series"];
+  const Record& maxima = block_with(record, "uniform attention, 1 / T")["series"];
   const char* names[] = {"packed", "per matrix", "per head"};
   const FanPolicy policies[] = {FanPolicy::packed, FanPolicy::per_matrix, FanPolicy::per_head};
   for (std::size_t p = 0; p < 3; ++p) {

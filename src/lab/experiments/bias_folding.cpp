@@ -1,4 +1,4 @@
-// The value bias as part of the output bias.
+// Folds the value bias into the output bias.
 #include "lab/experiments/bias_folding.hpp"
 
 #include <cmath>
@@ -23,10 +23,10 @@ constexpr FoldingCase all_cases[] = {
     {"every key allowed", "1", Kind::plain, true, ""},
     {"causal mask", "1", Kind::causal, true, ""},
     {"padding, at least one key", "1", Kind::lengths, true, ""},
-    {"padding, one example without keys", "1, in empty rows 0", Kind::empty_rows, false,
+    {"padding, one example without keys", "1, and 0 in empty rows", Kind::empty_rows, false,
      "in rows with keys"},
     {"gates between 0.25 and 0.75", "the gate", Kind::gates, false, "with g_h in the sum"},
-    {"dropout 0.3 on the attention", "1 on average only", Kind::dropout, false, ""}};
+    {"dropout 0.3 on the attention", "1 on average", Kind::dropout, false, ""}};
 
 AttentionMask mask_of(Kind kind) {
   if (kind == Kind::causal) return AttentionMask::causal();

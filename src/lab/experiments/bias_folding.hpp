@@ -1,4 +1,4 @@
-// The value bias folded into the output bias: where this is exact, and where not. Private.
+// Folding the value bias into the output bias: the cases in which it is exact. Private.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@ inline namespace HEADROOM_PRECISION {
 /// The output bias of a layer of any layout.
 Tensor output_bias(Attention& layer);
 
-/// sum_h g_h W_O^h b_V^h, [C]: what the value biases add to every output where rows of attention
-/// sum to one. Without gates g_h = 1.
+/// sum_h g_h W_O^h b_V^h, [C]: the contribution of the value biases to every output whose rows of
+/// attention sum to one. Without gates g_h = 1.
 Array folded_bias(Attention& layer, const Array& gates = {});
 
 /// One way to run a layer.

@@ -188,17 +188,16 @@ void layouts_table(const LabOptions& options, Notebook& book) {
         {clip.name, seen.mean(norm(0)), seen.mean(norm(1)), seen.largest(&Agreement::apart)});
   }
   book.table(
-      sentence("A norm per tensor clips the layouts apart, by {:.2g} or more in every draw, the "
-               "other norms by {:.1g} at most",
+      sentence("Clipped gradients of the two layouts: relative difference at least {:.2g} with a "
+               "norm per tensor, at most {:.1g} with the other norms",
                differing, agreeing),
-      sentence("The same heads with the same gradients in both layouts. Norm: the "
-               "largest that was found, before clipping at half of the largest norm of a "
-               "head's block; mean of {} draws with 95 % intervals. Apart: max "
-               "|difference| / max |value| of the gradients afterwards, largest draw.",
+      sentence("The same heads with the same gradients in both layouts. Norm: the maximum over "
+               "the blocks before clipping; the limit is half of the maximum norm of a head's "
+               "block; mean of {} draws with 95 % intervals. Difference: max |difference| / max "
+               "|value| of the clipped gradients, maximum over the draws.",
                draws),
-      {"norm", "separate: norm", "fused: norm", "apart"}, rows);
-  book.at_most("every way to clip: largest norm afterwards over the limit, away from 1", off_limit,
-               1e-3);
+      {"norm", "separate: norm", "fused: norm", "difference"}, rows);
+  book.at_most("every clipping method: |maximum norm after clipping / limit - 1|", off_limit, 1e-3);
   book.at_most("global, per projection, per head: norms of the two layouts, relative difference",
                norms, same_gradients);
   book.at_most("global, per projection, per head: clipped gradients of the two layouts", agreeing,
@@ -207,11 +206,11 @@ void layouts_table(const LabOptions& options, Notebook& book) {
                  1e-3);
 }
 
-/// Upper bound of the share that the other heads keep beside a loud one: sqrt(h) / loudness for
+/// Upper bound of the share that the other heads keep when head 0 is loud: sqrt(h) / loudness for
 /// heads with gradients of equal size, times 3, because head 0's may be a third of the others'.
 double most_kept(Index heads) { return 3 * std::sqrt(double(heads)) / loudness; }
 
-/// Returns the largest share that quiet heads keep under the global norm.
+/// Returns the largest share that the other heads keep under the global norm.
 double kept_table(const LabOptions& options, Notebook& book) {
   Notebook::Rows rows;
   double global_share = 0, untouched = 1, untouched_inputs = 1, fused_share = 0, turned = 0;
@@ -233,23 +232,22 @@ double kept_table(const LabOptions& options, Notebook& book) {
     rows.push_back({way.name, seen.mean(&Kept::quiet_inputs), seen.mean(&Kept::quiet_output),
                     seen.mean(&Kept::loud), seen.mean(&Kept::cosine)});
   }
-  book.table(sentence("One loud head leaves the others at most {:.2g} of their gradients under a "
-                      "global norm",
+  book.table(sentence("A global norm leaves the other heads at most {:.2g} of their gradients",
                       global_share),
-             sentence("Head 0's gradient is multiplied by {:.0f}; the limit is the largest norm "
-                      "before that. Shares of the norms that are left; cosine of the whole "
-                      "gradient with what it was; mean of {} draws with 95 % intervals.",
+             sentence("Head 0's gradient is multiplied by {:.0f}; the limit is the maximum norm "
+                      "before that. Shares of the norms that remain after clipping; cosine between "
+                      "the gradients before and after; mean of {} draws with 95 % intervals.",
                       loudness, draws),
-             {"norm", "quiet heads: Q, K, V", "quiet heads: W_O", "loud head", "cosine"}, rows);
-  book.at_most("global: quiet heads' share against 1.001 |g| / |g with the loud head|, relative",
+             {"norm", "other heads: Q, K, V", "other heads: W_O", "head 0", "cosine"}, rows);
+  book.at_most("global: other heads' share against 1.001 |g| / |g with head 0 scaled|, relative",
                from_norms, same_gradients);
-  book.at_most("global: largest share that quiet heads keep", global_share,
+  book.at_most("global: largest share that the other heads keep", global_share,
                most_kept(options.heads));
-  book.at_most("global: cosine of the gradient with what it was, away from 1", turned, same_values);
-  book.equal("per head: smallest share that quiet heads keep", untouched, 1);
-  book.equal("per tensor, separate: smallest share that quiet heads keep of Q, K, V",
+  book.at_most("global: |cosine between the gradients before and after - 1|", turned, same_values);
+  book.equal("per head: smallest share that the other heads keep", untouched, 1);
+  book.equal("per tensor, separate: smallest share that the other heads keep of Q, K, V",
              untouched_inputs, 1);
-  book.at_most("per tensor, fused: largest share that quiet heads keep of Q, K, V", fused_share,
+  book.at_most("per tensor, fused: largest share that the other heads keep of Q, K, V", fused_share,
                most_kept(options.heads));
   return global_share;
 }
@@ -278,21 +276,21 @@ void updates_table(const LabOptions& options, Notebook& book) {
     }
     rows.push_back(row);
   }
-  book.table(sentence("Under a global norm the quiet heads' updates shrink to {:.2g} with SGD, "
-                      "to {:.2g} with Adam",
+  book.table(sentence("A global norm scales the other heads' updates by {:.2g} with SGD and by "
+                      "{:.2g} with Adam",
                       sgd_global, adam_global),
-             sentence("Ten ordinary steps, then one in which head 0 is {:.0f} times as loud: "
-                      "the size of a head's last update over that without the outburst. Mean of "
-                      "{} draws with 95 % intervals; quiet: mean over the other heads. Adam "
-                      "goes on with what it remembers of the quiet heads.",
+             sentence("Ten ordinary steps, then one in which head 0's gradient is multiplied by "
+                      "{:.0f}: the norm of a head's last update divided by the norm without that "
+                      "factor. Mean of {} draws with 95 % intervals, and over the other heads. "
+                      "Adam's moments still contain the earlier gradients of these heads.",
                       loudness, draws),
-             {"norm", "SGD: loud head", "SGD: quiet heads", "Adam: loud head", "Adam: quiet heads"},
+             {"norm", "SGD: head 0", "SGD: other heads", "Adam: head 0", "Adam: other heads"},
              rows);
-  book.equal("no clipping, per head: draws in which a quiet head's update changes by a bit",
+  book.equal("no clipping, per head: draws in which another head's update changes by a bit",
              double(touched), 0);
-  book.at_most("global, SGD: mean size of the quiet heads' updates, of that without the outburst",
+  book.at_most("global, SGD: mean norm of the other heads' updates over that without the factor",
                sgd_global, most_kept(options.heads));
-  book.more_than("global: the same with Adam over that with SGD", adam_global / sgd_global, 1);
+  book.more_than("global: this ratio with Adam over that with SGD", adam_global / sgd_global, 1);
 }
 
 void run(const LabOptions& options, Notebook& book) {
@@ -300,11 +298,12 @@ void run(const LabOptions& options, Notebook& book) {
   const double share = kept_table(options, book);
   updates_table(options, book);
   book.answer(sentence(
-      "A global norm, the usual one, is the same number in both layouts and shortens everything by "
-      "one factor: it keeps the direction, but one head that is {:.0f} times as loud leaves the "
-      "others at most {:.2g} of their gradients. A norm per tensor depends on the layout (fused "
-      "heads share one in_proj_weight, separate heads only the output Linear); norms per "
-      "projection or per head clip both layouts alike, and per head no other head loses a bit.",
+      "The global norm, the usual choice, is equal in both layouts and scales all gradients by one "
+      "factor. It keeps the direction, but a head with a gradient {:.0f} times larger leaves the "
+      "others at most {:.2g} of their gradients. A norm per tensor depends on the layout: fused "
+      "heads share one in_proj_weight, separate heads share only the output Linear. Norms per "
+      "projection or per head clip both layouts alike, and a norm per head leaves the other heads' "
+      "gradients unchanged.",
       loudness, share));
 }
 
@@ -313,17 +312,17 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment clipping_experiment() {
   return {.name = "clipping",
-          .title = "Does clipping treat both layouts, and all heads, alike?",
+          .title = "Does clipping act the same on both layouts and on all heads?",
           .question =
-              "Gradients are clipped by their norm: of all together, or of each tensor. The same "
-              "heads stand in one tensor or in many; is the clipped gradient still the same? And "
-              "if one head's gradient is far larger than the others', who pays for it?",
+              "Gradients are clipped by a norm: the global one, or one per tensor. The same heads "
+              "can be stored in one tensor or in many. Is the clipped gradient still the same? And "
+              "if one head's gradient is far larger than the others', which gradients shrink?",
           .computed =
               "The same heads in both layouts get the gradients of the same task, without biases. "
               "They are clipped by the global norm, per tensor, per projection and per head. Then "
-              "the gradient of head 0 is multiplied by 100, and what is left of the others' "
-              "gradients and updates (SGD and Adam) is measured.",
-          .formulas = {"g *= min(1, limit / (|g| + 1e-6)), with |g| over all, or over each block",
+              "the gradient of head 0 is multiplied by 100, and the remaining share of the other "
+              "heads' gradients and updates (SGD and Adam) is measured.",
+          .formulas = {"g *= min(1, limit / (|g| + 1e-6)), |g| of all gradients or of each block",
                        "global: |g|^2 = sum over heads and roles of |g_h|^2, in any layout"},
           .defaults = {.width = 64, .heads = 8},
           .limits = {.least_heads = 2, .most_heads = 16, .most_width = 256},

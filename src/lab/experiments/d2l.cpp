@@ -155,12 +155,12 @@ void compare_with_book(const FusedHeads& layer, Rng& rng, RowChecks& row_checks,
     rows.push_back(
         {one.name, one.lengths.shape().text(), here.weights.shape().text(), of_weights, of_output});
   }
-  book.table("valid_lens in all its forms, the layer here against the book's code",
-             "The book repeats valid_lens for every head, [batch] or [batch, queries]; the layer "
-             "here takes both as a mask. Random inputs, max |difference| / max |value|.",
+  book.table("Difference between the layer and the book's code by shape of valid_lens",
+             "The book repeats valid_lens, [batch] or [batch, queries], for every head; this layer "
+             "takes both as a mask. Random inputs, max |difference| / max |value|.",
              {"valid_lens", "shape", "shape of the weights", "weights", "output"}, rows);
-  book.at_most("output against the book's own code, relative difference", output, same_values);
-  book.at_most("weights against the book's own code, relative difference", weights, same_values);
+  book.at_most("output against the book's code, relative difference", output, same_values);
+  book.at_most("weights against the book's code, relative difference", weights, same_values);
 }
 
 /// The shapes that the exercise prints.
@@ -169,7 +169,7 @@ void show_shapes(const LabOptions& options, const Tensor& x, const Tensor& y, co
   const auto shape = [](const Tensor& t) { return t.shape().text(); };
   book.shapes(
       sentence("The output is {}, the weights are {}", shape(out.output), shape(out.weights)),
-      "The shapes that the exercise prints, of the layer here.",
+      "The shapes that the exercise prints, computed by this layer.",
       {{"queries X", shape(x), "batch, queries, num_hiddens"},
        {"keys and values Y", shape(y), "batch, key-value pairs, num_hiddens"},
        {"valid_lens", "[1]", fmt::format("the first {} keys of the example", valid)},
@@ -193,9 +193,9 @@ void show_maps(const LabOptions& options, const Attended& uniform, const Attende
   for (Index h = 0; h < std::min<Index>(options.heads, 8); ++h) {
     maps.push_back({fmt::format("head {}", h), map_of(random.weights, h)});
   }
-  book.maps(sentence("The keys after the first {} get nothing", valid),
-            "The exercise feeds ones, so its weights are equal in all heads and its heat maps show "
-            "the mask alone. With random inputs every head has a map of its own.",
+  book.maps(sentence("Attention weights of the heads with valid_lens = {}", valid),
+            "The exercise's inputs are ones, so its weights are equal in all heads and its heat "
+            "maps show only the mask. With random inputs every head has a different map.",
             query_names, key_names, maps);
 
   const Array output = random.output.value().reshaped({queries, options.width});
@@ -206,11 +206,12 @@ void show_maps(const LabOptions& options, const Attended& uniform, const Attende
   }
   const Index features = std::min<Index>(options.width, 16);
   for (Index c = 0; c < features; ++c) feature_names.push_back(fmt::format("f{}", c));
-  book.maps("The output has features, not keys, on its axis",
-            sentence("|output| as a share of its largest number, {:,}; the exercise labels this "
-                     "axis \"Key positions\", but it is num_hiddens.",
-                     top),
-            query_names, feature_names, {{"output", part_of(positive, 1, 0, features)}});
+  book.maps(
+      "|output| by query and feature",
+      sentence("|output| divided by its maximum, {:,}. The exercise labels the features' axis "
+               "\"Key positions\", but it is num_hiddens.",
+               top),
+      query_names, feature_names, {{"output", part_of(positive, 1, 0, features)}});
 }
 
 void measure_heads(const LabOptions& options, const Attended& random, Notebook& book) {
@@ -223,12 +224,12 @@ void measure_heads(const LabOptions& options, const Attended& random, Notebook& 
     l1_spread = larger(l1_spread, std::abs(m.l1 - queries));
   }
   book.table(
-      "The L1 norm of a head's weights says nothing: it is the number of queries",
-      "Measures of a head that the solutions propose: norms, entropy (in nats) and variance of its "
+      "Measures of each head's weights and output",
+      "The solutions propose these measures: norms, entropy (in nats) and variance of a head's "
       "weights, and the variance of its output over the queries. Rows of weights sum to one, so "
-      "their L1 norm is the same for every head. headroom train --task "
-      "reverse --prune 4 ranks the heads of a trained model by E |dL/dgate|, shows the "
-      "ranking on the page of its run and removes the four that come last.",
+      "their L1 norm is the number of queries for every head. headroom train --task reverse "
+      "--prune 4 ranks the heads of a trained model by E |dL/dgate|, shows the ranking on the page "
+      "of its run and removes the last four.",
       {"", "L1", "L2", "entropy", "variance", "output variance"}, rows);
   book.at_most("largest |L1 norm of a head's weights - number of queries|", l1_spread,
                queries * same_values);
@@ -264,9 +265,10 @@ void run(const LabOptions& options, Notebook& book) {
   book.at_most("all ones: largest |weight - 1/3| of an allowed key", from_third, same_values);
   book.at_most("largest |sum of a row of weights - 1|", row_checks.off_one, same_values);
   book.answer(sentence(
-      "The layer gives the book's numbers and shapes, {} and {}, and keys beyond valid_lens get "
-      "exactly nothing. The heat maps of the exercise look alike only because its inputs are all "
-      "ones; of the measures proposed for a head, the L1 norm of its weights is a constant.",
+      "The heads attend to the first valid_lens keys only: all other weights are exactly 0. The "
+      "layer computes the values and shapes of the book's code, {} and {}. The heat maps of the "
+      "exercise are equal because its inputs are all ones. Of the proposed measures of a head, the "
+      "L1 norm of its weights is a constant.",
       random.output.shape().text(), random.weights.shape().text()));
 }
 
@@ -277,16 +279,16 @@ Experiment d2l_experiment() {
   return {
       .name = "d2l",
       .asked_in = "solutions to the exercises of Dive into Deep Learning, section 11.5",
-      .title = "What do the heads of d2l's exercise look at?",
+      .title = "Which keys do the heads of d2l's exercise attend to?",
       .question =
           "Visualize the attention weights of multiple heads in the experiment with 10 hidden "
           "units, 5 heads, 4 queries, 6 key-value pairs and valid_lens of 3. And how can one "
           "measure the importance of a head?",
       .computed =
-          "The layer of the exercise without biases and without dropout, first on ones as in "
-          "the exercise, then on random inputs; beside it the book's code line by line, which "
-          "sets masked scores to -1e6 instead of skipping them, with valid_lens for each example "
-          "and for each query. Then the measures of a head that the solutions list.",
+          "The layer of the exercise without biases and dropout runs on ones, as in the exercise, "
+          "and on random inputs. It is compared with the book's code, which sets masked scores to "
+          "-1e6 instead of skipping them, with valid_lens for each example and for each query. "
+          "Then the measures of a head that the solutions list are computed.",
       .formulas = {"weights_h = softmax over the first valid_lens keys of Q_h K_h^T / sqrt(D)",
                    "L1 = sum of weights = number of queries",
                    "entropy = -mean over queries of sum_j w_j log w_j",

@@ -178,11 +178,9 @@ void gradient_table(const Measured& all, Notebook& book) {
     rows.push_back({name_of(both_layouts[layout]), mean_interval(query), mean_interval(key),
                     mean_interval(value)});
   }
-  book.table(sentence("The gradient of the key bias is rounding, at most {:.1g} of the query "
-                      "bias's",
-                      share),
-             sentence("The largest number of each gradient over all heads; mean of {} draws "
-                      "with 95 % intervals.",
+  book.table(sentence("The gradient of the key bias is at most {:.1g} of the query bias's", share),
+             sentence("Maximum of each gradient's elements over all heads; mean of {} draws with "
+                      "95 % intervals.",
                       draws),
              {"layout", "dL/db_Q", "dL/db_K", "dL/db_V"}, rows);
   book.at_most("largest dL/db_K over largest dL/db_Q", share, by_precision(1e-11, 2e-5));
@@ -206,14 +204,13 @@ void walks_chart(const Measured& all, Notebook& book) {
   line("b_Q, SGD", sgd, &Walk::query);
   line("b_Q, Adam", adam, &Walk::query);
   const double of_query = all.mean(fused, adam, &Walk::query, steps).value;
-  book.chart(sentence("After {} steps of Adam with its usual epsilon b_K is {:.1g} of b_Q, "
-                      "without an epsilon {:.2g}",
+  book.chart(sentence("After {} steps of Adam, b_K is {:.1g} of b_Q with the usual epsilon and "
+                      "{:.2g} with epsilon 1e-30",
                       steps, all.mean(fused, adam, &Walk::key, steps).value / of_query,
                       all.mean(fused, bare_adam, &Walk::key, steps).value / of_query),
              sentence("Root mean square of a bias that starts at 0, mean of {} draws, fused "
-                      "heads; Adam's rate is {}. Adam divides a gradient by its own size, so "
-                      "noise moves b_K by the rate in every step, as far as the noise is larger "
-                      "than epsilon.",
+                      "heads; Adam's learning rate is {}. Adam normalises gradients, so rounding "
+                      "noise larger than epsilon changes b_K by the learning rate in every step.",
                       draws, adam_rate),
              "step", "root mean square", true, lines);
 }
@@ -232,10 +229,10 @@ void walks_table(const Measured& all, Notebook& book) {
     }
   }
   book.table(
-      sentence("Wherever b_K went, the output is the same to {:.1g}", most_effect),
-      sentence("Root mean square of b_K over {} draws with 95 % intervals; the last column says "
-               "by how much the output of the trained layer changes, relative to its largest "
-               "number, when b_K is set to zero.",
+      sentence("Setting the trained b_K to zero changes the output by at most {:.1g}", most_effect),
+      sentence("Root mean square of b_K over {} draws with 95 % intervals. Last column: change of "
+               "the trained layer's output when b_K is set to zero, max |difference| / max "
+               "|output|.",
                draws),
       {"optimizer", "layout", "b_K after 1 step", fmt::format("after {}", steps),
        "output without b_K"},
@@ -243,11 +240,12 @@ void walks_table(const Measured& all, Notebook& book) {
   book.at_most(fmt::format("SGD: b_K over b_Q after {} steps, largest", steps),
                largest(all.all(sgd, [](const Walk& w) { return w.key.back() / w.query.back(); })),
                by_precision(1e-11, 2e-5));
-  book.at_least("Adam, epsilon 1e-30: b_K after 1 step over the rate, smallest",
+  book.at_least("Adam, epsilon 1e-30: b_K after 1 step over the learning rate, smallest",
                 smallest(all.all(bare_adam, [](const Walk& w) { return w.key[1]; })) / adam_rate,
                 0.1);
   book.at_least(
-      fmt::format("Adam, epsilon 1e-30: b_K after {} steps over the rate, smallest", steps),
+      fmt::format("Adam, epsilon 1e-30: b_K after {} steps over the learning rate, smallest",
+                  steps),
       smallest(all.all(bare_adam, [](const Walk& w) { return w.key.back(); })) / adam_rate, 1);
   book.at_most("output of the trained layers without b_K, relative difference", most_effect,
                same_gradients);
@@ -271,15 +269,16 @@ void foldings(const LabOptions& options, Notebook& book) {
     rows.push_back({which.name, which.row_sums, seen.mean(&Folding::difference), which.repair,
                     *which.repair != 0 ? Value(after_repair) : Value()});
   }
-  book.table(sentence("b_V is a part of b_O, but not in {} of {} cases", inexact, rows.size()),
-             sentence("A layer against its twin with b_V = 0 and b_O' = b_O + sum_h W_O^h "
-                      "b_V^h: max |difference| / max |output|, mean of {} draws with 95 % "
-                      "intervals; and where the same is exact after all.",
+  book.table(sentence("b_V can be folded into b_O, except in {} of {} cases", inexact, rows.size()),
+             sentence("Difference of a layer from its copy with b_V = 0 and b_O' = b_O + sum_h "
+                      "W_O^h b_V^h: max |difference| / max |output|, mean of {} draws with 95 % "
+                      "intervals. The last two columns: the restriction or change that makes both "
+                      "equal, and the largest difference with it.",
                       draws),
-             {"case", "rows of attention sum to", "difference", "exact again", "then"}, rows);
-  book.at_most("b_V as part of b_O where rows sum to one", exact, same_values);
+             {"case", "rows of attention sum to", "difference", "equal", "difference then"}, rows);
+  book.at_most("b_V folded into b_O where rows sum to one, difference", exact, same_values);
   book.more_than("empty rows, gates, dropout: smallest difference", least_inexact, 1e-3);
-  book.at_most("difference after the repair (only rows with keys; gates in the sum)", repaired,
+  book.at_most("difference in rows with keys only, and with gates in the sum", repaired,
                same_values);
   book.at_most("empty rows: the difference against sum_h W_O^h b_V^h", of_empty_rows, same_values);
 }
@@ -295,13 +294,11 @@ void run(const LabOptions& options, Notebook& book) {
   const double usual = all.mean(fused, adam, &Walk::key, steps).value / adam_rate,
                bare = all.mean(fused, bare_adam, &Walk::key, steps).value / adam_rate;
   book.answer(sentence(
-      "Of {:,} parameters the {} of b_K do nothing, since softmax takes out what all keys share; "
-      "the "
-      "{} of b_V only repeat what b_O can say, as long as rows of attention sum to one. The "
-      "gradient of b_K is rounding, and b_K must be left out when weights of two runs are "
-      "compared: after {} steps SGD leaves it where it was, while Adam has moved it by {:.2g} "
-      "rates with its usual epsilon and by {:.2g} rates without one, and the output does not "
-      "notice.",
+      "Of {:,} parameters, the {} of b_K have no effect, because softmax cancels a term that all "
+      "keys share. The {} of b_V can be folded into b_O as long as rows of attention sum to one. "
+      "The gradient of b_K is rounding noise, so b_K must be left out when the weights of two runs "
+      "are compared: after {} steps SGD has hardly changed it, but Adam has changed it by {:.2g} "
+      "learning rates with its usual epsilon and by {:.2g} with 1e-30. The output stays the same.",
       parameters, c, c, steps, usual, bare));
 }
 
@@ -311,15 +308,15 @@ void run(const LabOptions& options, Notebook& book) {
 Experiment dead_parameters_experiment() {
   return {
       .name = "dead-parameters",
-      .title = "Which parameters of attention do nothing?",
+      .title = "Which parameters of attention have no effect?",
       .question =
-          "Has every bias of attention an effect? The key bias moves all scores of a query by "
-          "the same number, and softmax does not notice; the value bias goes through weights "
-          "that sum to one. What gradients do they get, and what do optimizers make of them?",
+          "Does every bias of attention have an effect? The key bias changes all scores of a query "
+          "by the same number, and softmax is invariant to that; the value bias is multiplied by "
+          "weights that sum to one. Which gradients and updates do these biases get?",
       .computed =
-          "Gradients of the three input biases, in both layouts; then layers that learn to "
-          "imitate another layer with SGD and with Adam, while the root mean square of b_K is "
-          "followed; then layers whose b_V is moved into b_O, with masks, gates and dropout.",
+          "The gradients of the three input biases are measured in both layouts. Then layers "
+          "learn to imitate another layer with SGD and with Adam, and the root mean square of b_K "
+          "is recorded. Then b_V is folded into b_O in layers with masks, gates and dropout.",
       .formulas = {"q (k + b_K) = q k + q b_K: the same for every key, so P and y do not change",
                    "dL/db_K = sum over queries of q (sum over keys of dS) = 0: rows of dS sum "
                    "to 0",

@@ -1,4 +1,4 @@
-// dropout-streams: masks computed from addresses compared with masks from one sequential generator.
+// dropout-streams: masks computed from addresses, and masks from one sequential generator.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -247,24 +247,26 @@ void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
       rows.push_back(
           {comparison.name, p, double(last.moved) / double(last.elements), mean, wanted});
       const double allowed = allowance(p, draws * last.moved);
-      book.within(fmt::format("sequence, {}, p = {}: share of moved elements that differ",
-                              comparison.name, p),
-                  mean.value, wanted - allowed, wanted + allowed);
+      book.within(
+          fmt::format("sequence, {}, p = {}: share that differs of elements with another index",
+                      comparison.name, p),
+          mean.value, wanted - allowed, wanted + allowed);
     }
   }
   lines.insert(lines.begin(), expected);
-  book.chart(sentence("From one sequence, {:.2f} of the elements that move differ at p = 0.5",
+  book.chart(sentence("With one sequence, {:.2f} of the elements with another index differ at p = "
+                      "0.5",
                       lines[1].points[4].second),
-             sentence("Share of the moved elements that differ, mean of {} draws, over the rate "
-                      "of dropout.",
+             sentence("Share of the elements with another index whose value differs, by dropout "
+                      "probability; mean of {} draws.",
                       draws),
              "p", "share that differs", false, lines);
-  book.table("Who moves, and how many of them change",
-             sentence("Elements of the heads that stay. An element's place in the sequence "
-                      "moves with the order of drawing and with the heads before it. Means of "
-                      "{} draws with 95 % intervals.",
+  book.table("Mask elements from one sequence after a change of layout or heads",
+             sentence("Elements of the remaining heads. An element's index in the sequence depends "
+                      "on the order of drawing and on the heads before it. Means of {} draws with "
+                      "95 % intervals.",
                       draws),
-             {"what changed", "p", "share that moves", "of these differ", "2 p (1 - p)"}, rows);
+             {"change", "p", "share with another index", "of these differ", "2 p (1 - p)"}, rows);
 }
 
 // ---------------------------------------------------------------- all of it
@@ -292,10 +294,10 @@ void show_masks(const LabOptions& options, const Sizes& s, const Addressed& own,
   const Index head = s.heads - 1;
   const std::vector<double> sequence = sequence_of(options, s, 0);
   book.maps(
-      sentence("The mask of head {} when the layout changes, and when head {} goes", head,
+      sentence("The mask of head {} in both layouts, and after head {} is removed", head,
                removed_head),
-      sentence("Filled: the weight is kept; p = {}, first example. With addresses it is the "
-               "same mask each time; from one sequence it is another one.",
+      sentence("Filled: the weight is kept; p = {}, first example. Masks computed from addresses, "
+               "and masks from one sequence of random numbers.",
                shown_p),
       numbered("query", s.tokens), numbered("key", s.tokens),
       {{"address, fused", picture(own.fused, head, s)},
@@ -337,36 +339,36 @@ void run(const LabOptions& options, Notebook& book) {
   const Outputs outputs = compare_outputs(options, s);
   const double dropped = double(own.dropped) / double(own.compared);
   book.table(
-      own.by_layout + own.by_removal == 0
-          ? sentence("With addresses, none of {} elements changes", own.compared)
-          : "With addresses, masks change all the same",
+      sentence("With addresses, {} of {} mask elements differ between the layouts", own.by_layout,
+               own.compared),
       sentence("Masks read out of the layers' outputs in {} training steps, p = {}, [B, H, T, T] "
                "= [{}, {}, {}, {}].",
                steps, shown_p, batch, s.heads, s.tokens, s.tokens),
       {"compared", "elements that differ"},
       {{"separate against fused", own.by_layout},
-       {"the other heads, before against after head 0 is removed (both layouts)", own.by_removal},
-       {"one step against the next (a control)", own.between_steps}});
+       {"the other heads, before and after head 0 is removed (both layouts)", own.by_removal},
+       {"one step against the next (control)", own.between_steps}});
   show_masks(options, s, own, book);
 
   book.equal("addresses: elements that differ between the layouts", double(own.by_layout), 0);
-  book.equal("addresses: elements that differ once a head is removed", double(own.by_removal), 0);
-  book.equal("addresses: outputs that are not the same bits in both layouts",
+  book.equal("addresses: elements that differ after a head is removed", double(own.by_removal), 0);
+  book.equal("addresses: outputs that are not bitwise equal in both layouts",
              double(own.output_bits), 0);
-  book.more_than("addresses: elements that differ from one step to the next (a control)",
+  book.more_than("addresses: elements that differ from one step to the next (control)",
                  double(own.between_steps), 0);
   const double allowed = 6 * std::sqrt(shown_p * (1 - shown_p) / double(own.compared));
   book.within("addresses: share of weights dropped", dropped, shown_p - allowed, shown_p + allowed);
   book.at_most("random weights under dropout: outputs of the layouts, relative difference",
                outputs.by_layout, same_values);
-  book.more_than("random weights: outputs under two masks differ by at least", outputs.by_mask,
-                 1e-3);
+  book.more_than("random weights: outputs under two masks, smallest relative difference",
+                 outputs.by_mask, 1e-3);
   emulate(options, s, book);
   book.answer(sentence(
-      "Here a mask has an address (seed, step, module, original head, element), so both layouts "
-      "drop the same weights and nobody's mask changes when a head goes. A library that takes its "
-      "masks from one sequence draws them in another order in the other layout, and every element "
-      "that moves changes with probability 2 p (1 - p): {:.2f} at p = {}.",
+      "Here a mask element is computed from its address (seed, step, module, original head, "
+      "element), so both layouts drop the same weights, and removing a head does not change the "
+      "masks of the others. A library that takes its masks from one sequence draws them in another "
+      "order in the other layout, and every element with another index changes with probability 2 "
+      "p (1 - p): {:.2f} at p = {}.",
       2 * shown_p * (1 - shown_p), shown_p));
 }
 
@@ -375,15 +377,15 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment dropout_streams_experiment() {
   return {.name = "dropout-streams",
-          .title = "Whose dropout mask changes with the layout, or with a head?",
+          .title = "Which dropout masks depend on the layout or on the other heads?",
           .question =
               "Two layouts of the same layer are trained with dropout and the same seed. Do they "
               "drop the same weights? And does removing one head change what the others drop?",
           .computed =
               "Layers whose outputs show their masks (equal scores, unit vectors as values) run in "
               "both layouts, with all heads and without head 0; their masks are compared bit by "
-              "bit. Beside it stands what a library without addresses does: one sequence of random "
-              "numbers, taken in the order in which each layout asks for them.",
+              "bit. For comparison, a library without addresses is emulated: it takes one sequence "
+              "of random numbers in the order in which each layout draws its masks.",
           .formulas = {"kept(e) = uniform(seed, step, module, head, e) >= p",
                        "fused draws [B, H, T, T] at once, separate heads [B, T, T] one by one",
                        "P(two independent elements differ) = 2 p (1 - p)"},

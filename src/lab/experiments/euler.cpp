@@ -1,4 +1,4 @@
-// euler: numbers that every gradient of attention must agree on, under every mask and every gate.
+// euler: equations between the gradients of attention, under every kind of mask and gate.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -302,31 +302,31 @@ void run(const LabOptions& options, Notebook& book) {
   const Derivation terms = derivation(options, rng);
   const Scores scores = importance_scores(options, rng);
 
-  book.table("One head, term by term: two numbers, found in seven places",
+  book.table("The seven terms of the equations for one head",
              "Head 0 of a fused layer under a causal mask, with random gates and a random "
              "cotangent. Where a function is linear in w, <w, dL/dw> is the slope of L when w is "
-             "stretched (Euler's theorem on homogeneous functions). The first four are one "
-             "number, the last three another.",
+             "scaled (Euler's theorem on homogeneous functions). By the equations the first four "
+             "terms are equal, and the last three.",
              {"term", "why", "value"}, terms.rows);
   std::vector<std::string> columns{"mask", "gates"};
   columns.insert(columns.end(), std::begin(equations), std::end(equations));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Found& found = all[i];
     book.table(
-        sentence("{}: {} cases, apart by at most {:,}", name_of(layouts[i]), found.cases,
+        sentence("{}: {} cases, largest difference {:,}", name_of(layouts[i]), found.cases,
                  larger(found.worst_output, found.worst_scores)),
         layouts[i] == Layout::shared
             ? "All heads share W_Q, W_K and W_V, so their equations hold summed over heads. "
-              "|difference| over the sum of the terms' sizes."
-            : "Each equation for every head; the worst of them. |difference| over the sum of the "
-              "terms' sizes; nothing stands where there are no gates.",
+              "|difference| over the sum of the terms' absolute values."
+            : "Each equation's largest difference over the heads: |difference| over the sum of the "
+              "terms' absolute values. The first equation needs gates.",
         columns, found.rows);
   }
-  book.table("What it is good for: two scores of heads are one",
-             "|<W_O, dL/dW_O>| is TextPruner's score of a head, |dL/dg| the slope of its gate, all "
-             "gates 1: the same number from two places. Michel et al. take |dL/dg| of each example "
-             "before they sum, so that slopes of different signs do not cancel. The equations also "
-             "test gradients, in one pass and without finite differences.",
+  book.table("Two published importance scores of the same heads",
+             "|<W_O, dL/dW_O>| is TextPruner's score of a head. It equals |dL/dg|, the slope of "
+             "its gate, when all gates are 1. Michel et al. take |dL/dg| of each example before "
+             "they sum, so that slopes of different signs do not cancel. The equations also test "
+             "gradients, in one pass and without finite differences.",
              {"", "|<W_O, dW_O>|", "|dL/dg|, whole batch", "|dL/dg|, summed by example"},
              scores.rows);
 
@@ -334,31 +334,31 @@ void run(const LabOptions& options, Notebook& book) {
   std::vector<double> bias_shares;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string name = name_of(layouts[i]);
-    book.at_most(name + ": g dL/dg, <W_O, dW_O>, sum A . dA and the values' term, worst difference",
-                 all[i].worst_output, same_gradients);
-    book.at_most(name + ": the queries' term, the keys' term and <S, dS>, worst difference",
+    book.at_most(
+        name + ": g dL/dg, <W_O, dW_O>, sum A . dA and the values' term, largest difference",
+        all[i].worst_output, same_gradients);
+    book.at_most(name + ": the queries' term, the keys' term and <S, dS>, largest difference",
                  all[i].worst_scores, same_gradients);
     cases += all[i].cases;
     empty_rows += all[i].empty_rows;
     bias_shares.insert(bias_shares.end(), all[i].bias_shares.begin(), all[i].bias_shares.end());
   }
-  book.at_most("one head, term by term: worst difference", terms.worst, same_gradients);
+  book.at_most("terms of one head, largest difference", terms.worst, same_gradients);
   book.at_most("TextPruner's score against the slope of the gate", scores.difference,
                same_gradients);
   // Gradients of one sign do not cancel; among many heads some have gradients of both signs.
   if (options.heads >= 8) {
-    book.more_than("slope of the whole batch, how far below the sum by example, largest of heads",
+    book.more_than("1 - |slope of the whole batch| / sum by example, maximum over the heads",
                    scores.by_example, 0.01);
   }
-  book.at_least("rows that may attend to nothing among the cases", double(empty_rows), 3);
-  book.at_least("share of <b_V, db_V> in the values' term, mean: leaving it out would show",
-                mean_interval(bias_shares).value, 0.05);
+  book.at_least("rows without allowed keys among the cases", double(empty_rows), 3);
+  book.at_least("share of <b_V, db_V> in the values' term, mean", mean_interval(bias_shares).value,
+                0.05);
   book.answer(sentence(
-      "Yes: stretching a head's gate, its W_O, its output or its values moves the loss equally, "
-      "and "
-      "so does stretching its queries, its keys or its scores. That holds in all {} cases of "
-      "layout, mask and gates, in the shared layer for the sum over heads, and the worst relative "
-      "difference is rounding.",
+      "Yes: scaling a head's gate, its W_O, its output or its values changes the loss at the same "
+      "rate, and so does scaling its queries, its keys or its scores. This holds in all {} cases "
+      "of layout, mask and gates (in the shared layer for the sum over heads). The differences are "
+      "rounding.",
       cases));
 }
 
@@ -370,13 +370,13 @@ Experiment euler_experiment() {
           .title = "Which gradients of a head must agree?",
           .question =
               "The gradients of W_Q, W_K, W_V, W_O and of a head's gate are computed in different "
-              "places. Is there something that they must all agree on, whatever the mask, the "
-              "gates and the loss?",
+              "places. Are there equations between them that hold for every mask, every gate and "
+              "every loss?",
           .computed =
-              "Attention in each layout, with random weights, biases, input and cotangent, under "
-              "every kind of mask and every kind of gate. Parameters and gates get their gradients "
-              "from the fused operation; A, P and theirs come from the composed one. Every inner "
-              "product of a tensor with its gradient is summed in double.",
+              "Attention runs in each layout with random weights, biases, input and cotangent, "
+              "under every kind of mask and gate. The gradients of parameters and gates come from "
+              "the fused operation; A, P and their gradients come from the composed one. Every "
+              "inner product of a tensor with its gradient is summed in double.",
           .formulas = {"g_h dL/dg_h = <W_O^h, dL/dW_O^h> = sum A_h . dL/dA_h",
                        "= <W_V^h, dL/dW_V^h> + <b_V^h, dL/db_V^h>",
                        "<W_Q^h, dL/dW_Q^h> + <b_Q^h, dL/db_Q^h> = <S_h, dL/dS_h>",

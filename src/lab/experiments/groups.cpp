@@ -29,7 +29,7 @@ constexpr Index batch = 2, tokens = 12;
 /// A rule by which training scripts exclude parameters from weight decay.
 struct Rule {
   std::string name;
-  std::function<bool(const NamedParameter&)> spares;
+  std::function<bool(const NamedParameter&)> excludes;
   /// Number of elements that it must treat differently in the two layouts, from C and H.
   Index differ;
 };
@@ -37,14 +37,14 @@ struct Rule {
 std::vector<Rule> rules(Index width, Index heads) {
   const Index square = width * width;
   return {
-      {"spare what has fewer than two axes", no_decay_of_vectors().holds, 0},
-      {"spare names with \"bias\" in them",
+      {"exclude tensors of fewer than two axes", no_decay_of_vectors().holds, 0},
+      {"exclude names that contain \"bias\"",
        [](const NamedParameter& p) { return p.name.find("bias") != std::string::npos; }, 0},
-      {"spare names that end in \".bias\"",
+      {"exclude names that end in \".bias\"",
        [](const NamedParameter& p) { return p.name.ends_with(".bias"); }, 3 * width},
       {"decay only names that end in \".weight\"",
        [](const NamedParameter& p) { return !p.name.ends_with(".weight"); }, 3 * square},
-      {"spare tensors of fewer than C^2 numbers",
+      {"exclude tensors of fewer than C^2 elements",
        [square](const NamedParameter& p) { return p.tensor.size() < square; },
        heads > 1 ? 3 * square : 0},
   };
@@ -56,7 +56,7 @@ NamedArrays decayed(Attention& layer, const Rule& rule) {
   for (auto& [name, tensor] : parameters(layer)) {
     tensor.set_value(Array(tensor.shape(), Real(1)), zeros(tensor.shape()));
   }
-  AdamW(layer, {.weight_decay = 0.1, .groups = {{.holds = rule.spares, .weight_decay = 0.0}}})
+  AdamW(layer, {.weight_decay = 0.1, .groups = {{.holds = rule.excludes, .weight_decay = 0.0}}})
       .step(0.1);
   return export_attention(layer, ForeignLayout::bert);
 }
@@ -108,12 +108,12 @@ std::vector<Decay> show_decay(const LabOptions& options, const std::vector<Rule>
     counts.push_back(count);
     rows.push_back({rule.name, count.separate, count.fused, count.differ});
   }
-  book.table(sentence("{} of {} common rules decay other weights in the other layout",
+  book.table(sentence("{} of {} common rules decay different weights in the two layouts",
                       rules_apart(all, counts).count, all.size()),
-             sentence("Numbers that shrink in a step of AdamW with zero gradients, of {:,} in all. "
-                      "The packed tensors are called in_proj_weight and in_proj_bias, without "
-                      "a dot before the last word, and hold 3 C^2 and 3 C numbers; a head's own "
-                      "matrix holds C^2 / h.",
+             sentence("Elements that decay in a step of AdamW with zero gradients, of {:,} in all. "
+                      "The packed tensors, in_proj_weight and in_proj_bias, have no dot before the "
+                      "last word of their names, and 3 C^2 and 3 C elements; the matrix of one "
+                      "head has C^2 / h.",
                       count_parameters(*twins.fused)),
              {"rule", "separate", "fused", "treated differently"}, rows);
   return counts;
@@ -196,16 +196,16 @@ void show_tapes(const std::vector<Tapes>& all, Notebook& book) {
   const Tapes& last = all.back();
   book.chart(sentence("With {} heads the graph has {}, {} or {} nodes", last.heads,
                       last.separate.nodes, last.fused.nodes, last.listed.nodes),
-             "Operations and leaves of one forward pass, as the Graphviz export draws them.",
-             "heads", "nodes", true, lines);
+             "Operations and leaves of one forward pass, counted in the Graphviz export.", "heads",
+             "nodes", true, lines);
   book.table(
-      sentence("{} heads are {} parameter tensors instead of {}, and {} operations instead of {}",
+      sentence("{} heads, separate and fused: {} and {} parameter tensors, {} and {} operations",
                last.heads, last.separate_tensors, last.fused_tensors, last.separate.operations,
                last.fused.operations),
       sentence("One self-attention on [{}, {}, C]. SeparateHeads runs all Linears of one "
-               "kind as one operation; the third form has one for each Linear and head, "
-               "as a loop over a list of modules has. Bytes are those of "
-               "the blocks that the arrays lie in, rounded up as the pool does.",
+               "kind as one operation; the third form has one operation for each Linear and head, "
+               "as in a loop over a list of modules. Bytes are the sizes of the pool's blocks, "
+               "which are rounded up.",
                batch, tokens),
       {"heads", "layout", "parameter tensors", "operations", "nodes", "arrows",
        "bytes kept for backward"},
@@ -224,10 +224,10 @@ void run(const LabOptions& options, Notebook& book) {
   show_tapes(tapes, book);
 
   for (std::size_t i = 0; i < decay.size(); ++i) {
-    book.equal(fmt::format("{}: numbers treated differently", all_rules[i].name),
+    book.equal(fmt::format("{}: elements treated differently", all_rules[i].name),
                double(decay[i].differ), double(all_rules[i].differ));
   }
-  book.equal("spare what has fewer than two axes: numbers that decay, 4 C^2",
+  book.equal("exclude tensors of fewer than two axes: elements that decay, 4 C^2",
              double(decay[0].fused), double(4 * options.width * options.width));
   Index wrong_tensors = 0, wrong_operations = 0, wrong_list = 0;
   double difference = 0, bytes_ratio = 1;
@@ -247,17 +247,16 @@ void run(const LabOptions& options, Notebook& book) {
   none("counts of heads that change the number of operations of the two layouts", wrong_operations);
   none("counts of heads without 4 h + 2 operations when written head by head", wrong_list);
   book.at_most(
-      "bytes kept by the two layouts, largest ratio (blocks are up to 5/4 as large as what "
-      "they hold)",
+      "bytes kept by the two layouts, largest ratio (blocks are up to 5/4 of their contents)",
       bytes_ratio, 1.25);
   book.at_most("outputs of the three forms, relative difference", difference, same_values);
   const Apart apart = rules_apart(all_rules, decay);
   const Tapes& last = tapes.back();
   book.answer(sentence(
-      "{} of {} common rules for weight decay decay other weights once the heads are stored "
-      "differently ({}); those that look at the number of axes or for the word \"bias\" treat both "
-      "layouts alike. With {} heads the separate layout has {} parameter tensors instead of {}, "
-      "and its tape has {} operations against {}, or {} when every head is written out.",
+      "{} of {} common rules for weight decay depend on how the heads are stored ({}). The rules "
+      "by the number of axes or by the word \"bias\" decay the same weights in both layouts. With "
+      "{} heads the separate layout has {} parameter tensors instead of {}, and its tape has {} "
+      "operations instead of {}, or {} with one operation for each Linear and head.",
       apart.count, decay.size(), apart.names, last.heads, last.separate_tensors, last.fused_tensors,
       last.separate.operations, last.fused.operations, last.listed.operations));
 }
@@ -266,23 +265,24 @@ void run(const LabOptions& options, Notebook& book) {
 }  // namespace
 
 Experiment groups_experiment() {
-  return {.name = "groups",
-          .title = "What sees how the heads are stored?",
-          .question =
-              "Weight decay is given to groups of parameters, chosen by name, shape or size. Which "
-              "weights decay when the heads are h Linears, and which when they are one? And how "
-              "large does the graph of one forward pass become?",
-          .computed =
-              "Common rules for weight decay are given to AdamW in both layouts, and the numbers "
-              "that shrink in a step without gradients are counted. Then the tape of one forward "
-              "pass is counted: operations, nodes and arrows of its Graphviz export, and bytes "
-              "that wait for the backward pass, in both layouts and with an operation per head.",
-          .formulas = {"parameter tensors: 6 h + 2 (separate), 4 (fused)",
-                       "operations head by head: 3 h Linears + h attentions + concat + output",
-                       "decayed when matrices decay: 4 C^2"},
-          .defaults = {.width = 64, .heads = 8},
-          .limits = {.least_head_dim = 4},
-          .run = parameter_groups::run};
+  return {
+      .name = "groups",
+      .title = "Which rules depend on how the heads are stored?",
+      .question =
+          "Weight decay applies to groups of parameters, selected by name, shape or size. Which "
+          "weights decay when the heads are h Linears, and which when they are one? And how "
+          "large is the graph of one forward pass?",
+      .computed =
+          "AdamW uses common rules for weight decay in both layouts, and the elements that "
+          "decay in a step with zero gradients are counted. Then the tape of one forward pass "
+          "is measured: operations, nodes and arrows of its Graphviz export, and bytes kept "
+          "for the backward pass, in both layouts and with an operation per head.",
+      .formulas = {"parameter tensors: 6 h + 2 (separate), 4 (fused)",
+                   "operations head by head: 3 h Linears + h attentions + concat + output",
+                   "decayed when matrices decay: 4 C^2"},
+      .defaults = {.width = 64, .heads = 8},
+      .limits = {.least_head_dim = 4},
+      .run = parameter_groups::run};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -65,13 +65,12 @@ double trace(const LabOptions& options, Notebook& book) {
   const Tensor side_by_side = reshape(permute(mixed, {1, 0, 2}), {1, tokens, width});
   const Tensor y = layer.out_proj(side_by_side);
   const auto text = [](const Tensor& t) { return t.shape().text(); };
-  book.shapes(sentence("The scores are {}, whatever the head's width", text(scores)),
-              "Each stage was computed on its own. The question gives the scores the shape of the "
-              "queries; they "
-              "have one row per query and one column per key, for every head.",
+  book.shapes(sentence("Shapes of the stages of attention; the scores are {}", text(scores)),
+              "Each stage is computed separately. The scores have one row per query and one column "
+              "per key for every head; the question gives them the shape of the queries.",
               {{"x", text(x), "batch, sequence, features"},
                {"Q, K, V", text(q), "x W^T + b: one product each, all heads at once"},
-               {"Q_h, K_h, V_h", text(q_heads), "reshape and transpose: no number changes"},
+               {"Q_h, K_h, V_h", text(q_heads), "reshape and transpose: no value changes"},
                {"scores", text(scores), "Q_h K_h^T / sqrt(D): every query with every key"},
                {"weights", text(weights), "softmax over the keys"},
                {"A_h", text(mixed), "weights times V_h"},
@@ -80,7 +79,7 @@ double trace(const LabOptions& options, Notebook& book) {
   AttentionAsk ask;
   ask.maps = true;
   const AttentionOut whole = layer(x, x, x, AttentionMask::none(), ask);
-  book.equal("the layer's own maps have the shape [1, h, T, T] (1: yes)",
+  book.equal("the layer's maps have the shape [1, h, T, T] (1: yes)",
              whole.maps.shape() == Shape{1, heads, tokens, tokens}, 1);
   return relative_difference(y.value(), whole.y.value());
 }
@@ -98,10 +97,10 @@ void parameter_table(const LabOptions& options, const std::vector<Index>& counts
                     Index(sizeof(Real)) * scores});
   }
   book.table(sentence("{:,} parameters for any number of heads", *different.begin()),
-             sentence("The matrices are cut into more or fewer heads, but not changed. What grows "
-                      "is the memory of the scores, h T^2 numbers for T = {}.",
+             sentence("The same matrices are split into more or fewer heads. The memory of the "
+                      "scores, h T^2 elements for T = {}, grows with the number of heads.",
                       tokens),
-             {"heads", "features a head", "in_proj_weight", "out_proj.weight", "parameters",
+             {"heads", "features per head", "in_proj_weight", "out_proj.weight", "parameters",
               "scores", "bytes of scores"},
              rows);
   book.equal("different parameter counts", double(different.size()), 1);
@@ -240,24 +239,24 @@ Index all_ones(const LabOptions& options, const std::vector<Index>& counts, Note
                "draws, normal ones in at least {}",
                least, ones_draws, least_beyond_one(normals.alike.equal)),
       sentence(
-          "Draws (of {}) in which h heads give bit for bit the output of one head; those in which "
-          "softmax saturates, so that every row's largest weight is 1; and the rate of equal ones "
-          "with its 95 % interval. With s_i the sum of token i's features every query is s_i times "
-          "a vector of ones, so the scores are s_i s_j sqrt(D): the wider the layer, the further "
-          "apart. Every head prefers the same key, that of the largest s_j (for a query with s_i "
-          "below 0 the smallest).",
+          "Equal: draws (of {}) in which the outputs of h heads and of one head are bitwise equal. "
+          "Saturated: draws in which every row's largest weight is 1. Share: equal draws, with the "
+          "95 % interval. With s_i the sum of token i's features, every query is s_i times a "
+          "vector of ones, so the scores are s_i s_j sqrt(D), and their differences grow with the "
+          "head's width. Every head prefers the same key, the one with the largest s_j (the "
+          "smallest if s_i is below 0).",
           ones_draws),
-      {"heads", "uniform: equal", "uniform: saturated", "uniform: rate", "normal: equal",
-       "normal: saturated", "normal: rate"},
+      {"heads", "uniform: equal", "uniform: saturated", "uniform: share", "normal: equal",
+       "normal: saturated", "normal: share"},
       rows);
   book.at_most("all ones: scores against s_i s_j sqrt(D), by the log-sum-exp of their rows",
                larger(uniform.from_formula, normals.from_formula), same_gradients);
   book.equal("all ones: draws with one-hot weights and different outputs",
              double(uniform.contradictions + normals.contradictions), 0);
-  book.equal("all ones: draws in which every query must pick one key, and outputs differ",
+  book.equal("all ones: draws in which every query must select one key, and outputs differ",
              double(uniform.missed + normals.missed), 0);
   if (width == 512) {
-    book.more_than("all ones, uniform inputs: draws in which every query must pick one key",
+    book.more_than("all ones, uniform inputs: draws in which every query must select one key",
                    double(uniform.predicted), 0);
   }
   return least;
@@ -306,7 +305,8 @@ void run(const LabOptions& options, Notebook& book) {
   const Index width = options.width;
   const std::vector<Index> counts = counts_of_heads(width, 16, options.heads);
   const double traced = trace(options, book);
-  book.at_most("stages one by one against the layer, relative difference", traced, same_values);
+  book.at_most("stages computed separately against the layer, relative difference", traced,
+               same_values);
   parameter_table(options, counts, book);
   const Index equal = all_ones(options, counts, book);
 
@@ -334,13 +334,13 @@ void run(const LabOptions& options, Notebook& book) {
   const std::string about =
       fmt::format("Largest |y_1 - y_h| of a batch of one with {} tokens; mean of {} draws.", tokens,
                   scaled_draws);
-  book.chart("With weights of ordinary size the number of heads changes the output", about, "heads",
+  book.chart("Difference from the output of one head by number of heads", about, "heads",
              "difference", true, {scaled_line, random_line});
-  book.table("The same differences with 95 % intervals", about,
+  book.table("Difference from the output of one head, with 95 % intervals", about,
              {"heads", scaled_line.name, random_line.name}, rows);
-  book.more_than("scaled ones: least mean relative difference from one head, beyond rounding",
+  book.more_than("scaled ones: smallest mean relative difference from one head, beyond rounding",
                  scaled.least_relative, same_values);
-  book.more_than("random weights: least mean relative difference from one head",
+  book.more_than("random weights: smallest mean relative difference from one head",
                  random.least_relative, 1e-2);
   if (width == 512) {
     book.within("scaled ones (1/64): mean largest difference between 1 and 8 heads", of_eight, 0.03,
@@ -349,15 +349,16 @@ void run(const LabOptions& options, Notebook& book) {
   const Text ones_text =
       2 * equal > ones_draws
           ? Text(
-                "Weights that are all one hide it, because their scores are so far apart that "
-                "softmax "
-                "saturates, and picks the same key in every head")
-          : sentence("With {} features weights that are all one hide it in {} of {} draws or more",
-                     width, equal, ones_draws);
+                "With all weights one this is hidden: the scores differ so much that softmax "
+                "saturates and selects the same key in every head")
+          : sentence(
+                "With {} features and all weights one, the output is the same in at least {} "
+                "of {} draws",
+                width, equal, ones_draws);
   book.answer(sentence(
-      "More heads do not add parameters ({:,} for any number), but they change the output: every "
-      "head has a softmax of its own. {}; with weights of ordinary size the outputs differ for "
-      "every number of heads.",
+      "The number of heads does not change the number of parameters, {:,}, but it changes the "
+      "output, because every head has a separate softmax. {}. With smaller or random weights the "
+      "outputs differ for every number of heads.",
       4 * width * (width + 1), ones_text));
 }
 
@@ -372,16 +373,16 @@ Experiment head_count_experiment() {
       .question =
           "nn.MultiheadAttention(512, heads) has the same parameters for any number of heads, "
           "and with all weights equal to one the output did not change either. Do the heads "
-          "lead to different calculations, or is the split a matter of speed only? And what are "
-          "the shapes on the way?",
+          "compute different functions, or does the split only affect the speed? And which shapes "
+          "do the intermediate results have?",
       .computed =
-          "A forward pass stage by stage with its shapes; the parameters for 1 to 16 heads; "
-          "then layers of equal weights with different numbers of heads on the same inputs: all "
-          "weights one, as in the question, all weights 8/C (1/64 for 512 features), and random "
-          "ones.",
+          "A forward pass runs stage by stage with its shapes, and the parameters are counted for "
+          "1 to 16 heads. Then layers with the same weights and different numbers of heads run on "
+          "the same inputs. The weights are all one, as in the question, all 8/C (1/64 for 512 "
+          "features), or random.",
       .formulas = {"parameters = 3 C^2 + 3 C + C^2 + C, without h",
                    "scores with all weights one = s_i s_j sqrt(D), s_i = sum of x_i",
-                   "memory of the scores = h T^2 numbers"},
+                   "memory of the scores = h T^2 elements"},
       .defaults = {.width = 512, .heads = 2},
       .limits = {.least_heads = 2, .most_heads = 32},
       .run = head_counts::run};

@@ -195,10 +195,9 @@ void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
                     squares[at] / all_squares});
   }
   book.table(
-      sentence("Head h owns {} rows of three matrices and {} columns of the fourth", d, d),
+      sentence("Each head has {} rows of three matrices and {} columns of the fourth", d, d),
       "Rows of query, key and value (and of their biases); columns of the output Linear, whose "
-      "bias belongs to no head. The last column says who writes into the first output features: "
-      "all do.",
+      "bias belongs to no head. Last column: each head's share of the first output features.",
       {"", "rows of query, key, value", "columns of output", "norm of A_h W_O^h",
        fmt::format("share of output features 0 to {}", d - 1)},
       rows);
@@ -219,19 +218,18 @@ void change_heads(const LabOptions& options, const Setting& s, Rng& rng, Noteboo
     most_others = std::max(most_others, moved.others);
     fewest_output = std::min(fewest_output, moved.output);
   }
-  book.table("What moves when the rows of one head change",
-             sentence("Random numbers are added to one head's rows of W_Q, W_K and W_V, for {} "
-                      "of the heads in turn. Before the output Linear only that head moves; "
-                      "after it every feature does.",
+  book.table("Features that change with the rows of one head",
+             sentence("Random numbers are added to one head's rows of W_Q, W_K and W_V, for {} of "
+                      "the heads in turn. A_h is the input of the output Linear.",
                       probed),
-             {"", "features", "of them moved, at least", "of them moved, at most"},
+             {"", "features", "changed, at least", "changed, at most"},
              {{"the head's own output A_h", d, fewest_own, d},
               {"all other heads' outputs", width - d, 0, most_others},
               {"the layer's output y", width, fewest_output, width}});
-  book.equal("features of a head's own output that move with its rows, at least",
+  book.equal("features of a head's own output that change with its rows, at least",
              double(fewest_own), double(d));
-  book.equal("features of other heads' outputs that move with them", double(most_others), 0);
-  book.equal("features of y that move with them, at least", double(fewest_output), double(width));
+  book.equal("features of other heads' outputs that change with them", double(most_others), 0);
+  book.equal("features of y that change with them, at least", double(fewest_output), double(width));
 }
 
 /// Prunes as BERT's users did: removes the rows and columns of some heads.
@@ -252,13 +250,14 @@ void prune_heads(const LabOptions& options, Setting& s, Notebook& book) {
   const Index after = count_parameters(*s.layer);
   const Array y = (*s.layer)(s.x, s.x, AttentionMask::none()).value();
   book.table(
-      sentence("Pruning {} of {} heads takes their rows and columns", gone, heads),
-      "The pruned layer gives the output bias and the contributions of the heads that stayed.",
+      sentence("Parameters before and after pruning {} of {} heads", gone, heads),
+      "The output of the pruned layer is compared with the output bias plus the contributions of "
+      "the remaining heads.",
       {"", "heads", "parameters"},
-      {{"before", heads, before}, {"after", heads - gone, after}, {"one head's own", 1, per_head}});
+      {{"before", heads, before}, {"after", heads - gone, after}, {"one head", 1, per_head}});
   book.at_most("pruned layer against the sum over the kept heads, relative difference",
                relative_difference(y, kept.value()), same_values);
-  book.equal("parameters that went with a pruned head", double(before - after) / double(gone),
+  book.equal("parameters removed per pruned head", double(before - after) / double(gone),
              double(per_head));
 }
 
@@ -270,12 +269,14 @@ void run(const LabOptions& options, Notebook& book) {
   prune_heads(options, setting, book);
   const Index last = options.head_dim() - 1;
   book.answer(sentence(
-      "Yes: rows 0 to {} of query, key and value are head 0, with columns 0 to {} of the output "
-      "Linear, and so on; y is b_O plus one product per head, so each can be cut out with its {:,} "
-      "parameters. What the forum's \"no\" sees is true as well, but after the output Linear, "
-      "where every feature mixes {}.",
+      "Yes: rows 0 to {} of query, key and value and columns 0 to {} of the output Linear belong "
+      "to "
+      "head 0, the next ones to head 1, and so on. y is b_O plus one product per head, so each "
+      "head "
+      "can be removed with its {:,} parameters. The thread's objection is true of features after "
+      "the output Linear, where every feature mixes {}.",
       last, last, numbers_of_head(options),
-      options.heads == 1 ? std::string("all that the head has")
+      options.heads == 1 ? std::string("all features of the head")
                          : sentence("all {} heads", options.heads)));
 }
 
@@ -292,11 +293,11 @@ Experiment head_slices_experiment() {
               "for key and value? The thread says no: the outputs still go through the output "
               "Linear.",
           .computed =
-              "A self-attention layer of that size with random weights and biases is run whole; "
-              "then every head is computed alone, from its rows of query, key and value and its "
-              "columns of the output Linear, and the pieces are added up. The same is done with "
-              "gradients, for a random cotangent. Then single heads are changed and removed. "
-              "examples/split_heads.cpp does the splitting in thirty lines.",
+              "A self-attention layer of that size with random weights and biases runs as a whole. "
+              "Then every head is computed alone, from its rows of query, key and value and its "
+              "columns of the output Linear, and the results are added up. The gradients for a "
+              "random cotangent are compared in the same way. Then single heads are changed and "
+              "removed. examples/split_heads.cpp splits the heads in thirty lines.",
           .formulas = {"Q_h = x W_Q[hD:(h+1)D]^T + b_Q[hD:(h+1)D], likewise K_h, V_h",
                        "A_h = softmax(Q_h K_h^T / sqrt(D)) V_h",
                        "y = b_O + sum_h A_h W_O[:, hD:(h+1)D]^T"},

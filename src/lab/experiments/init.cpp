@@ -135,14 +135,14 @@ void policy_table(const LabOptions& options, const AllDraws& all, Notebook& book
                     all[p].mean(&Seen::logit_deviation), all[p].mean(&Seen::row_maximum)});
     found.push_back(all[p].mean(&Seen::logit_deviation).value);
   }
-  book.table(sentence("Logits start with a standard deviation of {:.2f}, {:.2f} or {:.2f}",
+  book.table(sentence("Initial standard deviation of the logits: {:.2f}, {:.2f} and {:.2f}",
                       found[packed], found[per_matrix], found[per_head]),
              sentence("W_Q, W_K and W_V by Xavier's rule, {} tokens N(0, 1), mean of {} draws "
                       "with 95 % intervals. Logits are q k / sqrt(D): their standard deviation "
-                      "is C times the weights' variance. The last column says how much of a "
-                      "row of attention its largest weight takes; even attention has {:.3g}.",
+                      "is C times the weights' variance. Last column: mean over the rows of "
+                      "their largest weight; uniform attention has {:.3g}.",
                       tokens, draws, 1.0 / double(tokens)),
-             {"policy", "the matrix", "variance x C, formula", "measured", "logits, std",
+             {"policy", "matrix", "variance x C, formula", "measured", "logits, std",
               "largest weight of a row"},
              rows);
 }
@@ -154,22 +154,22 @@ void libraries(const LabOptions& options, Notebook& book) {
     return scaled_variance(policies[p].policy, options.width, options.heads);
   };
   book.table(
-      "Only rules that read the fan-out notice how the heads are stored",
-      "Variance times C of W_Q and W_K in other libraries, by the formula of each for this width "
-      "and number of heads; it is also the standard deviation of the logits on inputs N(0, 1). "
-      "Rules that read the fan-in alone, and fixed deviations, give every layout the same.",
+      "Initial variance times C in other libraries",
+      "Of W_Q and W_K, by each library's formula for this width and number of heads; it is also "
+      "the "
+      "standard deviation of the logits on inputs N(0, 1). Rules by the fan-in alone, and fixed "
+      "standard deviations, give the same in every layout.",
       {"library", "rule", "variance x C"},
       {{"PyTorch, nn.MultiheadAttention", "Xavier on in_proj_weight [3C, C]", xavier(packed)},
-       {"the same with kdim or vdim of their own", "Xavier on each [C, C]", xavier(per_matrix)},
-       {"fairseq", "Xavier on each [C, C] with gain 1/sqrt(2): the packed one's size",
-        xavier(per_matrix) / 2},
+       {"the same with other kdim or vdim", "Xavier on each [C, C]", xavier(per_matrix)},
+       {"fairseq", "Xavier on each [C, C] with gain 1/sqrt(2): as packed", xavier(per_matrix) / 2},
        {"The Annotated Transformer", "Xavier on each [C, C]", xavier(per_matrix)},
        {"one Linear per head and Xavier", "Xavier on each [D, C]", xavier(per_head)},
-       {"Keras, MultiHeadAttention", "Xavier on [C, H, D], read as a convolution: 2 / (C H + C D)",
+       {"Keras, MultiHeadAttention", "Xavier on [C, H, D], taken as a convolution: 2 / (C H + C D)",
         2 / (h + d)},
        {"Flax, MultiHeadDotProductAttention", "LeCun, 1 / fan_in", 1.0},
-       {"nn.Linear as it comes", "uniform, 1 / (3 fan_in)", 1.0 / 3},
-       {"BERT, GPT-2", "normal, deviation 0.02", chosen}});
+       {"nn.Linear's default", "uniform, 1 / (3 fan_in)", 1.0 / 3},
+       {"BERT, GPT-2", "normal, standard deviation 0.02", chosen}});
 }
 
 void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
@@ -178,7 +178,7 @@ void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
     deviation.push_back({policy.name, {}});
     maxima.push_back({policy.name, {}});
   }
-  Notebook::Series formula{"per head, 2H / (H + 1)", {}}, even{"even attention, 1 / T", {}};
+  Notebook::Series formula{"per head, 2H / (H + 1)", {}}, even{"uniform attention, 1 / T", {}};
   for (const Index heads : counts_of_heads(options.width, most_heads, options.heads)) {
     const auto at = double(heads);
     for (std::size_t p = 0; p < std::size(policies); ++p) {
@@ -196,15 +196,15 @@ void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
     return sentence("from {:.2f} to {:.2f}", deviation[p].points.front().second,
                     deviation[p].points.back().second);
   };
-  book.chart(sentence("With {:.0f} heads instead of one: {} per head, {} packed, {} per matrix",
+  book.chart(sentence("From one head to {:.0f}: {} per head, {} packed, {} per matrix",
                       deviation[packed].points.back().first, ends(per_head), ends(packed),
                       ends(per_matrix)),
-             "Standard deviation of the logits by the number of heads. " + about, "heads",
+             "Standard deviation of the logits by number of heads. " + about, "heads",
              "standard deviation of the logits", false, deviation);
-  book.chart(sentence("Rows of attention start with a largest weight of {:.2f} to {:.2f}",
+  book.chart(sentence("Initial largest weight of a row: {:.2f} packed, {:.2f} per head",
                       maxima[packed].points.back().second, maxima[per_head].points.back().second),
-             sentence("Mean over the rows of their largest weight. The title gives packed and "
-                      "per head at {:.0f} heads. ",
+             sentence("Mean over the rows of their largest weight by number of heads. The title "
+                      "gives the values at {:.0f} heads. ",
                       maxima[packed].points.back().first) +
                  about,
              "heads", "largest weight of a row", false, maxima);
@@ -247,12 +247,13 @@ void claims(const LabOptions& options, const AllDraws& all, Notebook& book) {
   for (const Policy& policy : policies) {
     layouts = larger(layouts, distance_of_layouts(policy.policy, options));
   }
-  // Weights are rounded to float in both precisions, so that both start from the same numbers.
+  // Weights are rounded to float in both precisions, so that both start with the same values.
   book.at_most("packed and per head: logits against 0.5 and 2H / (H + 1) times those per matrix",
                not_multiple, 5e-6);
-  book.equal("rows whose largest weight falls from packed to per matrix or on to per head",
+  book.equal("rows whose largest weight falls from packed to per matrix, or from there to per head",
              double(fell), 0);
-  book.equal("separate against fused heads from the same seed, all three policies", layouts, 0);
+  book.equal("separate against fused heads from the same seed, all policies: largest difference",
+             layouts, 0);
 }
 
 void run(const LabOptions& options, Notebook& book) {
@@ -265,11 +266,12 @@ void run(const LabOptions& options, Notebook& book) {
   libraries(options, book);
   claims(options, all, book);
   book.answer(sentence(
-      "No: Xavier's rule reads the fan-out, and that is 3C, C or D, so with {} heads of a width of "
-      "{} the logits start with a standard deviation of {:.2f} (packed, PyTorch's), {:.2f} (per "
-      "matrix) or {:.2f} (per head), and the largest weight of a row of attention is {:.2f}, "
-      "{:.2f} or {:.2f} on average. A comparison of layouts must fix the rule: here it is an "
-      "option of the layer, and both layouts start from the same numbers under each.",
+      "Yes: the variance depends on the fan-out of the stored matrix, which is 3C, C or D. With {} "
+      "heads and a width of {} the initial standard deviation of the logits is {:.2f} (packed, as "
+      "in PyTorch), {:.2f} (per matrix) or {:.2f} (per head), and the mean largest weight of a row "
+      "is {:.2f}, {:.2f} or {:.2f}. A comparison of layouts must use one rule for all. Here the "
+      "rule is an option of the layer, and both layouts start with the same weights under each "
+      "rule.",
       options.heads, options.width, all[packed].mean(&Seen::logit_deviation).value,
       all[per_matrix].mean(&Seen::logit_deviation).value,
       all[per_head].mean(&Seen::logit_deviation).value, all[packed].mean(&Seen::row_maximum).value,
@@ -282,16 +284,16 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment init_experiment() {
   return {.name = "init",
-          .title = "Do the layouts start from weights of the same size?",
+          .title = "Does Xavier initialisation depend on how the heads are stored?",
           .question =
               "Query, key and value projections can be stored as one packed matrix, as three, or "
-              "as three for every head. Initialised by the same rule, Xavier's, do the weights "
-              "start with the same size, and does it matter for the first rows of attention?",
+              "as three for every head. Does the variance that Xavier's rule gives the weights "
+              "depend on this, and what is the effect on the initial attention weights?",
           .computed =
-              "Layers are drawn under three policies that say which matrix the rule counts. For "
-              "each the variance of the weights, the standard deviation of the logits and the "
-              "largest weight of every row of attention are measured, by the number of heads too, "
-              "and compared with formulas.",
+              "Layers are drawn under three policies, which choose the matrix to which the rule is "
+              "applied. For each policy and number of heads, the variance of the weights, the "
+              "standard deviation of the logits and the largest weight of every row of attention "
+              "are measured and compared with formulas.",
           .formulas = {"Xavier: variance = 2 / (fan_in + fan_out)",
                        "variance x C = 0.5 (packed), 1 (per matrix), 2H / (H + 1) (per head)",
                        "E s^2 = (variance x C)^2 (1 + 2 / (C T)) for inputs N(0, 1)"},

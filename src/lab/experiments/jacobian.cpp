@@ -200,7 +200,7 @@ std::vector<std::string> entry_names(Index heads) {
 
 /// The block of one row: its weights p, the Jacobian by the tape, and by the formula.
 Notebook::Step one_block(const Taped& taped) {
-  const Index row = tokens - 1;  // query T - 1 of head 0, which sees the most
+  const Index row = tokens - 1;  // query T - 1 of head 0, with the most allowed keys
   const Array p =
       part_of(taped.weights.reshaped({taped.weights.size()}), 0, row * tokens, (row + 1) * tokens);
   const Array block = part_of(part_of(taped.jacobian, 0, row * tokens, (row + 1) * tokens), 1,
@@ -248,43 +248,43 @@ void run(const LabOptions& options, Notebook& book) {
     row("single", alone);
   }
 
-  book.maps(sentence("Blocks of {} x {}, and nothing beside them", tokens, tokens),
-            sentence("4 |J| of the second example, {} and {} queries: rows are weights, columns "
-                     "scores. A masked key takes its row and column away; the block of a row "
-                     "that sees one key, or none, is 0.",
+  book.maps(sentence("4 |J| by mask, in blocks of {} x {}", tokens, tokens),
+            sentence("The second example, {} and {} queries: rows are weights, columns are scores. "
+                     "By the formula the row and column of a masked key are 0, and so is the block "
+                     "of a row with at most one allowed key.",
                      shown == 1 ? "one head" : "two heads", tokens),
             entry_names(shown), entry_names(shown), pictures);
   book.table(
-      "Every row of attention has a block of its own, in single and in multi head",
-      "From the same weights: h heads have h times as many blocks of the same size. Rank is "
-      "counted by eigenvalues; each block has one less than its allowed keys, because a "
-      "row's weights sum to one whatever its scores. The masks drawn for every head are "
-      "shown for multi head only.",
+      "Blocks, nonzero entries and rank of the Jacobian by mask and number of heads",
+      "All heads use the same weights. Rank: number of nonzero eigenvalues. By the formula each "
+      "block has one less than its allowed keys, because a row's weights always sum to one. The "
+      "masks drawn for every head are shown for multi-head attention only.",
       {"mask", "heads", "J", "blocks", "entries not 0", "share", "rank", "|J - formula|, largest"},
       rows);
-  book.matrices("One block, twice", "The last query of head 0, without a mask.", {block});
+  book.matrices("One block of the Jacobian, by the tape and by the formula",
+                "The last query of head 0, without a mask.", {block});
 
   book.equal("largest entry between different rows of attention", worst.outside, 0);
   book.equal("largest entry in the row or column of a masked key", worst.masked, 0);
   book.at_most("|J - (diag(p) - p p^T)|, largest", worst.formula, same_values);
   book.at_most("|sum of a row of J|, largest", worst.row_sum, same_values);
   book.at_most("|J - J^T|, largest", worst.asymmetry, same_values);
-  book.equal("blocks whose rank is not the number of allowed keys less one",
-             double(worst.wrong_ranks), 0);
+  book.equal("blocks whose rank is not the number of allowed keys - 1", double(worst.wrong_ranks),
+             0);
   book.equal("masks under which h heads do not have h times the rank of one", double(ratio_broken),
              0);
-  book.at_least("rows with nothing allowed among them", double(empty), 1);
+  book.at_least("rows without allowed keys among the cases", double(empty), 1);
   const Text compared =
-      options.heads == 1 ? Text("Each head more brings as many blocks again, of the same size")
+      options.heads == 1 ? Text("Each further head adds as many blocks of the same size")
                          : sentence(
                                "Multi-head attention with {} heads has {} times as many blocks as "
                                "single-head attention, each of the same size",
                                options.heads, options.heads);
   book.answer(
-      sentence("A change of one score moves the weights of its own row and nothing else: J is "
-               "block-diagonal over (batch, head, query), each block diag(p) - p p^T over the "
-               "allowed keys, with rank one below their number. {}: heads do not meet inside "
-               "the softmax.",
+      sentence("Only those between scores and weights of the same row: J is block-diagonal over "
+               "(batch, head, query). Each block is diag(p) - p p^T over the allowed keys, with "
+               "rank one below their number. {}; heads do not influence each other inside the "
+               "softmax.",
                compared));
 }
 
@@ -293,14 +293,14 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment jacobian_experiment() {
   return {.name = "jacobian",
-          .title = "What does the softmax let through, backward?",
+          .title = "Which gradients pass through the softmax?",
           .question =
               "Which attention weights does a score change, and by how much? Do rows, heads or "
               "examples influence each other inside the softmax, and what does a mask do?",
           .computed =
               "For two examples of three tokens, the derivative of every attention weight by every "
-              "score: a backward pass for each weight, under every kind of mask, with several "
-              "heads and with one, from the same N(0, 1/C) weights.",
+              "score is computed by a backward pass for each weight. This is done under every kind "
+              "of mask, with several heads and with one, from the same N(0, 1/C) weights.",
           .formulas = {"J = dP / dS", "P_i = softmax(S_i) over the allowed keys",
                        "dP_ij / dS_kl = 0 unless i = k", "J_i = diag(p_i) - p_i p_i^T", "J_i 1 = 0",
                        "rank J_i = allowed_i - 1"},
