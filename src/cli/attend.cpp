@@ -64,28 +64,30 @@ int attend(const AttendOptions& options) {
 
 Command add_attend(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("attend", "show attention weights of a text, and write a page");
+      program.add_subcommand("attend", "Shows the attention weights of a text and writes a page");
   const auto options = std::make_shared<AttendOptions>();
   add_model(*app, options->model);
-  app->add_option("--input", options->question.input, "the text to read")
+  app->add_option("--input", options->question.input, "input of the model")
       ->type_name("TEXT")
       ->required();
   app->add_option("--output", options->question.output,
-                  "the output to assume (default: what the model generates)")
+                  "output to assume (default: the model's own)")
       ->type_name("TEXT");
   app->add_option("--length", options->question.write,
-                  "most tokens that a language model generates")
+                  "maximum number of tokens to generate (language models)")
       ->check(at_least(1))
       ->capture_default_str();
-  app->add_option("--kind", options->selection.kind, "show only encoder, decoder or cross")
+  app->add_option("--kind", options->selection.kind,
+                  "show only attention of this kind: encoder, decoder or cross")
+      ->type_name("NAME")
       ->check(one_of({"encoder", "decoder", "cross"}));
-  app->add_option("--layer", options->selection.layer, "show only this layer, from 0")
+  app->add_option("--layer", options->selection.layer, "show only this layer (the first is 0)")
       ->check(at_least(0));
-  app->add_option("--head", options->selection.head, "show only this head, from 0")
+  app->add_option("--head", options->selection.head, "show only this head (the first is 0)")
       ->check(at_least(0));
-  app->add_option("--out", options->out, "DIR for the page (default: a new one under runs/)");
-  app->add_flag("--force", options->force, "replace the page in DIR");
-  app->add_flag("--json", options->json, "print the record; writes a page only with --out");
+  add_out(*app, options->out, "folder of the page");
+  app->add_flag("--force", options->force, "replace the page in --out");
+  app->add_flag("--json", options->json, "print the record as JSON; write a page only with --out");
   add_threads(*app);
   app->footer(
       fmt::format("Example: {} attend --input \"May 3rd, 2021\" --kind cross", invocation()));

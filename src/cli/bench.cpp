@@ -133,13 +133,13 @@ std::vector<std::string> table_row(const Record& line, const std::vector<Column>
 
 std::vector<Column> columns_of(const std::string& what) {
   if (what == "generate") return {{"batch", "batch", 0}, {"tok_s", "tokens/s", 0}};
-  if (what == "encode") return {{"batch", "batch", 0}, {"ms", "ms", 2}, {"min_ms", "least ms", 2}};
+  if (what == "encode") return {{"batch", "batch", 0}, {"ms", "ms", 2}, {"min_ms", "min ms", 2}};
   if (what == "memory") {
     return {{"params", "parameters", 0},
             {"parameter_bytes", "4 x parameters", 0},
-            {"working_bytes", "beside them", 0}};
+            {"working_bytes", "working memory", 0}};
   }
-  return {{"params", "parameters", 0}, {"ms", "ms/step", 2},     {"min_ms", "least ms", 2},
+  return {{"params", "parameters", 0}, {"ms", "ms/step", 2},     {"min_ms", "min ms", 2},
           {"tok_s", "tokens/s", 0},    {"gflops", "GFLOP/s", 1}, {"peak_bytes", "memory", 0}};
 }
 
@@ -183,7 +183,7 @@ int run_bench(const BenchCommand& command) {
     throw UsageError("--telemetry is only available for \"bench step\"");
   }
   if (command.what == "generate" && command.options.length == 1) {
-    throw UsageError("--length 1: nothing is left to generate after the prompt (try 64)");
+    throw UsageError("--length 1 leaves nothing to generate after the prompt (try 64)");
   }
   const std::vector<Column> columns = columns_of(command.what);
   std::vector<std::string> titles = {"case"};
@@ -209,7 +209,7 @@ int run_bench(const BenchCommand& command) {
                         command.what == "step" ? "step" : "pass", profile_text(line["profile"]));
         if (line.contains("telemetry_share")) {
           profiles +=
-              fmt::format("\ntelemetry and its attention rows, every {} steps: {:.2f} %\n",
+              fmt::format("\ntelemetry and its row statistics, every {} steps: {:.2f} %\n",
                           command.options.telemetry, 100 * line["telemetry_share"].get<double>());
         }
       }
@@ -225,39 +225,45 @@ int run_bench(const BenchCommand& command) {
 }  // namespace
 
 Command add_bench(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("bench", "measure the speed of training and inference");
+  CLI::App* app = program.add_subcommand("bench", "Measures the speed of training and inference");
   const auto command = std::make_shared<BenchCommand>();
   std::vector<std::string> cases;
   for (const BenchCase& bench_case : bench_cases()) cases.emplace_back(bench_case.name);
-  app->add_option("what", command->what, "step, generate, encode or memory; default: step")
+  app->add_option("BENCHMARK", command->what, "step, generate, encode or memory")
       ->type_name("")
+      ->capture_default_str()
       ->check(one_of({"step", "generate", "encode", "memory"}));
-  app->add_option("--case", command->only_case, "nano, small, medium or base; default: all")
+  app->add_option("--case", command->only_case,
+                  "size of the model: nano, small, medium or base (default: all)")
       ->type_name("NAME")
       ->check(one_of(cases));
-  app->add_option("--layout", command->options.layout, "fused or separate; default: fused")
+  app->add_option("--layout", command->options.layout, "attention layout: fused or separate")
       ->type_name("NAME")
+      ->capture_default_str()
       ->check(one_of({"fused", "separate"}));
-  app->add_option("--steps", command->options.steps, "timed repetitions")
+  app->add_option("--steps", command->options.steps,
+                  "number of timed repetitions (default: by benchmark)")
       ->type_name("N")
       ->check(at_least(1));
   app->add_option("--batch", command->options.batch,
-                  "sequences at once; default: the case's own, 1 for generate and encode")
+                  "sequences in a batch (default: by case; 1 for generate and encode)")
       ->type_name("N")
       ->check(at_least(1));
   for (const auto& [name, size, what] :
-       {std::tuple("layers", &command->options.layers, "layers; default: the case's own number"),
-        {"heads", &command->options.heads, "heads per layer; default: the case's own number"},
-        {"width", &command->options.width, "width of the model; default: the case's own"},
-        {"length", &command->options.length, "tokens per sequence; default: the case's own"}}) {
+       {std::tuple("layers", &command->options.layers, "number of layers (default: by case)"),
+        {"heads", &command->options.heads, "heads per attention (default: by case)"},
+        {"width", &command->options.width,
+         "width of the model, the embedding dimension (default: by case)"},
+        {"length", &command->options.length, "tokens per sequence (default: by case)"}}) {
     app->add_option(std::string("--") + name, *size, what)->type_name("N")->check(at_least(1));
   }
   app->add_option("--telemetry", command->options.telemetry,
-                  "measure every head every N steps, 0: never; default: 0")
+                  "steps between measurements of every head; 0 turns them off")
       ->type_name("N")
+      ->capture_default_str()
       ->check(at_least(0));
-  app->add_flag("--profile", command->options.profile, "where the time goes, by operation");
-  app->add_flag("--json", command->json, "a JSON line per case");
+  app->add_flag("--profile", command->options.profile, "show the time of each operation");
+  app->add_flag("--json", command->json, "print one line of JSON per case");
   add_threads(*app);
   app->footer(
       fmt::format("Examples: {0} bench step --case nano\n"

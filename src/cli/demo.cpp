@@ -37,9 +37,9 @@ class DemoText {
 
   void begin() const {
     fmt::print(
-        "\n  Two transformers read \"3rd of May, 2021\" and write 2021-05-03.\n"
-        "  One has a Linear for every head, the other one Linear for all heads. Same weights, so: "
-        "same function?\n\n");
+        "\n  Two transformers translate \"3rd of May, 2021\" into 2021-05-03.\n"
+        "  One has a Linear for every head, the other one Linear for all heads.\n"
+        "  They have the same weights. Do they compute the same function?\n\n");
   }
 
   void same_function(const StartDifference& same) const {
@@ -51,8 +51,8 @@ class DemoText {
         fmt::format("outputs {}, gradients differ by {:.1e}   {}",
                     forward == 0 ? "equal to the bit" : fmt::format("differ by {:.1e}", forward),
                     gradient,
-                    kept ? "float rounding, nothing else"
-                         : fmt::format("more than the {:.0e} that rounding explains", tolerance)));
+                    kept ? "only float rounding"
+                         : fmt::format("more than rounding explains ({:.0e})", tolerance)));
   }
 
   /// The live line of a training part; without a terminal a line per evaluation.
@@ -97,13 +97,14 @@ class DemoText {
   void looking(const DemoRuns& runs) const {
     const auto [map, share] = runs.year_reader();
     headline(
-        3, "Looking",
+        3, "Attention",
         share >= 0.5
-            ? fmt::format("decoder layer {}, cross-attention, head {} reads the year ({:.0f} % of "
-                          "its weight)",
-                          map.layer, map.head, 100 * share)
-            : fmt::format("no cross-attention head reads the year alone (at most {:.0f} % of its "
-                          "weight)",
+            ? fmt::format(
+                  "decoder layer {}, cross-attention, head {} attends to the year ({:.0f} % of "
+                  "its weights)",
+                  map.layer, map.head, 100 * share)
+            : fmt::format("no cross-attention head attends mostly to the year (at most {:.0f} % of "
+                          "its weights)",
                           100 * share));
     const ExampleRecord& example = runs.record().examples[0];
     if (map.rows.empty()) return;
@@ -146,15 +147,15 @@ class DemoText {
     const ComparisonRow &whole = run.before_after[1], &pruned = run.before_after.back();
     const double points =
         100 * (pruned.exact_match.of("fused").value() - whole.exact_match.of("fused").value());
-    fmt::print(
-        "     Trained as long, the fused model is {} with half of its heads than with all.\n\n",
-        std::abs(points) < 0.05 ? "as good (exact match)"
-                                : fmt::format("{:.1f} points {} (exact match)", std::abs(points),
-                                              points < 0 ? "worse" : "better"));
+    fmt::print("     Fused model, half of its heads removed: {} after equally long training.\n\n",
+               std::abs(points) < 0.05
+                   ? "as good as with all heads (exact match)"
+                   : fmt::format("{:.1f} points {} than with all heads (exact match)",
+                                 std::abs(points), points < 0 ? "worse" : "better"));
   }
 
   void end(const std::filesystem::path& page, double seconds) const {
-    fmt::print("  Pictures and all numbers: {}   ({:.0f} s)\n", page.string(), seconds);
+    fmt::print("  The report: {}   ({:.0f} s)\n", page.string(), seconds);
     fmt::print(
         "  Next: {0} attend --input \"May 3rd, 2021\"      {0} lab list      {0} train --help\n",
         invocation());
@@ -197,8 +198,7 @@ int demo(const DemoOptions& options) {
                                                                                 : IfExists::refuse);
   if (find_chart_js().empty()) {
     throw FileError(
-        "Chart.js is not on this machine, and the report needs it (apt-get install "
-        "libjs-chart.js)");
+        "Chart.js is not installed; the report needs it (apt-get install libjs-chart.js)");
   }
   DemoSetup setup;
   setup.seed = static_cast<std::uint64_t>(options.seed);
@@ -220,7 +220,7 @@ int demo(const DemoOptions& options) {
   };
   const auto stopped = [&] {
     save();
-    fmt::print(stderr, "\nstopped; models and measurements so far are in {}\n",
+    fmt::print(stderr, "\nstopped; the models and the measurements up to here are in {}\n",
                folder.path().string());
     return signals.exit_code();
   };
@@ -259,18 +259,19 @@ int demo(const DemoOptions& options) {
 
 Command add_demo(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("demo", "train one model in two layouts and remove half of its heads");
+      program.add_subcommand("demo", "Trains a model in two layouts and removes half its heads");
   const auto options = std::make_shared<DemoOptions>();
-  app->add_option("--out", options->out, "DIR for the run (default: a new one under runs/)");
-  app->add_option("--seed", options->seed, "of everything random")
+  add_out(*app, options->out, "folder of the run");
+  app->add_option("--seed", options->seed, "seed of all random numbers")
       ->check(at_least(0))
       ->capture_default_str();
   app->add_option("--telemetry", options->telemetry,
-                  "steps from one measurement of every head to the next, 0: none")
+                  "steps between measurements of every head; 0 turns them off")
       ->check(at_least(0))
       ->capture_default_str();
-  app->add_flag("--force", options->force, "replace the run in DIR");
+  app->add_flag("--force", options->force, "replace the run in --out");
   add_threads(*app);
+  app->footer(fmt::format("Example: {} demo --seed 2", invocation()));
   return {app, [options] { return demo(*options); }};
 }
 

@@ -7,6 +7,7 @@
 #include "cli/environment.hpp"
 #include "cli/machine_speed.hpp"
 #include "cli/options.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
 
@@ -40,10 +41,11 @@ int examine(bool json) {
 
 Command add_doctor(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("doctor", "describe this machine and name what is missing");
+      program.add_subcommand("doctor", "Describes this machine and names missing packages");
   const auto json = std::make_shared<bool>(false);
-  app->add_flag("--json", *json, "one JSON object instead of lines");
+  app->add_flag("--json", *json, "print one JSON object instead of lines");
   add_threads(*app);
+  app->footer(fmt::format("Example: {} doctor --json", invocation()));
   return {app, [json] { return examine(*json); }};
 }
 

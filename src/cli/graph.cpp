@@ -126,7 +126,7 @@ Words words_of(const Picture& picture) {
   return {fmt::format("The tape of the layout {}: {}", name_of(picture.layout),
                       in_words(picture.layout)),
           fmt::format("{} operations and {} parameters, from the input at the left to the result "
-                      "at the right. Arrows carry shapes; what belongs to a head has its hue.",
+                      "at the right. Arrows carry shapes; colours mark the heads.",
                       picture.operations, picture.parameters)};
 }
 
@@ -145,13 +145,13 @@ std::string svg_of(const std::string& graph, const Words& words) {
   ChildResult drawn = run_child({"dot", "-Tsvg"}, graph);
   if (drawn.code == ChildResult::not_found) {
     throw FileError(
-        "Graphviz is not on this machine, and pictures need it (apt-get install graphviz); --dot "
-        "writes their text without it");
+        "Graphviz is not installed; pictures need it (apt-get install graphviz), --dot does not");
   }
   std::string svg = without_titles(drawn.out);
   const std::size_t first_group = svg.find("<g id=");
   if (drawn.code != 0 || first_group == std::string::npos) {
-    throw FileError(fmt::format("Graphviz (dot) ended with code {}: {}", drawn.code, drawn.err));
+    throw FileError(
+        fmt::format("Graphviz (dot) failed with exit code {}: {}", drawn.code, drawn.err));
   }
   svg.insert(first_group, words.elements() + picture_style);
   return svg.insert(svg.find("<svg") + 4, " role=\"img\"");
@@ -240,10 +240,9 @@ Files draw(const GraphCommand& command, const std::vector<Picture>& pictures) {
 void check(const GraphCommand& command) {
   require_heads_divide(command.heads, command.width);
   if (names_a_file(command.out) && fs::path(command.out).extension() != command.ending()) {
-    throw UsageError(fmt::format(
-        "--out {}: {} {}", command.out,
-        command.dot ? "--dot writes a file that ends in" : "without --dot the file must end in",
-        command.ending()));
+    throw UsageError(fmt::format("--out {}: the file name must end in {} {}", command.out,
+                                 command.ending(),
+                                 command.dot ? "with --dot" : "(.dot needs --dot)"));
   }
 }
 
@@ -255,7 +254,7 @@ void write(const GraphCommand& command, Files& files) {
     fs::create_directories(folder, failed);
     if (failed) {
       throw FileError(
-          fmt::format("{}: cannot make the folder: {}", folder.string(), failed.message()));
+          fmt::format("--out {}: cannot create the folder: {}", folder.string(), failed.message()));
     }
     for (auto& [name, content] : files) name = folder / name;
   }
@@ -280,8 +279,8 @@ int graph(const GraphCommand& command) {
     rows.push_back({name_of(picture.layout), std::to_string(picture.operations),
                     std::to_string(picture.parameters)});
   }
-  fmt::print("{}\n", table_text({"the tape of", "operations", "parameters"}, rows,
-                                TerminalStyle::of(stdout)));
+  fmt::print("{}\n",
+             table_text({"layout", "operations", "parameters"}, rows, TerminalStyle::of(stdout)));
   for (const auto& [name, content] : files) fmt::print("{}\n", name.string());
   return 0;
 }
@@ -289,24 +288,29 @@ int graph(const GraphCommand& command) {
 }  // namespace
 
 Command add_graph(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("graph", "the tape of one attention as a picture (SVG)");
+  CLI::App* app =
+      program.add_subcommand("graph", "Draws the tape of one attention as a picture (SVG)");
   const auto options = std::make_shared<GraphCommand>();
-  app->add_option("--layout", options->layout, names_of<Layout>() + ", or all beside each other")
+  app->add_option("--layout", options->layout,
+                  "attention layout: " + names_of<Layout>() + ", or all")
+      ->type_name("NAME")
       ->check(one_of({"separate", "fused", "shared", "all"}))
       ->capture_default_str();
   const auto number = [&](const char* name, Index& value, const char* what) {
     app->add_option(name, value, what)->check(at_least(1))->capture_default_str();
   };
-  number("--width", options->width, "features C");
-  number("--heads", options->heads, "heads H");
-  number("--tokens", options->tokens, "positions T");
+  number("--width", options->width, "width of the model, the embedding dimension");
+  number("--heads", options->heads, "number of heads");
+  number("--tokens", options->tokens, "tokens per sequence");
   app->add_flag("--composed", options->composed,
-                "attention as several operations, as when its weights are asked for");
+                "attention as separate operations, which are used when its weights are requested");
   app->add_option("--out", options->out,
-                  "DIR for the pictures (default: a new one under runs/), or FILE.svg for one")
+                  "folder of the pictures, or a file (.svg) for one picture (default: a new folder "
+                  "in runs/)")
       ->type_name("PATH");
-  app->add_flag("--dot", options->dot, "write Graphviz's own text (.dot), which needs no Graphviz");
-  app->add_flag("--force", options->force, "replace pictures that exist");
+  app->add_flag("--dot", options->dot,
+                "write Graphviz text (.dot) instead; does not need Graphviz");
+  app->add_flag("--force", options->force, "replace existing pictures");
   app->footer(fmt::format("Example: {} graph --heads 2 --out layouts.svg", invocation()));
   return {app, [options] { return graph(*options); }};
 }

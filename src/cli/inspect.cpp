@@ -105,15 +105,16 @@ void print_all(const std::filesystem::path& path, SavedModel& saved, const Tenso
 }  // namespace
 
 Command add_inspect(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("inspect", "show the contents of a checkpoint");
+  CLI::App* app = program.add_subcommand("inspect", "Shows the contents of a checkpoint");
   struct Options {
     std::string model;
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
-  app->add_option("--model", options->model, "a run's folder or a checkpoint; default: newest run")
+  app->add_option("--model", options->model,
+                  "folder of a run, or a checkpoint (default: newest run in runs/)")
       ->type_name("PATH");
-  app->add_flag("--json", options->json, "one JSON object");
+  app->add_flag("--json", options->json, "print one JSON object");
   app->footer(fmt::format("Example: {} inspect --model runs/demo-1", invocation()));
   return {app, [options] {
             const std::filesystem::path path = checkpoint_of(model_folder(options->model));

@@ -89,8 +89,7 @@ class Doing {
 RunFolder folder_for(const LabCommand& command) {
   if (find_chart_js().empty()) {
     throw FileError(
-        "Chart.js is not on this machine, and the page needs it (apt-get install "
-        "libjs-chart.js)");
+        "Chart.js is not installed; the page needs it (apt-get install libjs-chart.js)");
   }
   if (command.out.empty()) return RunFolder::fresh("runs", "lab-" + command.name);
   return RunFolder::for_page(command.out, command.force);
@@ -137,8 +136,10 @@ int list(const LabCommand& command) {
     }
     fmt::print("  {}  {}\n", emphasised(padded(e.name, widest), Emphasis::good, style), e.title);
   }
-  fmt::print("\n{0} lab NAME runs one, {0} lab all runs all; each asserts its numbers.\n",
-             invocation());
+  fmt::print(
+      "\n{0} lab NAME runs one experiment, {0} lab all runs all.\n"
+      "Each experiment checks its claims.\n",
+      invocation());
   return 0;
 }
 
@@ -254,22 +255,25 @@ int lab(LabCommand command) {
 
 Command add_lab(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("lab", "experiments on heads that answer a question, and assert it");
+      program.add_subcommand("lab", "Runs experiments on heads and checks their claims");
   const auto options = std::make_shared<LabCommand>();
-  app->add_option("NAME", options->name, "list, all, or an experiment's name")
+  app->add_option("NAME", options->name, "name of an experiment, list or all")
+      ->type_name("")
       ->capture_default_str();
   const auto number = [&](const char* name, Index& value, const char* what, Index least) {
     return app->add_option(name, value, what)->check(at_least(least));
   };
-  number("--width", options->width, "features C; default: the experiment's own", 1);
-  number("--heads", options->heads, "heads H; default: the experiment's own", 1);
-  number("--seed", options->seed, "of everything random", 0)->capture_default_str();
+  number("--width", options->width,
+         "width of the model, the embedding dimension (default: by experiment)", 1);
+  number("--heads", options->heads, "number of heads (default: by experiment)", 1);
+  number("--seed", options->seed, "seed of all random numbers", 0)->capture_default_str();
   app->add_option("--precision", options->precision,
-                  "double, float or both (default: both, where both programs are built)")
+                  "double, float or both (default: both if both programs are built)")
+      ->type_name("NAME")
       ->check(one_of({"double", "float", "both"}));
-  app->add_option("--out", options->out, "DIR for the page (default: a new one under runs/)");
-  app->add_flag("--force", options->force, "replace the pages in DIR");
-  app->add_flag("--json", options->json, "print the record; writes a page only with --out");
+  add_out(*app, options->out, "folder of the pages");
+  app->add_flag("--force", options->force, "replace the pages in --out");
+  app->add_flag("--json", options->json, "print the record as JSON; write pages only with --out");
   add_threads(*app);
   app->footer(fmt::format("Example: {} lab head-slices", invocation()));
   return {app, [options] { return lab(*options); }};

@@ -21,7 +21,7 @@ CLI::Validator at_least(Index least) {
     Index number = 0;
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc::result_out_of_range) return text + " is too large a number";
+    if (error == std::errc::result_out_of_range) return text + " is too large";
     if (error != std::errc() || rest != end) {
       return fmt::format("\"{}\" is not a whole number", text);
     }
@@ -33,7 +33,7 @@ CLI::Validator at_least(Index least) {
 CLI::Validator one_of(std::vector<std::string> words) {
   const auto check = [words = std::move(words)](const std::string& text) -> std::string {
     if (std::find(words.begin(), words.end(), text) != words.end()) return {};
-    return fmt::format("\"{}\" is none of {}{}", text, fmt::join(words, ", "),
+    return fmt::format("\"{}\" is not one of {}{}", text, fmt::join(words, ", "),
                        did_you_mean(text, words));
   };
   return CLI::Validator(check, "", "one_of");
@@ -41,19 +41,25 @@ CLI::Validator one_of(std::vector<std::string> words) {
 
 CLI::Option* add_threads(CLI::App& command) {
   const auto use = [](const int& threads) { set_num_threads(threads); };
-  return command.add_option_function<int>("--threads", use, "threads to use; default: all cores")
+  return command
+      .add_option_function<int>("--threads", use, "number of threads (default: all cores)")
       ->type_name("N")
       ->check(at_least(1));
 }
 
 CLI::Option* add_model(CLI::App& command, std::string& model) {
-  return command.add_option("--model", model, "folder of a run; default: the newest in runs/")
+  return command.add_option("--model", model, "folder of a run (default: the newest in runs/)")
+      ->type_name("DIR");
+}
+
+CLI::Option* add_out(CLI::App& command, std::string& out, const std::string& what) {
+  return command.add_option("--out", out, what + " (default: a new one in runs/)")
       ->type_name("DIR");
 }
 
 fs::path model_folder(const std::string& model) {
   if (model.empty()) return newest_run();
-  if (!fs::exists(model)) throw FileError(fmt::format("--model {}: does not exist", model));
+  if (!fs::exists(model)) throw FileError(fmt::format("--model {} does not exist", model));
   return model;
 }
 
@@ -70,8 +76,8 @@ void require_heads_divide(Index heads, Index width) {
 void require_free_file(const fs::path& file) {
   std::error_code failed;
   if (!fs::exists(file, failed)) return;
-  throw FileError(
-      fmt::format("--out {}: exists (name another, or --force replaces it)", file.string()));
+  throw FileError(fmt::format("--out {} exists (choose another path, or use --force to replace it)",
+                              file.string()));
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -21,6 +21,9 @@ CLI::Option* add_threads(CLI::App& command);
 /// `--model DIR`: the folder of a run. Read it with model_folder().
 CLI::Option* add_model(CLI::App& command, std::string& model);
 
+/// `--out DIR`: the folder to write, which `what` describes.
+CLI::Option* add_out(CLI::App& command, std::string& out, const std::string& what);
+
 /// The folder given by --model, or the newest run under runs/ when it was left out.
 /// Throws FileError when it does not exist, UsageError when there is no run.
 std::filesystem::path model_folder(const std::string& model);

@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <new>
+#include <sstream>
 
 #include "cli/command.hpp"
 #include "headroom/base/error.hpp"
@@ -30,9 +32,68 @@ constexpr Command (*all_commands[])(CLI::App&) = {
 enum ExitCode { done = 0, fault = 1, usage = 2, numeric = 3, data = 4, file = 5 };
 
 constexpr const char* exit_codes_text =
-    "Exit codes: 0 success, 1 internal error, 2 usage error, 3 numeric error (a value that is not\n"
-    "finite, a claim that does not hold), 4 unusable data, 5 a file that cannot be read or "
-    "written.\n";
+    "Exit codes:\n"
+    "  0  success\n"
+    "  1  internal error\n"
+    "  2  usage error\n"
+    "  3  numeric error (a value is not finite, or a claim does not hold)\n"
+    "  4  unusable data\n"
+    "  5  a file cannot be read or written\n";
+
+/// Breaks a text at spaces into lines of at most `width` characters. Keeps "(default: x" together.
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::istringstream words(text);
+  std::string lines;
+  std::size_t column = 0;
+  for (std::string word; words >> word; column += word.size()) {
+    if (std::string value; word == "(default:" && words >> value) word += " " + value;
+    if (column + 1 + word.size() > width) {
+      lines += '\n';
+      column = 0;
+    } else if (!lines.empty()) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+  }
+  return lines;
+}
+
+/// The help of a command, 80 columns wide: "--name TYPE  description (default: value)".
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    column_width(28);
+    label("SUBCOMMAND", "COMMAND");
+    label("INT", "N");
+    label("FLOAT", "X");
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text;
+    if (option->get_type_size() == 0) return text;  // a flag
+    if (!option->get_type_name().empty()) text += " " + get_label(option->get_type_name());
+    if (option->get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
+    return text;
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = option->get_description();
+    if (option->get_required()) text += " (required)";
+    if (!option->get_default_str().empty()) {
+      text += fmt::format(" (default: {})", option->get_default_str());
+    }
+    return wrapped(text, 80 - get_column_width());
+  }
+
+  std::string make_subcommand(const CLI::App* command) const override {
+    return command_line(command->get_name(), command->get_description());
+  }
+
+  static std::string command_line(const std::string& name, const std::string& does) {
+    return fmt::format("  {:<9}  {}\n", name, does);
+  }
+};
 
 /// Prints one line on stderr, even when the text has line breaks.
 int fail(std::string text, int code) {
@@ -44,8 +105,8 @@ int fail(std::string text, int code) {
 
 /// The commands of the launcher, which need the sources: name, description.
 constexpr std::pair<const char*, const char*> launcher_commands[] = {
-    {"test", "build and run the test suite (--quick: a minute's part of it)"},
-    {"parity", "compare with the cases in DIR that PyTorch computed"}};
+    {"test", "Builds and runs the test suite (--quick: about a minute)"},
+    {"parity", "Compares headroom with results computed by PyTorch"}};
 
 /// The output of `headroom` without a command.
 void print_overview(const CLI::App& program, const std::vector<Command>& commands) {
@@ -54,7 +115,7 @@ void print_overview(const CLI::App& program, const std::vector<Command>& command
   fmt::print("{}: transformers whose attention heads can be studied and removed\n\n",
              emphasised("headroom", Emphasis::strong, style));
   const auto line = [&](const std::string& command, const std::string& does) {
-    fmt::print("  {}  {}\n", emphasised(padded(name + " " + command, 22), Emphasis::good, style),
+    fmt::print("  {}  {}\n", emphasised(padded(name + " " + command, 20), Emphasis::good, style),
                does);
   };
   for (const Command& command : commands) {
@@ -63,7 +124,7 @@ void print_overview(const CLI::App& program, const std::vector<Command>& command
   if (launched()) {
     for (const auto& [command, does] : launcher_commands) line(command, does);
   }
-  fmt::print("\n{} COMMAND --help tells more about a command.\n", name);
+  fmt::print("\n{} COMMAND --help shows the options of a command.\n", name);
 }
 
 /// The long names of a command's options.
@@ -88,10 +149,11 @@ void require_no_extras(const CLI::App& program, const std::vector<Command>& comm
     if (launched()) {
       for (const auto& [command, does] : launcher_commands) names.emplace_back(command);
     }
-    throw UsageError(fmt::format("no command \"{}\"{}", printable(word),
-                                 nearest(word, names).empty()
-                                     ? fmt::format("; {} alone lists them", program.get_name())
-                                     : did_you_mean(word, names)));
+    throw UsageError(fmt::format(
+        "unknown command \"{}\"{}", printable(word),
+        nearest(word, names).empty()
+            ? fmt::format("; {} without arguments lists the commands", program.get_name())
+            : did_you_mean(word, names)));
   }
   const CLI::App& app = chosen.empty() ? program : *chosen.front();
   if (is_option) {
@@ -110,7 +172,7 @@ std::string readable(const CLI::ParseError& error) {
   const std::string option = text.substr(0, text.find(':'));
   if (error.get_name() == "ArgumentMismatch" && text.find("required") != std::string::npos) {
     const bool too_many = text.find("At Most") != std::string::npos;
-    return option + (too_many ? " can be given once" : " needs a value");
+    return option + (too_many ? " can be given only once" : " needs a value");
   }
   constexpr std::string_view unread = "Could not convert: ";  // "--threads = abc" follows
   if (text.starts_with(unread)) {
@@ -162,7 +224,7 @@ int run(CLI::App& program, int argc, char* const* argv) {
 /// Throws FileError if standard output could not be written (a full disk).
 void require_written() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw FileError("standard output could not be written");
+    throw FileError("standard output could not be written (is the disk full?)");
   }
 }
 
@@ -170,21 +232,23 @@ void require_written() {
 
 int run_program(int argc, char* const* argv) {
   CLI::App program("Transformers whose attention heads can be studied and removed", invocation());
-  program.set_version_flag("--version", fmt::format("headroom {} ({})", HEADROOM_VERSION,
-                                                    is_double ? "double" : "float"));
+  program.set_help_flag("-h,--help", "print this help and exit");
+  program.set_version_flag(
+      "--version",
+      fmt::format("headroom {} ({})", HEADROOM_VERSION, is_double ? "double" : "float"),
+      "print the version and exit");
   std::string more;
   if (launched()) {
     more += "Commands of the launcher:\n";
     for (const auto& [command, does] : launcher_commands) {
-      more += fmt::format("  {:<29} {}\n", command, does);
+      more += HelpFormatter::command_line(command, does);
     }
     more += "\n";
   }
   more += exit_codes_text;
   program.footer(more);
   program.require_subcommand(0, 1);
-  program.get_formatter()->column_width(32);
-  program.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  program.formatter(std::make_shared<HelpFormatter>());
   try {
     const int code = run(program, argc, argv);
     require_written();

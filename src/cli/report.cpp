@@ -40,12 +40,13 @@ int rewrite(const ReportOptions& options) {
 
 Command add_report(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("report", "write the page of a run again from its records");
+      program.add_subcommand("report", "Writes the page of a run again from its records");
   const auto options = std::make_shared<ReportOptions>();
   add_model(*app, options->model);
-  app->add_option("--out", options->out, "FILE to write; default: report.html in the run's folder")
+  app->add_option("--out", options->out,
+                  "file to write (default: report.html in the folder of the run)")
       ->type_name("FILE");
-  app->add_flag("--force", options->force, "replace FILE when it exists");
+  app->add_flag("--force", options->force, "replace the file if it exists");
   app->footer(fmt::format("Example: {} report --model runs/demo-1 --out page.html", invocation()));
   return {app, [options] { return rewrite(*options); }};
 }

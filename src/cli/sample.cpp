@@ -35,8 +35,8 @@ void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const To
   const auto window = static_cast<std::size_t>(model.config.longest);
   const auto seen = std::span(prompt).last(std::min(window, prompt.size()));
   sample(*make_writer(model, 1), {.longest = options.length}, sampling, rng,
-         Ids({1, Index(seen.size())}, seen), [&](const std::vector<std::int32_t>& symbols) {
-           fmt::print("{}", vocabulary.symbol(symbols.front()));
+         Ids({1, Index(seen.size())}, seen), [&](const std::vector<std::int32_t>& tokens) {
+           fmt::print("{}", vocabulary.symbol(tokens.front()));
            std::fflush(stdout);
          });
   fmt::print("\n");
@@ -62,22 +62,23 @@ int sample_text(const SampleOptions& options) {
 }  // namespace
 
 Command add_sample(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("sample", "generate text with a trained language model");
+  CLI::App* app = program.add_subcommand("sample", "Generates text with a trained language model");
   const auto options = std::make_shared<SampleOptions>();
   add_model(*app, options->model);
-  app->add_option("--prompt", options->prompt, "text to continue (default: a new line)");
-  app->add_option("--length", options->length, "characters to generate")
+  app->add_option("--prompt", options->prompt, "text to continue (default: a line break)");
+  app->add_option("--length", options->length, "number of characters to generate")
       ->check(at_least(1))
       ->capture_default_str();
   app->add_option("--temperature", options->temperature,
-                  "0: always the most likely token; 1: as learned")
+                  "sampling temperature; 0 always takes the most likely token")
       ->capture_default_str();
-  app->add_option("--top-k", options->top_k, "only the k most likely tokens; 0: all")
+  app->add_option("--top-k", options->top_k, "sample from the k most likely tokens; 0 means all")
+      ->capture_default_str()
       ->check(at_least(0));
   app->add_option("--top-p", options->top_p,
-                  "only the most likely tokens whose probabilities sum to p")
+                  "sample from the most likely tokens whose probabilities sum to p")
       ->capture_default_str();
-  app->add_option("--seed", options->seed, "seed of the random draws")
+  app->add_option("--seed", options->seed, "seed of all random numbers")
       ->check(at_least(0))
       ->capture_default_str();
   add_threads(*app);

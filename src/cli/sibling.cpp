@@ -25,7 +25,9 @@ namespace fs = std::filesystem;
     case 3: throw NumericError(text);
     case 4: throw DataError(text);
     case 5: throw FileError(text);
-    default: throw Error(fmt::format("{} ended with code {}: {}", other_precision, code, text));
+    default:
+      throw Error(
+          fmt::format("the {} program failed with exit code {}: {}", other_precision, code, text));
   }
 }
 
@@ -42,8 +44,8 @@ Record sibling_record(const std::vector<std::string>& arguments) {
   const fs::path program = sibling_program();
   if (program.empty()) {
     throw UsageError(
-        fmt::format("{} needs the program of that precision beside this one; "
-                    "--precision {} does without",
+        fmt::format("--precision {} needs the program of that precision next to this one "
+                    "(build it, or use --precision {})",
                     other_precision, own_precision));
   }
   std::vector<std::string> words{program.string()};

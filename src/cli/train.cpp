@@ -61,7 +61,7 @@ void write_page(const TrainingRun& run, const Pruner& pruner) {
     write_report(page, folder.report());
     fmt::print("{}\n", folder.report().string());
   } catch (const FileError& error) {  // the run is complete without its page
-    fmt::print(stderr, "no page: {}\n", error.what());
+    fmt::print(stderr, "the page was not written: {}\n", error.what());
   }
 }
 
@@ -114,7 +114,7 @@ struct TrainCommandOptions {
 };
 
 int train(const TrainCommandOptions& options) {
-  if (options.resume && options.force) throw UsageError("--resume and --force exclude each other");
+  if (options.resume && options.force) throw UsageError("--resume and --force cannot be combined");
   if (options.resume) {
     const std::string given = options.settings.first_given();
     if (!given.empty()) {
@@ -149,11 +149,12 @@ int train(const TrainCommandOptions& options) {
 }  // namespace
 
 Command add_train(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("train", "train a model on a task");
+  CLI::App* app = program.add_subcommand("train", "Trains a model on a task");
   const auto options = std::make_shared<TrainCommandOptions>();
   options->settings.add_to(*app);
-  app->add_option("--out", options->out, "DIR of the run (default: a new one under runs/)");
-  app->add_flag("--resume", options->resume, "continue the run in --out (default: the newest)");
+  add_out(*app, options->out, "folder of the run");
+  app->add_flag("--resume", options->resume,
+                "continue the run in --out, or the newest run in runs/");
   app->add_flag("--force", options->force, "replace the run in --out");
   add_threads(*app);
   app->footer(
@@ -161,7 +162,7 @@ Command add_train(CLI::App& program) {
                   "Examples: {0} train --task reverse\n"
                   "          {0} train --task g2p --data PATH --prune 12\n"
                   "          {0} train --out runs/g2p-1 --resume",
-                  invocation(), TrainOptions::recipes()));
+                  invocation(), options->settings.recipes()));
   return {app, [options] { return train(*options); }};
 }
 

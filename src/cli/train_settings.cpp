@@ -3,17 +3,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/io/json.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
+
+constexpr const char* default_task = "dates";
 
 /// Settings that work well for a task, so that only its name needs to be given.
 TrainingSettings recipe(const std::string& task) {
@@ -65,6 +70,48 @@ void fields(Settings& s, Visit visit) {
   visit("keep", s.keep);
 }
 
+/// The settings of a task's recipe as help shows them, by their keys in config.json.
+using Values = std::map<std::string, std::string>;
+
+Values flat_recipe(const std::string& task) {
+  Values values;
+  TrainingSettings settings = recipe(task);
+  settings.task = "";  // the only difference between two tasks must not be their name
+  for (const Record& section : settings.to_record()) {
+    for (const auto& [key, value] : section.items()) {
+      values[key] = value.is_string()         ? value.get<std::string>()
+                    : value.is_boolean()      ? (value.get<bool>() ? "yes" : "no")
+                    : value.is_number_float() ? fmt::format("{:g}", value.get<double>())
+                                              : value.dump();
+    }
+  }
+  return values;
+}
+
+/// The keys of the settings that are not the same in all recipes, in the order of config.json.
+std::vector<std::string> keys_that_differ() {
+  const Values first = flat_recipe(default_task);
+  const std::vector<TaskInfo> tasks = task_list();
+  std::vector<std::string> keys;
+  for (const Record& section : recipe(default_task).to_record()) {
+    for (const auto& [key, value] : section.items()) {
+      const bool differs =
+          std::any_of(tasks.begin(), tasks.end(), [&, &key = key](const TaskInfo& info) {
+            return flat_recipe(info.name).at(key) != first.at(key);
+          });
+      if (differs) keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+/// The name in help of a setting that no option changes: its key in words.
+std::string setting_without_option(std::string key) {
+  if (key == "final_rate") return "final learning rate";
+  std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
+}
+
 void require(bool right, const std::string& text) {
   if (!right) throw UsageError(text);
 }
@@ -95,61 +142,103 @@ TrainSettings TrainSettings::from_record(const Record& record, const std::string
 }
 
 template <class T>
-void TrainOptions::add(CLI::App& app, const std::string& name, std::optional<T>& value,
-                       const std::string& help) {
-  added_.push_back(app.add_option(name, value, help));
+CLI::Option* TrainOptions::add(CLI::App& app, const std::string& name, std::optional<T>& value,
+                               const std::string& help, const std::string& key) {
+  CLI::Option* option = app.add_option(name, value, help);
+  if (!key.empty()) {
+    option_of_key_[key] = name;
+    const std::vector<std::string> differing = keys_that_differ();
+    const bool differs = std::find(differing.begin(), differing.end(), key) != differing.end();
+    option->default_str(differs ? "by task" : flat_recipe(default_task).at(key));
+  }
+  added_.push_back(option);
+  return option;
+}
+
+CLI::Option* TrainOptions::add_name(CLI::App& app, const std::string& name,
+                                    std::optional<std::string>& value, const std::string& help,
+                                    const std::string& key) {
+  return add(app, name, value, help, key)->type_name("NAME");
 }
 
 void TrainOptions::add_to(CLI::App& app) {
   std::string tasks;
   for (const TaskInfo& info : task_list()) tasks += (tasks.empty() ? "" : ", ") + info.name;
-  add(app, "--task", task_, "what to learn: " + tasks + " (default: dates)");
-  add(app, "--data", data_, "PATH of the data, for g2p and text");
-  add(app, "--seed", seed_, "of everything random (default: 1)");
-  add(app, "--steps", steps_, "training steps");
-  add(app, "--layout", layout_, fmt::format("of the heads: {} (default: fused)", layout_names()));
-  add(app, "--width", width_, "of the model");
-  add(app, "--heads", heads_, "of each attention");
+  add_name(app, "--task", task_, "task to learn: " + tasks)->default_str(default_task);
+  add(app, "--data", data_, "path of the data file (tasks g2p and text)")->type_name("FILE");
+  add(app, "--seed", seed_, "seed of all random numbers", "seed");
+  add(app, "--steps", steps_, "number of training steps", "steps");
+  add_name(app, "--layout", layout_, "attention layout: " + layout_names(), "layout");
+  add(app, "--width", width_, "width of the model, the embedding dimension", "width");
+  add(app, "--heads", heads_, "heads per attention", "heads");
   add(app, "--head-dim", head_dim_, "width of a head (default: width / heads)");
-  add(app, "--hidden", hidden_, "width inside the feed-forward layers");
-  add(app, "--layers", layers_, "of each stack");
-  add(app, "--activation", activation_, names_of<Activation>());
-  add(app, "--norm", norm_, names_of<NormKind>());
-  add(app, "--positions", positions_, names_of<PositionKind>());
-  added_.push_back(app.add_flag("--post-norm", post_norm_, "norms after the residuals"));
-  add(app, "--dropout", dropout_, "probability");
-  add(app, "--label-smoothing", label_smoothing_, "share of the target given to all symbols");
-  add(app, "--batch", batch_, "examples in a batch");
-  add(app, "--length", length_, "characters in a window of text");
-  add(app, "--rate", rate_, "peak of the learning rate");
-  add(app, "--schedule", schedule_, "of the rate: " + names_of<RateShape>());
-  add(app, "--warmup", warmup_, "steps in which the rate rises");
-  add(app, "--clip", clip_, "limit of the gradient's norm; 0: none");
-  add(app, "--weight-decay", weight_decay_, "of AdamW");
-  add(app, "--beta2", beta2_, "of AdamW");
-  add(app, "--evaluate-every", evaluate_every_, "steps between evaluations");
-  add(app, "--save-every", save_every_, "steps between checkpoints (default: at evaluations)");
-  add(app, "--telemetry", telemetry_,
-      "steps from one measurement of every head to the next, 0: none (default: 10)");
-  add(app, "--prune", prune_, "heads to remove while training, least sensitive first");
+  add(app, "--hidden", hidden_,
+      "hidden width of the feed-forward layers; 4 x width if only --width is given", "hidden");
+  add(app, "--layers", layers_, "layers per stack (encoder, decoder)", "layers");
+  add_name(app, "--activation", activation_,
+           "activation of the feed-forward layers: " + names_of<Activation>(), "activation");
+  add_name(app, "--norm", norm_, "normalisation: " + names_of<NormKind>(), "norm");
+  add_name(app, "--positions", positions_, "position encoding: " + names_of<PositionKind>(),
+           "positions");
+  added_.push_back(app.add_flag("--post-norm", post_norm_,
+                                "normalise after each residual connection (default: before)"));
+  add(app, "--dropout", dropout_, "dropout probability", "dropout");
+  add(app, "--label-smoothing", label_smoothing_, "label smoothing", "label_smoothing");
+  add(app, "--batch", batch_, "examples in a batch", "batch_size");
+  add(app, "--length", length_, "characters per training window (task text)", "length");
+  add(app, "--rate", rate_, "peak learning rate", "peak_rate");
+  add_name(app, "--schedule", schedule_, "learning rate schedule: " + names_of<RateShape>(),
+           "schedule");
+  add(app, "--warmup", warmup_, "warm-up steps; at most a tenth of the steps if --steps is given",
+      "warmup");
+  add(app, "--clip", clip_, "maximum gradient norm; 0 turns clipping off", "clip");
+  add(app, "--weight-decay", weight_decay_, "AdamW's weight decay", "weight_decay");
+  add(app, "--beta2", beta2_, "AdamW's beta2, the decay of the second moment", "beta2");
+  add(app, "--evaluate-every", evaluate_every_, "steps between evaluations", "evaluate_every");
+  add(app, "--save-every", save_every_, "steps between checkpoints (default: as --evaluate-every)");
+  add(app, "--telemetry", telemetry_, "steps between measurements of every head; 0 turns them off",
+      "telemetry");
+  add(app, "--prune", prune_,
+      "number of heads to remove while training, least sensitive first (default: 0)");
   add(app, "--prune-from", prune_from_,
-      "step at which the heads are chosen (default: half of all)");
-  add(app, "--prune-over", prune_over_, "steps until the last one is gone (default: a quarter)");
-  add(app, "--keep", keep_, "heads that every attention keeps (default: 0)");
-  added_.push_back(app.add_flag("--skip-bad-lines", skip_bad_lines_, "leave malformed lines out"));
-  added_.push_back(app.add_flag("--stress", stress_, "g2p: learn stress marks too"));
+      "step at which the heads are chosen (default: half of the steps)");
+  add(app, "--prune-over", prune_over_,
+      "steps from there to the last removal (default: a quarter of the steps)");
+  add(app, "--keep", keep_, "minimum number of heads left in every attention (default: 0)");
+  added_.push_back(
+      app.add_flag("--skip-bad-lines", skip_bad_lines_, "skip malformed lines of the data file"));
+  added_.push_back(app.add_flag("--stress", stress_, "learn stress marks, too (task g2p)"));
 }
 
-std::string TrainOptions::recipes() {
-  std::string text = "What is not given comes from the task's recipe:";
+std::string TrainOptions::recipes() const {
+  // Tasks with equal recipes share a column. That of the default task comes first.
+  std::vector<std::pair<std::string, Values>> columns{{"other tasks", flat_recipe(default_task)}};
   for (const TaskInfo& info : task_list()) {
-    const TrainingSettings s = recipe(info.name);
-    const BlockConfig& block = s.model.block;
-    text += fmt::format(
-        "\n  {:9} {} steps of {}, {} layers of width {}, {} heads, hidden {}, dropout {:g}, "
-        "rate {:g} ({}, warm-up {})",
-        info.name, s.steps, s.learner.batch_size, s.model.layers, block.width, block.heads,
-        block.hidden, block.dropout, s.rate.peak, name_of(s.rate.shape), s.rate.warmup);
+    const Values values = flat_recipe(info.name);
+    const auto same = std::find_if(columns.begin(), columns.end(),
+                                   [&](const auto& column) { return column.second == values; });
+    if (same == columns.end()) {
+      columns.emplace_back(info.name, values);
+    } else if (same != columns.begin()) {
+      same->first += ", " + info.name;
+    }
+  }
+  std::rotate(columns.begin(), columns.begin() + 1, columns.end());
+  std::vector<std::vector<std::string>> rows(1, {"Defaults by task:"});
+  for (const auto& [title, values] : columns) rows[0].push_back(title);
+  for (const std::string& key : keys_that_differ()) {
+    const auto option = option_of_key_.find(key);
+    rows.push_back(
+        {"  " + (option == option_of_key_.end() ? setting_without_option(key) : option->second)});
+    for (const auto& [title, values] : columns) rows.back().push_back(values.at(key));
+  }
+  std::string text;
+  for (const std::vector<std::string>& row : rows) {
+    text += text.empty() ? "" : "\n";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const Index width = i + 1 == row.size() ? 0 : i == 0 ? 28 : 13;
+      text += padded(row[i], width);
+    }
   }
   return text;
 }
@@ -162,7 +251,7 @@ std::string TrainOptions::first_given() const {
 }
 
 TrainSettings TrainOptions::settings() const {
-  TrainSettings all{recipe(task_.value_or("dates")), {}};
+  TrainSettings all{recipe(task_.value_or(default_task)), {}};
   TrainingSettings& s = all.run;
   PruneSettings& pruning = all.pruning;
   const auto set = [](const auto& given, auto& field) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,8 +37,8 @@ struct TrainSettings {
 class TrainOptions {
  public:
   void add_to(CLI::App& app);
-  /// The defaults by task, for the help text.
-  static std::string recipes();
+  /// A table of the defaults that differ between tasks, for the help text. Call it after add_to().
+  std::string recipes() const;
   /// The task's recipe with the options that were given. Throws UsageError for sizes that do not
   /// fit together.
   TrainSettings settings() const;
@@ -45,9 +46,12 @@ class TrainOptions {
   std::string first_given() const;
 
  private:
+  /// Adds an option. `key` is the setting's key in config.json; help then shows its default.
   template <class T>
-  void add(CLI::App& app, const std::string& name, std::optional<T>& value,
-           const std::string& help);
+  CLI::Option* add(CLI::App& app, const std::string& name, std::optional<T>& value,
+                   const std::string& help, const std::string& key = "");
+  CLI::Option* add_name(CLI::App& app, const std::string& name, std::optional<std::string>& value,
+                        const std::string& help, const std::string& key = "");
 
   std::optional<std::string> task_, data_, layout_, activation_, schedule_, positions_, norm_;
   std::optional<Index> seed_, steps_, width_, heads_, head_dim_, hidden_, layers_, batch_, length_,
@@ -55,6 +59,7 @@ class TrainOptions {
   std::optional<double> rate_, dropout_, label_smoothing_, clip_, weight_decay_, beta2_;
   bool post_norm_ = false, skip_bad_lines_ = false, stress_ = false;
   std::vector<CLI::Option*> added_;
+  std::map<std::string, std::string> option_of_key_;
 };
 
 }  // namespace HEADROOM_PRECISION

@@ -26,8 +26,8 @@ struct TranslateOptions {
 };
 
 /// The most likely outputs for one source, best first.
-std::vector<Written> answers_to(const Seq2Seq& model, const Tokens& source,
-                                const Vocabulary& target, Index beam) {
+std::vector<Written> outputs_for(const Seq2Seq& model, const Tokens& source,
+                                 const Vocabulary& target, Index beam) {
   const Padded padded = pad(std::span(&source, 1), 0);
   const DecodingLimits limits{
       .begin = target.bos(), .end = target.eos(), .longest = model.config.longest - 1};
@@ -46,7 +46,7 @@ class Translator {
         target_(saved_.vocabulary("target")) {}
 
   /// Prints the output for a line, or the reason on stderr. Returns false if there is none.
-  bool answer(const std::string& line, Index number) {
+  bool print_output(const std::string& line, Index number) {
     try {
       const Tokens tokens = source_.encode(line);
       if (std::find(tokens.begin(), tokens.end(), source_.unk()) != tokens.end()) {
@@ -58,7 +58,7 @@ class Translator {
         return refuse(number, fmt::format("{} tokens; the model reads at most {}", tokens.size(),
                                           model_.config.longest));
       }
-      const auto written = answers_to(model_, tokens, target_, options_.beam);
+      const auto written = outputs_for(model_, tokens, target_, options_.beam);
       const auto count = std::min(written.size(), static_cast<std::size_t>(options_.candidates));
       for (std::size_t i = 0; i < count; ++i) {
         const std::string text = target_.decode(written[i].ids);
@@ -96,11 +96,11 @@ int translate(const TranslateOptions& options) {
   Index number = 0, refused = 0;
   if (!options.input.empty()) {
     for (const std::string& line : options.input)
-      refused += translator.answer(line, ++number) ? 0 : 1;
+      refused += translator.print_output(line, ++number) ? 0 : 1;
   } else {
     for (std::string line; std::getline(std::cin, line);) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
-      refused += translator.answer(line, ++number) ? 0 : 1;
+      refused += translator.print_output(line, ++number) ? 0 : 1;
     }
   }
   if (refused == 0) return 0;
@@ -111,13 +111,18 @@ int translate(const TranslateOptions& options) {
 
 Command add_translate(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("translate", "print a trained model's output for each line");
+      program.add_subcommand("translate", "Prints a trained model's output for each line");
   const auto options = std::make_shared<TranslateOptions>();
   add_model(*app, options->model);
-  app->add_option("TEXT", options->input, "input lines; default: every line of standard input");
-  app->add_option("--beam", options->beam, "width of the beam; 1 is greedy")->check(at_least(1));
-  app->add_option("--candidates", options->candidates, "outputs to print, with log-probabilities")
-      ->check(at_least(1));
+  app->add_option("TEXT", options->input, "input lines (default: the lines of standard input)")
+      ->type_name("");
+  app->add_option("--beam", options->beam, "beam width; 1 means greedy decoding")
+      ->check(at_least(1))
+      ->capture_default_str();
+  app->add_option("--candidates", options->candidates,
+                  "number of outputs per line; more than 1 also prints log-probabilities")
+      ->check(at_least(1))
+      ->capture_default_str();
   add_threads(*app);
   app->footer(
       fmt::format("Example: echo transformer | {} translate --model runs/g2p-1", invocation()));

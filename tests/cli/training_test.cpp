@@ -106,7 +106,8 @@ TEST_CASE("a stopped demo keeps its measurements, and a page can be made of them
        "! kill -0 $run; do sleep 0.05; done; kill -INT $run; wait $run"},
       {}, folder.path());
   REQUIRE(stopped.code == 130);
-  CHECK_THAT(stopped.err, Contains("stopped; models and measurements so far are in run"));
+  CHECK_THAT(stopped.err,
+             Contains("stopped; the models and the measurements up to here are in run"));
   CHECK(std::filesystem::exists(folder / "run/checkpoint.safetensors"));
   CHECK(steps_with_heads(folder / "run/metrics.jsonl").front() == 2);
   CHECK(measurements(folder / "run/metrics.jsonl").front()["exact_match"].is_number());
