@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Compares docs/help with what the program prints: the launcher prints these texts before it is
-built.
+"""Compares docs/help with the help texts of the program and of headroom_parity. The launcher prints
+these texts before the programs are built.
 
-usage: help_texts.py PROGRAM [--update]
+usage: help_texts.py PROGRAM [PARITY_PROGRAM] [--update]
+
+Without PARITY_PROGRAM parity.txt is neither compared nor updated.
 """
 
 import os
@@ -22,21 +24,23 @@ def output(program, *arguments):
                           check=True).stdout
 
 
-def texts_of(program):
-    """Name and content of every file that docs/help should hold."""
+def texts_of(program, parity):
+    """Name and content of every file that docs/help must contain."""
     found = {"overview": output(program), "help": output(program, "--help"),
              "lab_list": output(program, "lab", "list")}
     subcommands = found["help"].split("\nSubcommands:\n")[1].split("\n\n")[0]
     for command in re.findall(r"^  (\w+)", subcommands, flags=re.M):
         found[command] = output(program, command, "--help")
+    found["parity"] = output(parity, "--help") if parity else (FOLDER / "parity.txt").read_text()
     return {name + ".txt": text for name, text in found.items()}
 
 
 def main():
-    program = os.path.abspath(sys.argv[1])
-    expected = texts_of(program)
+    update = sys.argv[-1] == "--update"
+    programs = [os.path.abspath(path) for path in sys.argv[1:len(sys.argv) - update]]
+    expected = texts_of(programs[0], programs[1] if len(programs) > 1 else None)
     present = {path.name: path.read_text() for path in FOLDER.glob("*.txt")}
-    if sys.argv[2:] == ["--update"]:
+    if update:
         for name in present.keys() - expected.keys():
             (FOLDER / name).unlink()
         FOLDER.mkdir(exist_ok=True)
@@ -47,9 +51,10 @@ def main():
                    if present.get(name) != expected.get(name))
     if wrong:
         here = os.path.relpath(__file__, ROOT)
-        sys.exit(f"docs/help differs from the program in {', '.join(wrong)}; to renew it:\n"
-                 f"  {here} {os.path.relpath(program, ROOT)} --update")
-    print(f"{len(expected)} texts are those of the program")
+        paths = " ".join(os.path.relpath(program, ROOT) for program in programs)
+        sys.exit(f"docs/help differs from the program in {', '.join(wrong)}; to update it:\n"
+                 f"  {here} {paths} --update")
+    print(f"{len(expected)} texts are equal to those of the program")
 
 
 main()

@@ -6,7 +6,7 @@
 // A line per case, the worse of its layouts: `ok NAME largest-difference`, `FAIL NAME what`, or, in
 // float only, `undecided NAME what`: it is off, but so is the same case when the last bits of its
 // inputs change (Case::begin_nudged_run), so float cannot tell. Then `N passed, M failed`. Exits 1
-// if any failed, 2 for a wrong call.
+// if any failed, 2 for a usage error.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -120,13 +120,23 @@ std::optional<Outcome> run(const std::filesystem::path& path, const std::string&
 constexpr const char* usage_text =
     R"(usage: ./headroom parity DIR [--only KIND] [--precision double|float]
 
-Compares headroom with every case of a folder, outputs and gradients that PyTorch computed.
-tests/parity/cases is one. A line per case says how far the worst number is off. In float a case
-can be undecided: it is off, but the last bits of its inputs alone make that difference.
+Compares headroom with results that PyTorch computed: the outputs and gradients
+of every case (.safetensors) in the folder DIR, for example tests/parity/cases.
+Prints one line per case with its largest difference. In float a case can be
+undecided: its difference is too large, but rounding of the inputs explains it.
+
+Options:
+  --only KIND               compare only the cases of one kind, such as mha
+  --precision double|float  precision of the comparison (default: double)
+
+Exit codes:
+  0  no case failed
+  1  a case failed
+  2  usage error
 )";
 
 int usage(const std::string& what) {
-  fmt::print(stderr, "error: {}\n{}", what, usage_text);
+  fmt::print(stderr, "error: {}\n\n{}", what, usage_text);
   return 2;
 }
 
@@ -145,11 +155,12 @@ int main(int count, char** arguments) {
     } else if (folder.empty() && !words[i].starts_with("--")) {
       folder = words[i];
     } else {
-      return usage(fmt::format("what is '{}'?", words[i]));
+      return usage(fmt::format("unknown argument \"{}\"", words[i]));
     }
   }
-  if (folder.empty()) return usage("a folder of cases is needed");
-  if (!std::filesystem::is_directory(folder)) return usage(folder + " is not a folder");
+  if (folder.empty()) return usage("DIR is missing; give a folder of cases");
+  if (!std::filesystem::is_directory(folder))
+    return usage(fmt::format("{} is not a folder", folder));
 
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -161,7 +172,9 @@ int main(int count, char** arguments) {
   for (const std::filesystem::path& path : paths) {
     if (const std::optional<Outcome> outcome = run(path, only)) ++cases[*outcome];
   }
-  if (cases.empty()) return usage(fmt::format("no cases in {}", folder));
+  if (cases.empty())
+    return usage(only.empty() ? fmt::format("{} has no cases (.safetensors)", folder)
+                              : fmt::format("{} has no cases of the kind {}", folder, only));
   if (const int undecided = cases[Outcome::undecided]; undecided > 0) {
     fmt::print(
         "{} undecided: beyond the bound, where float cannot tell right from wrong; double can\n",
