@@ -100,16 +100,15 @@ void GradientSlot::operator+=(Array gradient) {
 }
 
 Array& GradientSlot::sum() {
-  bool fresh = false;
-  Array& result = sum(fresh);
-  if (fresh) std::fill_n(result.data(), result.size(), Real(0));
+  const auto [result, add] = write_or_add();
+  if (!add) std::fill_n(result.data(), result.size(), Real(0));
   return result;
 }
 
-Array& GradientSlot::sum(bool& fresh) {
-  fresh = !has_sum();
-  if (fresh) node_->sum() = Array(node_->shape);
-  return own_sum();
+WriteOrAdd GradientSlot::write_or_add() {
+  const bool add = has_sum();
+  if (!add) node_->sum() = Array(node_->shape);
+  return {own_sum(), add};
 }
 
 // ---------------------------------------------------------------- recording

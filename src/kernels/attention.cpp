@@ -312,10 +312,10 @@ void attention_rows(const AttentionPlan& plan, HeadRows query, HeadRows key,
 
 namespace {
 
-/// Clears the rows [keys, Tk) of a fresh dK or dV, which the first block of a head does not
-/// overwrite.
+/// Clears the rows [keys, Tk) of a dK or dV that is overwritten: the first block of a head leaves
+/// them out.
 void clear_behind(const HeadGradient& gradient, const Block& block, Index width) {
-  if (!gradient.fresh || gradient.data == nullptr) return;
+  if (gradient.add || gradient.data == nullptr) return;
   for (Index t = block.keys; t < block.plan.keys; ++t) {
     std::fill_n(gradient.data + block.at(block.plan.keys, t, gradient.stride, width), width,
                 Real(0));
@@ -357,8 +357,8 @@ void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key,
       for (Index b = last_block; b >= 0; --b) {
         const Index first = b * block_rows;
         const Block block(plan, example, head, first);
-        const bool add_key = b < last_block || !dkey.fresh;
-        const bool add_value = b < last_block || !dvalue.fresh;
+        const bool add_key = b < last_block || dkey.add;
+        const bool add_value = b < last_block || dvalue.add;
         if (b == last_block) {
           clear_behind(dkey, block, plan.head_dim);
           clear_behind(dvalue, block, plan.value_dim);
@@ -391,7 +391,7 @@ void attention_backward(const AttentionPlan& plan, HeadRows query, HeadRows key,
         // dQ [rows, D] (+)= scale dS [rows, keys] K [keys, D]
         if (dquery.data != nullptr) {
           weighted_sum(block, block.rows, plan.head_dim, block.keys, plan.scale, {ds, stride},
-                       block.all_keys(key), !dquery.fresh,
+                       block.all_keys(key), dquery.add,
                        dquery.data + block.at(plan.queries, first, dquery.stride, plan.head_dim),
                        dquery.stride);
         }

@@ -35,12 +35,12 @@ struct HeadRows {
   Index stride;
 };
 
-/// A gradient, laid out as HeadRows. `fresh`: the heads' columns hold garbage and are overwritten,
-/// else they are added to. data is nullptr when the gradient is not wanted.
+/// A gradient, laid out as HeadRows. Without `add`, the heads' columns hold garbage and are
+/// overwritten. data is nullptr when the gradient is not wanted.
 struct HeadGradient {
   Real* data = nullptr;
   Index stride = 0;
-  bool fresh = false;
+  bool add = true;
 };
 
 /// Per row of weights before dropout, [B, H, Tq].

@@ -41,9 +41,8 @@ Tensor gelu(const Tensor& x) {
   return record(
       op, again(), {x},
       [x = x.value()](const Array& dy, Gradients& into) {
-        bool fresh = false;
-        Real* const dx = into[0].sum(fresh).data();
-        kernels::gelu_backward(x.data(), dy.data(), x.size(), !fresh, dx);
+        const auto [dx, add] = into[0].write_or_add();
+        kernels::gelu_backward(x.data(), dy.data(), x.size(), add, dx.data());
       },
       again);
 }

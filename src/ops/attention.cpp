@@ -130,21 +130,20 @@ class RoleGradients {
     for (std::size_t before = 0; before < r; ++before) {
       if (!role.overlaps(roles_[before])) continue;
       apart_[r] = Array(role.source.shape(), Real(0));
-      places_[r] = {apart_[r].data() + role.first, stride, false};
+      places_[r] = {apart_[r].data() + role.first, stride, true};
       return;
     }
-    bool fresh = false;
-    Array& sum = into_[r].sum(fresh);
-    if (fresh && !all_columns_owned(r)) {
+    auto [sum, add] = into_[r].write_or_add();
+    if (!add && !all_columns_owned(r)) {
       std::fill_n(sum.data(), sum.size(), Real(0));
-      fresh = false;
+      add = true;
     }
-    // sum() is fresh once per source: a later role of the same source has columns that are as
-    // fresh.
+    // Only the first role of a source is told to write; the columns of its later roles are as
+    // empty.
     for (std::size_t before = 0; before < r; ++before) {
-      if (role.same_source(roles_[before])) fresh = places_[before].fresh;
+      if (role.same_source(roles_[before])) add = places_[before].add;
     }
-    places_[r] = {sum.data() + role.first, stride, fresh};
+    places_[r] = {sum.data() + role.first, stride, add};
   }
 
   /// True when each column of this role's source belongs to exactly one role.

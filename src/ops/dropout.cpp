@@ -48,9 +48,8 @@ Tensor dropout(const Tensor& x, Real p, const MaskStream& stream) {
   Array y(x.shape());
   kernels::dropout(x.value().data(), x.size(), p, stream, false, y.data());
   return record(op, y, {x}, [p, stream](const Array& dy, Gradients& into) {
-    bool fresh = false;
-    Array& dx = into[0].sum(fresh);
-    kernels::dropout(dy.data(), dy.size(), p, stream, !fresh, dx.data());
+    const auto [dx, add] = into[0].write_or_add();
+    kernels::dropout(dy.data(), dy.size(), p, stream, add, dx.data());
   });
 }
 

@@ -81,13 +81,12 @@ void add_gradients(GradientSlot dx, GradientSlot dw, Columns<const Real> dy, Ind
   const Index out = weight.dim(0), in = weight.dim(1);
   Product products[2];
   std::size_t count = 0;
-  const auto add = [&](GradientSlot into, Index m, Index k, Factor a, Factor b) {
-    bool fresh = false;
-    Real* const sum = into.sum(fresh).data();
-    products[count++] = {m, in, k, Real(1), a, b, fresh ? Real(0) : Real(1), sum, in};
+  const auto plan = [&](GradientSlot into, Index m, Index k, Factor a, Factor b) {
+    const auto [sum, add] = into.write_or_add();
+    products[count++] = {m, in, k, Real(1), a, b, add ? Real(1) : Real(0), sum.data(), in};
   };
-  if (dx.wanted()) add(dx, rows, out, {dy.data, dy.stride}, {weight.data(), in});
-  if (dw.wanted()) add(dw, out, rows, transposed(dy.data, dy.stride), {x.data(), in});
+  if (dx.wanted()) plan(dx, rows, out, {dy.data, dy.stride}, {weight.data(), in});
+  if (dw.wanted()) plan(dw, out, rows, transposed(dy.data, dy.stride), {x.data(), in});
   if (count == 2 && products[0].c == products[1].c) {  // linear(x, x): one sum for both
     gemm({products, 1});
     gemm({products + 1, 1});

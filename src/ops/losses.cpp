@@ -64,12 +64,11 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
                 [logits = logits.value(), targets, log_sum_exp, options, per_row, factor,
                  rows = rows, classes = classes](const Array& dy, Gradients& into) {
                   const Array dloss = per_row ? dy : Array(targets.shape(), factor * dy[0]);
-                  bool fresh = false;
-                  Array& dx = into[0].sum(fresh);
+                  const auto [dx, add] = into[0].write_or_add();
                   kernels::cross_entropy_backward(
                       logits.data(),
                       {targets.data(), options.ignore_index, options.label_smoothing},
-                      log_sum_exp.data(), dloss.data(), rows, classes, !fresh, dx.data());
+                      log_sum_exp.data(), dloss.data(), rows, classes, add, dx.data());
                 });
 }
 

@@ -18,9 +18,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   // cleared.
   return record(op, y, {a, b}, [a = a.value(), b = b.value(), p](const Array& dy, Gradients& into) {
     const auto sum_of = [&p](GradientSlot slot, Real& beta) {
-      bool fresh = false;
-      Array& sum = p.each_once ? slot.sum(fresh) : slot.sum();
-      beta = fresh ? Real(0) : Real(1);
+      const auto [sum, add] = p.each_once ? slot.write_or_add() : WriteOrAdd{slot.sum(), true};
+      beta = add ? Real(1) : Real(0);
       return sum.data();
     };
     Real beta = 0;

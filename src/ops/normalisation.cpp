@@ -42,11 +42,11 @@ Normalised rms_normalised(const Array& x, const Array& weight, Real epsilon, Ind
 /// Pointers to the wanted gradients of (x, weight, bias).
 kernels::NormGradients places(Gradients& into, bool has_bias) {
   kernels::NormGradients to;
-  const auto place = [&into](std::size_t input, Real*& target, bool& add) {
+  const auto place = [&into](std::size_t input, Real*& target, bool& add_to_target) {
     if (!into[input].wanted()) return;
-    bool fresh = false;
-    target = into[input].sum(fresh).data();
-    add = !fresh;
+    const auto [sum, add] = into[input].write_or_add();
+    target = sum.data();
+    add_to_target = add;
   };
   place(0, to.dx, to.add_x);
   place(1, to.dweight, to.add_weight);

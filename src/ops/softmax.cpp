@@ -14,9 +14,8 @@ Tensor softmax(const Tensor& x) {
   Array y(x.shape());
   kernels::softmax(x.value().data(), rows, columns, y.data());
   return record(op, y, {x}, [y, rows = rows, columns = columns](const Array& dy, Gradients& into) {
-    bool fresh = false;
-    Array& dx = into[0].sum(fresh);
-    kernels::softmax_backward(y.data(), dy.data(), rows, columns, !fresh, dx.data());
+    const auto [dx, add] = into[0].write_or_add();
+    kernels::softmax_backward(y.data(), dy.data(), rows, columns, add, dx.data());
   });
 }
 
@@ -27,9 +26,8 @@ Tensor log_softmax(const Tensor& x) {
   Array y(x.shape());
   kernels::log_softmax(x.value().data(), rows, columns, y.data());
   return record(op, y, {x}, [y, rows = rows, columns = columns](const Array& dy, Gradients& into) {
-    bool fresh = false;
-    Array& dx = into[0].sum(fresh);
-    kernels::log_softmax_backward(y.data(), dy.data(), rows, columns, !fresh, dx.data());
+    const auto [dx, add] = into[0].write_or_add();
+    kernels::log_softmax_backward(y.data(), dy.data(), rows, columns, add, dx.data());
   });
 }
 
@@ -66,9 +64,8 @@ Tensor masked_softmax(const Tensor& x, const Bytes& allowed) {
   Array y(x.shape());
   kernels::masked_softmax(x.value().data(), mask.data(), rows, columns, y.data());
   return record(op, y, {x}, [y, rows = rows, columns = columns](const Array& dy, Gradients& into) {
-    bool fresh = false;
-    Array& dx = into[0].sum(fresh);
-    kernels::softmax_backward(y.data(), dy.data(), rows, columns, !fresh, dx.data());
+    const auto [dx, add] = into[0].write_or_add();
+    kernels::softmax_backward(y.data(), dy.data(), rows, columns, add, dx.data());
   });
 }
 

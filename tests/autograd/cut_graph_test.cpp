@@ -149,9 +149,8 @@ TEST_CASE("every way to add counts, zeros too, in every pass over a kept graph")
       [](const Array& dy, Gradients& into) { into[0] += Pending{dy}; },
       [](const Array& dy, Gradients& into) { into[0].sum()[0] += dy[0]; },
       [](const Array& dy, Gradients& into) {
-        bool fresh = false;
-        Array& sum = into[0].sum(fresh);
-        for (Index i = 0; i < 3; ++i) sum[i] = fresh ? dy[i] : sum[i] + dy[i];
+        const auto [sum, add] = into[0].write_or_add();
+        for (Index i = 0; i < 3; ++i) sum[i] = add ? sum[i] + dy[i] : dy[i];
       },
       [](const Array&, Gradients& into) { into[0].nothing_flows(); },
   };

@@ -68,9 +68,9 @@ TEST_CASE("a gradient that two operations share is not changed in place, however
         PendingTimes{dy, 5}.add_to(dx.sum());
       },
       [](const Array& dy, GradientSlot dx) {
-        bool fresh = true;
-        PendingTimes{dy, 5}.add_to(dx.sum(fresh));
-        CHECK_FALSE(fresh);
+        const auto [sum, add] = dx.write_or_add();
+        PendingTimes{dy, 5}.add_to(sum);
+        CHECK(add);
       }};
   for (const auto& add : ways) {
     for (const bool first_operand : {true, false}) {
@@ -175,9 +175,9 @@ TEST_CASE("slots of inputs that want no gradient take and ignore it") {
     CHECK(into[0].wanted());
     CHECK_FALSE(into[1].wanted());
     CHECK_FALSE(into[2].wanted());
-    bool fresh = false;
-    into[0].sum(fresh)[0] += 1;
-    CHECK_FALSE(fresh);  // the leaf has a gradient already
+    const auto [sum, add] = into[0].write_or_add();
+    sum[0] += 1;
+    CHECK(add);  // the leaf has a gradient already
   });
   y.backward();
   CHECK(x.grad()[0] == 6);

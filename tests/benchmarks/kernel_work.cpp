@@ -107,9 +107,9 @@ MEASURED measured_attention() {
 }
 MEASURED measured_attention_backward() {
   kernels::attention_backward(plan(true), query, key, value, head_y.data(), log_sum_exp.data(),
-                              dhead.data(), {dpacked.data(), 3 * width, true},
-                              {dpacked.data() + width, 3 * width, true},
-                              {dpacked.data() + 2 * width, 3 * width, true});
+                              dhead.data(), {dpacked.data(), 3 * width, false},
+                              {dpacked.data() + width, 3 * width, false},
+                              {dpacked.data() + 2 * width, 3 * width, false});
 }
 
 int main() {

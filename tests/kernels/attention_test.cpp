@@ -59,8 +59,8 @@ TEST_CASE("one head of attention agrees with its reference in values and gradien
 
   Array dq(q.shape()), dk(k.shape()), dv(v.shape());
   kernels::attention_backward(plan, query, key, value, y.data(), log_sum_exp.data(), dy.data(),
-                              {dq.data(), head_dim, true}, {dk.data(), head_dim, true},
-                              {dv.data(), value_dim, true});
+                              {dq.data(), head_dim, false}, {dk.data(), head_dim, false},
+                              {dv.data(), value_dim, false});
   const auto qc = matrix_of<Complex>(q), kc = matrix_of<Complex>(k), vc = matrix_of<Complex>(v);
   require_close(
       dq,
@@ -88,7 +88,7 @@ TEST_CASE("a query that sees hardly more than one key has gradients with all the
   Array y(dy.shape()), log_sum_exp(Shape{1}), dq(q.shape()), dk(k.shape()), dv(v.shape());
   kernels::attention(plan, query, key, value, y.data(), log_sum_exp.data());
   kernels::attention_backward(plan, query, key, value, y.data(), log_sum_exp.data(), dy.data(),
-                              {dq.data(), 1, true}, {dk.data(), 1, true}, {dv.data(), 1, true});
+                              {dq.data(), 1, false}, {dk.data(), 1, false}, {dv.data(), 1, false});
   const auto qc = matrix_of<Complex>(q), kc = matrix_of<Complex>(k), vc = matrix_of<Complex>(v);
   const auto all = reference::all_allowed(1, 4);
   // Scores of up to 11 are rounded at 1e-6, and the small weights with them.

@@ -40,6 +40,12 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// A gradient's sum, and whether it holds something that must be kept.
+struct WriteOrAdd {
+  Array& sum;
+  bool add;
+};
+
 /// Where a backward closure puts the gradient of one input. It is a no-op for an input that wants
 /// no gradient; ask wanted() first when computing it is expensive.
 class GradientSlot {
@@ -63,9 +69,13 @@ class GradientSlot {
   /// The sum itself, zero at first and owned by nobody else, for kernels that add in place. Asking
   /// for it counts as an addition. Call it only when wanted().
   Array& sum();
-  /// The sum for kernels that can overwrite or add: `fresh` tells that its numbers are garbage and
-  /// all must be written. Call it only when wanted().
-  Array& sum(bool& fresh);
+  /// The sum for kernels that can overwrite or add: with `add` false, its elements are garbage and
+  /// the kernel must write all of them. Call it only when wanted().
+  /// ```
+  /// const auto [dx, add] = into[0].write_or_add();
+  /// kernels::softmax_backward(y.data(), dy.data(), rows, columns, add, dx.data());
+  /// ```
+  WriteOrAdd write_or_add();
   /// Says that the output does not depend on this input, so that adding nothing is no mistake.
   void nothing_flows();
 
