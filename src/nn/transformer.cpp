@@ -58,8 +58,8 @@ Tensor residual(bool norm_first, const Tensor& x, const Norm& norm, const Dropou
 // ---------------------------------------------------------------- encoder
 
 EncoderLayer::EncoderLayer(const BlockConfig& config, Rng& rng)
-    : norm_first(config.norm_first),
-      self_attn(attention_of(config, AttentionKind::encoder_self, rng)),
+    : self_attn_(attention_of(config, AttentionKind::encoder_self, rng)),
+      norm_first(config.norm_first),
       feed_forward(config.width, hidden_of(config), config.activation, config.dropout, config.bias,
                    rng),
       norm1(config.width, config.norm, config.epsilon),
@@ -72,7 +72,7 @@ EncoderLayer::EncoderLayer(const BlockConfig& config, Rng& rng)
 Tensor EncoderLayer::operator()(const Tensor& x, const AttentionMask& mask, HeadProbe* probe,
                                 KeyValueCache* cache) const {
   const auto attend_to_self = [&](const Tensor& v) {
-    return attend(*self_attn, v, v, mask, probe, cache);
+    return attend(*self_attn_, v, v, mask, probe, cache);
   };
   const Tensor seen = residual(norm_first, x, norm1, dropout1, attend_to_self);
   return residual(norm_first, seen, norm2, dropout2,
@@ -80,11 +80,11 @@ Tensor EncoderLayer::operator()(const Tensor& x, const AttentionMask& mask, Head
 }
 
 void EncoderLayer::set_attention(std::unique_ptr<Attention> attention) {
-  replace(self_attn, std::move(attention));
+  replace(self_attn_, std::move(attention));
 }
 
 void EncoderLayer::members(Members& visit) {
-  visit("self_attn", *self_attn);
+  visit("self_attn", *self_attn_);
   feed_forward.members(visit);  // linear1 and linear2 are members of the layer, as in PyTorch
   visit("norm1", norm1);
   visit("norm2", norm2);
@@ -101,7 +101,7 @@ Encoder::Encoder(const BlockConfig& config, Index count, bool last_norm, Rng& rn
                  AttentionKind kind) {
   for (Index i = 0; i < count; ++i) {
     layers.push_back(std::make_unique<EncoderLayer>(config, rng));
-    layers.back()->self_attn->set_location({kind, i});
+    layers.back()->self_attn().set_location({kind, i});
   }
   if (last_norm) norm = std::make_unique<Norm>(config.width, config.norm, config.epsilon);
   name_streams();
@@ -126,9 +126,9 @@ std::string Encoder::title() const { return fmt::format("Encoder({} layers)", la
 // ---------------------------------------------------------------- decoder
 
 DecoderLayer::DecoderLayer(const BlockConfig& config, Rng& rng)
-    : norm_first(config.norm_first),
-      self_attn(attention_of(config, AttentionKind::decoder_self, rng)),
-      multihead_attn(attention_of(config, AttentionKind::cross, rng)),
+    : self_attn_(attention_of(config, AttentionKind::decoder_self, rng)),
+      multihead_attn_(attention_of(config, AttentionKind::cross, rng)),
+      norm_first(config.norm_first),
       feed_forward(config.width, hidden_of(config), config.activation, config.dropout, config.bias,
                    rng),
       norm1(config.width, config.norm, config.epsilon),
@@ -144,10 +144,10 @@ Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const Att
                                 const AttentionMask& memory_mask, HeadProbe* probe,
                                 DecoderLayerCache* cache) const {
   const auto attend_to_self = [&](const Tensor& v) {
-    return attend(*self_attn, v, v, mask, probe, cache == nullptr ? nullptr : &cache->self);
+    return attend(*self_attn_, v, v, mask, probe, cache == nullptr ? nullptr : &cache->self);
   };
   const auto attend_to_memory = [&](const Tensor& v) {
-    return attend(*multihead_attn, v, memory, memory_mask, probe,
+    return attend(*multihead_attn_, v, memory, memory_mask, probe,
                   cache == nullptr ? nullptr : &cache->cross);
   };
   const Tensor own = residual(norm_first, x, norm1, dropout1, attend_to_self);
@@ -157,16 +157,16 @@ Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const Att
 }
 
 void DecoderLayer::set_self_attention(std::unique_ptr<Attention> attention) {
-  replace(self_attn, std::move(attention));
+  replace(self_attn_, std::move(attention));
 }
 
 void DecoderLayer::set_cross_attention(std::unique_ptr<Attention> attention) {
-  replace(multihead_attn, std::move(attention));
+  replace(multihead_attn_, std::move(attention));
 }
 
 void DecoderLayer::members(Members& visit) {
-  visit("self_attn", *self_attn);
-  visit("multihead_attn", *multihead_attn);
+  visit("self_attn", *self_attn_);
+  visit("multihead_attn", *multihead_attn_);
   feed_forward.members(visit);
   visit("norm1", norm1);
   visit("norm2", norm2);
@@ -184,8 +184,8 @@ std::string DecoderLayer::title() const {
 Decoder::Decoder(const BlockConfig& config, Index count, bool last_norm, Rng& rng) {
   for (Index i = 0; i < count; ++i) {
     layers.push_back(std::make_unique<DecoderLayer>(config, rng));
-    layers.back()->self_attn->set_location({AttentionKind::decoder_self, i});
-    layers.back()->multihead_attn->set_location({AttentionKind::cross, i});
+    layers.back()->self_attn().set_location({AttentionKind::decoder_self, i});
+    layers.back()->multihead_attn().set_location({AttentionKind::cross, i});
   }
   if (last_norm) norm = std::make_unique<Norm>(config.width, config.norm, config.epsilon);
   name_streams();

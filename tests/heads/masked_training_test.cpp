@@ -75,7 +75,7 @@ TEST_CASE("masked equals compact through 20 optimizer steps, for all 63 sets of 
       Array gates({head_count}, Real(1));
       for (const Index head : gone) gates[head] = 0;
       masked.probe.gates[{AttentionKind::encoder_self, 0}] = constant(gates);
-      for (ParameterEdit& edit : compact.layer->self_attn->prune(gone)) {
+      for (ParameterEdit& edit : compact.layer->self_attn().prune(gone)) {
         edit.name = "self_attn." + edit.name;
         compact.optimizer->apply(edit);
       }
@@ -85,8 +85,8 @@ TEST_CASE("masked equals compact through 20 optimizer steps, for all 63 sets of 
       }
 
       // The kept heads; if there are none, nothing uses the projections that SharedHead keeps.
-      const HeadBlocks expected = head_values(*masked.layer->self_attn);
-      for (const auto& [place, block] : head_values(*compact.layer->self_attn)) {
+      const HeadBlocks expected = head_values(masked.layer->self_attn());
+      for (const auto& [place, block] : head_values(compact.layer->self_attn())) {
         if (place.first == HeadRole::key_bias) continue;  // rounding noise, which Adam amplifies
         if (place.second == HeadSlice::of_all && set == 63) continue;
         INFO("role " << int(place.first) << ", head " << place.second);

@@ -42,7 +42,7 @@ TEST_CASE("a replaced attention takes over location, random streams and training
   Encoder one(small_block, 2, false, rng), other(small_block, 2, false, same);
   for (auto& layer : other.layers) {
     auto next = own_attention(8, 7);
-    copy_parameters(*layer->self_attn, *next);
+    copy_parameters(layer->self_attn(), *next);
     layer->set_attention(std::move(next));
   }
   const Array x = normal({2, 3, 8}, rng);
@@ -52,19 +52,19 @@ TEST_CASE("a replaced attention takes over location, random streams and training
 
   one.eval();
   one.layers[1]->set_attention(own_attention(8, 7));
-  CHECK_FALSE(one.layers[1]->self_attn->training());
+  CHECK_FALSE(one.layers[1]->self_attn().training());
   prune(one, std::vector<HeadId>{{AttentionKind::encoder_self, 1, 0}});
-  CHECK(one.layers[0]->self_attn->alive().size() == 2);
-  CHECK(one.layers[1]->self_attn->alive().size() == 1);
+  CHECK(one.layers[0]->self_attn().alive().size() == 2);
+  CHECK(one.layers[1]->self_attn().alive().size() == 1);
 }
 
 TEST_CASE("a decoder layer's attentions are replaced one by one") {
   Rng rng(1);
   Decoder decoder(small_block, 2, false, rng);
-  const std::string streams = decoder.layers[1]->multihead_attn->path();
+  const std::string streams = decoder.layers[1]->multihead_attn().path();
   decoder.layers[1]->set_self_attention(own_attention(8, 7));
   decoder.layers[1]->set_cross_attention(own_attention(8, 8));
-  CHECK(decoder.layers[1]->multihead_attn->path() == streams);
+  CHECK(decoder.layers[1]->multihead_attn().path() == streams);
   CHECK(streams == "layers.1.multihead_attn");
   const auto found = attentions(decoder);
   REQUIRE(found.size() == 4);

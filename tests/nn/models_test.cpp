@@ -234,7 +234,7 @@ TEST_CASE("with dropout too, separate equals fused and masked equals compact") {
       if (name == other) tensor.set_value(source.value().clone());
     }
   }
-  set_head_values(*fused.self_attn, head_values(*separate.self_attn));
+  set_head_values(fused.self_attn(), head_values(separate.self_attn()));
   const Tensor x = constant(test::normal({3, 5, 12}, rng));
   const AttentionMask mask = AttentionMask::causal();
   for (const bool ask_maps : {false, true}) {
@@ -250,11 +250,11 @@ TEST_CASE("with dropout too, separate equals fused and masked equals compact") {
     const Array masked = separate(x, mask, &closed).value();
     for (EncoderLayer* layer : {&separate, &fused}) {
       Rng again(1);
-      config.layout = layer->self_attn->layout();
+      config.layout = layer->self_attn().layout();
       EncoderLayer compact(config, again);
       copy_parameters(*layer, compact);
       const Index gone[] = {1, 2};
-      compact.self_attn->prune(gone);
+      compact.self_attn().prune(gone);
       CHECK_THAT(compact(x, mask, &probe).value(), same_numbers(masked, same_function));
     }
   }

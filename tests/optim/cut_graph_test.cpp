@@ -335,7 +335,7 @@ TEST_CASE("an attention without heads hides no cut beside it") {
     AdamW optimizer(layer);
     const Tensor x = constant(test::normal({2, 4, 12}, rng));
     const Tensor attended =
-        x + (*layer.self_attn)(layer.norm1(x), layer.norm1(x), AttentionMask::none());
+        x + layer.self_attn()(layer.norm1(x), layer.norm1(x), AttentionMask::none());
     squared(attended + layer.feed_forward(layer.norm2(attended)).detach()).backward();
     CHECK_THROWS_WITH(optimizer.step(0.1), Contains("linear1.weight") && Contains("norm2.bias") &&
                                                !Contains("norm1") && !Contains("self_attn"));

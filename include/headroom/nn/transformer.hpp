@@ -25,11 +25,14 @@ struct BlockConfig {
 /// Self-attention, then feed-forward, each with its residual and norm, as in
 /// torch.nn.TransformerEncoderLayer.
 class EncoderLayer : public Module {
+  std::unique_ptr<Attention> self_attn_;  // the first member, because members draw in this order
+
  public:
   EncoderLayer(const BlockConfig& config, Rng& rng);
   /// x [B, T, C] -> [B, T, C]
   Tensor operator()(const Tensor& x, const AttentionMask& mask, HeadProbe* probe = nullptr,
                     KeyValueCache* cache = nullptr) const;
+  Attention& self_attn() const { return *self_attn_; }
   /// Replaces the self-attention by one of the same width, which takes over location, random stream
   /// and training mode. Construct the optimizer afterwards. Throws UsageError for nullptr and for
   /// other widths.
@@ -38,7 +41,6 @@ class EncoderLayer : public Module {
   std::string title() const override;
 
   bool norm_first;
-  std::unique_ptr<Attention> self_attn;
   FeedForward feed_forward;
   Norm norm1, norm2;
   Dropout dropout1, dropout2;
@@ -51,12 +53,16 @@ struct DecoderLayerCache {
 
 /// Self-attention, cross-attention, feed-forward, as in torch.nn.TransformerDecoderLayer.
 class DecoderLayer : public Module {
+  std::unique_ptr<Attention> self_attn_, multihead_attn_;  // first, as in EncoderLayer
+
  public:
   DecoderLayer(const BlockConfig& config, Rng& rng);
   /// x [B, Tq, C], memory [B, Tk, C] -> [B, Tq, C]
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                     const AttentionMask& memory_mask, HeadProbe* probe = nullptr,
                     DecoderLayerCache* cache = nullptr) const;
+  Attention& self_attn() const { return *self_attn_; }
+  Attention& multihead_attn() const { return *multihead_attn_; }
   /// Replaces one of the two attentions, as EncoderLayer::set_attention() does.
   void set_self_attention(std::unique_ptr<Attention> attention);
   void set_cross_attention(std::unique_ptr<Attention> attention);
@@ -64,7 +70,6 @@ class DecoderLayer : public Module {
   std::string title() const override;
 
   bool norm_first;
-  std::unique_ptr<Attention> self_attn, multihead_attn;
   FeedForward feed_forward;
   Norm norm1, norm2, norm3;
   Dropout dropout1, dropout2, dropout3;

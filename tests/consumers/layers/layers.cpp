@@ -122,9 +122,9 @@ void try_set_attention() {
       make_attention(GatedAttention::registered(), {.width = 16, .heads = 4}, rng));
   Adam optimizer(model);
   optimizer.apply(prune(model, std::vector<HeadId>{{AttentionKind::decoder_self, 1, 2}}));
-  require(model.encoder.layers[0]->self_attn->alive().size() == 4,
+  require(model.encoder.layers[0]->self_attn().alive().size() == 4,
           "the other layer keeps its heads");
-  require(model.encoder.layers[1]->self_attn->alive().size() == 3, "this layer loses its head");
+  require(model.encoder.layers[1]->self_attn().alive().size() == 3, "this layer loses its head");
   train(model, optimizer, data, 2);
 }
 
