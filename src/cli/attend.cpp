@@ -28,20 +28,19 @@ struct AttendOptions {
 };
 
 /// The page's title: the input and the model's output.
-std::string attend_title(const Record& record) {
-  return fmt::format("“{}” → “{}”", printable(record["input"].get<std::string>()),
-                     printable(record["answer"]["text"].get<std::string>()));
+std::string attend_title(const AttentionRecord& record) {
+  return fmt::format("“{}” → “{}”", printable(record.input), printable(record.answer.text));
 }
 
 int attend(const AttendOptions& options) {
   const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
-  Record record = attention_record(saved, options.question);
+  AttentionRecord record = attention_record(saved, options.question);
   check_selection(record, options.selection);  // throws before a folder is created
-  record["model"]["file"] = saved.origin;
-  record["title"] = attend_title(record);
+  record.model.file = saved.origin;
+  record.title = attend_title(record);
   const auto print = [&] {
     if (options.json) {
-      fmt::print("{}\n", record.dump());
+      fmt::print("{}\n", json_of(record).dump());
     } else {
       fmt::print("{}", attend_text(record, options.selection, TerminalStyle::of(stdout)));
     }
@@ -53,8 +52,8 @@ int attend(const AttendOptions& options) {
   const RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", "attend")
                                                : RunFolder::for_page(options.out, options.force);
   print();
-  record["environment"] = environment();
-  record["page_model"] = page_model_record(saved, record);
+  record.environment = environment();
+  record.page_model = page_model_record(saved, record);
   write_attend_page(record, folder.report());
   if (!options.json) fmt::print("\n  The page: {}\n", folder.report().string());
   return 0;
@@ -77,8 +76,12 @@ Command add_attend(CLI::App& program) {
                   "maximum number of tokens to generate (language models)")
       ->check(at_least(1))
       ->capture_default_str();
-  app->add_option("--kind", options->selection.kind,
-                  "show only attention of this kind: encoder, decoder or cross")
+  app->add_option_function<std::string>(
+         "--kind",
+         [selection = &options->selection](const std::string& name) {
+           selection->kind = from_name<AttentionKind>("--kind", name);
+         },
+         "show only attention of this kind: encoder, decoder or cross")
       ->type_name("NAME")
       ->check(one_of({"encoder", "decoder", "cross"}));
   app->add_option("--layer", options->selection.layer, "show only this layer (the first is 0)")

@@ -134,9 +134,9 @@ double probability_of(const Passage& passage, const Array& logits) {
 }
 
 /// Tokens as they are shown: the begin token as ^, the end token as $.
-Record shown_tokens(const Vocabulary& vocabulary, const Tokens& tokens) {
+std::vector<std::string> shown_tokens(const Vocabulary& vocabulary, const Tokens& tokens) {
   const bool has_end = vocabulary.specials() == Specials::all;
-  Record shown = Record::array();
+  std::vector<std::string> shown;
   for (const std::int32_t token : tokens) {
     if (vocabulary.specials() != Specials::none && token == vocabulary.bos()) {
       shown.push_back("^");
@@ -149,74 +149,68 @@ Record shown_tokens(const Vocabulary& vocabulary, const Tokens& tokens) {
   return shown;
 }
 
-Record all_heads(Module& model) {
-  Record heads = Record::array();
+std::vector<HeadState> all_heads(Module& model) {
+  std::vector<HeadState> heads;
   for (const NamedAttention& found : attentions(model)) {
     const auto alive = found.attention->alive();
     for (Index head = 0; head < found.attention->config().heads; ++head) {
-      heads.push_back({{"kind", name_of(found.id(head).kind)},
-                       {"layer", found.id(head).layer},
-                       {"head", head}});
-      heads.back()["removed"] = std::find(alive.begin(), alive.end(), head) == alive.end();
+      const HeadId id = found.id(head);
+      const bool removed = std::find(alive.begin(), alive.end(), head) == alive.end();
+      heads.push_back({id.kind, id.layer, id.head, removed});
     }
   }
   return heads;
 }
 
 /// The classes in descending order of probability.
-Record class_answer(const Record& about, const Array& logits) {
+Answer class_answer(const Record& about, const Array& logits) {
   const std::vector<double> p = probabilities(logits, 0);
-  Record classes = Record::array();
+  std::vector<ClassProbability> classes;
   for (std::size_t i = 0; i < p.size(); ++i) {
     const bool named = about.contains("classes") && about["classes"].is_array() &&
                        i < about["classes"].size() && about["classes"][i].is_string();
-    classes.push_back({{"name", named ? about["classes"][i] : Record(fmt::format("class {}", i))},
-                       {"probability", p[i]}});
+    classes.push_back(
+        {named ? about["classes"][i].get<std::string>() : fmt::format("class {}", i), p[i]});
   }
-  std::stable_sort(classes.begin(), classes.end(), [](const Record& a, const Record& b) {
-    return a["probability"].get<double>() > b["probability"].get<double>();
-  });
-  return {{"text", classes[0]["name"]},
-          {"probability", classes[0]["probability"]},
-          {"classes", classes}};
+  std::stable_sort(classes.begin(), classes.end(),
+                   [](const auto& a, const auto& b) { return a.probability > b.probability; });
+  return {.text = classes[0].name, .probability = classes[0].probability, .classes = classes};
 }
 
-Record facts(const SavedModel& saved, const Record& heads) {
-  const auto alive = std::count_if(heads.begin(), heads.end(),
-                                   [](const Record& head) { return !head["removed"].get<bool>(); });
-  const bool named = saved.about.is_object() && saved.about.contains("name");
-  return {{"task", named ? saved.about["name"] : Record("")},
-          {"family", name_of(saved.config.kind)},
-          {"layout", name_of(saved.config.block.layout)},
-          {"parameters", count_parameters(*saved.model)},
-          {"heads", heads.size()},
-          {"alive", alive},
-          {"longest", saved.config.longest}};
+ModelFacts facts(const SavedModel& saved, const std::vector<HeadState>& heads) {
+  const bool named =
+      saved.about.is_object() && saved.about.contains("name") && saved.about["name"].is_string();
+  return {.task = named ? saved.about["name"].get<std::string>() : "",
+          .family = saved.config.kind,
+          .layout = saved.config.block.layout,
+          .parameters = count_parameters(*saved.model),
+          .heads = Index(heads.size()),
+          .alive = std::count_if(heads.begin(), heads.end(),
+                                 [](const HeadState& head) { return !head.removed; }),
+          .longest = saved.config.longest};
 }
 
 /// Adds input and output of a model with an output.
-void add_passage(Record& record, const Passage& passage, const Vocabulary& target,
+void add_passage(AttentionRecord& record, const Passage& passage, const Vocabulary& target,
                  const Array& logits) {
-  record["example"]["target"] = shown_tokens(target, passage.target);
-  record["example"]["decoder_input"] = shown_tokens(target, passage.target_in);
-  record["answer"] = {{"text", target.decode(passage.written)},
-                      {"probability", probability_of(passage, logits)},
-                      {"finished", passage.finished}};
+  record.example.target = shown_tokens(target, passage.target);
+  record.example.decoder_input = shown_tokens(target, passage.target_in);
+  record.answer = {.text = target.decode(passage.written),
+                   .probability = probability_of(passage, logits),
+                   .finished = passage.finished};
 }
 
 }  // namespace
 }  // namespace attention_looking
 
-Record attention_record(const SavedModel& saved, const AttentionQuestion& question) {
+AttentionRecord attention_record(const SavedModel& saved, const AttentionQuestion& question) {
   using namespace attention_looking;
   Module& model = *saved.model;
-  Record record = {{"kind", "attend"},
-                   {"model", {}},
-                   {"input", question.input},
-                   {"write", question.write},
-                   {"heads", all_heads(model)}};
-  if (question.output) record["output"] = *question.output;
-  record["model"] = facts(saved, record["heads"]);
+  AttentionRecord record{.input = question.input,
+                         .write = question.write,
+                         .heads = all_heads(model),
+                         .output = question.output};
+  record.model = facts(saved, record.heads);
   HeadProbe probe;
   probe.maps = true;
   Passage passage;
@@ -224,7 +218,7 @@ Record attention_record(const SavedModel& saved, const AttentionQuestion& questi
   if (saved.config.kind == ModelKind::seq2seq) {
     const Vocabulary source = saved.vocabulary("source"), target = saved.vocabulary("target");
     passage = read_and_written(saved.seq2seq(), source, target, question);
-    record["example"]["source"] = shown_tokens(source, passage.source);
+    record.example.source = shown_tokens(source, passage.source);
     add_passage(record, passage, target, look());
   } else if (saved.config.kind == ModelKind::language_model) {
     const Vocabulary tokens = saved.vocabulary("tokens");
@@ -234,12 +228,11 @@ Record attention_record(const SavedModel& saved, const AttentionQuestion& questi
     if (question.output) throw UsageError("--output: a classifier has no output text");
     const Vocabulary tokens = saved.vocabulary("tokens");
     passage.source = input_tokens(tokens, question, saved.config.longest);
-    record["example"]["source"] = shown_tokens(tokens, passage.source);
-    record["answer"] = class_answer(saved.about, look());
+    record.example.source = shown_tokens(tokens, passage.source);
+    record.answer = class_answer(saved.about, look());
   }
-  record["example"]["maps"] = json_of(map_records(model, probe));
-  record["ids"] = {
-      {"source", passage.source}, {"target_in", passage.target_in}, {"target", passage.target}};
+  record.example.maps = map_records(model, probe);
+  record.ids = {passage.source, passage.target_in, passage.target};
   return record;
 }
 

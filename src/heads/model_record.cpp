@@ -155,7 +155,7 @@ Record model_record(const SavedModel& saved) {
   return record;
 }
 
-Record page_model_record(const SavedModel& saved, const Record& seen, Index most_bytes) {
+Record page_model_record(const SavedModel& saved, const AttentionRecord& seen, Index most_bytes) {
   using namespace model_recording;
   const Index longest = saved.config.longest;
   if (const std::string why = beyond_pages(*saved.model, longest); !why.empty()) {
@@ -169,8 +169,7 @@ Record page_model_record(const SavedModel& saved, const Record& seen, Index most
                                      "the {:.1f} MB that a page carries",
                                      megabytes(bytes), megabytes(most_bytes))}};
   }
-  const OneSequence sequence{seen["ids"]["source"].get<Tokens>(),
-                             seen["ids"]["target_in"].get<Tokens>()};
+  const OneSequence sequence{seen.ids.source, seen.ids.target_in};
   const Array own = forward_once(*saved.model, sequence);
   Record record;
   try {

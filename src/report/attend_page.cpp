@@ -12,12 +12,11 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 /// Summary of the page in two sentences.
-std::string attend_summary(const Record& record) {
-  const Record& model = record["model"];
-  const Index heads = model["heads"], alive = model["alive"];
+std::string attend_summary(const AttentionRecord& record) {
+  const Index heads = record.model.heads, alive = record.model.alive;
   const std::string left = alive == heads ? fmt::format("all {} heads are alive", heads)
                                           : fmt::format("{} of {} heads are alive", alive, heads);
-  const bool switchable = !record["page_model"].contains("left_out");
+  const bool switchable = !record.page_model.contains("left_out");
   return fmt::format("What the heads of a trained model attend to, token by token; {}. {}", left,
                      switchable ? "The model itself is in this page: type another input, switch "
                                   "heads off, and see what it predicts then."
@@ -26,14 +25,14 @@ std::string attend_summary(const Record& record) {
 
 }  // namespace
 
-std::string attend_page(const Record& record) {
+std::string attend_page(const AttentionRecord& record) {
   std::string script(page::model_js);
   script += "\n";
   script += page::attend_js;
-  return compose_page(record["title"], attend_summary(record), record, "", script);
+  return compose_page(record.title, attend_summary(record), json_of(record), "", script);
 }
 
-void write_attend_page(const Record& record, const std::filesystem::path& file) {
+void write_attend_page(const AttentionRecord& record, const std::filesystem::path& file) {
   write_file(file, attend_page(record));
 }
 

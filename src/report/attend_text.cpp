@@ -17,15 +17,18 @@ namespace attend_terminal {
 namespace {
 
 constexpr int indent = 2, gap = 3;
-constexpr std::pair<const char*, const char*> kinds[] = {
-    {"encoder", "encoder self-attention: rows read the input, columns are what they look at"},
-    {"cross", "cross-attention: rows are being written, columns are the input they look at"},
-    {"decoder", "decoder self-attention: rows are being written, columns were before them"}};
+constexpr std::pair<AttentionKind, const char*> kinds[] = {
+    {AttentionKind::encoder_self,
+     "encoder self-attention: rows read the input, columns are what they look at"},
+    {AttentionKind::cross,
+     "cross-attention: rows are being written, columns are the input they look at"},
+    {AttentionKind::decoder_self,
+     "decoder self-attention: rows are being written, columns were before them"}};
 
-bool selected(const Record& head, const HeadSelection& selection) {
-  return (selection.kind.empty() || head["kind"] == selection.kind) &&
-         (!selection.layer || head["layer"] == *selection.layer) &&
-         (!selection.head || head["head"] == *selection.head);
+bool selected(const HeadState& head, const HeadSelection& selection) {
+  return (!selection.kind || head.kind == *selection.kind) &&
+         (!selection.layer || head.layer == *selection.layer) &&
+         (!selection.head || head.head == *selection.head);
 }
 
 /// Replaces line ends, tabs and control characters by visible signs.
@@ -38,11 +41,10 @@ std::string shown(const std::string& text, const TerminalStyle& style) {
 }
 
 /// The tokens of an axis, spaces and line ends made visible.
-std::vector<std::string> axis(const Record& tokens, const TerminalStyle& style) {
+std::vector<std::string> axis(const std::vector<std::string>& tokens, const TerminalStyle& style) {
   std::vector<std::string> texts;
-  for (const Record& token : tokens) {
-    const std::string text = token;
-    texts.push_back(style.unicode && text == " " ? "␣" : shown(text, style));
+  for (const std::string& token : tokens) {
+    texts.push_back(style.unicode && token == " " ? "␣" : shown(token, style));
   }
   return texts;
 }
@@ -51,10 +53,10 @@ struct Axes {
   std::vector<std::string> queries, keys;
 };
 
-Axes axes_of(const Record& example, const std::string& kind, const TerminalStyle& style) {
-  const char* queries = kind == "encoder" ? "source" : "target";
-  const char* keys = kind == "decoder" ? "decoder_input" : "source";
-  return {axis(example[queries], style), axis(example[keys], style)};
+Axes axes_of(const ExampleRecord& example, AttentionKind kind, const TerminalStyle& style) {
+  const auto& queries = kind == AttentionKind::encoder_self ? example.source : example.target;
+  const auto& keys = kind == AttentionKind::decoder_self ? example.decoder_input : example.source;
+  return {axis(queries, style), axis(keys, style)};
 }
 
 Index widest(const std::vector<std::string>& texts) {
@@ -94,8 +96,8 @@ std::string side_by_side(const std::vector<std::vector<std::string>>& blocks, st
 }
 
 /// A layer's selected heads of one kind, as many in a row as fit.
-std::string layer_text(const Record& example, const std::vector<Record>& heads, const Axes& axes,
-                       const TerminalStyle& style) {
+std::string layer_text(const ExampleRecord& example, const std::vector<HeadState>& heads,
+                       const Axes& axes, const TerminalStyle& style) {
   Index roomy = widest(axes.queries) + 1;
   for (const std::string& key : axes.keys) roomy += std::max<Index>(1, display_width(key)) + 1;
   // The gaps between keys can be left out only if each key is one column wide.
@@ -108,54 +110,45 @@ std::string layer_text(const Record& example, const std::vector<Record>& heads, 
   narrow.columns = int(width);
 
   std::vector<std::vector<std::string>> blocks;
-  for (const Record& head : heads) {
-    const bool removed = head["removed"];
-    const std::string name =
-        fmt::format("head {}{}", head["head"].get<Index>(), removed ? " (removed)" : "");
-    blocks.push_back({emphasised(name, removed ? Emphasis::faint : Emphasis::strong, style)});
-    for (const Record& map : example["maps"]) {
-      if (map["kind"] != head["kind"] || map["layer"] != head["layer"] ||
-          map["head"] != head["head"]) {
-        continue;
-      }
-      const std::vector<std::vector<double>> rows = map["rows"];
-      for (std::string& line : lines_in(attention_map_text(axes.keys, axes.queries, rows, narrow)))
-        blocks.back().push_back(std::move(line));
+  for (const HeadState& head : heads) {
+    const std::string name = fmt::format("head {}{}", head.head, head.removed ? " (removed)" : "");
+    blocks.push_back({emphasised(name, head.removed ? Emphasis::faint : Emphasis::strong, style)});
+    for (const MapRecord& map : example.maps) {
+      if (map.id() != head.id()) continue;
+      const std::string text = attention_map_text(axes.keys, axes.queries, map.rows, narrow);
+      for (std::string& line : lines_in(text)) blocks.back().push_back(std::move(line));
     }
   }
   return side_by_side(blocks, static_cast<std::size_t>(fit), width);
 }
 
 /// The model's output for the input.
-std::string answer_text(const Record& record, const TerminalStyle& style) {
-  const Record& answer = record["answer"];
-  const std::string origin = answer.contains("classes")        ? ""
-                             : record.contains("output")       ? "given; "
-                             : !answer["finished"].get<bool>() ? "cut off; "
-                                                               : "";
-  return fmt::format("{}   ({}probability {:.3g})", shown(answer["text"].get<std::string>(), style),
-                     origin, answer["probability"].get<double>());
+std::string answer_text(const AttentionRecord& record, const TerminalStyle& style) {
+  const Answer& answer = record.answer;
+  const bool finished = answer.finished.value_or(true);
+  const char* const origin = record.output ? "given; " : finished ? "" : "cut off; ";
+  return fmt::format("{}   ({}probability {:.3g})", shown(answer.text, style), origin,
+                     answer.probability);
 }
 
 }  // namespace
 }  // namespace attend_terminal
 
-void check_selection(const Record& record, const HeadSelection& selection) {
+void check_selection(const AttentionRecord& record, const HeadSelection& selection) {
   std::set<std::string> kinds;
   std::set<Index> layers, heads;
   const auto numbers = [](const std::set<Index>& found) {
     return fmt::format("{} to {}", *found.begin(), *found.rbegin());
   };
-  for (const Record& head : record["heads"]) {
-    kinds.insert(head["kind"].get<std::string>());
-    if (!selection.kind.empty() && head["kind"] != selection.kind) continue;
-    layers.insert(head["layer"].get<Index>());
-    heads.insert(head["head"].get<Index>());
+  for (const HeadState& head : record.heads) {
+    kinds.insert(name_of(head.kind));
+    if (selection.kind && head.kind != *selection.kind) continue;
+    layers.insert(head.layer);
+    heads.insert(head.head);
   }
-  const std::string family = record["model"]["family"];
-  if (!selection.kind.empty() && !kinds.contains(selection.kind)) {
-    throw UsageError(fmt::format("--kind {}: this {} has only {}", selection.kind, family,
-                                 fmt::join(kinds, ", ")));
+  if (selection.kind && !kinds.contains(name_of(*selection.kind))) {
+    throw UsageError(fmt::format("--kind {}: this {} has only {}", name_of(*selection.kind),
+                                 name_of(record.model.family), fmt::join(kinds, ", ")));
   }
   if (selection.layer && !layers.contains(*selection.layer)) {
     throw UsageError(
@@ -166,27 +159,24 @@ void check_selection(const Record& record, const HeadSelection& selection) {
   }
 }
 
-std::string attend_text(const Record& record, const HeadSelection& selection,
+std::string attend_text(const AttentionRecord& record, const HeadSelection& selection,
                         const TerminalStyle& style) {
   using namespace attend_terminal;
   check_selection(record, selection);
-  std::string text =
-      fmt::format("  input   {}\n  output  {}\n  weights {}\n",
-                  shown(record["input"].get<std::string>(), style), answer_text(record, style),
-                  emphasised(shades_text(style), Emphasis::faint, style));
+  std::string text = fmt::format("  input   {}\n  output  {}\n  weights {}\n",
+                                 shown(record.input, style), answer_text(record, style),
+                                 emphasised(shades_text(style), Emphasis::faint, style));
   for (const auto& [kind, title] : kinds) {
-    std::map<Index, std::vector<Record>> layers;
-    for (const Record& head : record["heads"]) {
-      if (head["kind"] == kind && selected(head, selection)) {
-        layers[head["layer"].get<Index>()].push_back(head);
-      }
+    std::map<Index, std::vector<HeadState>> layers;
+    for (const HeadState& head : record.heads) {
+      if (head.kind == kind && selected(head, selection)) layers[head.layer].push_back(head);
     }
     if (layers.empty()) continue;
     text += fmt::format("\n  {}\n", emphasised(title, Emphasis::strong, style));
-    const Axes axes = axes_of(record["example"], kind, style);
+    const Axes axes = axes_of(record.example, kind, style);
     for (const auto& [layer, heads] : layers) {
       text +=
-          fmt::format("\n  layer {}\n{}", layer, layer_text(record["example"], heads, axes, style));
+          fmt::format("\n  layer {}\n{}", layer, layer_text(record.example, heads, axes, style));
     }
   }
   return text;

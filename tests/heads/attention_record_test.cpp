@@ -14,11 +14,11 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-std::vector<std::string> texts(const Record& list) { return list.get<std::vector<std::string>>(); }
+using Texts = std::vector<std::string>;
 
-const Record* map_of(const Record& record, const char* kind, Index layer, Index head) {
-  for (const Record& map : record["example"]["maps"]) {
-    if (map["kind"] == kind && map["layer"] == layer && map["head"] == head) return &map;
+const MapRecord* map_of(const AttentionRecord& record, const HeadId& head) {
+  for (const MapRecord& map : record.example.maps) {
+    if (map.id() == head) return &map;
   }
   return nullptr;
 }
@@ -32,7 +32,7 @@ TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own gre
   const std::vector<HeadId> removed{{AttentionKind::cross, 0, 0}, {AttentionKind::cross, 0, 1}};
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::seq2seq, layout), removed);
-  const Record record = attention_record(saved, {.input = "abca"});
+  const AttentionRecord record = attention_record(saved, {.input = "abca"});
 
   // Greedy decoding by hand, which recomputes the whole target for every token.
   const Seq2Seq& model = saved.seq2seq();
@@ -51,10 +51,10 @@ TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own gre
     read.push_back(best);
   }
   if (written.back() != 2) read.pop_back();
-  CHECK(record["ids"]["target_in"].get<Tokens>() == read);
-  CHECK(record["ids"]["target"].get<Tokens>() == written);
-  CHECK(record["answer"]["finished"] == (written.back() == 2));
-  CHECK(std::abs(record["answer"]["probability"].get<double>() - probability) < 1e-5);
+  CHECK(record.ids.target_in == read);
+  CHECK(record.ids.target == written);
+  CHECK(record.answer.finished == (written.back() == 2));
+  CHECK(std::abs(record.answer.probability - probability) < 1e-5);
 
   HeadProbe probe;
   probe.maps = true;
@@ -63,16 +63,15 @@ TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own gre
   for (const auto& [place, seen] : probe.seen) {
     const Array& weights = seen.maps.value();
     for (Index head = 0, position = 0; head < 3; ++head) {
-      const Record* map = map_of(record, name_of(place.kind), place.layer, head);
+      const MapRecord* map = map_of(record, {place.kind, place.layer, head});
       const bool gone = place == AttentionLocation{AttentionKind::cross, 0} && head < 2;
       REQUIRE((map == nullptr) == gone);
       if (gone) continue;
       const Index keys = weights.dim(3);
-      REQUIRE((*map)["rows"].size() == static_cast<std::size_t>(weights.dim(2)));
+      REQUIRE(map->rows.size() == static_cast<std::size_t>(weights.dim(2)));
       for (Index i = 0; i < weights.dim(2); ++i) {
         for (Index j = 0; j < keys; ++j) {
-          const double shown =
-              (*map)["rows"][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+          const double shown = map->rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
           const auto own = double(weights[(position * weights.dim(2) + i) * keys + j]);
           if (std::abs(shown - own) > 1e-4) FAIL(name_of(place.kind) << ": " << shown);
         }
@@ -81,61 +80,60 @@ TEST_CASE("an encoder-decoder's maps are those of teacher forcing on its own gre
       ++maps;
     }
   }
-  CHECK(maps == record["example"]["maps"].size());
-  CHECK(record["model"]["alive"] == 16);
-  CHECK(texts(record["example"]["source"]) == std::vector<std::string>{"a", "b", "c", "a"});
-  CHECK(record["example"]["decoder_input"][0] == "^");
+  CHECK(maps == record.example.maps.size());
+  CHECK(record.model.alive == 16);
+  CHECK(record.example.source == Texts{"a", "b", "c", "a"});
+  CHECK(record.example.decoder_input[0] == "^");
 }
 
 TEST_CASE("a given output is read as if it had been written") {
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::seq2seq, Layout::fused));
-  const Record record = attention_record(saved, {.input = "ab", .output = "xyz"});
-  CHECK(record["output"] == "xyz");
-  CHECK(record["answer"]["text"] == "xyz");
-  CHECK(texts(record["example"]["target"]) == std::vector<std::string>{"x", "y", "z", "$"});
-  CHECK(texts(record["example"]["decoder_input"]) == std::vector<std::string>{"^", "x", "y", "z"});
+  const AttentionRecord record = attention_record(saved, {.input = "ab", .output = "xyz"});
+  CHECK(json_of(record)["output"] == "xyz");
+  CHECK(json_of(attention_record(saved, {.input = "ab", .output = ""}))["output"] == "");
+  CHECK(record.answer.text == "xyz");
+  CHECK(record.example.target == Texts{"x", "y", "z", "$"});
+  CHECK(record.example.decoder_input == Texts{"^", "x", "y", "z"});
 }
 
 TEST_CASE("a language model's text is the input and its output, each token after those before") {
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::language_model, Layout::separate));
-  const Record record = attention_record(saved, {.input = "abcd", .write = 5});
-  const std::string written = record["answer"]["text"];
+  const AttentionRecord record = attention_record(saved, {.input = "abcd", .write = 5});
+  const std::string written = record.answer.text;
   CHECK(written.size() == 5);
   std::string read, target;
-  for (const Record& token : record["example"]["decoder_input"]) read += token.get<std::string>();
-  for (const Record& token : record["example"]["target"]) target += token.get<std::string>();
+  for (const std::string& token : record.example.decoder_input) read += token;
+  for (const std::string& token : record.example.target) target += token;
   CHECK("abcd" + written == read + written.back());
   CHECK("abcd" + written == "a" + target);
-  CHECK(!record["example"].contains("source"));
-  for (const Record& map : record["example"]["maps"]) {
-    CHECK(map["kind"] == "decoder");
-    CHECK(map["rows"][0][1] == 0.0);  // causal: no weight on later tokens
+  CHECK(!json_of(record)["example"].contains("source"));
+  for (const MapRecord& map : record.example.maps) {
+    CHECK(map.kind == AttentionKind::decoder_self);
+    CHECK(map.rows[0][1] == 0.0);  // causal: no weight on later tokens
   }
   // There is room for 12 positions; the last token needs none.
-  CHECK(attention_record(saved, {.input = "abcd"})["answer"]["text"].get<std::string>().size() ==
-        9);
+  CHECK(attention_record(saved, {.input = "abcd"}).answer.text.size() == 9);
 }
 
 TEST_CASE("a classifier answers with its classes") {
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::classifier, Layout::shared));
-  const Record record = attention_record(saved, {.input = "dcba"});
+  const AttentionRecord record = attention_record(saved, {.input = "dcba"});
   const NoGrad quiet;
   const Array p = softmax(saved.classifier()(Ids({1, 4}, {7, 6, 5, 4}), Ids({1}, {4}))).value();
   const std::vector<std::string> names{"no", "yes", "perhaps"};
   double sum = 0, before = 1;
-  for (const Record& entry : record["answer"]["classes"]) {
-    const auto at = std::find(names.begin(), names.end(), entry["name"].get<std::string>());
-    const double probability = entry["probability"];
+  for (const auto& [name, probability] : record.answer.classes) {
+    const auto at = std::find(names.begin(), names.end(), name);
     CHECK(std::abs(probability - double(p[at - names.begin()])) < 1e-6);
     CHECK(probability <= before);
     sum += before = probability;
   }
   CHECK(std::abs(sum - 1) < 1e-9);
-  CHECK(record["answer"]["text"] == record["answer"]["classes"][0]["name"]);
-  CHECK(record["example"]["maps"].size() == 6);
+  CHECK(record.answer.text == record.answer.classes[0].name);
+  CHECK(record.example.maps.size() == 6);
 }
 
 TEST_CASE("texts that a model cannot take are refused with a reason") {

@@ -70,7 +70,7 @@ TEST_CASE("the record holds every parameter of the model, rounded as round_to_ha
 TEST_CASE("a page's model comes with the rounded model's logits and how far rounding moved them") {
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::seq2seq, Layout::separate));
-  const Record seen = attention_record(saved, {.input = "abc", .output = "xy"});
+  const AttentionRecord seen = attention_record(saved, {.input = "abc", .output = "xy"});
   const auto logits = [&] {
     const NoGrad quiet;
     return saved.seq2seq()(Ids({1, 3}, {4, 5, 6}), Ids({1}, {3}), Ids({1, 3}, {1, 4, 5})).value();
@@ -95,7 +95,7 @@ TEST_CASE("a page's model comes with the rounded model's logits and how far roun
 TEST_CASE("a model that is too large, or too large in a number, is left out with the reason") {
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::classifier, Layout::fused));
-  const Record seen = attention_record(saved, {.input = "ab"});
+  const AttentionRecord seen = attention_record(saved, {.input = "ab"});
   const Index bytes = 2 * count_parameters(*saved.model);
   CHECK(page_model_record(saved, seen, bytes - 1).size() == 1);
   CHECK_THAT(page_model_record(saved, seen, 1000)["left_out"].get<std::string>(),

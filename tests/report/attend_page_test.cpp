@@ -87,7 +87,7 @@ TEST_CASE("the address brings back input, kind, head, token and the heads that a
   if (!can_open_pages()) return;
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::classifier, Layout::separate));
-  const Record record = page_record(saved, {.input = typed});  // rounds the model
+  const AttentionRecord record = page_record(saved, {.input = typed});  // rounds the model
   const TemporaryFolder folder;
   write_attend_page(record, folder / "report.html");
 
@@ -122,8 +122,8 @@ TEST_CASE("a page without its model says why, and shows the maps all the same") 
   if (!can_open_pages()) return;
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::language_model, Layout::fused));
-  Record record = page_record(saved, {.input = "ab", .write = 4});
-  record["page_model"] = page_model_record(saved, record, 1000);
+  AttentionRecord record = page_record(saved, {.input = "ab", .write = 4});
+  record.page_model = page_model_record(saved, record, 1000);
   const TemporaryFolder folder;
   write_attend_page(record, folder / "report.html");
   const OpenedPage page = open_at(folder, "#off=decoder.0.0&input=dd");
@@ -298,8 +298,8 @@ TEST_CASE("every kind of page keeps what every page must keep", "[long]") {
                          const std::string& fragment, const char* maps,
                          const std::vector<bool>& dark, Index most_bytes = 1 << 20) {
     INFO(name_of(saved.config.kind) << " " << fragment);
-    Record record = page_record(saved, question);
-    record["page_model"] = page_model_record(saved, record, most_bytes);
+    AttentionRecord record = page_record(saved, question);
+    record.page_model = page_model_record(saved, record, most_bytes);
     write_attend_page(record, folder / "report.html");
     for (const OpenedPage& page :
          check_page(folder / ("report.html" + fragment), folder / "browser", dark)) {

@@ -11,28 +11,22 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// Two layers of two cross-attention heads, one of them removed, and one encoder head.
-Record small_record() {
-  Record record = {{"kind", "attend"},
-                   {"model", {{"family", "seq2seq"}}},
-                   {"input", "a\nb"},
-                   {"answer", {{"text", "xy"}, {"probability", 0.25}, {"finished", true}}}};
-  record["example"] = {{"source", {"a", "\n", "b"}},
-                       {"target", {"x", "$"}},
-                       {"decoder_input", {"^", "x"}},
-                       {"maps", Record::array()}};
-  const auto add = [&](const char* kind, int layer, int head, bool removed, Record rows) {
-    const Record name = {{"kind", kind}, {"layer", layer}, {"head", head}};
-    record["heads"].push_back(name);
-    record["heads"].back()["removed"] = removed;
-    if (removed) return;
-    record["example"]["maps"].push_back(name);
-    record["example"]["maps"].back()["rows"] = std::move(rows);
+AttentionRecord small_record() {
+  AttentionRecord record{
+      .input = "a\nb",
+      .example = {.source = {"a", "\n", "b"}, .target = {"x", "$"}, .decoder_input = {"^", "x"}},
+      .answer = {.text = "xy", .probability = 0.25, .finished = true}};
+  const auto encoder = AttentionKind::encoder_self, cross = AttentionKind::cross;
+  const auto add = [&](AttentionKind kind, Index layer, Index head, bool removed,
+                       std::vector<std::vector<double>> rows) {
+    record.heads.push_back({kind, layer, head, removed});
+    if (!removed) record.example.maps.push_back({kind, layer, head, std::move(rows)});
   };
-  add("encoder", 0, 0, false, {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}});
-  add("cross", 0, 0, false, {{0.7, 0.2, 0.1}, {0.0, 0.0, 1.0}});
-  add("cross", 0, 1, true, {});
-  add("cross", 1, 0, false, {{0.0, 1.0, 0.0}, {0.4, 0.4, 0.2}});
-  add("cross", 1, 1, false, {{0.0, 0.0, 1.0}, {0.0, 0.0, 1.0}});
+  add(encoder, 0, 0, false, {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}});
+  add(cross, 0, 0, false, {{0.7, 0.2, 0.1}, {0.0, 0.0, 1.0}});
+  add(cross, 0, 1, true, {});
+  add(cross, 1, 0, false, {{0.0, 1.0, 0.0}, {0.4, 0.4, 0.2}});
+  add(cross, 1, 1, false, {{0.0, 0.0, 1.0}, {0.0, 0.0, 1.0}});
   return record;
 }
 
@@ -57,11 +51,11 @@ TEST_CASE("all maps stand in lines of a layer's heads, removed ones by name only
 }
 
 TEST_CASE("no symbol can steer the terminal, and none breaks a line") {
-  Record record = small_record();
-  record["input"] = "a\x1b[2J\r\tb";
-  record["answer"]["text"] = "\x1b]0;x\x07";
-  record["example"]["source"] = {"a\x1b[2J", "\r", "\t"};
-  record["example"]["target"] = {
+  AttentionRecord record = small_record();
+  record.input = "a\x1b[2J\r\tb";
+  record.answer.text = "\x1b]0;x\x07";
+  record.example.source = {"a\x1b[2J", "\r", "\t"};
+  record.example.target = {
       "\xc2\x9b"
       "2J",
       "\n"};
@@ -72,15 +66,16 @@ TEST_CASE("no symbol can steer the terminal, and none breaks a line") {
 }
 
 TEST_CASE("a map wider than the terminal goes on below, under its own symbols") {
-  Record record = small_record();
-  record["example"]["source"] = Record::array();
+  AttentionRecord record = small_record();
+  record.example.source.clear();
   for (int i = 0; i < 100; ++i) {
-    record["example"]["source"].push_back(std::string(1, static_cast<char>('a' + i % 26)));
+    record.example.source.push_back(std::string(1, static_cast<char>('a' + i % 26)));
   }
-  for (Record& map : record["example"]["maps"]) {
-    for (Record& row : map["rows"]) row = std::vector<double>(100, 0.01);
+  for (MapRecord& map : record.example.maps) {
+    for (std::vector<double>& row : map.rows) row.assign(100, 0.01);
   }
-  std::istringstream lines(attend_text(record, {.kind = "cross", .layer = 1}, unstyled()));
+  std::istringstream lines(
+      attend_text(record, {.kind = AttentionKind::cross, .layer = 1}, unstyled()));
   std::size_t headers = 0;
   for (std::string line; std::getline(lines, line);) {
     CHECK(line.size() <= (line.find("cross-attention") == std::string::npos ? 80 : 100));
@@ -90,25 +85,25 @@ TEST_CASE("a map wider than the terminal goes on below, under its own symbols") 
 }
 
 TEST_CASE("kind, layer and head choose what is shown") {
-  const std::string one =
-      attend_text(small_record(), {.kind = "cross", .layer = 1, .head = 0}, unstyled());
+  const std::string one = attend_text(
+      small_record(), {.kind = AttentionKind::cross, .layer = 1, .head = 0}, unstyled());
   CHECK_THAT(one, Contains("  x  . ## .\n  $  + ++ -\n") && !Contains("head 1") &&
                       !Contains("layer 0") && !Contains("encoder"));
   TerminalStyle narrow = unstyled();
   narrow.columns = 30;
-  const std::string below = attend_text(small_record(), {.kind = "cross", .layer = 1}, narrow);
+  const std::string below =
+      attend_text(small_record(), {.kind = AttentionKind::cross, .layer = 1}, narrow);
   CHECK(below.find("head 1") > below.find("$  +"));  // two do not fit side by side
 }
 
 TEST_CASE("what the model does not have cannot be selected") {
-  const Record record = small_record();
-  CHECK_THROWS_WITH(check_selection(record, {.kind = "decoder"}),
+  const AttentionRecord record = small_record();
+  CHECK_THROWS_WITH(check_selection(record, {.kind = AttentionKind::decoder_self}),
                     "--kind decoder: this seq2seq has only cross, encoder");
-  CHECK_THROWS_WITH(check_selection(record, {.kind = "", .layer = 2}),
-                    "--layer 2: there are layers 0 to 1");
-  CHECK_THROWS_WITH(check_selection(record, {.kind = "encoder", .layer = 1}),
+  CHECK_THROWS_WITH(check_selection(record, {.layer = 2}), "--layer 2: there are layers 0 to 1");
+  CHECK_THROWS_WITH(check_selection(record, {.kind = AttentionKind::encoder_self, .layer = 1}),
                     "--layer 1: there are layers 0 to 0");
-  CHECK_THROWS_WITH(check_selection(record, {.kind = "cross", .layer = 0, .head = 7}),
+  CHECK_THROWS_WITH(check_selection(record, {.kind = AttentionKind::cross, .layer = 0, .head = 7}),
                     "--head 7: there are heads 0 to 1");
-  CHECK_THROWS_AS(check_selection(record, {.kind = "decoder"}), UsageError);
+  CHECK_THROWS_AS(check_selection(record, {.kind = AttentionKind::decoder_self}), UsageError);
 }

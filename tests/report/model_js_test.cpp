@@ -23,10 +23,11 @@ Record model_case(const SavedModel& saved) {
   const bool writes = saved.config.kind != ModelKind::classifier;
   const bool language = saved.config.kind == ModelKind::language_model;
   AttentionQuestion question{.input = input, .write = 5};
-  Record result = {{"model", model_record(saved)}, {"greedy", attention_record(saved, question)}};
+  Record result = {{"model", model_record(saved)},
+                   {"greedy", json_of(attention_record(saved, question))}};
   if (writes) question.output = language ? "dabba" : output;
-  const Record ids = attention_record(saved, question)["ids"];
-  result["ids"] = ids;
+  const ExampleIds ids = attention_record(saved, question).ids;
+  result["ids"] = json_of(ids);
 
   Rng rng(11, "gates");
   HeadProbe probe;
@@ -41,16 +42,15 @@ Record model_case(const SavedModel& saved) {
     probe.gates[found.location()] = Tensor(gates);
   }
   const NoGrad quiet;
-  const auto row = [](const Record& list) {
-    const auto tokens = list.get<Tokens>();
+  const auto row = [](const Tokens& tokens) {
     return Ids({1, Index(tokens.size())}, std::span(tokens));
   };
   Array logits;
   if (language) {
-    logits = saved.language_model()(row(ids["target_in"]), &probe).value();
+    logits = saved.language_model()(row(ids.target_in), &probe).value();
   } else {
-    const Ids source = row(ids["source"]), lengths({1}, {static_cast<std::int32_t>(source.dim(1))});
-    logits = writes ? saved.seq2seq()(source, lengths, row(ids["target_in"]), &probe).value()
+    const Ids source = row(ids.source), lengths({1}, {static_cast<std::int32_t>(source.dim(1))});
+    logits = writes ? saved.seq2seq()(source, lengths, row(ids.target_in), &probe).value()
                     : saved.classifier()(source, lengths, &probe).value();
   }
   for (const Real logit : logits.span()) result["logits"].push_back(double(logit));

@@ -1,8 +1,7 @@
 // A small model as a record with its weights in half precision, so that a page can carry it.
 #pragma once
 
-#include "headroom/base/record.hpp"
-#include "headroom/train/checkpoint.hpp"
+#include "headroom/heads/attention_record.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -34,7 +33,7 @@ Record model_record(const SavedModel& saved);
 /// logit from the unrounded model's. The model stays rounded. Returns only {"left_out": "the
 /// reason"} for a model of more than `most_bytes` bytes of halves, with weights beyond their range,
 /// or with parameters that are particular to a layout.
-Record page_model_record(const SavedModel& saved, const Record& seen,
+Record page_model_record(const SavedModel& saved, const AttentionRecord& seen,
                          Index most_bytes = Index{4} << 20);
 
 }  // namespace HEADROOM_PRECISION

@@ -49,7 +49,7 @@ inline namespace HEADROOM_PRECISION {
 /// Whether JSON must have a field.
 enum class Presence {
   always,  // a missing field is an error, unless it is a std::optional
-  if_any   // left out when it is empty; may be missing
+  if_any   // left out when it is empty (a std::optional text: when there is none); may be missing
 };
 
 /// In place of a name: the field is a map that takes all members that no other field names.
@@ -151,7 +151,8 @@ struct Writer {
   template <class Member>
   void operator()(const char* key, Member member, Presence presence = Presence::always) const {
     Record field = json_of(from.*member);
-    const bool any = !field.empty() && field != "";
+    const bool optional = is_optional<std::remove_cvref_t<decltype(from.*member)>>;
+    const bool any = !field.empty() && (optional || field != "");
     if (any || presence == Presence::always) to[key] = std::move(field);
   }
   template <class Member>

@@ -6,31 +6,31 @@
 #include <optional>
 #include <string>
 
-#include "headroom/base/record.hpp"
+#include "headroom/heads/attention_record.hpp"
 #include "headroom/report/terminal.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Which maps to show: of one kind ("encoder", "decoder", "cross"), layer, head; left out: all.
+/// Which maps to show: of one kind, layer, head; left out: all.
 struct HeadSelection {
-  std::string kind{};
+  std::optional<AttentionKind> kind{};
   std::optional<Index> layer{}, head{};
 };
 
 /// Throws UsageError, naming the heads that exist, if the selection matches none of them.
-void check_selection(const Record& record, const HeadSelection& selection);
+void check_selection(const AttentionRecord& record, const HeadSelection& selection);
 
 /// The input, the answer, and the selected maps, with a line of heads for every layer.
-std::string attend_text(const Record& record, const HeadSelection& selection,
+std::string attend_text(const AttentionRecord& record, const HeadSelection& selection,
                         const TerminalStyle& style);
 
-/// Writes the page. `record` is an attention_record() with "title", "page_model"
-/// (page_model_record()) and, if there is one, "environment". Throws FileError.
-void write_attend_page(const Record& record, const std::filesystem::path& file);
+/// Writes the page. The record has a title, a page_model and, if there is one, an environment.
+/// Throws FileError.
+void write_attend_page(const AttentionRecord& record, const std::filesystem::path& file);
 
 /// The same page as text.
-std::string attend_page(const Record& record);
+std::string attend_page(const AttentionRecord& record);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom
