@@ -68,6 +68,12 @@ void read_json(const JsonNode& from, double& to) {
   to = value.is_null() ? std::nan("") : value.get<double>();
 }
 
+void read_json(const JsonNode& from, float& to) {
+  double wide = 0;
+  read_json(from, wide);
+  to = float(wide);
+}
+
 void read_json(const JsonNode& from, std::string& to) {
   if (!from.value().is_string()) from.must_be("a text");
   to = from.value().get<std::string>();

@@ -299,6 +299,20 @@ TEST_CASE("a configuration survives its record, and a wrong one is refused by ke
   Record unknown = record;
   unknown["widht"] = 3;
   CHECK_THROWS_WITH(ModelConfig::from_record(unknown), Catch::Contains("widht"));
+  const auto refused = [&](const char* key, const Record& value, const char* text) {
+    Record wrong = record;
+    wrong[key] = value;
+    CHECK_THROWS_WITH(ModelConfig::from_record(wrong), Catch::Contains(text));
+    CHECK_THROWS_AS(ModelConfig::from_record(wrong), UsageError);
+  };
+  refused("width", "wide", "model configuration: width must be a whole number, not \"wide\"");
+  refused("heads", -1, "model configuration: heads must be a number from 0");
+  refused("dropout", Record(), "model configuration: dropout must be a number from 0");
+  refused("layout", "fussed", "layout: \"fussed\" is not one of");
+  refused("norm", "lay", "model configuration: norm must be one of layer, rms, not \"lay\"");
+  unknown.erase("widht");
+  unknown.erase("width");
+  CHECK_THROWS_WITH(ModelConfig::from_record(unknown), "model configuration: \"width\" is missing");
 }
 
 TEST_CASE("a model rebuilds its pruned shapes from a configuration and a list of heads") {

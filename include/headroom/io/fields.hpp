@@ -44,7 +44,8 @@ inline namespace HEADROOM_PRECISION {
 // and std::optional, std::vector and std::map<std::string, T> of all these. A type with a JSON form
 // of its own has two functions in its namespace, `Record json_of(const T&)` and
 // `void read_json(const JsonNode&, T&)`. The members are pointers, so that the list also serves to
-// compare or merge two structs.
+// compare or merge two structs. A field inside of a member has a function in place of the pointer:
+// `[](auto& line) -> auto& { return line.to.x; }`.
 
 /// Whether JSON must have a field.
 enum class Presence {
@@ -150,14 +151,14 @@ struct Writer {
   Record& to;
   template <class Member>
   void operator()(const char* key, Member member, Presence presence = Presence::always) const {
-    Record field = json_of(from.*member);
-    const bool optional = is_optional<std::remove_cvref_t<decltype(from.*member)>>;
+    Record field = json_of(std::invoke(member, from));
+    const bool optional = is_optional<std::remove_cvref_t<decltype(std::invoke(member, from))>>;
     const bool any = !field.empty() && (optional || field != "");
     if (any || presence == Presence::always) to[key] = std::move(field);
   }
   template <class Member>
   void operator()(TheRest, Member member) const {
-    to.update(json_of(from.*member));
+    to.update(json_of(std::invoke(member, from)));
   }
 };
 }  // namespace fields_detail
@@ -177,6 +178,7 @@ void read_json(const JsonNode& from, bool& to);
 void read_json(const JsonNode& from, Index& to);
 void read_json(const JsonNode& from, std::uint64_t& to);
 void read_json(const JsonNode& from, double& to);
+void read_json(const JsonNode& from, float& to);
 void read_json(const JsonNode& from, std::string& to);
 template <class Enum>
 requires std::is_enum_v<Enum>
@@ -238,7 +240,7 @@ struct Reader {
 
   template <class Member>
   void operator()(const char* key, Member member, Presence presence = Presence::always) {
-    auto& field = to.*member;
+    auto& field = std::invoke(member, to);
     known.insert(key);
     const auto found = from.value().find(key);
     if (found != from.value().end()) {
@@ -251,8 +253,9 @@ struct Reader {
   template <class Member>
   void operator()(TheRest, Member member) {
     has_rest = true;
+    auto& rest = std::invoke(member, to);
     for (const auto& [key, value] : from.value().items()) {
-      if (known.count(key) == 0) read_json(JsonNode(value, from, key.c_str()), (to.*member)[key]);
+      if (known.count(key) == 0) read_json(JsonNode(value, from, key.c_str()), rest[key]);
     }
   }
 };

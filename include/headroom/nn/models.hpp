@@ -23,6 +23,31 @@ struct ModelConfig {
   Record to_record() const;
   /// Throws UsageError naming the key that is unknown, missing or of the wrong type.
   static ModelConfig from_record(const Record& record);
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    const auto of_block = [](auto member) {
+      return [member](auto& config) -> auto& { return config.block.*member; };
+    };
+    visit("kind", &ModelConfig::kind);
+    visit("layout", of_block(&BlockConfig::layout));
+    visit("layers", &ModelConfig::layers);
+    visit("width", of_block(&BlockConfig::width));
+    visit("heads", of_block(&BlockConfig::heads));
+    visit("head_dim", of_block(&BlockConfig::head_dim));
+    visit("hidden", of_block(&BlockConfig::hidden));
+    visit("dropout", of_block(&BlockConfig::dropout));
+    visit("norm_first", of_block(&BlockConfig::norm_first));
+    visit("activation", of_block(&BlockConfig::activation));
+    visit("norm", of_block(&BlockConfig::norm));
+    visit("epsilon", of_block(&BlockConfig::epsilon));
+    visit("bias", of_block(&BlockConfig::bias));
+    visit("positions", &ModelConfig::positions);
+    visit("longest", &ModelConfig::longest);
+    visit("tied_output", &ModelConfig::tied_output);
+    visit("source_symbols", &ModelConfig::source_symbols);
+    visit("target_symbols", &ModelConfig::target_symbols);
+  }
 };
 
 /// Source ids to target ids. Vaswani et al. 2017, figure 1.
