@@ -11,7 +11,6 @@
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom/heads/attention_record.hpp"
-#include "headroom/heads/model_record.hpp"
 #include "headroom/report/attend.hpp"
 #include "headroom/train/run_folder.hpp"
 
@@ -53,7 +52,7 @@ int attend(const AttendOptions& options) {
                                                : RunFolder::for_page(options.out, options.force);
   print();
   record.environment = environment();
-  record.page_model = page_model_record(saved, record);
+  record.page_model = page_model_record(saved, record.ids);
   write_attend_page(record, folder.report());
   if (!options.json) fmt::print("\n  The page: {}\n", folder.report().string());
   return 0;

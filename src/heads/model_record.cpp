@@ -29,46 +29,32 @@ std::uint16_t checked_half(Real value, const std::string& name) {
       fmt::format("{} holds {:.3g}, which is beyond half precision", name, double(value)));
 }
 
-std::string halves_text(const NamedParameter& parameter) {
+HalfTensor halves(const NamedParameter& parameter) {
+  const Array& values = parameter.tensor.value();
   std::vector<std::byte> bytes;
-  for (const Real value : parameter.tensor.value().span()) {
+  for (const Real value : values.span()) {
     const std::uint16_t bits = checked_half(value, parameter.name);
     bytes.push_back(static_cast<std::byte>(bits & 0xFF));
     bytes.push_back(static_cast<std::byte>(bits >> 8));
   }
-  return base64(bytes);
+  return {parameter.name, {values.shape().begin(), values.shape().end()}, base64(bytes)};
 }
 
-Record shape_record(const Shape& shape) {
-  Record record = Record::array();
-  for (const Index size : shape) record.push_back(size);
-  return record;
-}
-
-Record attention_layout(const NamedAttention& found, Index longest) {
+AttentionLayout attention_layout(const NamedAttention& found, Index longest) {
   const Attention& attention = *found.attention;
-  Record record = {{"path", found.name},
-                   {"kind", name_of(found.location().kind)},
-                   {"layer", found.location().layer},
-                   {"head_dim", attention.head_dim()},
-                   {"alive", Record::array()},
-                   {"slices", Record::array()}};
-  for (const Index head : attention.alive()) record["alive"].push_back(head);
-  for (const HeadSlice& slice : attention.head_slices()) {
-    record["slices"].push_back({{"role", name_of(slice.role)},
-                                {"head", slice.head},
-                                {"name", slice.name},
-                                {"axis", slice.axis},
-                                {"begin", slice.begin},
-                                {"end", slice.end}});
-  }
+  AttentionLayout layout{.path = found.name,
+                         .kind = found.location().kind,
+                         .layer = found.location().layer,
+                         .head_dim = attention.head_dim(),
+                         .alive = {attention.alive().begin(), attention.alive().end()},
+                         .slices = attention.head_slices()};
   const NoGrad no_tape;
   const Tensor bias = attention.score_bias(longest, longest, 0);
   if (bias.defined()) {
-    record["score_bias"] = {{"shape", shape_record(bias.shape())},
-                            {"half", halves_text({found.name + ".score_bias", bias})}};
+    layout.score_bias = halves({found.name + ".score_bias", bias});
+    layout.score_bias->name.clear();  // it is no parameter
   }
-  return record;
+  return layout;
 }
 
 /// The reason why a page cannot compute this model, or "".
@@ -105,14 +91,13 @@ Index count_score_biases(Module& model, Index longest) {
 }
 
 /// Logits with seven decimals, a thousand times finer than the tolerance of a page's results.
-Record logit_rows(const Array& logits) {
-  Record rows = Record::array();
+std::vector<std::vector<double>> logit_rows(const Array& logits) {
+  std::vector<std::vector<double>> rows;
   for (Index r = 0; r < logits.dim(0); ++r) {
-    Record row = Record::array();
+    std::vector<double>& row = rows.emplace_back();
     for (Index i = 0; i < logits.dim(1); ++i) {
       row.push_back(std::round(double(logits[r * logits.dim(1) + i]) * 1e7) / 1e7);
     }
-    rows.push_back(row);
   }
   return rows;
 }
@@ -131,56 +116,54 @@ void round_to_half(Module& model) {
   }
 }
 
-Record model_record(const SavedModel& saved) {
+ModelRecord model_record(const SavedModel& saved) {
   using namespace model_recording;
-  Record record = {{"config", saved.config.to_record()}, {"vocabularies", Record::object()}};
+  ModelRecord record{.config = saved.config};
   for (const char* name : {"source", "target", "tokens"}) {
     if (saved.about.is_object() && saved.about.contains(name)) {
-      record["vocabularies"][name] = saved.vocabulary(name).record();
+      record.vocabularies[name] = saved.vocabulary(name).record();
     }
   }
   if (saved.about.is_object() && saved.about.contains("classes")) {
-    record["classes"] = saved.about["classes"];
+    record.classes = saved.about["classes"];
   }
-  record["parameters"] = Record::array();
   for (const NamedParameter& parameter : parameters(*saved.model)) {
-    record["parameters"].push_back({{"name", parameter.name},
-                                    {"shape", shape_record(parameter.tensor.shape())},
-                                    {"half", halves_text(parameter)}});
+    record.parameters.push_back(halves(parameter));
   }
-  record["attentions"] = Record::array();
   for (const NamedAttention& found : attentions(*saved.model)) {
-    record["attentions"].push_back(attention_layout(found, saved.config.longest));
+    record.attentions.push_back(attention_layout(found, saved.config.longest));
   }
   return record;
 }
 
-Record page_model_record(const SavedModel& saved, const AttentionRecord& seen, Index most_bytes) {
+ModelRecord page_model_record(const SavedModel& saved, const ExampleIds& seen, Index most_bytes) {
   using namespace model_recording;
+  const auto left_out = [](std::string why) { return ModelRecord{.left_out = std::move(why)}; };
   const Index longest = saved.config.longest;
   if (const std::string why = beyond_pages(*saved.model, longest); !why.empty()) {
-    return {{"left_out", why}};
+    return left_out(why);
   }
   const Index bytes =
       bytes_of_half * (count_parameters(*saved.model) + count_score_biases(*saved.model, longest));
   const auto megabytes = [](Index n) { return double(n) / 1e6; };
   if (bytes > most_bytes) {
-    return {{"left_out", fmt::format("its weights take {:.1f} MB even in half precision, more than "
-                                     "the {:.1f} MB that a page carries",
-                                     megabytes(bytes), megabytes(most_bytes))}};
+    return left_out(
+        fmt::format("its weights take {:.1f} MB even in half precision, more than "
+                    "the {:.1f} MB that a page carries",
+                    megabytes(bytes), megabytes(most_bytes)));
   }
-  const OneSequence sequence{seen.ids.source, seen.ids.target_in};
+  const OneSequence sequence{seen.source, seen.target_in};
   const Array own = forward_once(*saved.model, sequence);
-  Record record;
+  ModelRecord record;
   try {
     record = model_record(saved);
     round_to_half(*saved.model);
   } catch (const NumericError& error) {
-    return {{"left_out", error.what()}};
+    return left_out(error.what());
   }
   const Array rounded = forward_once(*saved.model, sequence);
-  record["logits"] = logit_rows(rounded);
-  record["rounding"] = largest_difference(own, rounded);
+  record.logits = logit_rows(rounded);
+  record.rounding = largest_difference(own, rounded);
   return record;
 }
 

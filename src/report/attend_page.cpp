@@ -16,7 +16,7 @@ std::string attend_summary(const AttentionRecord& record) {
   const Index heads = record.model.heads, alive = record.model.alive;
   const std::string left = alive == heads ? fmt::format("all {} heads are alive", heads)
                                           : fmt::format("{} of {} heads are alive", alive, heads);
-  const bool switchable = !record.page_model.contains("left_out");
+  const bool switchable = record.page_model && record.page_model->left_out.empty();
   return fmt::format("What the heads of a trained model attend to, token by token; {}. {}", left,
                      switchable ? "The model itself is in this page: type another input, switch "
                                   "heads off, and see what it predicts then."

@@ -42,18 +42,18 @@ TEST_CASE("the record holds every parameter of the model, rounded as round_to_ha
   config.positions = PositionKind::learned;
   const std::vector<HeadId> removed{{AttentionKind::decoder_self, 1, 0}};
   const SavedModel saved = test::small_saved_model(config, removed);
-  const Record record = model_record(saved);
+  const ModelRecord record = model_record(saved);
   round_to_half(*saved.model);
   const std::vector<NamedParameter> all = parameters(*saved.model);
-  REQUIRE(record["parameters"].size() == all.size());
+  REQUIRE(record.parameters.size() == all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Record& entry = record["parameters"][i];
+    const HalfTensor& entry = record.parameters[i];
     INFO(all[i].name);
-    CHECK(entry["name"] == all[i].name);
+    CHECK(entry.name == all[i].name);
     Index size = 1;
-    for (const Record& axis : entry["shape"]) size *= axis.get<Index>();
+    for (const Index axis : entry.shape) size *= axis;
     CHECK(size == all[i].tensor.size());
-    const std::vector<double> numbers = numbers_of(entry["half"]);
+    const std::vector<double> numbers = numbers_of(entry.half);
     REQUIRE(numbers.size() == static_cast<std::size_t>(all[i].tensor.size()));
     for (std::size_t n = 0; n < numbers.size(); ++n) {
       if (numbers[n] != double(all[i].tensor.value()[Index(n)])) {
@@ -61,50 +61,49 @@ TEST_CASE("the record holds every parameter of the model, rounded as round_to_ha
       }
     }
   }
-  CHECK(record["attentions"][1]["alive"] == Record({1, 2}));
-  CHECK(record["config"] == config.to_record().patch(Record::array(
-                                {{{"op", "replace"}, {"path", "/source_symbols"}, {"value", 4}},
-                                 {{"op", "replace"}, {"path", "/target_symbols"}, {"value", 3}}})));
+  CHECK(record.attentions[1].alive == std::vector<Index>{1, 2});
+  CHECK(json_of(record.config) ==
+        config.to_record().patch(
+            Record::array({{{"op", "replace"}, {"path", "/source_symbols"}, {"value", 4}},
+                           {{"op", "replace"}, {"path", "/target_symbols"}, {"value", 3}}})));
 }
 
 TEST_CASE("a page's model comes with the rounded model's logits and how far rounding moved them") {
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::seq2seq, Layout::separate));
-  const AttentionRecord seen = attention_record(saved, {.input = "abc", .output = "xy"});
+  const ExampleIds seen = attention_record(saved, {.input = "abc", .output = "xy"}).ids;
   const auto logits = [&] {
     const NoGrad quiet;
     return saved.seq2seq()(Ids({1, 3}, {4, 5, 6}), Ids({1}, {3}), Ids({1, 3}, {1, 4, 5})).value();
   };
   const Array before = logits();
-  const Record record = page_model_record(saved, seen);
+  const ModelRecord record = page_model_record(saved, seen);
   const Array after = logits();
   double moved = 0;
   for (Index t = 0; t < 3; ++t) {
     for (Index v = 0; v < 7; ++v) {
       const auto rounded = double(after[t * 7 + v]);
       moved = std::max(moved, std::abs(rounded - double(before[t * 7 + v])));
-      const double kept =
-          record["logits"][static_cast<std::size_t>(t)][static_cast<std::size_t>(v)];
+      const double kept = record.logits[static_cast<std::size_t>(t)][static_cast<std::size_t>(v)];
       CHECK(std::abs(kept - rounded) < 1e-6);
     }
   }
   CHECK(moved > 0);
-  CHECK(std::abs(record["rounding"].get<double>() - moved) < 1e-9);
+  CHECK(std::abs(record.rounding.value() - moved) < 1e-9);
 }
 
 TEST_CASE("a model that is too large, or too large in a number, is left out with the reason") {
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::classifier, Layout::fused));
-  const AttentionRecord seen = attention_record(saved, {.input = "ab"});
+  const ExampleIds seen = attention_record(saved, {.input = "ab"}).ids;
   const Index bytes = 2 * count_parameters(*saved.model);
-  CHECK(page_model_record(saved, seen, bytes - 1).size() == 1);
-  CHECK_THAT(page_model_record(saved, seen, 1000)["left_out"].get<std::string>(),
-             Contains("MB even in half precision"));
-  CHECK(page_model_record(saved, seen, bytes).contains("parameters"));
+  CHECK(json_of(page_model_record(saved, seen, bytes - 1)).size() == 1);
+  CHECK_THAT(page_model_record(saved, seen, 1000).left_out, Contains("MB even in half precision"));
+  CHECK(page_model_record(saved, seen, bytes).parameters.size() > 0);
   Array broken = saved.classifier().output.bias.value().clone();
   broken[1] = Real(70000);
   saved.classifier().output.bias.set_value(broken);
   CHECK_THROWS_AS(round_to_half(*saved.model), NumericError);
-  CHECK_THAT(page_model_record(saved, seen)["left_out"].get<std::string>(),
+  CHECK_THAT(page_model_record(saved, seen).left_out,
              Contains("output.bias holds 7e+04, which is beyond half precision"));
 }

@@ -123,7 +123,7 @@ TEST_CASE("a page without its model says why, and shows the maps all the same") 
   const SavedModel saved =
       test::small_saved_model(test::small_config(ModelKind::language_model, Layout::fused));
   AttentionRecord record = page_record(saved, {.input = "ab", .write = 4});
-  record.page_model = page_model_record(saved, record, 1000);
+  record.page_model = page_model_record(saved, record.ids, 1000);
   const TemporaryFolder folder;
   write_attend_page(record, folder / "report.html");
   const OpenedPage page = open_at(folder, "#off=decoder.0.0&input=dd");
@@ -299,7 +299,7 @@ TEST_CASE("every kind of page keeps what every page must keep", "[long]") {
                          const std::vector<bool>& dark, Index most_bytes = 1 << 20) {
     INFO(name_of(saved.config.kind) << " " << fragment);
     AttentionRecord record = page_record(saved, question);
-    record.page_model = page_model_record(saved, record, most_bytes);
+    record.page_model = page_model_record(saved, record.ids, most_bytes);
     write_attend_page(record, folder / "report.html");
     for (const OpenedPage& page :
          check_page(folder / ("report.html" + fragment), folder / "browser", dark)) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "headroom/heads/attention_record.hpp"
-#include "headroom/heads/model_record.hpp"
 #include "headroom/report/attend.hpp"
 #include "support/small_saved_model.hpp"
 
@@ -13,6 +12,6 @@ inline headroom::AttentionRecord page_record(const headroom::SavedModel& saved,
   record.title = "Where heads look";
   record.model.file =
       "/home/somebody/a_folder_whose_name_is_wider_than_a_phone/checkpoint.safetensors";
-  record.page_model = page_model_record(saved, record);
+  record.page_model = page_model_record(saved, record.ids);
   return record;
 }

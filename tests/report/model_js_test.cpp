@@ -23,7 +23,7 @@ Record model_case(const SavedModel& saved) {
   const bool writes = saved.config.kind != ModelKind::classifier;
   const bool language = saved.config.kind == ModelKind::language_model;
   AttentionQuestion question{.input = input, .write = 5};
-  Record result = {{"model", model_record(saved)},
+  Record result = {{"model", json_of(model_record(saved))},
                    {"greedy", json_of(attention_record(saved, question))}};
   if (writes) question.output = language ? "dabba" : output;
   const ExampleIds ids = attention_record(saved, question).ids;

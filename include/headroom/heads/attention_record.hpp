@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headroom/train/checkpoint.hpp"
+#include "headroom/heads/model_record.hpp"
 #include "headroom/train/run_record.hpp"
 
 namespace headroom {
@@ -78,17 +78,6 @@ struct Answer {
   }
 };
 
-/// The example's tokens as numbers.
-struct ExampleIds {
-  Tokens source{}, target_in{}, target{};
-  template <class Visit>
-  static void fields(Visit visit) {
-    visit("source", &ExampleIds::source);
-    visit("target_in", &ExampleIds::target_in);
-    visit("target", &ExampleIds::target);
-  }
-};
-
 /// The attention weights of every live head on one text. Special tokens are shown as ^ (begin) and
 /// $ (end). An encoder-decoder reads `source` and predicts `target`; row i of its decoder's maps
 /// belongs to the prediction of target[i] after decoder_input[i]. A language model has no source:
@@ -107,7 +96,7 @@ struct AttentionRecord {
   // Added by the program for the page.
   std::string title{};
   Record environment{};
-  Record page_model{};  // page_model_record()
+  std::optional<ModelRecord> page_model{};  // page_model_record()
   template <class Visit>
   static void fields(Visit visit) {
     visit("kind", &AttentionRecord::kind);

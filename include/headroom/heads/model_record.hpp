@@ -1,7 +1,13 @@
 // A small model as a record with its weights in half precision, so that a page can carry it.
 #pragma once
 
-#include "headroom/heads/attention_record.hpp"
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headroom/io/fields.hpp"
+#include "headroom/train/checkpoint.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -10,31 +16,85 @@ inline namespace HEADROOM_PRECISION {
 /// NumericError naming the parameter that holds a value beyond 65,504.
 void round_to_half(Module& model);
 
-/// Everything that is needed to compute the model's forward pass:
-/// ```
-/// { "config": {...},                                    // ModelConfig::to_record()
-///   "vocabularies": {"source": {...}, "target": {...}}, // or "tokens"; Vocabulary::record()
-///   "classes": ["unbalanced", "balanced"],              // of a classifier
-///   "parameters": [{"name": "output.weight", "shape": [17, 64], "half": "base64 ..."}],
-///   "attentions": [{"path": "encoder.layers.0.self_attn", "kind": "encoder", "layer": 0,
-///                   "head_dim": 16, "alive": [0, 2],
-///                   "slices": [{"role": "query", "head": 2, "name": "in_proj_weight", "axis": 0,
-///                               "begin": 16, "end": 32}],
-///                   "score_bias": {"shape": [4], "half": "..."}}] }   // if there is one
-/// ```
-/// A score bias is over the original heads, slopes [H] or a table [H, longest, longest].
-/// The bytes are little-endian halves, row by row; a tied parameter is listed once, under the first
-/// of its names. The slices are those of Attention::head_slices(), so that a reader does not depend
-/// on the layout. Throws as round_to_half().
-Record model_record(const SavedModel& saved);
+/// A tensor in half precision: little-endian bytes, row by row, in base64.
+struct HalfTensor {
+  std::string name{};  // of a parameter
+  std::vector<Index> shape{};
+  std::string half{};
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("name", &HalfTensor::name, Presence::if_any);
+    visit("shape", &HalfTensor::shape);
+    visit("half", &HalfTensor::half);
+  }
+};
 
-/// The same, with the effect of rounding the weights on the example of an attention_record():
-/// "logits" [rows][tokens] of the rounded model, and "rounding", the maximum |difference| of a
-/// logit from the unrounded model's. The model stays rounded. Returns only {"left_out": "the
-/// reason"} for a model of more than `most_bytes` bytes of halves, with weights beyond their range,
-/// or with parameters that are particular to a layout.
-Record page_model_record(const SavedModel& saved, const AttentionRecord& seen,
-                         Index most_bytes = Index{4} << 20);
+/// Where the heads of an attention are in its parameters, so that a reader does not depend on the
+/// layout.
+struct AttentionLayout {
+  std::string path{};  // "encoder.layers.0.self_attn"
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0, head_dim = 0;
+  std::vector<Index> alive{};
+  std::vector<HeadSlice> slices{};         // Attention::head_slices()
+  std::optional<HalfTensor> score_bias{};  // of the original heads: slopes [H] or a table
+                                           // [H, longest, longest]
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("path", &AttentionLayout::path);
+    visit("kind", &AttentionLayout::kind);
+    visit("layer", &AttentionLayout::layer);
+    visit("head_dim", &AttentionLayout::head_dim);
+    visit("alive", &AttentionLayout::alive);
+    visit("slices", &AttentionLayout::slices);
+    visit("score_bias", &AttentionLayout::score_bias, Presence::if_any);
+  }
+};
+
+/// Everything that is needed to compute the model's forward pass. Vocabularies and classes are JSON
+/// of the checkpoint, which the page's script reads as it is.
+struct ModelRecord {
+  std::optional<ModelConfig> config{};
+  std::map<std::string, Record> vocabularies{};  // "source", "target" or "tokens"
+  Record classes{};                              // names, of a classifier
+  std::vector<HalfTensor> parameters{};          // a tied one once, under the first of its names
+  std::vector<AttentionLayout> attentions{};
+  // Of a page's model.
+  std::vector<std::vector<double>> logits{};  // [rows][tokens] of the rounded model
+  std::optional<double> rounding{};  // max |difference| of a logit from the unrounded model's
+  std::string left_out{};            // the reason why all of it is missing
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("config", &ModelRecord::config, Presence::if_any);
+    visit("vocabularies", &ModelRecord::vocabularies, Presence::if_any);
+    visit("classes", &ModelRecord::classes, Presence::if_any);
+    visit("parameters", &ModelRecord::parameters, Presence::if_any);
+    visit("attentions", &ModelRecord::attentions, Presence::if_any);
+    visit("logits", &ModelRecord::logits, Presence::if_any);
+    visit("rounding", &ModelRecord::rounding, Presence::if_any);
+    visit("left_out", &ModelRecord::left_out, Presence::if_any);
+  }
+};
+
+/// The tokens of an example as numbers.
+struct ExampleIds {
+  Tokens source{}, target_in{}, target{};
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("source", &ExampleIds::source);
+    visit("target_in", &ExampleIds::target_in);
+    visit("target", &ExampleIds::target);
+  }
+};
+
+/// Throws as round_to_half().
+ModelRecord model_record(const SavedModel& saved);
+
+/// The same, with the effect of rounding the weights on the example whose tokens are given. The
+/// model stays rounded. Returns only `left_out` for a model of more than `most_bytes` bytes of
+/// halves, with weights beyond their range, or with parameters that are particular to a layout.
+ModelRecord page_model_record(const SavedModel& saved, const ExampleIds& seen,
+                              Index most_bytes = Index{4} << 20);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

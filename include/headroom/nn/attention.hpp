@@ -114,6 +114,16 @@ struct HeadSlice : AxisRange {
   HeadSlice() = default;
   HeadSlice(HeadRole of, Index owner, std::string parameter, int on, Index from, Index to)
       : AxisRange{on, from, to}, role(of), head(owner), name(std::move(parameter)) {}
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("role", &HeadSlice::role);
+    visit("head", &HeadSlice::head);
+    visit("name", &HeadSlice::name);
+    visit("axis", &HeadSlice::axis);
+    visit("begin", &HeadSlice::begin);
+    visit("end", &HeadSlice::end);
+  }
 };
 
 /// Location of an attention in its model.
