@@ -51,11 +51,11 @@ auto view_memory(T* data, const Shape& shape) {
 
 /// The array's own memory as an xtensor adaptor of the same shape: nothing is copied, and what is
 /// written through the view is written into the array (and into all arrays that share its buffer).
-/// Holds for Array, Ids and Bytes. The view is valid as long as the array lives.
+/// Works for Array, Ids and Bytes. The view is valid as long as the array exists.
 ///
 /// `view<2>(array)` has its rank fixed and is the better one where the rank is known. Reducers need
 /// it: under C++20 xtensor 0.24 crashes on xt::sum(..., xt::evaluation_strategy::immediate) and its
-/// like over anything whose rank it does not know. Throws ShapeError when the rank is another.
+/// like over a view whose rank is dynamic. Throws ShapeError when the rank is another.
 template <int Rank = -1, class T>
 auto view(ArrayOf<T>& array) {
   return detail::view_memory<Rank>(array.data(), array.shape());

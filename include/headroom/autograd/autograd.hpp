@@ -1,4 +1,4 @@
-// Tensors that know how they came about, and the gradient check.
+// Tensors, the tape and the gradient check.
 #pragma once
 
 #include "headroom/autograd/gradcheck.hpp"

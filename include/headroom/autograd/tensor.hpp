@@ -1,4 +1,4 @@
-// Tensor: a value and, when something upstream wants a gradient, its place on the tape.
+// Tensor: a value and, if an input of it requires a gradient, its node on the tape.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,14 @@ struct Node;
 struct TensorBody;
 }  // namespace detail
 
-/// Sees (and may change) a gradient when it is complete, before it travels on.
+/// Receives (and may change) a complete gradient before it is propagated further.
 using GradientHook = std::function<void(Array& gradient)>;
 
 /// A handle: copies share value and gradient. A Tensor made by the user is a *leaf*; one made by an
-/// operation is *interior* and remembers, on the tape, how its gradient becomes those of its
-/// inputs.
+/// operation is *interior*: its node on the tape computes the gradients of its inputs from its own.
 class Tensor {
  public:
-  /// Undefined: stands for "none", for example a Linear without bias.
+  /// Undefined: means "none", for example the bias of a Linear without one.
   Tensor() = default;
   /// A leaf. With requires_grad, backward() leaves dL/dx in grad().
   explicit Tensor(Array value, bool requires_grad = false);
@@ -49,18 +48,19 @@ class Tensor {
   /// The same, to change it in place (clipping does).
   Array& mutable_grad();
   void set_grad(Array gradient);
-  /// True for a leaf that a backward pass met since the last zero_grad(). If grad() is undefined
-  /// all the same, only operations through which nothing flows lead to it (see tape.hpp, 4).
+  /// Returns true for a leaf that a backward pass reached since the last zero_grad(). If grad() is
+  /// undefined all the same, only operations through which nothing flows lead to it (see tape.hpp,
+  /// 4).
   bool reached_by_backward() const;
-  /// Forgets the gradient; the next backward() starts from zero.
+  /// Drops the gradient; the next backward() starts from zero.
   void zero_grad();
-  /// Asks an interior tensor to keep its gradient. Returns itself.
+  /// Makes an interior tensor keep its gradient. Returns itself.
   Tensor& retain_grad();
-  /// Calls `hook` whenever a backward pass has completed this tensor's gradient. On a leaf it sees
-  /// the contribution of that pass. Throws UsageError without requires_grad.
+  /// Calls `hook` whenever a backward pass has completed this tensor's gradient. On a leaf it
+  /// receives the contribution of that pass. Throws UsageError without requires_grad.
   void on_gradient(GradientHook hook);
 
-  /// Walks the tape from here down: every leaf that requires it gets += dL/dleaf.
+  /// Backpropagates from this tensor: adds dL/dleaf to every leaf that requires a gradient.
   /// `cotangent` is dL/d(this); it may be left out for a single number, where it is 1. The tape is
   /// freed on the way unless keep_graph. Throws UsageError when there is no tape, when it was
   /// freed, or when an operation adds nothing to the gradient of an input that requires one;
@@ -70,10 +70,10 @@ class Tensor {
   /// The same value, off the tape.
   Tensor detach() const;
   /// Replaces a leaf's value, possibly by one of another shape, and drops its gradient unless one
-  /// of the new shape is given. Every copy of the handle sees it. Used by surgery and by loading.
+  /// of the new shape is given. All copies of the handle share it. Used by surgery and by loading.
   void set_value(Array value, Array gradient = {});
   /// The value, to change it in place. A backward pass through an operation that still needs the
-  /// old numbers throws instead of computing nonsense.
+  /// old values throws instead of computing a wrong gradient.
   Array& edit_value();
 
   /// True when both handles are the same tensor.

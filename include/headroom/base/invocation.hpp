@@ -13,7 +13,7 @@ inline namespace HEADROOM_PRECISION {
 /// when it started the program, else the program's own, "headroom" or "headroom-f64".
 std::string invocation();
 
-/// Returns whether the launcher started the program. The launcher has some commands of its own.
+/// Returns whether the launcher started the program. The launcher has some additional commands.
 bool launched();
 
 }  // namespace HEADROOM_PRECISION

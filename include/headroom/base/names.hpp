@@ -67,8 +67,8 @@ constexpr auto all_of() {
   return members;
 }
 
-/// A member's name as its declaration spells it. An enumeration with other names has a function
-/// name_of() of its own, which the functions below then use.
+/// A member's name as its declaration spells it. An enumeration with other names has its own
+/// function name_of(), which the functions below then use.
 template <class Enum>
 requires std::is_enum_v<Enum>
 constexpr const char* name_of(Enum member) {

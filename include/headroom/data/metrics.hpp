@@ -1,4 +1,4 @@
-// Metrics that compare answers with accepted answers.
+// Metrics that compare predictions with accepted answers.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Sums over answers, and the error rates computed from them. For phonemes, symbol_error_rate() is
-/// the PER and word_error_rate() the WER.
+/// Sums over predictions, and the error rates computed from them. For phonemes, symbol_error_rate()
+/// is the PER and word_error_rate() the WER.
 struct SequenceScore {
   Index answers = 0;
   Index exact = 0;             // equal to one of the accepted answers
@@ -20,7 +20,7 @@ struct SequenceScore {
   /// Throws UsageError if there is no accepted answer.
   void add(std::span<const std::int32_t> answer, std::span<const Tokens> accepted);
 
-  /// Fractions in [0, 1] (the symbol error rate may exceed 1); 0 without answers.
+  /// Fractions in [0, 1] (error rates may exceed 1); 0 without predictions.
   double exact_match() const;
   double symbol_error_rate() const;
   double word_error_rate() const;

@@ -18,7 +18,7 @@ struct Seq2SeqExample {
   Tokens source, target;
 };
 
-/// A source and every answer that counts as correct; the first is the usual one.
+/// A source and its accepted answers; the first one is the training target.
 struct Seq2SeqQuestion {
   Tokens source;
   std::vector<Tokens> answers;

@@ -45,9 +45,10 @@ class Vocabulary {
   std::int32_t eos() const;
   std::int32_t unk() const;
 
-  /// Splits a text into tokens, known or not. Throws DataError for malformed UTF-8.
+  /// Splits a text into tokens, whether or not they are in the vocabulary. Throws DataError for
+  /// malformed UTF-8.
   std::vector<std::string> symbols_in(std::string_view text) const;
-  /// Whether a token is known and not special, and the number of such tokens.
+  /// Returns whether a token is in the vocabulary and not special; the number of such tokens.
   bool knows(const std::string& symbol) const { return numbers_.contains(symbol); }
   Index plain_size() const { return Index(numbers_.size()); }
 

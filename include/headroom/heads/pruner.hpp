@@ -37,10 +37,10 @@ struct PrunerOptions {
 };
 
 /// Chooses heads after step schedule.begin and then removes them from model and optimizer, after
-/// the update, as the schedule says. By default the least sensitive heads go first (see
-/// Sensitivity). Choice and progress are stored in the checkpoint, so that a resumed run removes
-/// the same heads at the same steps. Until the last one is gone, no step counts as the best (see
-/// StepReport::settled).
+/// the update, as the schedule says. By default the least sensitive heads are removed first
+/// (see Sensitivity). Choice and progress are stored in the checkpoint, so that a resumed run
+/// removes the same heads at the same steps. Until the last one is removed, no step counts as the
+/// best (see StepReport::settled).
 class Pruner : public StepPart, public Stateful {
  public:
   /// A head that was alive when the heads were chosen.

@@ -41,8 +41,8 @@ inline namespace HEADROOM_PRECISION {
 // const auto point = struct_of<Point>(record, "a.json");  // DataError: a.json: step is missing
 // ```
 // Fields may be bool, integers, double, texts, enumerations, Record (any JSON), other such structs,
-// and std::optional, std::vector and std::map<std::string, T> of all these. A type with a JSON form
-// of its own has two functions in its namespace, `Record json_of(const T&)` and
+// and std::optional, std::vector and std::map<std::string, T> of all these. A type with its own
+// JSON form has two functions in its namespace, `Record json_of(const T&)` and
 // `void read_json(const JsonNode&, T&)`. The members are pointers, so that the list also serves to
 // compare or merge two structs. A field inside of a member has a function in place of the pointer:
 // `[](auto& line) -> auto& { return line.to.x; }`.

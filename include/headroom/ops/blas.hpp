@@ -8,7 +8,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What the linked BLAS says about itself: "OpenBLAS 0.3.21 ... SkylakeX MAX_THREADS=64".
+/// The linked BLAS's description of itself: "OpenBLAS 0.3.21 ... SkylakeX MAX_THREADS=64".
 std::string blas_description();
 
 }  // namespace HEADROOM_PRECISION

@@ -9,8 +9,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// While one lives on this thread, dropout draws the masks of training step `step` of run `seed`.
-/// Training loops open one around each forward pass.
+/// While a RandomStep exists on this thread, dropout draws the masks of training step `step` of run
+/// `seed`. Training loops open one around each forward pass.
 class RandomStep {
  public:
   RandomStep(std::uint64_t seed, std::uint64_t step);

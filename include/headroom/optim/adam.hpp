@@ -17,7 +17,7 @@ struct AdamOptions {
 /// m += (1 - beta1)(g - m);  v = beta2 v + (1 - beta2) g^2;
 /// p -= rate / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon),
 /// with decay p added to g. Kingma and Ba 2015, algorithm 1; torch.optim.Adam to the last
-/// operation: the bias correction uses the saved step, epsilon stands outside the root.
+/// operation: the bias correction uses the saved step, epsilon is added outside the root.
 class Adam : public ElementwiseOptimizer {
  public:
   explicit Adam(Module& model, AdamOptions options = {});

@@ -1,4 +1,4 @@
-// Optimizers, clipping and schedules of the rate.
+// Optimizers, clipping and learning rate schedules.
 #pragma once
 
 #include "headroom/optim/adam.hpp"

@@ -40,8 +40,8 @@ std::vector<Tokens> answer_greedily(Seq2Seq& model, std::span<const Tokens> sour
                                     const Vocabulary& source, const Vocabulary& target,
                                     Index longest, Index batch_size = 128);
 
-/// Outputs of greedy decoding, compared with the right answers. Decoding stops four tokens after
-/// the longest right answer.
+/// Compares the outputs of greedy decoding with the accepted answers. Decoding stops four tokens
+/// after the longest accepted answer.
 SequenceScore score_greedily(Seq2Seq& model, std::span<const Seq2SeqQuestion> questions,
                              const Vocabulary& source, const Vocabulary& target,
                              Index batch_size = 128);

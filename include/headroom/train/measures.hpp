@@ -8,7 +8,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A share of the answers, 0 to 1: its key in metrics, its name in texts and on the progress line.
+/// A fraction of the outputs, 0 to 1: its key in metrics, its name in texts and on the progress
+/// line.
 struct Measure {
   const char *key, *name, *short_name;
   bool higher_is_better;

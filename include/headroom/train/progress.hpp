@@ -41,7 +41,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void operator()(const StepReport& report);
-  /// Prints a line that stays, above the live one.
+  /// Prints a permanent line above the live one.
   void note(const std::string& text);
   /// Ends the live line, so that later output starts on a new one.
   void finish();

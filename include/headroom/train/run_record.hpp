@@ -82,7 +82,7 @@ struct BlockNumbers {
 /// The kinds of lines in metrics.jsonl besides measurements of the model.
 enum class LineKind { heads };
 
-/// Measurements of every live head at one step: a line of HeadTelemetry. Each list holds a number
+/// Measurements of every live head at one step: a line of HeadTelemetry. Each list has a value
 /// for every head in `heads`.
 struct TelemetryLine {
   Index step = 0;

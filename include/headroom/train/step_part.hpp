@@ -7,7 +7,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The outcome of one training step. Parts and observers add their own numbers to `metrics`; the
+/// The outcome of one training step. Parts and observers add their own values to `metrics`; the
 /// log writes all of them.
 struct StepReport {
   Index step = 0;            // steps done, this one included: 1 after the first
