@@ -38,8 +38,8 @@ Array slice(const Array& x, const AxisRange& range) {
   const int axis = checked_axis("slice", x.shape(), range.axis);
   const auto [named, begin, end] = range;
   if (begin < 0 || begin > end || end > x.dim(axis)) {
-    throw ShapeError(fmt::format("slice: [{}, {}) does not lie in axis {} of {}, which has {}",
-                                 begin, end, axis, x.shape().text(), x.dim(axis)));
+    throw ShapeError(fmt::format("slice: [{}, {}) is outside axis {} of {}, which has {}", begin,
+                                 end, axis, x.shape().text(), x.dim(axis)));
   }
   const Runs runs = runs_of(x.shape(), {axis, begin, end});
   Array y(x.shape().with(axis, range.length()));
@@ -79,9 +79,8 @@ Array gather(const Array& x, int axis, const Ids& positions) {
   const AxisView in(x.shape(), axis);
   for (const std::int32_t position : positions.span()) {
     if (position < 0 || position >= in.length) {
-      throw ShapeError(
-          fmt::format("gather: position {} does not lie in axis {} of {}, which has {}", position,
-                      axis, x.shape().text(), in.length));
+      throw ShapeError(fmt::format("gather: position {} is outside axis {} of {}, which has {}",
+                                   position, axis, x.shape().text(), in.length));
     }
   }
   Array y(x.shape().with(axis, positions.size()));

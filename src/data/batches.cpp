@@ -109,8 +109,8 @@ TextBatch random_windows(std::span<const std::int32_t> text, Index batch_size, I
   const Index places = std::ssize(text) - length;
   if (batch_size < 1 || length < 1 || places < 1) {
     throw UsageError(
-        fmt::format("text windows: {} windows of {} symbols cannot be cut from a text "
-                    "of {}: it must be longer than a window",
+        fmt::format("text windows: {} windows of {} tokens need a text longer than one "
+                    "window, but it has {} tokens",
                     batch_size, length, text.size()));
   }
   TextBatch batch{Ids(Shape{batch_size, length}), Ids(Shape{batch_size, length})};
@@ -128,8 +128,8 @@ std::vector<TextBatch> evaluation_windows(std::span<const std::int32_t> text, In
   const Index labels = std::ssize(text) - 1;
   if (batch_size < 1 || length < 1 || labels < 1) {
     throw UsageError(
-        fmt::format("text windows: batches of {} windows of {} symbols over a text of "
-                    "{}: it needs at least two symbols",
+        fmt::format("text windows: batches of {} windows of {} tokens over a text of "
+                    "{}: it needs at least two tokens",
                     batch_size, length, text.size()));
   }
   const Index windows = (labels + length - 1) / length;

@@ -157,7 +157,7 @@ Seq2SeqTask read_g2p_task(const TaskOptions& options) {
   }
   if (task.train.empty()) {
     throw DataError(
-        fmt::format("{}: no word of the dictionary is left to train on", options.data.string()));
+        fmt::format("{}: the dictionary has no words left for training", options.data.string()));
   }
   return task;
 }
@@ -174,15 +174,14 @@ TextCorpus read_text_corpus(const TaskOptions& options) {
   corpus.validation.assign(cut, tokens.end());
   if (corpus.validation.size() < 2) {  // a character, and the next one to predict
     throw DataError(
-        fmt::format("{}: the text is too short: it has {} of the 11 characters that leave two to "
-                    "validate on",
+        fmt::format("{}: the text is too short: it has {} characters, at least 11 are needed",
                     options.data.string(), tokens.size()));
   }
   const Index trained = std::ssize(corpus.train);
   if (trained <= options.window) {
     throw DataError(
-        fmt::format("{}: windows of {} characters need a longer text: it has {} to train on (try "
-                    "--length {})",
+        fmt::format("{}: windows of {} characters need a longer text: {} characters are for "
+                    "training (try --length {})",
                     options.data.string(), options.window, trained, trained - 1));
   }
   return corpus;

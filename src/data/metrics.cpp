@@ -15,7 +15,7 @@ double share(Index part, Index whole) { return whole == 0 ? 0.0 : double(part) /
 }  // namespace
 
 void SequenceScore::add(std::span<const std::int32_t> answer, std::span<const Tokens> accepted) {
-  if (accepted.empty()) throw UsageError("score: an answer needs at least one accepted answer");
+  if (accepted.empty()) throw UsageError("score: a prediction needs at least one accepted answer");
   Index fewest = std::numeric_limits<Index>::max(), length = 0;
   for (const Tokens& reference : accepted) {
     const Index distance = edit_distance(answer, std::span<const std::int32_t>(reference));

@@ -89,7 +89,7 @@ void add_task(TaskInfo info, TaskFactory make) {
   if (!make) throw UsageError(fmt::format("add_task: {} has no function that makes it", info.name));
   for (const Entry& entry : entries()) {
     if (entry.info.name != info.name) continue;
-    throw UsageError(fmt::format("add_task: there is a {} already", info.name));
+    throw UsageError(fmt::format("add_task: {} exists already", info.name));
   }
   entries().push_back({std::move(info), std::move(make)});
 }
@@ -98,17 +98,17 @@ Task make_task(const std::string& name, const TaskOptions& options) {
   for (const Entry& entry : entries()) {
     if (entry.info.name != name) continue;
     if (entry.info.needs_data && options.data.empty()) {
-      throw UsageError(fmt::format("task {} needs a file: --data PATH", name));
+      throw UsageError(fmt::format("task {} needs a data file: --data FILE", name));
     }
     if (!entry.info.needs_data && !options.data.empty()) {
-      throw UsageError(fmt::format("task {} makes its own examples and takes no --data", name));
+      throw UsageError(fmt::format("task {} generates its examples and takes no --data", name));
     }
     return entry.make(options);
   }
   std::vector<std::string> names;
   for (const TaskInfo& info : task_list()) names.push_back(info.name);
-  throw UsageError(fmt::format("no task \"{}\"{}; tasks are {}", name, did_you_mean(name, names),
-                               fmt::join(names, ", ")));
+  throw UsageError(fmt::format("unknown task \"{}\"{}; tasks are {}", name,
+                               did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 }  // namespace HEADROOM_PRECISION

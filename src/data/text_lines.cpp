@@ -36,11 +36,11 @@ std::string read_raw_text(const std::filesystem::path& path) {
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   unify_line_endings(text);
   if (text.find_first_not_of(" \t\n") == std::string::npos) {
-    throw DataError(fmt::format("{}: the file holds no text", path.string()));
+    throw DataError(fmt::format("{}: the file has no text", path.string()));
   }
   if (const std::size_t at = text.find('\0'); at != std::string::npos) {
-    throw DataError(fmt::format("{}:{}: a NUL byte: this is not a text file", path.string(),
-                                line_of(text, at)));
+    throw DataError(
+        fmt::format("{}:{}: NUL byte; this is not a text file", path.string(), line_of(text, at)));
   }
   return text;
 }
@@ -91,9 +91,9 @@ void LineAudit::bad(Index line, const std::string& reason, const std::string& de
 SkippedLines LineAudit::finish(Index lines) const {
   const Index bad = skipped_.total();
   if (bad > 0 && !skip_) {
-    throw DataError(fmt::format(
-        "{}:{}: {}; {} bad line{} of {} (--skip-bad-lines goes on without {})", path_.string(),
-        first_line_, first_detail_, bad, bad == 1 ? "" : "s", lines, bad == 1 ? "it" : "them"));
+    throw DataError(fmt::format("{}:{}: {}; {} bad line{} of {} (use --skip-bad-lines to skip {})",
+                                path_.string(), first_line_, first_detail_, bad,
+                                bad == 1 ? "" : "s", lines, bad == 1 ? "it" : "them"));
   }
   return skipped_;
 }

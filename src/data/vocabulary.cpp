@@ -54,7 +54,7 @@ Vocabulary::Vocabulary(Symbols kind, Specials specials, std::vector<std::string>
     : kind_(kind), specials_(specials), symbols_(special_symbols(specials)) {
   for (std::string& symbol : symbols) {
     if (!numbers_.emplace(symbol, static_cast<std::int32_t>(symbols_.size())).second) {
-      throw UsageError(fmt::format("vocabulary: symbol \"{}\" occurs twice", printable(symbol)));
+      throw UsageError(fmt::format("vocabulary: token \"{}\" occurs twice", printable(symbol)));
     }
     symbols_.push_back(std::move(symbol));
   }
@@ -93,7 +93,7 @@ Tokens Vocabulary::encode(std::string_view text) const {
     } else if (specials_ == Specials::all) {
       tokens.push_back(unk());
     } else {
-      throw DataError(fmt::format("\"{}\" is not among the {} symbols that the model knows",
+      throw DataError(fmt::format("\"{}\" is not one of the {} tokens in the model's vocabulary",
                                   printable(symbol), plain_size()));
     }
   }
@@ -115,7 +115,8 @@ std::string Vocabulary::decode(std::span<const std::int32_t> tokens) const {
 
 const std::string& Vocabulary::symbol(std::int32_t token) const {
   if (token < 0 || token >= size()) {
-    throw UsageError(fmt::format("vocabulary: no symbol {} among {}", token, size()));
+    throw UsageError(
+        fmt::format("vocabulary: token {} is outside the vocabulary of {}", token, size()));
   }
   return at(symbols_, token);
 }
@@ -141,7 +142,7 @@ Vocabulary Vocabulary::from_record(const Record& record, const std::string& orig
   for (const Record& symbol : record["symbols"]) {
     if (!symbol.is_string()) {
       throw FileError(
-          fmt::format("{}: symbol {} of the vocabulary is not a text", origin, symbols.size()));
+          fmt::format("{}: token {} of the vocabulary is not a text", origin, symbols.size()));
     }
     symbols.push_back(symbol.get<std::string>());
   }

@@ -24,8 +24,8 @@ Tokens known_tokens(const Vocabulary& vocabulary, const std::string& text, const
   for (const std::string& token : vocabulary.symbols_in(text)) {
     if (vocabulary.knows(token)) continue;
     throw UsageError(
-        fmt::format("{} \"{}\": \"{}\" is not among the {} tokens that the model knows", option,
-                    printable(text), printable(token), vocabulary.plain_size()));
+        fmt::format("{} \"{}\": \"{}\" is not one of the {} tokens in the model's vocabulary",
+                    option, printable(text), printable(token), vocabulary.plain_size()));
   }
   return vocabulary.encode(text);
 }

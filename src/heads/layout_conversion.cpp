@@ -224,8 +224,9 @@ void check_arrays(const NamedArrays& arrays, const ConversionPlan& plan, Foreign
     }
   }
   if (!given.empty()) {
-    throw UsageError(fmt::format("layout conversion: {} is left over; {} has nothing of that name",
-                                 given.front(), name_of(layout)));
+    throw UsageError(
+        fmt::format("layout conversion: {} is unused; {} has no parameter of that name",
+                    given.front(), name_of(layout)));
   }
 }
 

@@ -25,8 +25,8 @@ constexpr Index bytes_of_half = 2;
 std::uint16_t checked_half(Real value, const std::string& name) {
   const std::uint16_t bits = half_bits(double(value));
   if (std::isfinite(half_number(bits))) return bits;
-  throw NumericError(
-      fmt::format("{} holds {:.3g}, which is beyond half precision", name, double(value)));
+  throw NumericError(fmt::format("{} has the value {:.3g}, which is too large for half precision",
+                                 name, double(value)));
 }
 
 HalfTensor halves(const NamedParameter& parameter) {

@@ -54,8 +54,8 @@ std::vector<HeadId> choose(std::span<const HeadId> order, Index total, Index kee
   }
   if (Index(chosen.size()) < total) {
     throw UsageError(
-        fmt::format("prune: {} heads cannot go when each attention keeps {}; at most {} can", total,
-                    keep, chosen.size()));
+        fmt::format("prune: {} heads cannot be removed if each attention keeps {}; at most {} can",
+                    total, keep, chosen.size()));
   }
   return chosen;
 }

@@ -50,7 +50,7 @@ void match_attention(const NamedAttention& from, const NamedAttention& to,
         found->second.axis != slice.axis) {
       throw UsageError(fmt::format(
           "transplant: head {} of {} ({}) has no counterpart in {}; both need the same live heads, "
-          "head_dim and biases, and SharedHead goes with SharedHead only",
+          "head_dim and biases, and a SharedHead corresponds only to a SharedHead",
           slice.head, from.name.empty() ? "the attention" : from.name, slice.name,
           to.attention->title()));
     }
@@ -187,7 +187,7 @@ void transplant_moments(const Optimizer& from, Optimizer& to) {
       const bool here = (from.state(block.from.name).*moment).defined();
       if (here != (to.state(block.to.name).*moment).defined()) {
         throw UsageError(
-            fmt::format("transplant: {} and {} keep different moments", from.title(), to.title()));
+            fmt::format("transplant: {} and {} store different moments", from.title(), to.title()));
       }
       return !here;
     });

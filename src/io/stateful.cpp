@@ -50,14 +50,15 @@ void StateWriter::text(const std::string& name, const std::string& value) { put_
 
 void StateWriter::record(const std::string& name, const Record& value) {
   if (!all_finite(value)) {
-    throw UsageError(fmt::format("checkpoint: \"{}{}\" holds a NaN or an infinity", prefix_, name));
+    throw UsageError(
+        fmt::format("checkpoint: \"{}{}\" contains a NaN or an infinity", prefix_, name));
   }
   put_text(name, value.dump());
 }
 
 void StateWriter::put_text(const std::string& name, std::string value) {
   if (!file_->metadata.emplace(prefix_ + name, std::move(value)).second) {
-    throw UsageError(fmt::format("checkpoint: \"{}{}\" is there already", prefix_, name));
+    throw UsageError(fmt::format("checkpoint: \"{}{}\" exists already", prefix_, name));
   }
 }
 
@@ -76,7 +77,7 @@ Array StateReader::array(const std::string& name, Rounding rounding) const {
 Array StateReader::array(const std::string& name, const Shape& shape, Rounding rounding) const {
   const Shape& found = file_->tensor(prefix_ + name).shape;
   if (found != shape) {
-    throw FileError(fmt::format("{}: tensor \"{}\": has shape {}, needed is {}", file_->origin(),
+    throw FileError(fmt::format("{}: tensor \"{}\": has shape {}, expected {}", file_->origin(),
                                 printable(prefix_ + name), found.text(), shape.text()));
   }
   return array(name, rounding);
@@ -92,7 +93,7 @@ RngState StateReader::rng(const std::string& name) const {
   const std::vector<std::int64_t> found = integers(name);
   RngWords words{};
   if (found.size() != words.size()) {
-    throw FileError(fmt::format("{}: a random state has {} numbers, not {}", where(name),
+    throw FileError(fmt::format("{}: a random state has {} values, not {}", where(name),
                                 words.size(), found.size()));
   }
   std::copy(found.begin(), found.end(), words.begin());

@@ -186,7 +186,7 @@ void TensorFile::put(const std::string& name, StoredTensor tensor) {
                                  tensor.bytes.size()));
   }
   if (!tensors_.emplace(name, std::move(tensor)).second) {
-    throw UsageError(fmt::format("checkpoint: tensor \"{}\" is there already", printable(name)));
+    throw UsageError(fmt::format("checkpoint: tensor \"{}\" exists already", printable(name)));
   }
 }
 

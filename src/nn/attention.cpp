@@ -129,7 +129,7 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
       if (cache->capacity == 0) cache->capacity = more;
       if (cache->length + more > cache->capacity) {
         throw UsageError(
-            fmt::format("attention: the cache holds {} positions, {} are full and {} more came",
+            fmt::format("attention: the cache has {} positions: {} are used and {} more do not fit",
                         cache->capacity, cache->length, more));
       }
       append(cache->keys, heads.key, width, cache->length, cache->capacity);
@@ -194,7 +194,7 @@ std::map<std::string, Cut> cuts_of(const Attention& attention,
                                     [&](const auto& p) { return p.name == slice.name; });
     if (found == parameters.end() || slice.axis < 0 || slice.axis >= found->tensor.rank() ||
         slice.begin < 0 || slice.end > found->tensor.dim(slice.axis)) {
-      throw UsageError(fmt::format("head_slices() of {}: there is no [{}, {}) along axis {} of {}",
+      throw UsageError(fmt::format("head_slices() of {}: [{}, {}) is outside axis {} of {}",
                                    attention.title(), slice.begin, slice.end, slice.axis,
                                    slice.name));
     }

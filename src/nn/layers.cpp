@@ -119,7 +119,7 @@ Tensor Positions::operator()(const Tensor& x, Index first) const {
   const Index end = first + x.dim(-2);
   if (end > longest) {
     throw ShapeError(fmt::format(
-        "positions: {} positions asked for, the model has {}; build it with a larger 'longest'",
+        "positions: {} positions requested, the model has {}; build it with a larger 'longest'",
         end, longest));
   }
   return x + slice(weight, 0, first, end);

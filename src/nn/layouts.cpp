@@ -79,7 +79,7 @@ Layout add_layout(std::string name, std::string summary, AttentionFactory make) 
   if (name.empty()) throw UsageError("add_layout: a layout needs a name");
   if (!make) throw UsageError(fmt::format("add_layout: {} has no factory", name));
   for (const LayoutInfo& info : layout_list()) {
-    if (info.name == name) throw UsageError(fmt::format("add_layout: there is a {} already", name));
+    if (info.name == name) throw UsageError(fmt::format("add_layout: {} exists already", name));
   }
   registered_layouts().push_back({std::move(name), std::move(summary), std::move(make)});
   return static_cast<Layout>(registered_layouts().size() - 1);

@@ -23,19 +23,19 @@ double log_sum_exp(std::span<const Real> logits) {
   for (const Real logit : logits) sum += std::exp(double(logit) - max);
   const double result = max + std::log(sum);
   if (!std::isfinite(result)) {
-    throw NumericError("decoding: the model's logits hold a NaN or infinity");
+    throw NumericError("decoding: the model's logits contain a NaN or infinity");
   }
   return result;
 }
 
 void check_room(const Writer& writer, Index symbols, const DecodingLimits& limits) {
   if (limits.longest < 0) {
-    throw UsageError(
-        fmt::format("decoding: at most {} symbols; it must be 0 or more", limits.longest));
+    throw UsageError(fmt::format(
+        "decoding: longest {} is negative; give the maximum number of tokens", limits.longest));
   }
   if (symbols > writer.room()) {
     throw UsageError(fmt::format(
-        "decoding: the prompt has {} symbols but the model has room for {}; shorten the prompt or "
+        "decoding: the prompt has {} tokens but the model has room for {}; shorten the prompt or "
         "build the model with a larger 'longest'",
         symbols, writer.room()));
   }

@@ -44,7 +44,7 @@ Tensor logits(const std::unique_ptr<Linear>& output, const Embedding& table, con
 const ModelConfig& checked(const ModelConfig& config) {
   if (config.source_symbols < 1 ||
       (config.kind != ModelKind::language_model && config.target_symbols < 1)) {
-    throw UsageError(fmt::format("model: {} source and {} target symbols; at least 1 is needed",
+    throw UsageError(fmt::format("model: {} source and {} target tokens; at least 1 is needed",
                                  config.source_symbols, config.target_symbols));
   }
   return config;

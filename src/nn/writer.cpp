@@ -60,10 +60,11 @@ class ModelWriter : public Writer {
     }
     const Index more = ids.dim(1);
     if (more > room()) {
-      throw ShapeError(fmt::format(
-          "writer: {} more symbols after {}, but the model's longest sequence is {}; write less or "
-          "build the model with a larger 'longest'",
-          more, length_, longest_));
+      throw ShapeError(
+          fmt::format("writer: {} more tokens after {}, but the model's longest sequence is {}; "
+                      "generate less or "
+                      "build the model with a larger 'longest'",
+                      more, length_, longest_));
     }
     const NoGrad quiet;
     for (Index b = 0; b < batch(); ++b) {

@@ -12,7 +12,7 @@ namespace {
 
 void check_per_column(const OpScope& op, const Tensor& x, const char* name, const Tensor& given) {
   if (!given.defined() || given.shape() == Shape{x.dim(-1)}) return;
-  throw ShapeError(fmt::format("{}: x {} ends in {} features but {} {} has not shape [{}]",
+  throw ShapeError(fmt::format("{}: x {} ends in {} features but {} {} does not have shape [{}]",
                                op.name(), x.shape().text(), x.dim(-1), name, given.shape().text(),
                                x.dim(-1)));
 }

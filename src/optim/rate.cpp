@@ -15,18 +15,19 @@ inline namespace HEADROOM_PRECISION {
 RateSchedule::RateSchedule(const RateOptions& options) : options_(options) {
   for (const double rate : {options.peak, options.floor}) {
     if (!(std::isfinite(rate) && rate >= 0)) {
-      throw UsageError(fmt::format("rate schedule: a rate of {}; it must not be negative", rate));
+      throw UsageError(
+          fmt::format("learning rate schedule: {} must be finite and not negative", rate));
     }
   }
   if (options.warmup < 0) {
-    throw UsageError(fmt::format("rate schedule: warm-up of {} steps", options.warmup));
+    throw UsageError(fmt::format("learning rate schedule: warm-up of {} steps", options.warmup));
   }
   const bool falls = options.shape == RateShape::cosine || options.shape == RateShape::linear;
   if (falls && options.steps <= options.warmup) {
-    throw UsageError(
-        fmt::format("rate schedule: {} over {} steps does not outlast its warm-up of {}; give the "
-                    "length of the run",
-                    name_of(options.shape), options.steps, options.warmup));
+    throw UsageError(fmt::format(
+        "learning rate schedule: {} over {} steps does not outlast its warm-up of {}; give the "
+        "length of the run",
+        name_of(options.shape), options.steps, options.warmup));
   }
 }
 

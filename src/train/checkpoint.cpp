@@ -17,7 +17,7 @@ constexpr const char* format_name = "headroom checkpoint 1";
 
 void Checkpoint::add(const std::string& name, Stateful& part) {
   if (std::any_of(parts_.begin(), parts_.end(), [&](const Part& p) { return p.name == name; })) {
-    throw UsageError(fmt::format("checkpoint: two parts are called {}", name));
+    throw UsageError(fmt::format("checkpoint: two parts have the name {}", name));
   }
   parts_.push_back({name, &part});
 }

@@ -37,7 +37,7 @@ AttentionKind kind_from(const std::string& name, const std::string& origin) {
   for (const AttentionKind kind : all_of<AttentionKind>()) {
     if (name == name_of(kind)) return kind;
   }
-  throw FileError(fmt::format("{}: no kind of attention is called \"{}\"", origin, name));
+  throw FileError(fmt::format("{}: \"{}\" is not a kind of attention", origin, name));
 }
 
 /// Throws FileError with the first key in which two configurations differ.
@@ -56,7 +56,7 @@ std::vector<HeadId> still_to_remove(Module& model, const StateReader& from) {
                             alive = live_heads(model);
   for (const HeadId& head : gone) {
     if (contains(saved, head)) continue;
-    throw FileError(fmt::format("{}: the saved model still had head {}, which is gone here",
+    throw FileError(fmt::format("{}: the saved model has head {}, which is removed here",
                                 from.where("removed"), head.text()));
   }
   std::vector<HeadId> result;

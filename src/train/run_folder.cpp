@@ -21,7 +21,8 @@ void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error) {
-    throw FileError(fmt::format("{}: cannot make the folder: {}", path.string(), error.message()));
+    throw FileError(
+        fmt::format("{}: cannot create the folder: {}", path.string(), error.message()));
   }
 }
 
@@ -46,11 +47,12 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
     if_exists = begun ? IfExists::resume : IfExists::refuse;
   }
   if (if_exists == IfExists::resume) {
-    if (!begun) throw UsageError(fmt::format("{}: nothing to resume there", name));
+    if (!begun) throw UsageError(fmt::format("{}: there is no run to resume", name));
     resumes_ = fs::exists(checkpoint());
   } else if (filled && if_exists == IfExists::refuse) {
     throw UsageError(fmt::format(
-        "{}: the folder is not empty (--resume continues its run, --force replaces it)", name));
+        "{}: the folder is not empty (use --resume to continue its run, or --force to replace it)",
+        name));
   }
   make_folder(path_);
   if (if_exists == IfExists::force) {
@@ -65,12 +67,13 @@ RunFolder RunFolder::for_page(const fs::path& path, bool force) {
   if (const std::optional<fs::path> model = checkpoint_in(path)) {
     throw UsageError(
         fmt::format("{}: holds a trained model ({}), which a page does not replace; "
-                    "name another folder",
+                    "choose another folder",
                     path.string(), model->filename().string()));
   }
   if (!force && fs::is_directory(path) && !fs::is_empty(path)) {
     throw UsageError(fmt::format(
-        "{}: the folder is not empty (name another, or --force replaces its page)", path.string()));
+        "{}: the folder is not empty (choose another, or use --force to replace its page)",
+        path.string()));
   }
   return RunFolder(path, force ? IfExists::force : IfExists::refuse);
 }
@@ -83,7 +86,7 @@ RunFolder RunFolder::fresh(const fs::path& root, const std::string& name) {
     if (fs::create_directory(path, error)) return RunFolder(path);
     if (error && !fs::exists(path)) {
       throw FileError(
-          fmt::format("{}: cannot make the folder: {}", path.string(), error.message()));
+          fmt::format("{}: cannot create the folder: {}", path.string(), error.message()));
     }
   }
 }
@@ -119,8 +122,8 @@ fs::path checkpoint_of(const fs::path& path) {
   if (!fs::exists(path)) throw FileError(fmt::format("{}: does not exist", path.string()));
   if (!fs::is_directory(path)) return path;
   if (const std::optional<fs::path> found = checkpoint_in(path)) return *found;
-  throw FileError(fmt::format("{}: holds no checkpoint ({}, {})", path.string(),
-                              RunFolder::best_name, RunFolder::checkpoint_name));
+  throw FileError(fmt::format("{}: has no checkpoint ({}, {})", path.string(), RunFolder::best_name,
+                              RunFolder::checkpoint_name));
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -112,7 +112,7 @@ void check_map(const MapRecord& map, const ExampleRecord& example, const std::st
 void check_telemetry(const TelemetryLine& line, const std::string& where) {
   const auto check_list = [&](const std::string& name, const std::vector<double>& numbers) {
     if (numbers.size() == line.heads.size()) return;
-    throw DataError(fmt::format("{}.{} has {} numbers for {} heads", where, name, numbers.size(),
+    throw DataError(fmt::format("{}.{} has {} values for {} heads", where, name, numbers.size(),
                                 line.heads.size()));
   };
   const auto check_blocks = [&](const std::string& name, const BlockNumbers& blocks) {

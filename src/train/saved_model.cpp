@@ -29,15 +29,15 @@ void check_plausible(const ModelConfig& config, const TensorFile& file, const St
       width * number(config.target_symbols) <= spare && layers * width * heads_width <= spare &&
       layers * number(block.heads) <= spare / 1e3 && width * number(config.longest) <= spare;
   if (fits) return;
-  throw FileError(fmt::format("{}: describes a larger model than the file holds tensors for",
+  throw FileError(fmt::format("{}: describes a larger model than the file has tensors for",
                               from.where("config")));
 }
 
 template <class Model>
 Model& as(Module& model, const ModelConfig& config, const std::string& origin, ModelKind wanted) {
   if (auto* found = dynamic_cast<Model*>(&model)) return *found;
-  throw UsageError(
-      fmt::format("{}: holds a {}, not a {}", origin, name_of(config.kind), name_of(wanted)));
+  throw UsageError(fmt::format("{}: the model is a {}, not a {}", origin, name_of(config.kind),
+                               name_of(wanted)));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ SavedModel load_model(const std::filesystem::path& path, const std::string& part
   const TensorFile file = TensorFile::read(path);
   const StateReader root(file), from = root.part(part);
   if (!from.has("config")) {
-    throw FileError(fmt::format("{}: no model is described there", from.where("config")));
+    throw FileError(fmt::format("{}: has no model configuration", from.where("config")));
   }
   SavedModel saved;
   saved.origin = path.string();

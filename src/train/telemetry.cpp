@@ -80,7 +80,9 @@ double rounded(double value) { return rounded_number(value, 6); }
 }  // namespace
 
 HeadTelemetry::HeadTelemetry(Module& model, Index every) : model_(&model), every_(every) {
-  if (every < 0) throw UsageError(fmt::format("telemetry: every {} steps; 0 means never", every));
+  if (every < 0)
+    throw UsageError(
+        fmt::format("telemetry: an interval of {} steps is negative; 0 turns it off", every));
 }
 
 void HeadTelemetry::begin(Index step, HeadProbe& probe) {

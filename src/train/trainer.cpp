@@ -19,7 +19,8 @@ inline namespace HEADROOM_PRECISION {
 Trainer::Trainer(Optimizer& optimizer, RateSchedule rate, TrainerOptions options)
     : optimizer_(&optimizer), phases_{{0, std::move(rate)}}, options_(options) {
   if (!(options.clip >= 0)) {
-    throw UsageError(fmt::format("trainer: a clipping limit of {}; 0 means none", options.clip));
+    throw UsageError(
+        fmt::format("trainer: clipping limit {} is negative; 0 turns clipping off", options.clip));
   }
 }
 

@@ -10,7 +10,8 @@ inline namespace HEADROOM_PRECISION {
 
 void TrainingLoop::every(Index n, Observer observer) {
   if (n < 1) {
-    throw UsageError(fmt::format("training loop: every {} steps; at least 1 is needed", n));
+    throw UsageError(
+        fmt::format("training loop: an interval of {} steps; it must be at least 1", n));
   }
   regular_.push_back({n, std::move(observer)});
 }

@@ -62,7 +62,8 @@ void TrainingRun::add(const std::string& name, StepPart& part) {
 
 void TrainingRun::every(Index n, Observer observer) {
   if (n < 1) {
-    throw UsageError(fmt::format("training run: every {} steps; at least 1 is needed", n));
+    throw UsageError(
+        fmt::format("training run: an interval of {} steps; it must be at least 1", n));
   }
   observers_.push_back({n, std::move(observer)});
 }

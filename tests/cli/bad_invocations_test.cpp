@@ -82,7 +82,7 @@ const std::vector<Bad> bad_invocations = {
     {{"attend", "abc", "--input", "abc"}, usage, "attend takes no argument \"abc\""},
     {{"attend", "--input", "abc"}, usage, "no trained model under runs"},
     {{"attend", "--input", "abc", "--model", "nowhere"}, file, "--model nowhere does not exist"},
-    {{"attend", "--input", "abc", "--model", "run"}, file, "run: holds no checkpoint"},
+    {{"attend", "--input", "abc", "--model", "run"}, file, "run: has no checkpoint"},
     {{"attend", "--input", "abc", "--kind", "self"}, usage, "not one of encoder, decoder, cross"},
     {{"attend", "--input", "abc", "--layer", "-1"}, usage, "--layer: -1 is less than 0"},
     {{"attend", "--input", "abc", "--head", "two"}, usage, "\"two\" is not a whole number"},
@@ -124,7 +124,7 @@ const std::vector<Bad> bad_invocations = {
     {{"inspect", "run"}, usage, "inspect takes no argument \"run\""},
     {{"inspect", "--modell", "run"}, usage, "(did you mean --model?)"},
     {{"inspect", "--model", "nowhere"}, file, "--model nowhere does not exist"},
-    {{"inspect", "--model", "run"}, file, "run: holds no checkpoint"},
+    {{"inspect", "--model", "run"}, file, "run: has no checkpoint"},
     {{"inspect", "--model", "a_file"}, file, "a_file"},
     {{"inspect", "--model", "taken.html"}, file, "taken.html"},
     // lab

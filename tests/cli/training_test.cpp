@@ -75,7 +75,7 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
       arguments.insert(arguments.end(), more.begin(), more.end());
       require_refused(headroom_program(arguments, folder), 2, words);
     };
-    refused({"--input", "a#c"}, "\"#\" is not among the 26 tokens that the model knows");
+    refused({"--input", "a#c"}, "\"#\" is not one of the 26 tokens in the model's vocabulary");
     refused({"--input", ""}, "--input is empty");
     refused({"--input", "abc", "--output", "c#"}, "--output \"c#\"");
     refused({"--input", "abc", "--layer", "7"}, "--layer 7: there are layers 0 to 1");

@@ -208,7 +208,8 @@ TEST_CASE("random windows are pieces of the text, by seed and step, from everywh
   CHECK(numbers(random_windows(text, 4, 8, 9, 5).inputs) !=
         numbers(random_windows(text, 4, 8, 8, 5).inputs));
   CHECK_NOTHROW(random_windows(text, 1, 99, 1, 0));
-  CHECK_THROWS_WITH(random_windows(text, 1, 100, 1, 0), Contains("must be longer than a window"));
+  CHECK_THROWS_WITH(random_windows(text, 1, 100, 1, 0),
+                    Contains("need a text longer than one window"));
 }
 
 TEST_CASE("evaluation windows make every symbol but the first a label exactly once") {

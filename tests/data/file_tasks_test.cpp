@@ -100,7 +100,7 @@ TEST_CASE("a bad line of a dictionary is reported with its number, or skipped an
   CHECK_THROWS_AS(read_g2p_task({.data = path}), DataError);
   CHECK_THROWS_WITH(
       read_g2p_task({.data = path}),
-      path.string() + ":9: " + detail + "; 1 bad line of 10 (--skip-bad-lines goes on without it)");
+      path.string() + ":9: " + detail + "; 1 bad line of 10 (use --skip-bad-lines to skip it)");
   const Seq2SeqTask task = read_g2p_task({.data = path, .skip_bad_lines = true});
   CHECK(pronunciations(task).size() == 5);
   CHECK(task.skipped.count_by_reason == std::map<std::string, Index>{{reason, 1}});
@@ -112,7 +112,7 @@ TEST_CASE("several bad lines are counted by reason") {
   CHECK_THROWS_WITH(read_g2p_task({.data = path}),
                     path.string() +
                         ":1: no phonemes after \"a\"; 3 bad lines of 12 "
-                        "(--skip-bad-lines goes on without them)");
+                        "(use --skip-bad-lines to skip them)");
   CHECK(read_g2p_task({.data = path, .skip_bad_lines = true}).skipped.text() ==
         "3 lines skipped: 1 malformed phoneme, 2 no phonemes");
 }
@@ -121,11 +121,11 @@ TEST_CASE("what is no text file is refused in one line") {
   const TemporaryFolder folder;
   CHECK_THROWS_WITH(read_text(folder / "none"), EndsWith("cannot read: No such file or directory"));
   CHECK_THROWS_AS(read_text(folder.path()), FileError);
-  CHECK_THROWS_WITH(read_text(folder.file("empty", "")), EndsWith("empty: the file holds no text"));
+  CHECK_THROWS_WITH(read_text(folder.file("empty", "")), EndsWith("empty: the file has no text"));
   CHECK_THROWS_WITH(read_text(folder.file("blank", "\xEF\xBB\xBF \r\n\t\r\n")),
-                    EndsWith("the file holds no text"));
+                    EndsWith("the file has no text"));
   CHECK_THROWS_WITH(read_text(folder.file("binary", std::string("a\r\nb\0c", 6))),
-                    EndsWith("binary:2: a NUL byte: this is not a text file"));
+                    EndsWith("binary:2: NUL byte; this is not a text file"));
   CHECK_THROWS_WITH(read_text(folder.file("utf16",
                                           "\xFF\xFE"
                                           "a")),
@@ -165,12 +165,12 @@ TEST_CASE("a text that is too short to train on or to validate on is refused wit
     CHECK_THROWS_AS(read(characters, 0), DataError);
     CHECK_THROWS_WITH(read(characters, 64),
                       EndsWith("text: the text is too short: it has " + std::to_string(characters) +
-                               " of the 11 characters that leave two to validate on"));
+                               " characters, at least 11 are needed"));
   }
   CHECK(read(11, 8).validation.size() == 2);
   CHECK_THROWS_AS(read(11, 9), DataError);
-  CHECK_THROWS_WITH(read(20, 64), EndsWith("text: windows of 64 characters need a longer text: it "
-                                           "has 18 to train on (try --length 17)"));
+  CHECK_THROWS_WITH(read(20, 64), EndsWith("text: windows of 64 characters need a longer text: "
+                                           "18 characters are for training (try --length 17)"));
   CHECK(read(20, 17).train.size() == 18);
 }
 
@@ -213,10 +213,11 @@ TEST_CASE("the usual answer to a question is its first") {
 }
 
 TEST_CASE("an unknown task is refused with the list and the nearest, and --data where it belongs") {
-  CHECK_THROWS_WITH(make_task("date"),
-                    "no task \"date\" (did you mean dates?); tasks are reverse, sort, brackets, "
-                    "numbers, spelling, dates, g2p, text");
-  CHECK_THROWS_WITH(make_task("g2p"), "task g2p needs a file: --data PATH");
+  CHECK_THROWS_WITH(
+      make_task("date"),
+      "unknown task \"date\" (did you mean dates?); tasks are reverse, sort, brackets, "
+      "numbers, spelling, dates, g2p, text");
+  CHECK_THROWS_WITH(make_task("g2p"), "task g2p needs a data file: --data FILE");
   CHECK_THROWS_WITH(make_task("dates", {.data = "x"}), Contains("takes no --data"));
   CHECK(std::holds_alternative<ClassificationTask>(
       make_task("brackets", {.train = 10, .validation = 2, .test = 2})));
@@ -239,8 +240,8 @@ TEST_CASE("a program's own task is made by its name and listed after the others"
   CHECK(task.train.at(2).target == task.train.at(2).source);
   CHECK_THROWS_WITH(make_task("eco"), Contains("did you mean echo?"));
   CHECK_THROWS_WITH(make_task("echo", {.data = "x"}), Contains("takes no --data"));
-  CHECK_THROWS_WITH(add_task({"echo", "", false}, make), Contains("echo already"));
-  CHECK_THROWS_WITH(add_task({"dates", "", false}, make), Contains("dates already"));
+  CHECK_THROWS_WITH(add_task({"echo", "", false}, make), Contains("echo exists already"));
+  CHECK_THROWS_WITH(add_task({"dates", "", false}, make), Contains("dates exists already"));
   CHECK_THROWS_WITH(add_task({"", "", false}, make), Contains("needs a name"));
   CHECK_THROWS_WITH(add_task({"none", "", false}, {}), Contains("no function"));
 }

@@ -32,7 +32,8 @@ TEST_CASE("decoding stops at the end and leaves the other specials out") {
   const auto vocabulary = Vocabulary::of_text(Symbols::characters, Specials::all, "ab");
   CHECK(vocabulary.decode(Tokens{1, 4, 3, 5, 0, 2, 4}) == "ab");
   CHECK(vocabulary.decode(Tokens{}).empty());
-  CHECK_THROWS_WITH(vocabulary.decode(Tokens{6}), "vocabulary: no symbol 6 among 6");
+  CHECK_THROWS_WITH(vocabulary.decode(Tokens{6}),
+                    "vocabulary: token 6 is outside the vocabulary of 6");
   CHECK_THROWS_AS(vocabulary.symbol(-1), UsageError);
 }
 
@@ -50,7 +51,7 @@ TEST_CASE("unknown symbols become <unk>, or are refused where there is none") {
   CHECK(bos.encode("ab") == Tokens{1, 2});
   CHECK(bos.bos() == 0);
   CHECK_THROWS_WITH(none.encode("a\n"),
-                    "\"\\x0A\" is not among the 2 symbols that the model knows");
+                    "\"\\x0A\" is not one of the 2 tokens in the model's vocabulary");
   CHECK_THROWS_AS(none.encode("\xFF"), DataError);
   CHECK_THROWS_WITH(bos.eos(), "vocabulary: it has no <eos>");
   CHECK_THROWS_AS(none.bos(), UsageError);
@@ -58,7 +59,7 @@ TEST_CASE("unknown symbols become <unk>, or are refused where there is none") {
 
 TEST_CASE("a symbol twice is refused") {
   CHECK_THROWS_WITH(Vocabulary(Symbols::words, Specials::none, {"a", "b", "a"}),
-                    "vocabulary: symbol \"a\" occurs twice");
+                    "vocabulary: token \"a\" occurs twice");
 }
 
 TEST_CASE("a vocabulary comes back from its record, and a malformed record is refused") {
@@ -77,7 +78,7 @@ TEST_CASE("a vocabulary comes back from its record, and a malformed record is re
   CHECK_THROWS_WITH(Vocabulary::from_record(broken, "x"), Contains("x: not a vocabulary"));
   broken["symbols"] = {"a", 3};
   CHECK_THROWS_WITH(Vocabulary::from_record(broken, "x"),
-                    "x: symbol 1 of the vocabulary is not a text");
+                    "x: token 1 of the vocabulary is not a text");
   broken["symbols"] = {"a", "a"};
   CHECK_THROWS_AS(Vocabulary::from_record(broken, "x"), FileError);
   broken = record;

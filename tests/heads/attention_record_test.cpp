@@ -149,11 +149,11 @@ TEST_CASE("texts that a model cannot take are refused with a reason") {
     const char* words;
   };
   const std::vector<Bad> bad = {
-      {translator, {.input = "aé"}, "--input \"aé\": \"é\" is not among the 4 tokens"},
-      {writer, {.input = "ax"}, "\"x\" is not among the 4 tokens that the model knows"},
+      {translator, {.input = "aé"}, "--input \"aé\": \"é\" is not one of the 4 tokens"},
+      {writer, {.input = "ax"}, "\"x\" is not one of the 4 tokens in the model's vocabulary"},
       {translator, {.input = ""}, "--input is empty"},
       {translator, {.input = "abcdabcdabcda"}, "--input has 13 tokens; the model reads at most 12"},
-      {translator, {.input = "a", .output = "a"}, "--output \"a\": \"a\" is not among the 3"},
+      {translator, {.input = "a", .output = "a"}, "--output \"a\": \"a\" is not one of the 3"},
       {translator,
        {.input = "a", .output = "xyxyxyxyxyxy"},
        "--output has 12 tokens; there is room for 11"},

@@ -340,7 +340,7 @@ TEST_CASE("arrays that are missing, left over or of another shape are named and 
   CHECK_THROWS_WITH(refused(misspelt), Contains("(did you mean self.values.weight?)"));
   NamedArrays more = other;
   more["output.LayerNorm.weight"] = zeros({5});
-  CHECK_THROWS_WITH(refused(more), Contains("output.LayerNorm.weight is left over"));
+  CHECK_THROWS_WITH(refused(more), Contains("output.LayerNorm.weight is unused"));
   NamedArrays wrong = other;
   wrong["output.dense.weight"] = zeros({6, 5});
   CHECK_THROWS_AS(refused(wrong), ShapeError);

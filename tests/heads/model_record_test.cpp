@@ -105,5 +105,5 @@ TEST_CASE("a model that is too large, or too large in a number, is left out with
   saved.classifier().output.bias.set_value(broken);
   CHECK_THROWS_AS(round_to_half(*saved.model), NumericError);
   CHECK_THAT(page_model_record(saved, seen).left_out,
-             Contains("output.bias holds 7e+04, which is beyond half precision"));
+             Contains("output.bias has the value 7e+04, which is too large for half precision"));
 }

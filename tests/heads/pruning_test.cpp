@@ -66,5 +66,5 @@ TEST_CASE("a choice leaves every attention its share, and says when that is impo
   CHECK(choose(order, 2, 1) == std::vector<HeadId>{cross(0, 0), cross(1, 1)});
   CHECK(choose(order, 4, 0).size() == 4);
   CHECK_THROWS_WITH(choose(order, 3, 1),
-                    "prune: 3 heads cannot go when each attention keeps 1; at most 2 can");
+                    "prune: 3 heads cannot be removed if each attention keeps 1; at most 2 can");
 }

@@ -210,5 +210,5 @@ TEST_CASE("training goes on in the other layout as it would have in this one, mo
   CHECK(apart.largest < (is_double ? 1e-10 : 1e-3));
 
   Sgd plain(fused);
-  CHECK_THROWS_WITH(transplant_moments(first, plain), Catch::Contains("keep different moments"));
+  CHECK_THROWS_WITH(transplant_moments(first, plain), Catch::Contains("store different moments"));
 }

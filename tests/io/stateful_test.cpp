@@ -85,9 +85,9 @@ TEST_CASE("an entry that is missing or malformed is refused by file and full nam
   CHECK_THROWS_WITH(reader.integer("large"), Contains("not a 64-bit integer"));
   CHECK_THROWS_WITH(reader.integer("gone"), "new file: \"run.gone\" is missing");
   CHECK_THROWS_WITH(reader.record("json"), "new file: \"run.json\": JSON key \"a\" occurs twice");
-  CHECK_THROWS_WITH(reader.rng("rng"), Contains("has 4 numbers, not 3"));
+  CHECK_THROWS_WITH(reader.rng("rng"), Contains("has 4 values, not 3"));
   CHECK_THROWS_WITH(reader.array("weight", Shape{3, 2}),
-                    "new file: tensor \"run.weight\": has shape [2, 3], needed is [3, 2]");
+                    "new file: tensor \"run.weight\": has shape [2, 3], expected [3, 2]");
   CHECK_THROWS_WITH(reader.array("gone"), Contains("tensor \"run.gone\": is missing"));
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("a name used twice and numbers that JSON cannot hold are refused when 
   TensorFile file;
   StateWriter writer(file, "run.");
   writer.integer("step", 1);
-  CHECK_THROWS_WITH(writer.integer("step", 2), "checkpoint: \"run.step\" is there already");
+  CHECK_THROWS_WITH(writer.integer("step", 2), "checkpoint: \"run.step\" exists already");
   Record record;
   for (const double number :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),

@@ -271,7 +271,7 @@ TEST_CASE("a cache shows what is filled, no more, and a fixed one stays what it 
     CHECK_THAT(y.value(),
                same_numbers((*layer)(rest, x, AttentionMask::none()).value(), same_function));
     CHECK_THROWS_WITH((*layer)(x, x, x, AttentionMask::none(), {}, &cache),
-                      Catch::Contains("holds 9 positions, 5 are full and 5 more came"));
+                      Catch::Contains("has 9 positions: 5 are used and 5 more do not fit"));
 
     KeyValueCache memory;
     memory.fixed = true;

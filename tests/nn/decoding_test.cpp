@@ -388,7 +388,7 @@ TEST_CASE("wrong options are refused with a remedy") {
   CHECK_THROWS_WITH(with({.top_p = Real(1.5)}), Catch::Contains("(0, 1]"));
   CHECK_THROWS_WITH(with({}, Ids({3, 5}, 1)), Catch::Contains("shorten the prompt"));
   CHECK_THROWS_WITH(with({}, Ids({2, 1}, 1)), Catch::Contains("prompt [2, 1] for 3 sequences"));
-  CHECK_THROWS_WITH(greedy(writer, {.longest = -1}), Catch::Contains("0 or more"));
+  CHECK_THROWS_WITH(greedy(writer, {.longest = -1}), Catch::Contains("is negative"));
   CHECK_THROWS_WITH(beam_search(writer, 2, {}), Catch::Contains("copies of each example"));
   CHECK_THROWS_AS(beam_search(writer, 0, {}), UsageError);
   TableWriter sick(1, 4, [](const Symbols&) {

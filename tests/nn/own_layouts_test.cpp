@@ -45,8 +45,10 @@ TEST_CASE("an added layout is known by its name everywhere") {
 
 TEST_CASE("a layout's name is taken once, and it needs a factory") {
   slopes_layout();
-  CHECK_THROWS_WITH(add_layout("slopes", "", factory<SlopeHeads>()), Contains("slopes already"));
-  CHECK_THROWS_WITH(add_layout("fused", "", factory<SlopeHeads>()), Contains("fused already"));
+  CHECK_THROWS_WITH(add_layout("slopes", "", factory<SlopeHeads>()),
+                    Contains("slopes exists already"));
+  CHECK_THROWS_WITH(add_layout("fused", "", factory<SlopeHeads>()),
+                    Contains("fused exists already"));
   CHECK_THROWS_WITH(add_layout("", "", factory<SlopeHeads>()), Contains("needs a name"));
   CHECK_THROWS_WITH(add_layout("none", "", {}), Contains("no factory"));
   Rng rng(1);
@@ -126,7 +128,7 @@ TEST_CASE("slices of what does not exist are an error before anything is removed
   Rng rng(1);
   Wrong attention({.width = 8, .heads = 4}, rng);
   CHECK_THROWS_WITH(attention.prune(std::vector<Index>{0}),
-                    Contains("there is no [3, 4) along axis 0 of slope"));
+                    Contains("[3, 4) is outside axis 0 of slope"));
   CHECK(attention.alive().size() == 4);
   CHECK(attention.in_proj_bias.dim(0) == 24);
 }

@@ -16,12 +16,13 @@ TEST_CASE("softmax and its relatives say what they cannot take") {
                     "log_softmax: x [] is a single number; it needs a last axis");
   CHECK_THROWS_WITH(masked_softmax(x, Bytes(Shape{3, 3})),
                     "masked_softmax: allowed [3, 3] does not broadcast to x [2, 3]");
-  CHECK_THROWS_WITH(layer_norm(x, Tensor(ones({2})), {}),
-                    "layer_norm: x [2, 3] ends in 3 features but weight [2] has not shape [3]");
+  CHECK_THROWS_WITH(
+      layer_norm(x, Tensor(ones({2})), {}),
+      "layer_norm: x [2, 3] ends in 3 features but weight [2] does not have shape [3]");
   CHECK_THROWS_WITH(layer_norm(x, {}, Tensor(ones({4}))),
-                    "layer_norm: x [2, 3] ends in 3 features but bias [4] has not shape [3]");
+                    "layer_norm: x [2, 3] ends in 3 features but bias [4] does not have shape [3]");
   CHECK_THROWS_WITH(rms_norm(x, Tensor(ones({2}))),
-                    "rms_norm: x [2, 3] ends in 3 features but weight [2] has not shape [3]");
+                    "rms_norm: x [2, 3] ends in 3 features but weight [2] does not have shape [3]");
 }
 
 TEST_CASE("masked softmax repeats a mask with fewer axes") {

@@ -66,9 +66,10 @@ TEST_CASE("a schedule says what it does") {
 }
 
 TEST_CASE("schedules that make no sense are refused") {
-  CHECK_THROWS_WITH(RateSchedule({.shape = RateShape::cosine, .warmup = 10, .steps = 10}),
-                    "rate schedule: cosine over 10 steps does not outlast its warm-up of 10; give "
-                    "the length of the run");
+  CHECK_THROWS_WITH(
+      RateSchedule({.shape = RateShape::cosine, .warmup = 10, .steps = 10}),
+      "learning rate schedule: cosine over 10 steps does not outlast its warm-up of 10; give "
+      "the length of the run");
   CHECK_THROWS_AS(RateSchedule({.peak = -1}), UsageError);
   CHECK_THROWS_AS(RateSchedule({.peak = std::nan("")}), UsageError);
   CHECK_THROWS_AS(RateSchedule({.warmup = -1}), UsageError);

@@ -59,7 +59,8 @@ TEST_CASE("a model comes back from the file alone, pruned as it was, and answers
     const Tensor ours = run.model(batch.source, batch.source_lengths, batch.target_in);
     const Tensor theirs = saved.seq2seq()(batch.source, batch.source_lengths, batch.target_in);
     CHECK(same_bits(ours.value(), theirs.value()));
-    CHECK_THROWS_WITH(saved.language_model(), Contains("holds a seq2seq, not a language_model"));
+    CHECK_THROWS_WITH(saved.language_model(),
+                      Contains("the model is a seq2seq, not a language_model"));
     CHECK_THROWS_AS(saved.vocabulary("tokens"), FileError);
   }
 }
@@ -95,7 +96,7 @@ TEST_CASE("a checkpoint that does not fit the run is refused by name") {
   SmallRun pruned;
   prune(pruned.model, std::vector<HeadId>{{AttentionKind::cross, 0, 1}});
   CHECK_THROWS_WITH(pruned.checkpoint.load(folder / "c.safetensors"),
-                    Contains("still had head cross 0.1"));
+                    Contains("has head cross 0.1"));
   Trainer other_seed(run.optimizer, RateOptions{}, {.seed = 4});
   Checkpoint other;
   other.add("trainer", other_seed);
@@ -134,7 +135,7 @@ TEST_CASE("a file that is not what it says is refused with the entry's name") {
   check_refused(run, "larger model", with_config("width", Index{1} << 40, true));
   check_refused(run, "larger model", with_config("layers", Index{1} << 40, false));
   check_refused(run, "model.config", with_config("surprise", 1, false));
-  check_refused(run, "no kind of attention", [](TensorFile& file) {
+  check_refused(run, "is not a kind of attention", [](TensorFile& file) {
     file.metadata["model.removed"] = R"([{"kind": "sideways", "layer": 0, "head": 0}])";
   });
   check_refused(run, "cross 7.0", [](TensorFile& file) {

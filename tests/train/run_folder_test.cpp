@@ -47,7 +47,7 @@ TEST_CASE("a page takes the place of an old page, never of a trained model") {
   page.file("report.html", "old");
   page.file("notes", "mine");
   CHECK_THROWS_WITH(RunFolder::for_page(page.path(), false),
-                    Contains("--force replaces its page") && !Contains("--resume"));
+                    Contains("use --force to replace its page") && !Contains("--resume"));
   RunFolder::for_page(page.path(), true);
   CHECK(page.content("report.html").empty());
   CHECK(page.content("notes") == "mine");
@@ -69,7 +69,8 @@ TEST_CASE("force removes the old run's files and no others") {
 
 TEST_CASE("resume needs a run; one killed before its first checkpoint starts again") {
   const TemporaryFolder folder;
-  CHECK_THROWS_WITH(RunFolder(folder / "nowhere", IfExists::resume), Contains("nothing to resume"));
+  CHECK_THROWS_WITH(RunFolder(folder / "nowhere", IfExists::resume),
+                    Contains("there is no run to resume"));
   CHECK_FALSE(fs::exists(folder / "nowhere"));
   RunFolder(folder / "run").write_config({{"seed", 1}});
   const RunFolder started(folder / "run", IfExists::resume);
@@ -98,7 +99,7 @@ TEST_CASE("fresh folders are numbered, and the newest run is the one with the ne
 TEST_CASE("a model is a file, or a folder's best or else latest checkpoint") {
   const TemporaryFolder folder;
   CHECK_THROWS_WITH(checkpoint_of(folder / "nowhere"), Contains("does not exist"));
-  CHECK_THROWS_WITH(checkpoint_of(folder.path()), Contains("holds no checkpoint"));
+  CHECK_THROWS_WITH(checkpoint_of(folder.path()), Contains("has no checkpoint"));
   const fs::path latest = folder.file("checkpoint.safetensors", "");
   CHECK(checkpoint_of(folder.path()) == latest);
   const fs::path best = folder.file("best.safetensors", "");

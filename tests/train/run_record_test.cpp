@@ -85,7 +85,7 @@ TEST_CASE("records of another form are refused by file, field and what was expec
       {"/telemetry/2/step", nullptr, "r: telemetry[2].step must be a whole number, not null"},
       {"/telemetry/2/record", "tails",
        "r: telemetry[2].record must be one of heads, not \"tails\""},
-      {"/telemetry/2/entropy", {0.5}, "r: telemetry[2].entropy has 1 numbers for 12 heads"},
+      {"/telemetry/2/entropy", {0.5}, "r: telemetry[2].entropy has 1 values for 12 heads"},
       {"/telemetry/2/entropy/3", "x", "r: telemetry[2].entropy[3] must be a number, not \"x\""},
       {"/telemetry/2/update_ratio/key", nullptr,
        "r: telemetry[2].update_ratio.key must be a list, not null"},

@@ -40,7 +40,7 @@ class LineAudit {
   /// `line` counts from 1. `reason` is the kind of defect, `detail` describes this line.
   void bad(Index line, const std::string& reason, const std::string& detail);
   /// Throws DataError `file:118: no phonemes after "absalom"; 1 bad line of 135166
-  /// (--skip-bad-lines goes on without it)` when there was a bad line and they are not skipped.
+  /// (use --skip-bad-lines to skip it)` when there was a bad line and they are not skipped.
   SkippedLines finish(Index lines) const;
 
  private:
