@@ -30,20 +30,14 @@ constexpr FoldingCase all_cases[] = {
 
 AttentionMask mask_of(Kind kind) {
   if (kind == Kind::causal) return AttentionMask::causal();
-  if (kind != Kind::lengths && kind != Kind::empty_rows) return AttentionMask::none();
-  Ids lengths({folding_batch});
-  for (Index b = 0; b < folding_batch; ++b) lengths[b] = static_cast<std::int32_t>(2 * b + 1);
-  if (kind == Kind::empty_rows) lengths[0] = 0;
-  return AttentionMask::lengths(lengths);
+  if (kind == Kind::lengths) return AttentionMask::lengths(Ids({folding_batch}, {1, 3, 5, 7}));
+  if (kind == Kind::empty_rows) return AttentionMask::lengths(Ids({folding_batch}, {0, 3, 5, 7}));
+  return AttentionMask::none();
 }
 
 /// Sets b_V = 0 and adds to b_O.
 void replace_value_bias(Attention& layer, const Array& addition) {
-  HeadBlocks zero;
-  for (const auto& [place, block] : head_values(layer)) {
-    if (place.first == HeadRole::value_bias) zero[place] = zeros(block.shape());
-  }
-  set_head_values(layer, zero);
+  set_to_zero(layer, HeadRole::value_bias);
   Tensor bias = output_bias(layer);
   Array sum = bias.value().clone();
   for (Index i = 0; i < sum.size(); ++i) sum[i] += addition[i];
@@ -53,6 +47,14 @@ void replace_value_bias(Attention& layer, const Array& addition) {
 }  // namespace
 
 std::span<const FoldingCase> folding_cases() { return all_cases; }
+
+void set_to_zero(Attention& layer, HeadRole role) {
+  HeadBlocks blocks = head_values(layer);
+  for (auto& [place, block] : blocks) {
+    if (place.first == role) block = zeros(block.shape());
+  }
+  set_head_values(layer, blocks);
+}
 
 Tensor output_bias(Attention& layer) {
   for (const HeadSlice& slice : layer.head_slices()) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
@@ -115,68 +116,43 @@ Walk walk(const Rule& rule, Layout layout, const LabOptions& options, std::uint6
   const NoGrad quiet;
   const Tensor x = task.batch(steps).x;
   const Array before = (*layer)(x, x, AttentionMask::none()).value();
-  HeadBlocks zero;
-  for (const auto& [place, block] : head_values(*layer)) {
-    if (place.first == HeadRole::key_bias) zero[place] = zeros(block.shape());
-  }
-  set_head_values(*layer, zero);
+  set_to_zero(*layer, HeadRole::key_bias);
   result.effect = relative_difference(before, (*layer)(x, x, AttentionMask::none()).value());
   return result;
 }
 
-/// The measurements, by layout (separate first), rule and draw.
-struct Measured {
-  std::vector<Gradients> gradients;  // both layouts
-  std::array<std::array<std::vector<Walk>, 3>, std::size(both_layouts)> walks;
+/// The training runs, by layout (separate first), rule and draw.
+struct Walks {
+  Survey<Walk> of[std::size(both_layouts)][std::size(rules)];
 
   /// Mean over the draws of a bias after `step` steps.
   Interval mean(std::size_t layout, std::size_t rule, std::vector<double> Walk::*bias,
                 Index step) const {
-    std::vector<double> values;
-    for (const Walk& one : walks[layout][rule]) {
-      values.push_back((one.*bias)[static_cast<std::size_t>(step)]);
-    }
-    return mean_interval(values);
-  }
-  /// A value for every draw and layout of a rule.
-  template <class Number>
-  std::vector<double> all(std::size_t rule, Number number) const {
-    std::vector<double> values;
-    for (const auto& layout : walks) {
-      for (const Walk& one : layout[rule]) values.push_back(number(one));
-    }
-    return values;
+    return of[layout][rule].mean([&](const Walk& one) { return at(one.*bias, step); });
   }
 };
 
-Measured measure(const LabOptions& options) {
-  Measured result;
+Walks all_walks(const LabOptions& options) {
+  Walks all;
   for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
-    for (std::uint64_t i = 0; i < draws; ++i) {
-      result.gradients.push_back(gradients_of(both_layouts[layout], options, i));
-      for (std::size_t rule = 0; rule < std::size(rules); ++rule) {
-        result.walks[layout][rule].push_back(walk(rules[rule], both_layouts[layout], options, i));
-      }
+    for (std::size_t rule = 0; rule < std::size(rules); ++rule) {
+      all.of[layout][rule] = Survey<Walk>(
+          draws, [&](auto draw) { return walk(rules[rule], both_layouts[layout], options, draw); });
     }
   }
-  return result;
+  return all;
 }
 
-void gradient_table(const Measured& all, Notebook& book) {
+void gradient_table(const LabOptions& options, Notebook& book) {
   double share = 0, relation = 0;
   Notebook::Rows rows;
-  for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
-    std::vector<double> query, key, value;
-    for (std::size_t i = layout * draws; i < (layout + 1) * draws; ++i) {
-      const Gradients& g = all.gradients[i];
-      query.push_back(g.query);
-      key.push_back(g.key);
-      value.push_back(g.value);
-      share = larger(share, g.key / g.query);
-      relation = larger(relation, g.value_relation);
-    }
-    rows.push_back({name_of(both_layouts[layout]), mean_interval(query), mean_interval(key),
-                    mean_interval(value)});
+  for (const Layout layout : both_layouts) {
+    const Survey<Gradients> seen(draws,
+                                 [&](auto draw) { return gradients_of(layout, options, draw); });
+    share = larger(share, seen.largest([](const Gradients& g) { return g.key / g.query; }));
+    relation = larger(relation, seen.largest(&Gradients::value_relation));
+    rows.push_back({name_of(layout), seen.mean(&Gradients::query), seen.mean(&Gradients::key),
+                    seen.mean(&Gradients::value)});
   }
   book.table(sentence("The gradient of the key bias is at most {:.1g} of the query bias's", share),
              sentence("Maximum of each gradient's elements over all heads; mean of {} draws with "
@@ -188,7 +164,7 @@ void gradient_table(const Measured& all, Notebook& book) {
                same_gradients);
 }
 
-void walks_chart(const Measured& all, Notebook& book) {
+void walks_chart(const Walks& all, Notebook& book) {
   constexpr std::size_t fused = 1;
   std::vector<Notebook::Series> lines;
   const auto line = [&](const std::string& name, std::size_t rule,
@@ -215,13 +191,12 @@ void walks_chart(const Measured& all, Notebook& book) {
              "step", "root mean square", true, lines);
 }
 
-void walks_table(const Measured& all, Notebook& book) {
+void walks_table(const Walks& all, Notebook& book) {
   Notebook::Rows rows;
   double most_effect = 0;
   for (std::size_t rule = 0; rule < std::size(rules); ++rule) {
     for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
-      double effect = 0;
-      for (const Walk& one : all.walks[layout][rule]) effect = larger(effect, one.effect);
+      const double effect = all.of[layout][rule].largest(&Walk::effect);
       most_effect = larger(most_effect, effect);
       rows.push_back({rules[rule].name, name_of(both_layouts[layout]),
                       all.mean(layout, rule, &Walk::key, 1),
@@ -237,16 +212,20 @@ void walks_table(const Measured& all, Notebook& book) {
       {"optimizer", "layout", "b_K after 1 step", fmt::format("after {}", steps),
        "output without b_K"},
       rows);
+  const auto last_ratio = [](const Walk& w) { return w.key.back() / w.query.back(); };
+  const auto least_key = [&](Index step) {
+    const auto key = [&](const Walk& w) { return at(w.key, step); };
+    return smaller(all.of[0][bare_adam].smallest(key), all.of[1][bare_adam].smallest(key));
+  };
   book.at_most(fmt::format("SGD: b_K over b_Q after {} steps, largest", steps),
-               largest(all.all(sgd, [](const Walk& w) { return w.key.back() / w.query.back(); })),
+               larger(all.of[0][sgd].largest(last_ratio), all.of[1][sgd].largest(last_ratio)),
                by_precision(1e-11, 2e-5));
   book.at_least("Adam, epsilon 1e-30: b_K after 1 step over the learning rate, smallest",
-                smallest(all.all(bare_adam, [](const Walk& w) { return w.key[1]; })) / adam_rate,
-                0.1);
+                least_key(1) / adam_rate, 0.1);
   book.at_least(
       fmt::format("Adam, epsilon 1e-30: b_K after {} steps over the learning rate, smallest",
                   steps),
-      smallest(all.all(bare_adam, [](const Walk& w) { return w.key.back(); })) / adam_rate, 1);
+      least_key(steps) / adam_rate, 1);
   book.at_most("output of the trained layers without b_K, relative difference", most_effect,
                same_gradients);
 }
@@ -284,8 +263,8 @@ void foldings(const LabOptions& options, Notebook& book) {
 }
 
 void run(const LabOptions& options, Notebook& book) {
-  const Measured all = measure(options);
-  gradient_table(all, book);
+  const Walks all = all_walks(options);
+  gradient_table(options, book);
   walks_chart(all, book);
   walks_table(all, book);
   foldings(options, book);

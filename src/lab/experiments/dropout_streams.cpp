@@ -11,6 +11,7 @@
 #include "headroom/lab/experiment.hpp"
 #include "headroom/ops/dropout.hpp"
 #include "lab/numbers.hpp"
+#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {
@@ -61,9 +62,9 @@ Tensor one_hot_tokens(const Sizes& s) {
 }
 
 /// The output of a transparent layer at a training step.
-Array output_at(const Attention& layer, const Tensor& x, std::uint64_t seed, int step) {
+Array output_at(const Attention& layer, const Tensor& x, std::uint64_t seed, std::uint64_t step) {
   const NoGrad quiet;
-  const RandomStep random(seed, static_cast<std::uint64_t>(step));
+  const RandomStep random(seed, step);
   return layer(x, x, AttentionMask::none()).value();
 }
 
@@ -128,7 +129,7 @@ Addressed read_out(const LabOptions& options, const Sizes& s) {
   const Tensor x = one_hot_tokens(s);
   Addressed result;
   Mask before;
-  for (int step = 0; step < steps; ++step) {
+  for (std::uint64_t step = 0; step < steps; ++step) {
     const auto mask_from = [&](const Attention& layer) {
       return mask_of(layer, output_at(layer, x, options.seed, step), s);
     };
@@ -214,8 +215,8 @@ double allowance(double p, Index n) {
 }
 
 /// Uniform numbers in the order of a sequential generator.
-std::vector<double> sequence_of(const LabOptions& options, const Sizes& s, int draw) {
-  Rng rng(options.seed, "dropout-streams sequence", static_cast<std::uint64_t>(draw));
+std::vector<double> sequence_of(const LabOptions& options, const Sizes& s, std::uint64_t draw) {
+  Rng rng(options.seed, "dropout-streams sequence", draw);
   std::vector<double> numbers;
   for (Index i = 0; i < batch * s.heads * s.per_head(); ++i) {
     numbers.push_back(double(rng.uniform()));
@@ -226,7 +227,7 @@ std::vector<double> sequence_of(const LabOptions& options, const Sizes& s, int d
 /// Compares the share of changed mask elements at several dropout rates with 2 p (1 - p).
 void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
   std::vector<std::vector<double>> sequences;
-  for (int i = 0; i < draws; ++i) sequences.push_back(sequence_of(options, s, i));
+  for (std::uint64_t i = 0; i < draws; ++i) sequences.push_back(sequence_of(options, s, i));
   Notebook::Series expected{"2 p (1 - p)", {}};
   std::vector<Notebook::Series> lines;
   Notebook::Rows rows;
@@ -234,19 +235,15 @@ void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
     lines.push_back({comparison.name, {}});
     for (int tenth = 1; tenth <= 9; ++tenth) {
       const double p = 0.1 * tenth, wanted = 2 * p * (1 - p);
-      std::vector<double> shares;
-      Changed last;
-      for (const auto& sequence : sequences) {
-        last = compare(comparison, s, sequence, p);
-        shares.push_back(last.share());
-      }
-      const Interval mean = mean_interval(shares);
+      const Survey<Changed> seen(
+          draws, [&](auto draw) { return compare(comparison, s, sequences[draw], p); });
+      const Interval mean = seen.mean(&Changed::share);
+      const Changed& any = seen.samples().front();  // all draws have the same indices
       lines.back().points.emplace_back(p, mean.value);
       if (lines.size() == 1) expected.points.emplace_back(p, wanted);
       if (tenth != 1 && tenth != 2 && tenth != 5) continue;
-      rows.push_back(
-          {comparison.name, p, double(last.moved) / double(last.elements), mean, wanted});
-      const double allowed = allowance(p, draws * last.moved);
+      rows.push_back({comparison.name, p, double(any.moved) / double(any.elements), mean, wanted});
+      const double allowed = allowance(p, draws * any.moved);
       book.within(
           fmt::format("sequence, {}, p = {}: share that differs of elements with another index",
                       comparison.name, p),
@@ -311,32 +308,25 @@ void show_masks(const LabOptions& options, const Sizes& s, const Addressed& own,
 
 /// Random weights under dropout: the difference between the layouts, and between two masks.
 struct Outputs {
-  double by_layout = 0, by_mask = 1e300;
+  double by_layout, by_mask;
 };
 
-Outputs compare_outputs(const LabOptions& options, const Sizes& s) {
-  Outputs result;
-  for (int step = 0; step < steps; ++step) {
-    Rng rng(options.seed, "dropout-streams outputs", static_cast<std::uint64_t>(step));
-    const TwinLayouts twins =
-        twin_layouts({.width = s.width, .heads = s.heads, .dropout = Real(shown_p)}, rng);
-    const Tensor x(normal({batch, s.tokens, s.width}, 1, rng));
-    const Array fused = output_at(*twins.fused, x, options.seed, step);
-    result.by_layout =
-        larger(result.by_layout,
-               relative_difference(fused, output_at(*twins.separate, x, options.seed, step)));
-    result.by_mask =
-        smaller(result.by_mask,
-                relative_difference(fused, output_at(*twins.fused, x, options.seed, step + 1)));
-  }
-  return result;
+Outputs compare_outputs(const LabOptions& options, const Sizes& s, std::uint64_t step) {
+  Rng rng(options.seed, "dropout-streams outputs", step);
+  const TwinLayouts twins =
+      twin_layouts({.width = s.width, .heads = s.heads, .dropout = Real(shown_p)}, rng);
+  const Tensor x(normal({batch, s.tokens, s.width}, 1, rng));
+  const Array fused = output_at(*twins.fused, x, options.seed, step);
+  return {relative_difference(fused, output_at(*twins.separate, x, options.seed, step)),
+          relative_difference(fused, output_at(*twins.fused, x, options.seed, step + 1))};
 }
 
 void run(const LabOptions& options, Notebook& book) {
   const Sizes s{options.width, options.heads, options.head_dim(),
                 std::min(options.head_dim(), most_tokens)};
   const Addressed own = read_out(options, s);
-  const Outputs outputs = compare_outputs(options, s);
+  const Survey<Outputs> outputs(steps,
+                                [&](auto step) { return compare_outputs(options, s, step); });
   const double dropped = double(own.dropped) / double(own.compared);
   book.table(
       sentence("With addresses, {} of {} mask elements differ between the layouts", own.by_layout,
@@ -359,9 +349,9 @@ void run(const LabOptions& options, Notebook& book) {
   const double allowed = 6 * std::sqrt(shown_p * (1 - shown_p) / double(own.compared));
   book.within("addresses: share of weights dropped", dropped, shown_p - allowed, shown_p + allowed);
   book.at_most("random weights under dropout: outputs of the layouts, relative difference",
-               outputs.by_layout, same_values);
+               outputs.largest(&Outputs::by_layout), same_values);
   book.more_than("random weights: outputs under two masks, smallest relative difference",
-                 outputs.by_mask, 1e-3);
+                 outputs.smallest(&Outputs::by_mask), 1e-3);
   emulate(options, s, book);
   book.answer(sentence(
       "Here a mask element is computed from its address (seed, step, module, original head, "

@@ -65,12 +65,12 @@ double residual(const ByHead& a, const ByHead& b, const ByHead& terms) {
 
 /// The terms of the identities for one forward and backward pass.
 struct Terms {
-  ByHead gate;                      // g dL/dg; empty without gates
-  ByHead output, head_out;          // <W_O, dW_O>, sum A . dL/dA
-  ByHead value, query, key;         // <W, dW> + <b, db>
-  ByHead value_bias;                // <b_V, db_V> alone
-  ByHead scores;                    // <S, dS>
-  std::vector<double> sensitivity;  // sum |dL/dg| over examples, of gates [B, H]
+  ByHead gate;               // g dL/dg; empty without gates
+  ByHead output, head_out;   // <W_O, dW_O>, sum A . dL/dA
+  ByHead value, query, key;  // <W, dW> + <b, db>
+  ByHead value_bias;         // <b_V, db_V> alone
+  ByHead scores;             // <S, dS>
+  ByHead slopes;             // sum of dL/dg; its size is sum |dL/dg|
 };
 
 /// <W, dW> of the slices with one of two roles: for each head, or one number when all share them.
@@ -90,18 +90,11 @@ ByHead products(Attention& layer, HeadRole weight, HeadRole bias) {
   return sums;
 }
 
-/// The head of element i of [B, H, ...], where each head has `inner` elements.
-std::size_t head_of(Index i, Index inner, Index heads) {
-  return static_cast<std::size_t>((i / inner) % heads);
-}
-
 /// sum a . b by head, both [B, H, ...].
 ByHead by_head(const Array& a, const Array& b) {
-  const Index heads = a.dim(1);
+  const Index heads = a.dim(1), inner = a.size() / (a.dim(0) * heads);
   ByHead sums(static_cast<std::size_t>(heads));
-  for (Index i = 0; i < a.size(); ++i) {
-    sums[head_of(i, a.size() / (a.dim(0) * heads), heads)].add(double(a[i]), double(b[i]));
-  }
+  for (Index i = 0; i < a.size(); ++i) at(sums, i / inner % heads).add(double(a[i]), double(b[i]));
   return sums;
 }
 
@@ -114,23 +107,18 @@ ByHead score_products(const Array& weights, const Array& d_weights, const Array&
   for (Index i = 0; i < weights.size(); ++i) {
     const auto p = double(weights[i]);
     if (p == 0) continue;
-    sums[head_of(i, weights.dim(2) * keys, heads)].add(std::log(p) + double(log_sum_exp[i / keys]),
-                                                       double(d_scores[i]));
+    at(sums, i / (weights.dim(2) * keys) % heads)
+        .add(std::log(p) + double(log_sum_exp[i / keys]), double(d_scores[i]));
   }
   return sums;
 }
 
 /// Terms of gates [H], [B, H] or [B, H, Tq].
-void gate_terms(const Tensor& gates, Index heads, Terms& terms) {
-  const Index inner = gates.rank() == 3 ? gates.dim(2) : 1;
-  terms.gate.resize(static_cast<std::size_t>(heads));
-  terms.sensitivity.assign(static_cast<std::size_t>(heads), 0);
-  for (Index i = 0; i < gates.size(); ++i) {
-    const std::size_t head = head_of(i, inner, heads);
-    const auto slope = double(gates.grad()[i]);
-    terms.gate[head].add(double(gates.value()[i]), slope);
-    terms.sensitivity[head] += std::abs(slope);
-  }
+void gate_terms(const Tensor& gates, Terms& terms) {
+  const Shape shape = gates.rank() == 1 ? Shape{1, gates.size()} : gates.shape();
+  const Array slopes = gates.grad().reshaped(shape);
+  terms.gate = by_head(gates.value().reshaped(shape), slopes);
+  terms.slopes = by_head(ones(shape), slopes);
 }
 
 struct Problem {
@@ -151,7 +139,7 @@ Terms terms_of(const Problem& problem, const AttentionMask& mask, const Array& g
   AttentionAsk ask;
   ask.gates = gates();
   layer(x, x, x, mask, ask).y.backward(problem.cotangent);
-  if (ask.gates.defined()) gate_terms(ask.gates, layer.config().heads, terms);
+  if (ask.gates.defined()) gate_terms(ask.gates, terms);
   terms.output = products(layer, HeadRole::output, HeadRole::output);
   terms.value = products(layer, HeadRole::value, HeadRole::value_bias);
   terms.value_bias = products(layer, HeadRole::value_bias, HeadRole::value_bias);
@@ -255,8 +243,6 @@ Derivation derivation(const LabOptions& options, Rng& rng) {
   const Problem problem = draw(Layout::fused, options, rng);
   const Array gates = normal({options.heads}, 1, rng);
   const Terms t = terms_of(problem, AttentionMask::causal(), gates);
-  double worst = 0;
-  for (const double one : residuals(t)) worst = larger(worst, one);
   const Notebook::Rows rows{
       {"g dL/dg", "y = sum_h g_h A_h W_O^h + b_O is linear in g_h", t.gate[0].value},
       {"<W_O, dW_O>", "and in W_O^h: stretching either by 1 + e changes y alike",
@@ -268,7 +254,7 @@ Derivation derivation(const LabOptions& options, Rng& rng) {
       {"<W_Q, dW_Q> + <b_Q, db_Q>", "S_h = Q_h K_h^T / sqrt(D) is linear in Q_h = x W_Q^h + b_Q^h",
        t.query[0].value},
       {"<W_K, dW_K> + <b_K, db_K>", "and in K_h = x W_K^h + b_K^h", t.key[0].value}};
-  return {rows, worst};
+  return {rows, largest(residuals(t))};
 }
 
 /// Two published scores of the same heads, and their differences.
@@ -285,8 +271,8 @@ Scores importance_scores(const LabOptions& options, Rng& rng) {
   scores.difference = residual(t.gate, t.output, t.head_out);
   for (std::size_t h = 0; h < t.gate.size(); ++h) {
     scores.rows.push_back({fmt::format("head {}", h), std::abs(t.output[h].value),
-                           std::abs(t.gate[h].value), t.sensitivity[h]});
-    scores.by_example = larger(scores.by_example, 1 - std::abs(t.gate[h].value) / t.sensitivity[h]);
+                           std::abs(t.gate[h].value), t.slopes[h].size});
+    scores.by_example = larger(scores.by_example, 1 - std::abs(t.gate[h].value) / t.slopes[h].size);
   }
   return scores;
 }
@@ -295,7 +281,7 @@ void run(const LabOptions& options, Notebook& book) {
   const Layout layouts[] = {Layout::separate, Layout::fused, Layout::shared};
   std::vector<Found> all;
   for (const Layout layout : layouts) {
-    Rng rng(options.seed, "euler", static_cast<std::uint64_t>(layout));
+    Rng rng(options.seed, "euler", std::uint64_t(layout));
     all.push_back(examine(layout, options, rng));
   }
   Rng rng(options.seed, "euler of one head");

@@ -15,6 +15,7 @@
 #include "headroom/ops/ops.hpp"
 #include "lab/numbers.hpp"
 #include "lab/saturation.hpp"
+#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -161,28 +162,25 @@ bool picks_one_key(const std::vector<std::vector<double>>& scores) {
   });
 }
 
-/// Number of draws in which h heads and one head agree, for every number of heads.
-struct Alike {
-  std::vector<Index> equal;      // outputs, bit for bit
-  std::vector<Index> saturated;  // every row of weights of both has a 1
+/// Layers of ones with h heads and with one head on the same input.
+struct Pair {
+  Index heads;
+  bool equal;      // outputs, bit for bit
+  bool saturated;  // every row of weights of both has a 1
+  bool one_hot;    // every other weight of both is 0
+  bool predicted;  // every query selects one key by the formula
+  double from_formula;
+
+  bool contradicts() const { return one_hot && !equal; }
+  bool misses() const { return predicted && !equal; }
 };
 
-/// The findings for layers of ones on one kind of input.
-struct Ones {
-  Alike alike;
-  Index contradictions = 0;  // one-hot rows, but other outputs
-  Index predicted = 0;       // draws and head counts that pick one key by the formula,
-  Index missed = 0;          // and those of them whose outputs differ nevertheless
-  double from_formula = 0;   // maximum distance_from_formula
-};
-
-Ones ones_on(const std::function<Tensor(Rng&)>& draw_input, const char* stream,
-             const LabOptions& options, const std::vector<Index>& counts, const Layers& layers) {
+Survey<Pair> ones_on(const std::function<Tensor(Rng&)>& draw_input, const char* stream,
+                     const LabOptions& options, const std::vector<Index>& counts,
+                     const Layers& layers) {
   AttentionAsk ask;
   ask.maps = ask.rows = true;
-  Ones found;
-  found.alike.equal.resize(counts.size());
-  found.alike.saturated.resize(counts.size());
+  Survey<Pair> found;
   for (int draw = 0; draw < ones_draws; ++draw) {
     Rng rng(options.seed, stream, static_cast<std::uint64_t>(draw));
     const Tensor x = draw_input(rng);
@@ -191,23 +189,19 @@ Ones ones_on(const std::function<Tensor(Rng&)>& draw_input, const char* stream,
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const AttentionOut several = (*layers[i])(x, x, x, AttentionMask::none(), ask);
       const Saturation of_several = saturation_of(several.maps.value());
-      const bool equal = same_bits(several.y.value(), single.y.value());
-      found.alike.equal[i] += equal;
-      found.alike.saturated[i] += of_single.complete && of_several.complete;
-      found.contradictions += of_single.one_hot && of_several.one_hot && !equal;
       const auto scores = scores_by_formula(x, options.width / counts[i]);
-      found.from_formula =
-          larger(found.from_formula, distance_from_formula(several.rows.log_sum_exp, scores));
-      const bool predicted = picks_one_key(scores);  // then so does one head: its scores are larger
-      found.predicted += predicted;
-      found.missed += predicted && !equal;
+      found.add({counts[i], same_bits(several.y.value(), single.y.value()),
+                 of_single.complete && of_several.complete, of_single.one_hot && of_several.one_hot,
+                 picks_one_key(scores),  // then so does one head: its scores are larger
+                 distance_from_formula(several.rows.log_sum_exp, scores)});
     }
   }
   return found;
 }
 
-Index least_beyond_one(const std::vector<Index>& by_count) {
-  return *std::min_element(by_count.begin() + 1, by_count.end());
+/// Number of draws with a property and that number of heads.
+Index count(const Survey<Pair>& pairs, Index heads, bool Pair::*property) {
+  return pairs.count([&](const Pair& pair) { return pair.heads == heads && pair.*property; });
 }
 
 /// Tests layers of ones, as the text initialised them; returns the minimum number of draws with
@@ -220,24 +214,25 @@ Index all_ones(const LabOptions& options, const std::vector<Index>& counts, Note
     set_weights(*layer, ones({3 * width, width}), ones({width, width}));
   }
   const Shape shape{1, tokens, width};
-  const Ones uniform = ones_on([&](Rng& rng) { return Tensor(uniform_array(shape, rng)); },
-                               "ones uniform", options, counts, layers);
-  const Ones normals = ones_on([&](Rng& rng) { return Tensor(normal(shape, 1, rng)); },
-                               "ones normal", options, counts, layers);
+  const Survey<Pair> uniform = ones_on([&](Rng& rng) { return Tensor(uniform_array(shape, rng)); },
+                                       "ones uniform", options, counts, layers);
+  const Survey<Pair> normals = ones_on([&](Rng& rng) { return Tensor(normal(shape, 1, rng)); },
+                                       "ones normal", options, counts, layers);
   Notebook::Rows rows;
+  Index least = ones_draws, least_normal = ones_draws;
   for (std::size_t i = 1; i < counts.size(); ++i) {
-    std::vector<Value> row{counts[i]};
-    for (const Alike* alike : {&uniform.alike, &normals.alike}) {
-      row.insert(row.end(), {alike->equal[i], alike->saturated[i],
-                             rate_interval(alike->equal[i], ones_draws)});
-    }
-    rows.push_back(std::move(row));
+    const Index h = counts[i], equal = count(uniform, h, &Pair::equal),
+                equal_normal = count(normals, h, &Pair::equal);
+    rows.push_back({h, equal, count(uniform, h, &Pair::saturated), rate_interval(equal, ones_draws),
+                    equal_normal, count(normals, h, &Pair::saturated),
+                    rate_interval(equal_normal, ones_draws)});
+    least = std::min(least, equal);
+    least_normal = std::min(least_normal, equal_normal);
   }
-  const Index least = least_beyond_one(uniform.alike.equal);
   book.table(
       sentence("With all weights one, uniform inputs give the same output in at least {} of {} "
                "draws, normal ones in at least {}",
-               least, ones_draws, least_beyond_one(normals.alike.equal)),
+               least, ones_draws, least_normal),
       sentence(
           "Equal: draws (of {}) in which the outputs of h heads and of one head are bitwise equal. "
           "Saturated: draws in which every row's largest weight is 1. Share: equal draws, with the "
@@ -250,30 +245,32 @@ Index all_ones(const LabOptions& options, const std::vector<Index>& counts, Note
        "normal: saturated", "normal: share"},
       rows);
   book.at_most("all ones: scores against s_i s_j sqrt(D), by the log-sum-exp of their rows",
-               larger(uniform.from_formula, normals.from_formula), same_gradients);
+               larger(uniform.largest(&Pair::from_formula), normals.largest(&Pair::from_formula)),
+               same_gradients);
   book.equal("all ones: draws with one-hot weights and different outputs",
-             double(uniform.contradictions + normals.contradictions), 0);
+             double(uniform.count(&Pair::contradicts) + normals.count(&Pair::contradicts)), 0);
   book.equal("all ones: draws in which every query must select one key, and outputs differ",
-             double(uniform.missed + normals.missed), 0);
+             double(uniform.count(&Pair::misses) + normals.count(&Pair::misses)), 0);
   if (width == 512) {
     book.more_than("all ones, uniform inputs: draws in which every query must select one key",
-                   double(uniform.predicted), 0);
+                   double(uniform.count(&Pair::predicted)), 0);
   }
   return least;
 }
 
-/// Mean and spread over draws of max |y_1 - y_h| for every head count, for one kind of weights.
-struct Differences {
-  std::vector<Interval> absolute;
-  double least_relative = 1;  // of the means, over the head counts beyond one
+/// max |y_1 - y_h|, and the same over max |y|.
+struct Difference {
+  double absolute, relative;
 };
 
+/// The differences from one head in several draws, for every number of heads.
 template <class Weights>
-Differences differences(const LabOptions& options, const std::vector<Index>& counts,
-                        const char* stream, const Weights& weights) {
+std::vector<Survey<Difference>> differences(const LabOptions& options,
+                                            const std::vector<Index>& counts, const char* stream,
+                                            const Weights& weights) {
   const NoGrad quiet;
   const Layers layers = layers_for(options.width, counts);
-  std::vector<std::vector<double>> absolute(counts.size()), relative(counts.size());
+  std::vector<Survey<Difference>> seen(counts.size());
   for (int draw = 0; draw < scaled_draws; ++draw) {
     Rng rng(options.seed, stream, static_cast<std::uint64_t>(draw));
     const auto [in, out, x] = weights(rng);
@@ -282,18 +279,10 @@ Differences differences(const LabOptions& options, const std::vector<Index>& cou
       set_weights(*layers[i], in, out);
       const Array y = (*layers[i])(x, x, AttentionMask::none()).value();
       if (i == 0) single = y;
-      absolute[i].push_back(largest_difference(single, y));
-      relative[i].push_back(relative_difference(single, y));
+      seen[i].add({largest_difference(single, y), relative_difference(single, y)});
     }
   }
-  Differences result;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    result.absolute.push_back(mean_interval(absolute[i]));
-    if (i > 0) {
-      result.least_relative = smaller(result.least_relative, mean_interval(relative[i]).value);
-    }
-  }
-  return result;
+  return seen;
 }
 
 struct Draw {
@@ -311,11 +300,11 @@ void run(const LabOptions& options, Notebook& book) {
   const Index equal = all_ones(options, counts, book);
 
   const Real scale = Real(8) / Real(width);  // 1/64 for 512 features
-  const Differences scaled = differences(options, counts, "head-count scaled", [&](Rng& rng) {
+  const auto scaled = differences(options, counts, "head-count scaled", [&](Rng& rng) {
     return Draw{Array({3 * width, width}, scale), Array({width, width}, scale),
                 Tensor(uniform_array({1, tokens, width}, rng))};
   });
-  const Differences random = differences(options, counts, "head-count random", [&](Rng& rng) {
+  const auto random = differences(options, counts, "head-count random", [&](Rng& rng) {
     const Real deviation = 1 / std::sqrt(Real(width));
     return Draw{normal({3 * width, width}, deviation, rng), normal({width, width}, deviation, rng),
                 Tensor(normal({1, tokens, width}, 1, rng))};
@@ -323,13 +312,16 @@ void run(const LabOptions& options, Notebook& book) {
   Notebook::Rows rows;
   Notebook::Series scaled_line{"all weights 8/C, uniform inputs", {}};
   Notebook::Series random_line{"weights N(0, 1/C), normal inputs", {}};
-  double of_eight = 0;
+  double of_eight = 0, least_scaled = 1, least_random = 1;  // means, over h > 1
   for (std::size_t i = 1; i < counts.size(); ++i) {
-    rows.push_back({counts[i], scaled.absolute[i], random.absolute[i]});
-    const auto at = double(counts[i]);
-    scaled_line.points.emplace_back(at, scaled.absolute[i].value);
-    random_line.points.emplace_back(at, random.absolute[i].value);
-    if (counts[i] == 8) of_eight = scaled.absolute[i].value;
+    const Interval of_scaled = scaled[i].mean(&Difference::absolute),
+                   of_random = random[i].mean(&Difference::absolute);
+    rows.push_back({counts[i], of_scaled, of_random});
+    scaled_line.points.emplace_back(double(counts[i]), of_scaled.value);
+    random_line.points.emplace_back(double(counts[i]), of_random.value);
+    least_scaled = smaller(least_scaled, scaled[i].mean(&Difference::relative).value);
+    least_random = smaller(least_random, random[i].mean(&Difference::relative).value);
+    if (counts[i] == 8) of_eight = of_scaled.value;
   }
   const std::string about =
       fmt::format("Largest |y_1 - y_h| of a batch of one with {} tokens; mean of {} draws.", tokens,
@@ -339,9 +331,9 @@ void run(const LabOptions& options, Notebook& book) {
   book.table("Difference from the output of one head, with 95 % intervals", about,
              {"heads", scaled_line.name, random_line.name}, rows);
   book.more_than("scaled ones: smallest mean relative difference from one head, beyond rounding",
-                 scaled.least_relative, same_values);
-  book.more_than("random weights: smallest mean relative difference from one head",
-                 random.least_relative, 1e-2);
+                 least_scaled, same_values);
+  book.more_than("random weights: smallest mean relative difference from one head", least_random,
+                 1e-2);
   if (width == 512) {
     book.within("scaled ones (1/64): mean largest difference between 1 and 8 heads", of_eight, 0.03,
                 0.3);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/at.hpp"
@@ -14,6 +13,7 @@
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/ops/ops.hpp"
 #include "lab/numbers.hpp"
+#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -38,15 +38,11 @@ Linears draw(Index width, Rng& rng) {
 
 /// Creates the layer with these parameters: query, key and value one below the other.
 std::unique_ptr<FusedHeads> layer_of(const Linears& from, Index heads) {
-  const NoGrad quiet;
   Rng unused(0);
   auto layer = std::make_unique<FusedHeads>(
       AttentionConfig{.width = from.query.dim(0), .heads = heads}, unused);
-  const auto stacked = [](const Array& a, const Array& b, const Array& c) {
-    return concat({Tensor(a), Tensor(b), Tensor(c)}, 0).value();
-  };
-  layer->in_proj_weight.set_value(stacked(from.query, from.key, from.value));
-  layer->in_proj_bias.set_value(stacked(from.query_bias, from.key_bias, from.value_bias));
+  layer->in_proj_weight.set_value(concat({from.query, from.key, from.value}, 0));
+  layer->in_proj_bias.set_value(concat({from.query_bias, from.key_bias, from.value_bias}, 0));
   layer->out_proj.weight.set_value(from.output.clone());
   layer->out_proj.bias.set_value(from.output_bias.clone());
   return layer;
@@ -104,8 +100,8 @@ Moved change_rows(const Linears& from, const Tensor& x, Index heads, Index h, Rn
   ask.head_out = true;
   const auto run = [&](const Linears& linears) {
     AttentionOut out = (*layer_of(linears, heads))(x, x, x, AttentionMask::none(), ask);
-    const Tensor concatenated = permute(out.head_out, {0, 2, 1, 3});
-    return std::pair(reshape(concatenated, {batch, tokens, width}).value(), out.y.value());
+    const Array side_by_side = transposed(out.head_out.value(), 1, 2);
+    return std::pair(side_by_side.reshaped({batch, tokens, width}), out.y.value());
   };
   const auto [heads_before, y_before] = run(from);
   const auto [heads_after, y_after] = run(changed);
@@ -179,20 +175,18 @@ Setting take_apart(const LabOptions& options, Rng& rng, Notebook& book) {
 /// features.
 void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
   const Index d = options.head_dim();
-  double all_squares = 0, fewest_squares = std::numeric_limits<double>::infinity();
+  double all_squares = 0;
   std::vector<double> squares;
   for (const Array& contribution : s.contributions) {
     const Array first = part_of(contribution, 2, 0, d);
     squares.push_back(inner(first, first));
     all_squares += squares.back();
-    fewest_squares = smaller(fewest_squares, squares.back());
   }
   Notebook::Rows rows;
   for (Index h = 0; h < options.heads; ++h) {
     const std::string own = fmt::format("{} to {}", h * d, (h + 1) * d - 1);
-    const auto at = static_cast<std::size_t>(h);
-    rows.push_back({fmt::format("head {}", h), own, own, norm(s.contributions[at]),
-                    squares[at] / all_squares});
+    rows.push_back({fmt::format("head {}", h), own, own, norm(at(s.contributions, h)),
+                    at(squares, h) / all_squares});
   }
   book.table(
       sentence("Each head has {} rows of three matrices and {} columns of the fourth", d, d),
@@ -204,20 +198,19 @@ void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
   // With few features a head may have small weights there by chance.
   const double share = d >= 8 ? 0.1 / double(options.heads) : 0;
   book.more_than(fmt::format("smallest share of a head in output features 0 to {}", d - 1),
-                 fewest_squares / all_squares, share);
+                 smallest(squares) / all_squares, share);
 }
 
 /// Counts the features that change when the rows of one head change.
 void change_heads(const LabOptions& options, const Setting& s, Rng& rng, Notebook& book) {
   const Index width = options.width, heads = options.heads, d = options.head_dim();
-  Index fewest_own = width, most_others = 0, fewest_output = width;
   const Index probed = std::min<Index>(heads, 4);
-  for (Index i = 0; i < probed; ++i) {
-    const Moved moved = change_rows(s.linears, s.x, heads, i * heads / probed, rng);
-    fewest_own = std::min(fewest_own, moved.own);
-    most_others = std::max(most_others, moved.others);
-    fewest_output = std::min(fewest_output, moved.output);
-  }
+  const Survey<Moved> moved(probed, [&](auto i) {
+    return change_rows(s.linears, s.x, heads, Index(i) * heads / probed, rng);
+  });
+  const auto fewest_own = Index(moved.smallest(&Moved::own)),
+             most_others = Index(moved.largest(&Moved::others)),
+             fewest_output = Index(moved.smallest(&Moved::output));
   book.table("Features that change with the rows of one head",
              sentence("Random numbers are added to one head's rows of W_Q, W_K and W_V, for {} of "
                       "the heads in turn. A_h is the input of the output Linear.",

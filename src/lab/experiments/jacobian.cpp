@@ -14,6 +14,7 @@
 #include "lab/attention_derivation.hpp"
 #include "lab/mask_kinds.hpp"
 #include "lab/numbers.hpp"
+#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -58,8 +59,7 @@ Block block_of(const Array& jacobian, Index row) {
   const Index n = jacobian.dim(0);
   for (Index i = 0; i < tokens; ++i) {
     for (Index j = 0; j < tokens; ++j) {
-      at(block, i)[static_cast<std::size_t>(j)] =
-          double(jacobian[(row * tokens + i) * n + row * tokens + j]);
+      at(at(block, i), j) = double(jacobian[(row * tokens + i) * n + row * tokens + j]);
     }
   }
   return block;
@@ -103,14 +103,6 @@ struct Found {
   double formula = 0;     // largest |J - (diag(p) - p p^T)|
   double row_sum = 0;     // largest |sum of a row|
   double asymmetry = 0;   // largest |J_ab - J_ba|
-  void worst(const Found& other) {
-    wrong_ranks += other.wrong_ranks;
-    outside = larger(outside, other.outside);
-    masked = larger(masked, other.masked);
-    formula = larger(formula, other.formula);
-    row_sum = larger(row_sum, other.row_sum);
-    asymmetry = larger(asymmetry, other.asymmetry);
-  }
 };
 
 /// Computes the findings about single entries.
@@ -220,7 +212,7 @@ void run(const LabOptions& options, Notebook& book) {
   Rng rng(options.seed, "jacobian");
   const AttentionInputs inputs = zero_mean_inputs(batch, tokens, options.width, rng);
   const Index shown = std::min<Index>(options.heads, 2);
-  Found worst;
+  Survey<Found> all;
   Index empty = 0, ratio_broken = 0;
   Notebook::Rows rows;
   std::vector<Notebook::Map> pictures;
@@ -229,12 +221,11 @@ void run(const LabOptions& options, Notebook& book) {
     const Scores multi = scores_of(inputs, options.heads, masked);
     const Taped taped = on_the_tape(multi);
     const Found found = examine(taped, multi.allowed);
-    worst.worst(found);
+    all.add(found);
     pictures.push_back(picture(masked.name, taped.jacobian, shown));
     if (masked.name == "none") block = one_block(taped);
-    for (const Index count : allowed_keys(masked.mask, batch, options.heads, tokens, tokens)) {
-      empty += count == 0 ? 1 : 0;
-    }
+    const auto allowed = allowed_keys(masked.mask, batch, options.heads, tokens, tokens);
+    empty += std::count(allowed.begin(), allowed.end(), Index{0});
     const auto row = [&](const char* name, const Found& f) {
       rows.push_back({masked.name, name, fmt::format("{0} x {0}", f.blocks * tokens), f.blocks,
                       f.nonzero, double(f.nonzero) / double(f.entries), f.rank, f.formula});
@@ -243,7 +234,7 @@ void run(const LabOptions& options, Notebook& book) {
     if (masked.mask.allowed_bytes().defined()) continue;  // a separate mask for every head
     const Scores single = scores_of(inputs, 1, masked);
     const Found alone = examine(on_the_tape(single), single.allowed);
-    worst.worst(alone);
+    all.add(alone);
     ratio_broken += found.rank == options.heads * alone.rank ? 0 : 1;
     row("single", alone);
   }
@@ -264,13 +255,13 @@ void run(const LabOptions& options, Notebook& book) {
   book.matrices("One block of the Jacobian, by the tape and by the formula",
                 "The last query of head 0, without a mask.", {block});
 
-  book.equal("largest entry between different rows of attention", worst.outside, 0);
-  book.equal("largest entry in the row or column of a masked key", worst.masked, 0);
-  book.at_most("|J - (diag(p) - p p^T)|, largest", worst.formula, same_values);
-  book.at_most("|sum of a row of J|, largest", worst.row_sum, same_values);
-  book.at_most("|J - J^T|, largest", worst.asymmetry, same_values);
-  book.equal("blocks whose rank is not the number of allowed keys - 1", double(worst.wrong_ranks),
-             0);
+  book.equal("largest entry between different rows of attention", all.largest(&Found::outside), 0);
+  book.equal("largest entry in the row or column of a masked key", all.largest(&Found::masked), 0);
+  book.at_most("|J - (diag(p) - p p^T)|, largest", all.largest(&Found::formula), same_values);
+  book.at_most("|sum of a row of J|, largest", all.largest(&Found::row_sum), same_values);
+  book.at_most("|J - J^T|, largest", all.largest(&Found::asymmetry), same_values);
+  book.equal("blocks whose rank is not the number of allowed keys - 1, largest number of a case",
+             all.largest(&Found::wrong_ranks), 0);
   book.equal("masks under which h heads do not have h times the rank of one", double(ratio_broken),
              0);
   book.at_least("rows without allowed keys among the cases", double(empty), 1);
