@@ -32,7 +32,7 @@ TEST_CASE("d2l draws the weights that plain loops give, zeros beyond valid_lens 
         weight.push_back(std::exp((q[i][0] * k[j][0] + q[i][1] * k[j][1]) / std::sqrt(2.0)));
         sum += weight.back();
       }
-      const Record& row = maps[static_cast<std::size_t>(h) + 1]["rows"][i];
+      const Record& row = maps[std::size_t(h + 1)]["rows"][i];
       for (std::size_t j = 0; j < 6; ++j) {
         const double expected = j < 3 ? weight[j] / sum : 0;
         CHECK(std::abs(row[j].get<double>() - expected) < (is_double ? 1e-12 : 1e-5));
@@ -46,7 +46,7 @@ TEST_CASE("d2l draws the weights that plain loops give, zeros beyond valid_lens 
     }
     const double variance =
         (squares[0] - means[0] * means[0] + squares[1] - means[1] * means[1]) / 2;
-    const double reported = measures[static_cast<std::size_t>(h)][5];
+    const double reported = measures[std::size_t(h)][5];
     CHECK(off(reported, variance) < (is_double ? 1e-10 : 1e-3));
   }
   for (const Record& row : maps[0]["rows"]) {  // all ones: a third for each allowed key

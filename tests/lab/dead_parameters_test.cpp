@@ -1,6 +1,7 @@
 // dead-parameters: gradients by finite differences, and b_V's part of the output in plain loops.
 #include <algorithm>
 
+#include "headroom/base/at.hpp"
 #include "lab/plain_layer.hpp"
 
 using namespace headroom;
@@ -26,7 +27,7 @@ TEST_CASE("dead-parameters reports the gradients of the biases that finite diffe
     const auto largest = [&](Index third) {
       double most = 0;
       for (Index i = third * width; i < (third + 1) * width; ++i) {
-        most = std::max(most, std::abs(slope[static_cast<std::size_t>(i)]));
+        most = std::max(most, std::abs(at(slope, i)));
       }
       return most;
     };
@@ -55,9 +56,8 @@ TEST_CASE("dead-parameters reports the difference that folding b_V makes in rows
     PlainLayer folded = plain;
     for (Index o = 0; o < width; ++o) {
       for (Index i = 0; i < width; ++i) {
-        folded.out_bias[static_cast<std::size_t>(o)] +=
-            PlainLayer::at(plain.out_weight, o * width + i) *
-            PlainLayer::at(plain.in_bias, 2 * width + i);
+        at(folded.out_bias, o) += PlainLayer::at(plain.out_weight, o * width + i) *
+                                  PlainLayer::at(plain.in_bias, 2 * width + i);
       }
     }
     std::fill(folded.in_bias.begin() + 2 * width, folded.in_bias.end(), 0);

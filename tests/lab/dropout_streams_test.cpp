@@ -22,8 +22,7 @@ TEST_CASE("dropout-streams shows the masks of the addresses") {
       for (Index i = 0; i < 4; ++i) {
         for (Index j = 0; j < 4; ++j) {
           INFO(name << " " << i << " " << j);
-          const bool kept =
-              map["rows"][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] == 1;
+          const bool kept = map["rows"][std::size_t(i)][std::size_t(j)] == 1;
           CHECK(kept == (numbers.uniform(i * 4 + j) >= 0.2f));
         }
       }

@@ -2,6 +2,7 @@
 // scaled.
 #include <cmath>
 
+#include "headroom/base/at.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "lab/lab_support.hpp"
 
@@ -29,14 +30,12 @@ double loss(FusedHeads& layer, const Array& x, const Array& cotangent, const Arr
       const double gate = (h == 0 ? out : 1) * double(gates[h]);
       for (Index t = 0; t < tokens; ++t) {
         const auto seen = static_cast<std::ptrdiff_t>(t + 1);
-        const Matrix a =
-            plain_attention({q[static_cast<std::size_t>(t)]}, Matrix(k.begin(), k.begin() + seen),
-                            Matrix(v.begin(), v.begin() + seen), scale);
+        const Matrix a = plain_attention({at(q, t)}, Matrix(k.begin(), k.begin() + seen),
+                                         Matrix(v.begin(), v.begin() + seen), scale);
         for (Index o = 0; o < width; ++o) {
           for (Index c = 0; c < d; ++c) {
             sum += double(cotangent[(b * tokens + t) * width + o]) * gate *
-                   double(layer.out_proj.weight.value()[o * width + h * d + c]) *
-                   a[0][static_cast<std::size_t>(c)];
+                   double(layer.out_proj.weight.value()[o * width + h * d + c]) * at(a[0], c);
           }
         }
       }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headroom/base/at.hpp"
 #include "lab/lab_support.hpp"
 
 using namespace headroom;
@@ -36,7 +37,7 @@ TEST_CASE("head-count's text sizes give 1,050,624 parameters and the saturated d
         const Array x = uniform ? Array({12, 512}) : normal({12, 512}, 1, rng);
         std::vector<double> s(12, 0);
         for (Index i = 0; i < x.size(); ++i) {
-          s[static_cast<std::size_t>(i / 512)] += double(uniform ? rng.uniform() : x[i]);
+          at(s, i / 512) += double(uniform ? rng.uniform() : x[i]);
         }
         std::sort(s.begin(), s.end());
         double narrowest = 1e300;  // of all rows; below 0 the smallest sum is chosen

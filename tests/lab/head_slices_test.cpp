@@ -1,6 +1,7 @@
 // head-slices: its numbers against plain loops over the same weights.
 #include <cmath>
 
+#include "headroom/base/at.hpp"
 #include "lab/lab_support.hpp"
 
 using namespace headroom;
@@ -32,13 +33,13 @@ TEST_CASE("head-slices reports the norms that plain loops give") {
         for (Index o = 0; o < width; ++o) {
           double y = 0;
           for (Index c = 0; c < d; ++c) {
-            y += row[static_cast<std::size_t>(c)] * double(weights[3][o * width + h * d + c]);
+            y += at(row, c) * double(weights[3][o * width + h * d + c]);
           }
           squares += y * y;
         }
       }
     }
-    const double reported = rows[static_cast<std::size_t>(h)][3];
+    const double reported = rows[std::size_t(h)][3];
     CHECK(std::abs(reported / std::sqrt(squares) - 1) < (is_double ? 1e-12 : 1e-5));
   }
   CHECK(measured(record, "parameters removed per pruned head") == 4 * d * width + 3 * d);
