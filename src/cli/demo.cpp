@@ -249,7 +249,7 @@ int demo(const DemoOptions& options) {
   page.environment = environment();
   page.environment["seconds"] = std::round(seconds.count());
   write_file(folder.path() / "records.json", json_of(page).dump() + "\n");
-  write_file(folder.summary(), runs.summary().dump(2) + "\n");
+  write_file(folder.summary(), json_of(runs.summary()).dump(2) + "\n");
   write_report(page, folder.report());
   text.end(folder.report(), seconds.count());
   return 0;

@@ -95,17 +95,11 @@ DemoRuns::DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder)
     record_.heads.push_back({.kind = head.kind, .layer = head.layer, .head = head.head});
   }
   record_.schedule = {{0, Index(record_.heads.size())}};
-  record_.config = fused().config.to_record();
-  record_.config.update(Record{{"batch_size", setup.batch_size},
-                               {"peak_rate", setup.rate},
-                               {"learn_steps", setup.learn_steps},
-                               {"prune_steps", setup.prune_steps},
-                               {"recover_steps", setup.recover_steps},
-                               {"heads_removed", setup.remove},
-                               {"telemetry", setup.telemetry},
-                               {"parameters", count_parameters(fused())},
-                               {"train_examples", task_.train.size()},
-                               {"test_examples", task_.test.size()}});
+  record_.config = json_of(fused().config);
+  record_.config.update(json_of(setup));
+  record_.config.update(json_of(DemoSizes{.parameters = count_parameters(fused()),
+                                          .train_examples = Index(task_.train.size()),
+                                          .test_examples = Index(task_.test.size())}));
 }
 
 DemoRuns::Arm DemoRuns::make_arm(const char* name, Layout layout, std::uint64_t init, bool prunes) {
@@ -371,22 +365,22 @@ bool DemoRuns::train_whole(const OnStep& on_step) {
   return true;
 }
 
-Record DemoRuns::summary() const {
+DemoSummary DemoRuns::summary() const {
   const std::vector<ComparisonRow>& rows = record_.before_after;
   const auto lower = [](const ComparisonRow& row) { return row.exact_match.range()->first; };
   const auto alive = [](const HeadRecord& head) { return !head.removed_at.has_value(); };
-  return {{"task", task_.name},
-          {"seed", setup_.seed},
-          {"heads_total", record_.heads.size()},
-          {"heads_alive", std::count_if(record_.heads.begin(), record_.heads.end(), alive)},
-          {"exact_match_before", lower(rows.front())},
-          {"exact_match_as_long", json_of(rows.at(1).exact_match.of("fused"))},
-          {"exact_match_after", lower(rows.back())},
-          {"step_ms_before", step_ms_before_},
-          {"step_ms_after", step_ms_after_},
-          {"separate_vs_fused", json_of(record_.separate_vs_fused)},
-          {"parted_at", json_of(record_.parted_at)},
-          {"before_after", json_of(rows)}};
+  return {.task = task_.name,
+          .seed = setup_.seed,
+          .heads_total = Index(record_.heads.size()),
+          .heads_alive = std::count_if(record_.heads.begin(), record_.heads.end(), alive),
+          .exact_match_before = lower(rows.front()),
+          .exact_match_as_long = rows.at(1).exact_match.of("fused"),
+          .exact_match_after = lower(rows.back()),
+          .step_ms_before = step_ms_before_,
+          .step_ms_after = step_ms_after_,
+          .separate_vs_fused = record_.separate_vs_fused,
+          .parted_at = record_.parted_at,
+          .before_after = rows};
 }
 
 }  // namespace HEADROOM_PRECISION

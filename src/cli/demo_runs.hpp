@@ -28,6 +28,56 @@ struct DemoSetup {
   Index telemetry = 10;       // steps between measurements of the fused model's heads; 0: none
 
   Index steps() const { return learn_steps + prune_steps + recover_steps; }
+  /// What the page shows beside the model's configuration.
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("batch_size", &DemoSetup::batch_size);
+    visit("peak_rate", &DemoSetup::rate);
+    visit("learn_steps", &DemoSetup::learn_steps);
+    visit("prune_steps", &DemoSetup::prune_steps);
+    visit("recover_steps", &DemoSetup::recover_steps);
+    visit("heads_removed", &DemoSetup::remove);
+    visit("telemetry", &DemoSetup::telemetry);
+  }
+};
+
+struct DemoSizes {
+  Index parameters = 0, train_examples = 0, test_examples = 0;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("parameters", &DemoSizes::parameters);
+    visit("train_examples", &DemoSizes::train_examples);
+    visit("test_examples", &DemoSizes::test_examples);
+  }
+};
+
+/// summary.json. Exact match is a share: of the worse layout, as_long of the fused one.
+struct DemoSummary {
+  std::string task{};
+  std::uint64_t seed = 0;
+  Index heads_total = 0, heads_alive = 0;
+  double exact_match_before = 0;
+  std::optional<double> exact_match_as_long{};
+  double exact_match_after = 0;
+  double step_ms_before = 0, step_ms_after = 0;
+  std::optional<StartDifference> separate_vs_fused{};
+  std::optional<Divergence> parted_at{};
+  std::vector<ComparisonRow> before_after{};
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("task", &DemoSummary::task);
+    visit("seed", &DemoSummary::seed);
+    visit("heads_total", &DemoSummary::heads_total);
+    visit("heads_alive", &DemoSummary::heads_alive);
+    visit("exact_match_before", &DemoSummary::exact_match_before);
+    visit("exact_match_as_long", &DemoSummary::exact_match_as_long);
+    visit("exact_match_after", &DemoSummary::exact_match_after);
+    visit("step_ms_before", &DemoSummary::step_ms_before);
+    visit("step_ms_after", &DemoSummary::step_ms_after);
+    visit("separate_vs_fused", &DemoSummary::separate_vs_fused);
+    visit("parted_at", &DemoSummary::parted_at);
+    visit("before_after", &DemoSummary::before_after);
+  }
 };
 
 /// The same encoder-decoder in both layouts. Each function is one part of the demo; they are called
@@ -74,8 +124,7 @@ class DemoRuns {
 
   /// The record so far, in the form that write_report() takes.
   const RunRecord& record() const { return record_; }
-  /// Task, seed, heads, exact match, step time, separate_vs_fused.
-  Record summary() const;
+  DemoSummary summary() const;
   /// The cross-attention head with the largest share of its weights on the year in the source while
   /// the year's digits are written, in the first example where the year is written in digits.
   struct Reader {

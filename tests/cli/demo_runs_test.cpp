@@ -76,7 +76,7 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   CHECK(rows[1].parameters.mean() > rows[2].parameters.mean());
   CHECK(rows[1].exact_match.values().size() == 1);
 
-  const Record summary = job.summary();
+  const Record summary = json_of(job.summary());
   CHECK(summary["task"] == "dates");
   CHECK(summary["seed"] == 1);
   CHECK(summary["heads_total"] == 24);
