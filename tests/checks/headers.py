@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every public header compiles alone, all together in float too; only the bridge needs xtensor.
 
-usage: headers.py ROOT COMPILER
+usage: headers.py ROOT COMPILER [sample]
+  sample: only the headers that include all others, and the bridge
 """
 
 import os
@@ -39,9 +40,10 @@ def findings_of(root, compiler, header, precision):
 
 def main():
     root, compiler = sys.argv[1:3]
+    sample = sys.argv[3:] == ["sample"]
     jobs = [(root, compiler, header, precision)
             for header in files(root, (".hpp",), ("include",)) for precision in PRECISIONS
-            if precision == "f64" or header in (BRIDGE, *TOGETHER)]
+            if header in (BRIDGE, *TOGETHER) or (precision == "f64" and not sample)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda job: findings_of(*job), jobs)
         findings = [finding for some in found for finding in some]
