@@ -123,7 +123,7 @@ std::vector<LabBlock> merged_blocks(std::vector<LabBlock> a, const std::vector<L
             const auto& from = std::get<std::decay_t<decltype(to)>>(b[i]);
             merge(to, from, names);
             to.title = joined(to.title, names.second, from.title);
-            to.look = joined(to.look, names.second, from.look);
+            to.caption = joined(to.caption, names.second, from.caption);
           },
           a[i]);
     }

@@ -30,33 +30,34 @@ std::vector<std::vector<double>> corner_of(const Array& matrix, Index most_rows,
 
 }  // namespace
 
-void Notebook::table(Text title, Text look, std::vector<std::string> columns, Rows rows) {
+void Notebook::table(Text title, Text caption, std::vector<std::string> columns, Rows rows) {
   for (const auto& row : rows) {
     if (row.size() == columns.size()) continue;
     throw ShapeError(fmt::format("notebook: \"{}\" has a row of {} cells under {} columns",
                                  words(title), row.size(), columns.size()));
   }
   blocks_.push_back(
-      LabTable{"table", std::move(title), std::move(look), std::move(columns), std::move(rows)});
+      LabTable{"table", std::move(title), std::move(caption), std::move(columns), std::move(rows)});
 }
 
-void Notebook::shapes(Text title, Text look, const std::vector<Stage>& stages) {
+void Notebook::shapes(Text title, Text caption, const std::vector<Stage>& stages) {
   LabTable table{
-      "shapes", std::move(title), std::move(look), {"stage", "shape", "how it came about"}, {}};
+      "shapes", std::move(title), std::move(caption), {"stage", "shape", "how it is computed"}, {}};
   for (const Stage& stage : stages) table.rows.push_back({stage.name, stage.shape, stage.how});
   blocks_.push_back(std::move(table));
 }
 
-void Notebook::chart(Text title, Text look, std::string x, std::string y, bool log,
+void Notebook::chart(Text title, Text caption, std::string x, std::string y, bool log,
                      std::vector<Series> series) {
-  blocks_.push_back(LabChart{"chart", std::move(title), std::move(look), std::move(x), std::move(y),
-                             log, std::move(series)});
+  blocks_.push_back(LabChart{"chart", std::move(title), std::move(caption), std::move(x),
+                             std::move(y), log, std::move(series)});
 }
 
-void Notebook::maps(Text title, Text look, std::vector<std::string> queries,
+void Notebook::maps(Text title, Text caption, std::vector<std::string> queries,
                     std::vector<std::string> keys, const std::vector<Map>& maps) {
   const auto rows = Index(queries.size()), columns = Index(keys.size());
-  LabMaps block{"maps", std::move(title), std::move(look), std::move(queries), std::move(keys), {}};
+  LabMaps block{"maps", std::move(title), std::move(caption), std::move(queries), std::move(keys),
+                {}};
   for (const Map& map : maps) {
     if (map.weights.shape() != Shape{rows, columns}) {
       throw ShapeError(fmt::format("notebook: the map \"{}\" is {}, its axes have {} and {} names",
@@ -67,8 +68,8 @@ void Notebook::maps(Text title, Text look, std::vector<std::string> queries,
   blocks_.push_back(std::move(block));
 }
 
-void Notebook::matrices(Text title, Text look, const std::vector<Step>& steps) {
-  LabDerivation block{"matrices", std::move(title), std::move(look), {}};
+void Notebook::matrices(Text title, Text caption, const std::vector<Step>& steps) {
+  LabDerivation block{"matrices", std::move(title), std::move(caption), {}};
   for (const Step& step : steps) {
     block.steps.push_back({step.name, step.formula, {}});
     for (const Part& part : step.parts) {

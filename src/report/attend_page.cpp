@@ -17,10 +17,11 @@ std::string attend_summary(const AttentionRecord& record) {
   const std::string left = alive == heads ? fmt::format("all {} heads are alive", heads)
                                           : fmt::format("{} of {} heads are alive", alive, heads);
   const bool switchable = record.page_model && record.page_model->left_out.empty();
-  return fmt::format("What the heads of a trained model attend to, token by token; {}. {}", left,
-                     switchable ? "The model itself is in this page: type another input, switch "
-                                  "heads off, and see what it predicts then."
-                                : "The maps were computed when the page was written.");
+  return fmt::format(
+      "The attention weights of every head of a trained model, token by token; {}. {}", left,
+      switchable ? "The page contains the model: type another input or switch "
+                   "heads off, and it predicts again."
+                 : "The maps were computed when the page was written.");
 }
 
 }  // namespace

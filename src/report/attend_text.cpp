@@ -19,11 +19,11 @@ namespace {
 constexpr int indent = 2, gap = 3;
 constexpr std::pair<AttentionKind, const char*> kinds[] = {
     {AttentionKind::encoder_self,
-     "encoder self-attention: rows read the input, columns are what they look at"},
+     "encoder self-attention: rows are input tokens, columns the input tokens they attend to"},
     {AttentionKind::cross,
-     "cross-attention: rows are being written, columns are the input they look at"},
+     "cross-attention: rows are the tokens being predicted, columns the input tokens"},
     {AttentionKind::decoder_self,
-     "decoder self-attention: rows are being written, columns were before them"}};
+     "decoder self-attention: rows are the tokens being predicted, columns those before them"}};
 
 bool selected(const HeadState& head, const HeadSelection& selection) {
   return (!selection.kind || head.kind == *selection.kind) &&
@@ -119,7 +119,7 @@ std::string layer_text(const ExampleRecord& example, const std::vector<HeadState
       for (std::string& line : lines_in(text)) blocks.back().push_back(std::move(line));
     }
   }
-  return side_by_side(blocks, static_cast<std::size_t>(fit), width);
+  return side_by_side(blocks, std::size_t(fit), width);
 }
 
 /// The model's output for the input.

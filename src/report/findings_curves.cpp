@@ -30,13 +30,13 @@ struct Curve {
 };
 
 /// Outcome of a training curve, ordered from best to worst.
-enum class Course { fell, measured_once, hardly_moved, rose };
+enum class Course { fell, measured_once, hardly_changed, rose };
 
 Course course_of(const Curve& curve) {
   if (curve.points.size() < 2) return Course::measured_once;
   const double change = (curve.last() - curve.first()) / std::max(1e-300, std::abs(curve.first()));
   return change >= little_change   ? Course::rose
-         : change > -little_change ? Course::hardly_moved
+         : change > -little_change ? Course::hardly_changed
                                    : Course::fell;
 }
 
@@ -51,10 +51,10 @@ Finding not_fallen_finding(const Curve& curve, const std::string& whose,
     case Course::measured_once:
       return {fmt::format("The loss{} was measured once: {:.3g}", whose, curve.first()),
               "A curve needs a second measurement."};
-    case Course::hardly_moved:
+    case Course::hardly_changed:
     case Course::fell: break;
   }
-  return {fmt::format("No clear pattern: the loss{} hardly moved", whose),
+  return {fmt::format("No clear pattern: the loss{} hardly changed", whose),
           caption + " It ends less than 10 % from its first value."};
 }
 

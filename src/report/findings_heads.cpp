@@ -84,8 +84,8 @@ MaybeFinding heads_finding(const RunRecord& run) {
   if (shares.empty()) return {};
   const auto all = Index(run.heads.size()), gone = removed_heads(run);
   const std::string caption =
-      "Numbers and colour are importance, 100 the maximum; a struck-out head was removed at the "
-      "step below its number. Heads are numbered layer.head, from 0.";
+      "The number and colour of a head are its importance, 100 the maximum; a struck-out head was "
+      "removed at the step below its number. Heads are numbered layer.head, from 0.";
   if (gone == 0) return Finding{fmt::format("All {} heads are alive", all), caption};
   if (shares.size() == 1) {
     return Finding{fmt::format("{} of {} heads were removed", gone, all),
@@ -139,8 +139,9 @@ MaybeFinding maps_finding(const RunRecord& run) {
     sharpest = head.text();
   }
   const std::string caption =
-      "A row is the token being predicted, a column a token it attends to; stronger colour, more "
-      "weight. Hover or focus a token to see its row in all heads, click to lock it. Grey maps are "
+      "A row is the token being predicted, a column a token it attends to; a stronger colour is a "
+      "larger weight. Hover or focus a token to see its row in all heads, click to lock it. Grey "
+      "maps are "
       "of removed heads, from before their removal.";
   const std::string rule = fmt::format(
       " The mean is over rows with at least {} keys; from {} on a head counts as pointing.",
@@ -216,11 +217,11 @@ MaybeFinding importance_finding(const RunRecord& run, const std::vector<std::str
                                caption);
   }
   if (first.size() > 2) {
-    return correlation_finding(first, second,
-                               {"Both layouts agree on which heads matter",
-                                "The layouts agree only roughly on which heads matter",
-                                "No clear pattern: the layouts do not agree on which heads matter"},
-                               caption);
+    return correlation_finding(
+        first, second,
+        {"Both layouts rank the heads alike", "The layouts rank the heads only roughly alike",
+         "No clear pattern: the layouts rank the heads differently"},
+        caption);
   }
   std::sort(ranking.begin(), ranking.end());
   return Finding{

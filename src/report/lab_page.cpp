@@ -38,7 +38,7 @@ Record worded(const LabRecord& record) {
     std::visit(
         [&](const auto& kind) {
           block["title"] = words(kind.title);
-          block["look"] = words(kind.look);
+          block["caption"] = words(kind.caption);
         },
         record.blocks[i]);
     const auto* table = std::get_if<LabTable>(&record.blocks[i]);

@@ -21,12 +21,12 @@ std::string wrapped(const std::string& text, int width, int margin) {
   std::string lines, line;
   for (std::string word; words >> word;) {
     if (!line.empty() && margin + display_width(line) + 1 + display_width(word) > width) {
-      lines += std::string(static_cast<std::size_t>(margin), ' ') + line + "\n";
+      lines += std::string(std::size_t(margin), ' ') + line + "\n";
       line.clear();
     }
     line += (line.empty() ? "" : " ") + word;
   }
-  return lines + std::string(static_cast<std::size_t>(margin), ' ') + line + "\n";
+  return lines + std::string(std::size_t(margin), ' ') + line + "\n";
 }
 
 std::vector<std::vector<std::string>> cells_of(const std::vector<std::vector<Value>>& rows) {
@@ -53,12 +53,12 @@ std::string fitted_table(std::vector<std::string> titles,
   if (widest(plain) <= style.columns) return plain;
   std::vector<std::string> top{titles.front()};
   for (const auto& row : rows) top.push_back(row.front());
-  std::vector<std::vector<std::string>> turned;
+  std::vector<std::vector<std::string>> transposed;
   for (std::size_t c = 1; c < titles.size(); ++c) {
-    turned.push_back({titles[c]});
-    for (const auto& row : rows) turned.back().push_back(row[c]);
+    transposed.push_back({titles[c]});
+    for (const auto& row : rows) transposed.back().push_back(row[c]);
   }
-  const std::string other = table_text(top, turned, style, 2 * indent);
+  const std::string other = table_text(top, transposed, style, 2 * indent);
   if (widest(other) >= widest(plain)) return plain;
   return fmt::format("{:{}}(transposed to fit: each row was a column)\n", "", 2 * indent) + other;
 }
@@ -124,7 +124,7 @@ std::string contents(const LabDerivation& block, const TerminalStyle& style) {
     for (const LabDerivation::Part& part : step.parts) {
       text += fmt::format("{:{}}{} {}\n", "", 3 * indent, part.name, part.shape);
       for (const std::vector<double>& row : part.corner) {
-        text += std::string(static_cast<std::size_t>(4 * indent), ' ');
+        text += std::string(std::size_t(4 * indent), ' ');
         for (const double number : row) text += padded(figure_text(number), 11, true);
         text += "\n";
       }
@@ -138,13 +138,13 @@ std::string block_text(const LabBlock& block, const TerminalStyle& style) {
   return std::visit(
       [&](const auto& kind) {
         return fmt::format("\n{}{}{}", wrapped(words(kind.title), width, indent),
-                           wrapped(words(kind.look), width, 2 * indent), contents(kind, style));
+                           wrapped(words(kind.caption), width, 2 * indent), contents(kind, style));
       },
       block);
 }
 
 std::string claims_text(const LabRecord& record, const TerminalStyle& style) {
-  std::string text = "\n  " + emphasised("What must hold", Emphasis::strong, style) + "\n";
+  std::string text = "\n  " + emphasised("Claims", Emphasis::strong, style) + "\n";
   const int width = std::min(style.columns, widest_text);
   for (const LabClaim& claim : record.claims) {
     bool holds = true;
@@ -159,17 +159,17 @@ std::string claims_text(const LabRecord& record, const TerminalStyle& style) {
     }
     const char* mark = holds ? (style.unicode ? "✓" : "+") : (style.unicode ? "✗" : "x");
     std::string lines = wrapped(claim.text, width, 3 * indent);
-    lines.replace(static_cast<std::size_t>(2 * indent), 1,
+    lines.replace(std::size_t(2 * indent), 1,
                   emphasised(mark, holds ? Emphasis::good : Emphasis::bad, style));
-    text += lines + std::string(static_cast<std::size_t>(4 * indent), ' ') +
+    text += lines + std::string(std::size_t(4 * indent), ' ') +
             emphasised(numbers, holds ? Emphasis::faint : Emphasis::bad, style) + "\n";
   }
   return text;
 }
 
-/// "from a forum thread" or "of the gradient laboratory".
+/// "from a forum thread" or "from the gradient laboratory".
 std::string origin_text(const LabRecord& record) {
-  return record.asked_in.empty() ? "of " + record.group : "from " + record.asked_in;
+  return "from " + (record.asked_in.empty() ? record.group : record.asked_in);
 }
 
 }  // namespace
@@ -186,7 +186,7 @@ std::string lab_text(const LabRecord& record, const TerminalStyle& style) {
                           fmt::join(record.precisions, " and ")),
               width, indent);
   text += heading("Question") + wrapped(record.question, width, 2 * indent);
-  text += heading("What is computed") + wrapped(record.computed, width, 2 * indent);
+  text += heading("Computation") + wrapped(record.computed, width, 2 * indent);
   for (const std::string& formula : record.formulas) text += wrapped(formula, width, 4 * indent);
   for (const LabBlock& block : record.blocks) text += block_text(block, style);
   text += claims_text(record, style);

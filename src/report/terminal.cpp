@@ -70,7 +70,7 @@ std::string attention_map_text(std::span<const std::string> keys,
       used += widths[end] + Index(gap.size());
       if (used > room && end > begin) break;
     }
-    text += margin + std::string(static_cast<std::size_t>(side), ' ') + " ";
+    text += margin + std::string(std::size_t(side), ' ') + " ";
     for (std::size_t j = begin; j < end; ++j) text += gap + padded(keys[j], 1);
     text += "\n";
     for (std::size_t i = 0; i < queries.size(); ++i) {

@@ -47,7 +47,7 @@ TEST_CASE("an experiment tells its story, writes its page and repeats by its com
   const Finished told = lab({"d2l", "--precision", own, "--seed", "3"}, folder.path());
   INFO(told.err);
   REQUIRE(told.code == 0);
-  CHECK_THAT(told.out, Contains("Question") && Contains("What must hold") && Contains("Answer") &&
+  CHECK_THAT(told.out, Contains("Question") && Contains("Claims") && Contains("Answer") &&
                            Contains("runs/lab-d2l-1/report.html"));
   const std::string page = "runs/lab-d2l-1/report.html";
   const std::string written = folder.content(page);

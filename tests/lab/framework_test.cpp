@@ -11,7 +11,7 @@ using Catch::Contains;
 namespace {
 
 void hold_one_and_break_two(const LabOptions& options, Notebook& book) {
-  book.table("A table", "look", {"", "number"}, {{"a", options.width}});
+  book.table("A table", "caption", {"", "number"}, {{"a", options.width}});
   book.at_most("small", 1, 2);
   book.equal("equal", 3, 4);
   book.within("finite", std::nan(""), 0, 1);

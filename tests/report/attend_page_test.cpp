@@ -113,8 +113,7 @@ TEST_CASE("the address brings back input, kind, head, token and the heads that a
 
   const OpenedPage unknown = open_at(folder, "#input=d%C3%A9");
   CHECK(unknown.complaints == "");
-  CHECK_THAT(unknown.dom,
-             Contains("“é” is not among the 4 symbols that the model knows: a b c d."));
+  CHECK_THAT(unknown.dom, Contains("“é” is not among the 4 tokens that the model knows: a b c d."));
   CHECK(unknown.attribute("maps") == "6");  // those of the original input
 }
 
@@ -353,10 +352,10 @@ for (const row of [null, 40]) {
     }
   }
 }
-const symbols = [" ", "\n", "\t", "\r", "\u00a0", "\u200b", "\u202e", "é", "a b", "constructor"];
-see("shown", symbols.map(shown).join() ===
-  "␣,⏎,⇥,U+000D,U+00A0,U+200B,U+202E,é,a b,constructor" || symbols.map(shown).join());
-see("said", symbols.slice(0, 4).map(said).join() === "space,line end,tab,U+000D");
+const tokens = [" ", "\n", "\t", "\r", "\u00a0", "\u200b", "\u202e", "é", "a b", "constructor"];
+see("shown", tokens.map(shown).join() ===
+  "␣,⏎,⇥,U+000D,U+00A0,U+200B,U+202E,é,a b,constructor" || tokens.map(shown).join());
+see("said", tokens.slice(0, 4).map(said).join() === "space,line end,tab,U+000D");
 )js");
 }
 

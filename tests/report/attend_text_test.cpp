@@ -50,7 +50,7 @@ TEST_CASE("all maps stand in lines of a layer's heads, removed ones by name only
   CHECK_THAT(text, Contains("encoder self-attention") && !Contains("decoder self-attention"));
 }
 
-TEST_CASE("no symbol can steer the terminal, and none breaks a line") {
+TEST_CASE("no token can steer the terminal, and none breaks a line") {
   AttentionRecord record = small_record();
   record.input = "a\x1b[2J\r\tb";
   record.answer.text = "\x1b]0;x\x07";
@@ -65,7 +65,7 @@ TEST_CASE("no symbol can steer the terminal, and none breaks a line") {
   for (const char c : text) CHECK((c == '\n' || (c >= ' ' && c != '\x7F')));
 }
 
-TEST_CASE("a map wider than the terminal goes on below, under its own symbols") {
+TEST_CASE("a map wider than the terminal goes on below, under its own tokens") {
   AttentionRecord record = small_record();
   record.example.source.clear();
   for (int i = 0; i < 100; ++i) {

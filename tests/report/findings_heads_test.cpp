@@ -163,8 +163,7 @@ TEST_CASE("a head points only by rows with several keys") {
 TEST_CASE("a middling correlation is called rough, and the caption says what would be clear") {
   RunRecord run = small_run();
   REQUIRE(run.heads.size() == 12);
-  CHECK(importance_title(run) ==
-        "Both layouts agree on which heads matter (rank correlation 1.00)");
+  CHECK(importance_title(run) == "Both layouts rank the heads alike (rank correlation 1.00)");
   // Importance rises with the head's index; `other` falls over the first `turned` heads, then
   // rises.
   const auto titled = [&](bool cost, int turned) {
@@ -191,10 +190,9 @@ TEST_CASE("a middling correlation is called rough, and the caption says what wou
   CHECK(titled(true, 8) ==
         "No clear pattern: importance hardly predicts the cost of removal (rank correlation 0.41)");
   CHECK(titled(false, 7) ==
-        "The layouts agree only roughly on which heads matter (rank correlation 0.61)");
-  CHECK(
-      titled(false, 12) ==
-      "No clear pattern: the layouts do not agree on which heads matter (rank correlation -1.00)");
+        "The layouts rank the heads only roughly alike (rank correlation 0.61)");
+  CHECK(titled(false, 12) ==
+        "No clear pattern: the layouts rank the heads differently (rank correlation -1.00)");
 }
 
 TEST_CASE("few heads do not make a clear correlation, and without a second ranking none is said") {

@@ -100,11 +100,11 @@ TEST_CASE("a loss that did not fall is called what it is, whichever model's it i
       {{3, 1}, {3, 2}, "Both losses fall, and their curves diverge at step 10"},
       {{3, 1}, {3, 9}, "The loss of the fused model rose from 3 to 9"},
       {{3, 9}, {3, 1}, "The loss of the separate model rose from 3 to 9"},
-      {{3, 1}, {3, 2.9}, "No clear pattern: the loss of the fused model hardly moved"},
+      {{3, 1}, {3, 2.9}, "No clear pattern: the loss of the fused model hardly changed"},
       {{3, 3.1}, {3, 9}, "The loss of the fused model rose from 3 to 9"},
       {{3, 1}, {3}, "The loss of the fused model was measured once: 3"},
       {{3, 1}, {}, "The loss falls from 3 to 1"},
-      {{3, 3.1}, {}, "No clear pattern: the loss hardly moved"},
+      {{3, 3.1}, {}, "No clear pattern: the loss hardly changed"},
       {{3, 4}, {}, "The loss rose from 3 to 4"},
       {{3}, {}, "The loss was measured once: 3"},
   };

@@ -34,7 +34,7 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
   const std::string text = lab_text(small_experiment(), plain);
   CHECK_THAT(text, Contains("from a question; width 8"));
   CHECK_THAT(lab_text(unasked_experiment(), plain),
-             Contains("of the gradient laboratory; width 8") && !Contains("from a question"));
+             Contains("from the gradient laboratory; width 8") && !Contains("from a question"));
   CHECK_THAT(text, Contains("Is it?") && Contains("y = x W^T + b"));
   CHECK_THAT(text, Contains("1,050,624") && Contains("[2, 12, 12]") && Contains("1.0e-7") &&
                        Contains("head 1") && Contains("dP = R V^T") && Contains("-2.0e-9"));
@@ -118,7 +118,7 @@ TEST_CASE("the page of an experiment that no text asks for names its group inste
   write_lab_page(unasked_experiment(), folder / "unasked.html");
   const OpenedPage page = open_page(folder / "unasked.html", folder / "profile", 500, false);
   CHECK(page.complaints == "");
-  CHECK_THAT(page.dom, Contains("Of the gradient laboratory.") && !Contains("(text )"));
+  CHECK_THAT(page.dom, Contains("From the gradient laboratory.") && !Contains("(text )"));
 }
 
 TEST_CASE("a browser draws the list of experiments, with links and what failed", "[long]") {
@@ -134,7 +134,7 @@ TEST_CASE("a browser draws the list of experiments, with links and what failed",
     CHECK_THAT(page.dom, Contains("<h2>Asked on forums and in courses</h2>") &&
                              Contains("<h2>The gradient laboratory</h2>") &&
                              Contains("small, from a question") &&
-                             Contains("<p class=\"look\">unasked</p>"));
+                             Contains("<p class=\"caption\">unasked</p>"));
     CHECK_THAT(page.dom, Contains("<a href=\"small.html\">") &&
                              Contains("is 3.0e-6 in float, must be &lt;= 1.0e-6"));
   }

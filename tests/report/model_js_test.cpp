@@ -128,7 +128,7 @@ const std::vector<std::pair<std::string, std::string>> faults = {
     {"const scale = 1 / Math.sqrt(head_dim)", "const scale = 1"},
     {"causal ? before + i + 1 : kept.keys.length", "kept.keys.length"},
     {"causal ? before + i + 1", "causal ? i + 1"},
-    {"look.gates[head.key] ?? 1", "1"},
+    {"probe.gates[head.key] ?? 1", "1"},
     {"head.first + d]", "d]"},
     {"head.input ? rows", "false ? rows"},
     {"(v - mean) * scale", "v * scale"},
@@ -169,7 +169,7 @@ function apart(a, b) {
   return Math.max(0, ...each);
 }
 
-/** Of all logits, computed at once and symbol by symbol, and of all maps. */
+/** Of all logits, computed at once and token by token, and of all maps. */
 function difference(js, c) {
   const model = js.load_model(c.model), maps_there = c.maps ?? {};
   const {logits, maps} = js.forward(model, c.ids.source, c.ids.target_in, c.gates);
@@ -185,7 +185,7 @@ function difference(js, c) {
   return {logits: Math.max(at_once, in_steps), maps: Math.max(extra, ...of_maps)};
 }
 
-/** Of the greedy answer: its symbols must be the same, its probabilities and maps close. */
+/** Of the greedy answer: its tokens must be the same, its probabilities and maps close. */
 function answer_difference(js, c) {
   const {input, write, example: there, answer: wanted} = c.greedy;
   const {example, answer} = js.answer_to(js.load_model(c.model), {input, output: null, write});

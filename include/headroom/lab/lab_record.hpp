@@ -35,7 +35,7 @@ struct LabOptions {
 /// A table; the type "shapes" has a row per stage: name, shape and origin.
 struct LabTable {
   std::string type = "table";  // or "shapes"
-  Text title, look;            // the finding, and the caption
+  Text title, caption;
   std::vector<std::string> columns;
   std::vector<std::vector<Value>> rows;
 
@@ -43,7 +43,7 @@ struct LabTable {
   static void fields(Visit visit) {
     visit("type", &LabTable::type);
     visit("title", &LabTable::title);
-    visit("look", &LabTable::look);
+    visit("caption", &LabTable::caption);
     visit("columns", &LabTable::columns);
     visit("rows", &LabTable::rows);
   }
@@ -56,7 +56,7 @@ struct LabChart {
     std::vector<std::pair<double, double>> points;
   };
   std::string type = "chart";
-  Text title, look;
+  Text title, caption;
   std::string x, y;  // names of the axes
   bool log = false;
   std::vector<Series> series;
@@ -65,7 +65,7 @@ struct LabChart {
   static void fields(Visit visit) {
     visit("type", &LabChart::type);
     visit("title", &LabChart::title);
-    visit("look", &LabChart::look);
+    visit("caption", &LabChart::caption);
     visit("x", &LabChart::x);
     visit("y", &LabChart::y);
     visit("log", &LabChart::log);
@@ -86,7 +86,7 @@ struct LabMaps {
     }
   };
   std::string type = "maps";
-  Text title, look;
+  Text title, caption;
   std::vector<std::string> queries, keys;
   std::vector<Map> maps;
 
@@ -94,7 +94,7 @@ struct LabMaps {
   static void fields(Visit visit) {
     visit("type", &LabMaps::type);
     visit("title", &LabMaps::title);
-    visit("look", &LabMaps::look);
+    visit("caption", &LabMaps::caption);
     visit("queries", &LabMaps::queries);
     visit("keys", &LabMaps::keys);
     visit("maps", &LabMaps::maps);
@@ -126,14 +126,14 @@ struct LabDerivation {
     }
   };
   std::string type = "matrices";
-  Text title, look;
+  Text title, caption;
   std::vector<Step> steps;
 
   template <class Visit>
   static void fields(Visit visit) {
     visit("type", &LabDerivation::type);
     visit("title", &LabDerivation::title);
-    visit("look", &LabDerivation::look);
+    visit("caption", &LabDerivation::caption);
     visit("steps", &LabDerivation::steps);
   }
 };
@@ -256,7 +256,7 @@ void check(const LabRecord& record);
 /// UsageError when the records are not of one experiment with equal options.
 LabRecord merged_records(const LabRecord& first, const LabRecord& second);
 
-/// A line for every claim that does not hold: `heads moved by one input slice is 8 in float, must
+/// A line for every claim that does not hold: `heads changed by one input slice is 8 in float, must
 /// be == 1`.
 std::vector<std::string> failed_claims(const LabRecord& record);
 

@@ -18,18 +18,18 @@ class Notebook {
  public:
   using Rows = std::vector<std::vector<Value>>;
 
-  /// A table with the caption `look`. Throws ShapeError for a row of another length.
-  void table(Text title, Text look, std::vector<std::string> columns, Rows rows);
+  /// A table with the given caption. Throws ShapeError for a row of another length.
+  void table(Text title, Text caption, std::vector<std::string> columns, Rows rows);
 
   /// One stage of a computation: its name, the tensor's shape, and how it is computed.
   struct Stage {
     std::string name, shape, how;
   };
-  void shapes(Text title, Text look, const std::vector<Stage>& stages);
+  void shapes(Text title, Text caption, const std::vector<Stage>& stages);
 
   /// Curves over a common axis; `log` draws powers of ten at equal distances.
   using Series = LabChart::Series;
-  void chart(Text title, Text look, std::string x, std::string y, bool log,
+  void chart(Text title, Text caption, std::string x, std::string y, bool log,
              std::vector<Series> series);
 
   /// Heat maps of numbers in [0, 1] with common axes. Each array is [queries, keys].
@@ -37,8 +37,8 @@ class Notebook {
     std::string name;
     Array weights;
   };
-  void maps(Text title, Text look, std::vector<std::string> queries, std::vector<std::string> keys,
-            const std::vector<Map>& maps);
+  void maps(Text title, Text caption, std::vector<std::string> queries,
+            std::vector<std::string> keys, const std::vector<Map>& maps);
 
   /// A derivation, line by line: a name, its formula, and the upper left corner (3 x 4) of each
   /// resulting matrix: its last two axes, at index 0 of all others.
@@ -50,7 +50,7 @@ class Notebook {
     std::string name, formula;
     std::vector<Part> parts;
   };
-  void matrices(Text title, Text look, const std::vector<Step>& steps);
+  void matrices(Text title, Text caption, const std::vector<Step>& steps);
 
   /// Claims: `measured` is compared with a bound. A claim about a number that is not finite fails.
   void at_most(std::string claim, double measured, double bound);

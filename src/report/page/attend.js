@@ -161,7 +161,7 @@ function question_section() {
     Object.assign(chosen, rows);
   };
   const form = h("form.ask", {onsubmit: ask}, h("label", {for: "input"}, "Input"), field, model ? h("button.plain", {type: "submit"}, "Show") : null);
-  return h("section", {"aria-label": "Input and answer"}, form, message, answers, all_on, h("p.look", {}, about_model()));
+  return h("section", {"aria-label": "Input and answer"}, form, message, answers, all_on, h("p.caption", {}, about_model()));
 }
 
 /** How the logits of the page compare with the program's, or why the page has no model. */
@@ -170,10 +170,10 @@ function about_model() {
   const {logits} = forward(model, run.ids.source, run.ids.target_in);
   const difference = Math.max(...logits.map((row, t) => Math.max(...Array.from(row, (v, i) => Math.abs(v - record.logits[t][i])))));
   document.documentElement.dataset.difference = difference;
-  return "What you change is computed in this page, with weights rounded to half precision. On the text this page was written for, "
-    + `rounding moves a logit by at most ${number_text(record.rounding)}, and with the same weights the program's logits `
-    + (difference <= 1e-4 ? `are the same within ${difference < 1e-6 ? "0.000001" : number_text(difference)}.`
-      : `differ by ${number_text(difference)}: do not trust what is computed here.`);
+  return "Changes are computed in this page, with weights rounded to half precision. For the original text, "
+    + `rounding changes a logit by at most ${number_text(record.rounding)}, and with the same weights the program's logits `
+    + (difference <= 1e-4 ? `agree to ${difference < 1e-6 ? "0.000001" : number_text(difference)}.`
+      : `differ by ${number_text(difference)}: do not trust the results computed here.`);
 }
 
 // ---------------------------------------------------------------- maps
@@ -224,7 +224,7 @@ function show_maps() {
   strips = {};
   for (const side of ["source", "target"]) if (locked[side] >= axis.queries.length) locked[side] = chosen[side] = null;
   const rows = group.kind === "encoder" ? "tokens that attend" : "tokens being predicted";
-  const parts = [h("p.look", {}, `${group.title} · ${group.text}`), strip(group.rows, rows, axis.queries), key_strip(axis.keys, focused ? [focused] : heads, !focused)];
+  const parts = [h("p.caption", {}, `${group.title} · ${group.text}`), strip(group.rows, rows, axis.queries), key_strip(axis.keys, focused ? [focused] : heads, !focused)];
   const numbers_open = view.querySelector("details")?.open ?? false;
   view.replaceChildren(...parts, ...(focused ? detail(focused, heads, axis, group) : grid(heads, axis, group)));
   view.querySelector("details").open = numbers_open;
@@ -304,9 +304,9 @@ function start() {
   attend_facts();
   for (const {kind, title} of present) tabs.append(h("button", {role: "tab", type: "button", id: `kind-${kind}`, "aria-controls": "maps", value: kind, onclick: () => choose_kind(kind)}, title));
   arrows(tabs, (i) => choose_kind(present[i].kind));
-  main.append(question_section(), h("section", {"aria-label": "Attention maps"}, h("h2", {}, "What each head attends to"),
-    h("p.look", {}, "Point at a token, or move to it by keyboard, to see what every head attends to from there; click or press Enter to keep it. A head's name shows it large."
-      + (model ? " Its switch removes the head's part of the layer's output." : "")), tabs, view, spoken), run.environment ? folded("Environment", run.environment) : "");
+  main.append(question_section(), h("section", {"aria-label": "Attention maps"}, h("h2", {}, "Attention maps of all heads"),
+    h("p.caption", {}, "Point at a token, or move to it by keyboard, to see which tokens every head attends to from it; click or press Enter to lock it. A head's name enlarges its map."
+      + (model ? " Its switch removes the head's contribution to the layer's output." : "")), tabs, view, spoken), run.environment ? folded("Environment", run.environment) : "");
   followers.push(follow_row);
   restore();
 }

@@ -11,7 +11,7 @@ const model_variable = (i) => ["--first", "--second", "--third", "--apart"][i % 
 /** One colour per head, the same in every figure; they repeat after twelve heads. */
 const head_variable = (head) => `--head-${head % 12}`;
 
-/** Makes an element: h("p.look", {title: "..."}, child, "text", ...). */
+/** Makes an element: h("p.caption", {title: "..."}, child, "text", ...). */
 function h(tag, attributes, ...children) {
   const [name, ...classes] = tag.split(".");
   const element = document.createElement(name);
@@ -121,7 +121,7 @@ function curve_figure(finding, series, options) {
   const keys = series.map((s) => h("li", {}, h("i" + (s.broad ? ".broad" : "") + (s.dashed ? ".dashed" : ""),
     {"--colour": `var(${s.colour})`, "aria-hidden": "true"}), s.name));
   const plot = h("div.plot", {}, canvas);
-  const figure = h("figure", {}, h("h3", {}, finding.title), h("p.look", {}, finding.caption ?? finding.look),
+  const figure = h("figure", {}, h("h3", {}, finding.title), h("p.caption", {}, finding.caption),
     h("ul.legend", {}, keys), plot,
     numbers(finding.title, [x, ...series.filter((s) => !s.plain).map((s) => s.name)], () => by_step(series, options)));
   charts.push({canvas, make: () => line_chart(canvas, series, options)});

@@ -31,9 +31,9 @@ function claims_section() {
   const rows = run.claims.map((claim) => h("tr", {}, h("th", {scope: "row"}, claim.text), run.precisions.map((p) => cell(claim, p))));
   const failed = run.claims.filter((claim) => run.precisions.some((p) => claim[p] && !claim[p].holds)).length;
   return h("section", {"aria-labelledby": "claims"},
-    h("h2", {id: "claims"}, failed ? `${failed} of ${run.claims.length} claims do not hold` : `What must hold, and does`),
-    h("p.look", {}, "Asserted by the run itself: the measured number, and what it is held to."),
-    h("div.scroll", {tabindex: 0, role: "region", "aria-label": "what must hold"},
+    h("h2", {id: "claims"}, failed ? `${failed} of ${run.claims.length} claims do not hold` : "All claims hold"),
+    h("p.caption", {}, "Asserted by the run: the measured value and its bound."),
+    h("div.scroll", {tabindex: 0, role: "region", "aria-label": "claims"},
       h("table.claims", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "claim"), run.precisions.map((p) => h("th", {scope: "col"}, p)))), h("tbody", {}, rows))));
 }
 
@@ -41,8 +41,8 @@ function question_section() {
   return h("section", {"aria-label": "Question"},
     h("h2", {}, "The question"),
     h("p.prose", {}, run.question),
-    h("p.look", {}, run.asked_in ? `From ${run.asked_in}.` : `Of ${run.group}.`),
-    h("h2", {}, "What is computed"),
+    h("p.caption", {}, run.asked_in ? `From ${run.asked_in}.` : `From ${run.group}.`),
+    h("h2", {}, "Computation"),
     h("p.prose", {}, run.computed),
     h("ul.formulas", {}, run.formulas.map((formula) => h("li", {}, h("code", {}, formula)))));
 }
@@ -79,7 +79,7 @@ function block_figure(block, index) {
     figure.classList.add("wide");
     return figure;
   }
-  return h("figure.wide", {}, h("h3", {}, block.title), h("p.look", {}, block.look), drawn[block.type](block, index));
+  return h("figure.wide", {}, h("h3", {}, block.title), h("p.caption", {}, block.caption), drawn[block.type](block, index));
 }
 
 function lab_facts(parts) {
@@ -98,13 +98,13 @@ function build_experiment() {
   const seconds = Object.values(run.seconds).reduce((a, b) => a + b, 0);
   lab_facts([`experiment ${run.name}`, ...Object.entries(run.options).map(([key, value]) => `${key} ${value}`), run.precisions.join(" and "), `${seconds.toFixed(1)} s`]);
   main.append(...[neighbours(), question_section(), claims_section(),
-    h("section", {"aria-label": "Results"}, h("h2", {}, "What came out"), h("div.figures", {}, run.blocks.map(block_figure))),
+    h("section", {"aria-label": "Results"}, h("h2", {}, "Results"), h("div.figures", {}, run.blocks.map(block_figure))),
     run.environment ? folded("Environment", run.environment) : null].filter(Boolean));
 }
 
 function build_index() {
   lab_facts([]);
-  const card = (e) => h("article.card", {}, h("h3", {}, h("a", {href: e.file}, e.title)), h("p.look", {}, e.asked_in ? `${e.name}, from ${e.asked_in}` : e.name),
+  const card = (e) => h("article.card", {}, h("h3", {}, h("a", {href: e.file}, e.title)), h("p.caption", {}, e.asked_in ? `${e.name}, from ${e.asked_in}` : e.name),
     h("p", {}, e.answer), h("p.verdict", {}, mark(!e.failed.length), e.failed.length ? ` ${e.failed.join("; ")}` : ` ${e.claims} claims hold`));
   const groups = [...new Set(run.experiments.map((e) => e.group))];
   main.append(...groups.map((group) => h("section", {"aria-label": group}, h("h2", {}, group[0].toUpperCase() + group.slice(1)),

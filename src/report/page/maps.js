@@ -53,7 +53,7 @@ function maps_section(finding) {
     tabs.append(h("button", {role: "tab", type: "button", id: `example-${i + 1}`, "aria-controls": "example", onclick: () => show(i)}, name));
   });
   arrows(tabs, (i) => show(i));
-  const section = h("section", {"aria-label": "Attention maps"}, h("h2", {}, finding.title), h("p.look", {}, finding.caption),
+  const section = h("section", {"aria-label": "Attention maps"}, h("h2", {}, finding.title), h("p.caption", {}, finding.caption),
     several ? tabs : null, body);
   return {section, start: () => show(0)};
 }
@@ -134,7 +134,7 @@ function example_maps(example) {
     const given = example.maps.filter((map) => map.kind === group.kind);
     if (!given.length) continue;
     const {queries, keys} = axes(example, group.kind);
-    parts.push(h("h4", {}, group.title), h("p.look", {}, group.text));
+    parts.push(h("h4", {}, group.title), h("p.caption", {}, group.text));
     // Every head of the grid gets a cell, also one without a map.
     const known = (run.heads || []).filter((head) => head.kind === group.kind);
     const wanted = [...given, ...known.filter((head) => !given.some((map) => head_name(map) === head_name(head)))];
@@ -227,7 +227,7 @@ function rows_fold(group, queries, keys) {
   const fill = () => {
     const row = chosen[group.rows] ?? 0;
     const entries = maps.filter((entry) => entry.map.kind === group.kind);
-    details.replaceChildren(details.firstChild, h("p.look", {}, `The row of token ${row + 1}, “${shown(queries[row])}”. Lock another token and open this again for its row.`),
+    details.replaceChildren(details.firstChild, h("p.caption", {}, `The row of token ${row + 1}, “${shown(queries[row])}”. Lock another token and open this again for its row.`),
       table(["head", ...keys.map(shown)], entries.map((e) => [head_name(e.map), ...e.map.rows[row].map((w) => w.toFixed(2))]), group.title));
   };
   details.addEventListener("toggle", () => { if (details.open) fill(); });

@@ -124,9 +124,9 @@ function softmax(scores) {
  * y = b_O + sum over heads of gate_h A_h W_O^h with A_h = softmax(Q_h K_h^T / sqrt(D) + score bias) V_h.
  * Appends keys and values of `memory` to the head's cache; without memory the cache is only read.
  * Causal: row i of x attends to the rows cached before this call and to the first i + 1 rows of memory.
- * `look` has gates by head (1 where there is none) and collects the maps.
+ * `probe` has gates by head (1 where there is none) and collects the maps.
  */
-function attend(model, path, x, memory, causal, cache, look) {
+function attend(model, path, x, memory, causal, cache, probe) {
   const {heads, head_dim, b_O} = model.attentions.get(path);
   const y = x.map(() => b_O ? Float64Array.from(b_O.numbers) : new Float64Array(model.config.width));
   for (const head of heads) {
@@ -139,8 +139,8 @@ function attend(model, path, x, memory, causal, cache, look) {
       kept.values.push(...linear(read(memory), head.W_V, head.b_V));
     }
     const queries = linear(read(x), head.W_Q, head.b_Q);
-    const scale = 1 / Math.sqrt(head_dim), gate = look.gates[head.key] ?? 1;
-    const map = look.maps[head.key] ??= [];
+    const scale = 1 / Math.sqrt(head_dim), gate = probe.gates[head.key] ?? 1;
+    const map = probe.maps[head.key] ??= [];
     queries.forEach((query, i) => {
       const seen = causal ? before + i + 1 : kept.keys.length;
       const weights = softmax(kept.keys.slice(0, seen).map((key, j) => scale * dot(query, key) + head.bias(first + i, j)));
@@ -178,16 +178,16 @@ function residual(model, norm, x, f) {
 }
 
 /** A layer: self-attention, cross-attention if there is an encoder, feed-forward. */
-function layer(model, path, x, {causal, memory}, cache, look) {
-  let y = residual(model, `${path}.norm1`, x, (v) => attend(model, `${path}.self_attn`, v, v, causal, cache, look));
+function layer(model, path, x, {causal, memory}, cache, probe) {
+  let y = residual(model, `${path}.norm1`, x, (v) => attend(model, `${path}.self_attn`, v, v, causal, cache, probe));
   const crossed = model.attentions.has(`${path}.multihead_attn`);
-  if (crossed) y = residual(model, `${path}.norm2`, y, (v) => attend(model, `${path}.multihead_attn`, v, memory, false, cache, look));
+  if (crossed) y = residual(model, `${path}.norm2`, y, (v) => attend(model, `${path}.multihead_attn`, v, memory, false, cache, probe));
   return residual(model, `${path}.norm${crossed ? 3 : 2}`, y, (v) => feed_forward(model, path, v));
 }
 
-function stack(model, name, x, seen, cache, look) {
+function stack(model, name, x, seen, cache, probe) {
   let y = x;
-  for (let i = 0; i < model.config.layers; i++) y = layer(model, `${name}.layers.${i}`, y, seen, cache, look);
+  for (let i = 0; i < model.config.layers; i++) y = layer(model, `${name}.layers.${i}`, y, seen, cache, probe);
   return model.config.norm_first ? normalised(model, `${name}.norm`, y) : y;
 }
 
@@ -212,33 +212,33 @@ function logits_of(model, side, x) {
 // ---------------------------------------------------------------- whole models
 
 /** Returns read(ids), which appends tokens and returns the logits after each of them. */
-function reader(model, source, look) {
+function reader(model, source, probe) {
   const cache = {};
   let length = 0;
   const seq2seq = model.config.kind === "seq2seq";
   const side = seq2seq ? "target_" : "";
-  let memory = seq2seq ? stack(model, "encoder", embed(model, "source_", source), {causal: false}, {}, look) : null;
+  let memory = seq2seq ? stack(model, "encoder", embed(model, "source_", source), {causal: false}, {}, probe) : null;
   return (ids) => {
     const x = embed(model, side, ids, length);
     length += ids.length;
-    const y = stack(model, seq2seq ? "decoder" : "encoder", x, {causal: true, memory}, cache, look);
+    const y = stack(model, seq2seq ? "decoder" : "encoder", x, {causal: true, memory}, cache, probe);
     memory = null;  // its keys and values are cached by now
     return logits_of(model, side, y);
   };
 }
 
 /** Applies a linear layer to the mean of the encoder's output over positions: [logits]. */
-function classify(model, ids, look) {
-  const rows = stack(model, "encoder", embed(model, "", ids), {causal: false}, {}, look);
+function classify(model, ids, probe) {
+  const rows = stack(model, "encoder", embed(model, "", ids), {causal: false}, {}, probe);
   const mean = rows[0].map((_, c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length);
   return logits_of(model, "", [mean]);
 }
 
 /** Logits and maps of given tokens: `target_in` is the input of the decoder or language model. */
 function forward(model, source, target_in, gates = {}) {
-  const look = {gates, maps: {}};
-  const logits = model.config.kind === "classifier" ? classify(model, source, look) : reader(model, source, look)(target_in);
-  return {logits, maps: whole_rows(look.maps)};
+  const probe = {gates, maps: {}};
+  const logits = model.config.kind === "classifier" ? classify(model, source, probe) : reader(model, source, probe)(target_in);
+  return {logits, maps: whole_rows(probe.maps)};
 }
 
 /** Rows of causal maps, padded with zeros to the same length. */
@@ -257,8 +257,8 @@ const likeliest = (row) => row.reduce((best, v, i) => v > row[best] ? i : best, 
  * or takes `given` as the generated tokens. target[i] was generated after target_in[i].
  */
 function write_on(model, {source, prompt, given, end, most}, gates = {}) {
-  const look = {gates, maps: {}};
-  const read = reader(model, source, look);
+  const probe = {gates, maps: {}};
+  const read = reader(model, source, probe);
   const planned = given && (end === null ? given : [...given, end]);
   const count = planned ? planned.length : most;
   const target_in = count ? [...prompt] : prompt.slice(0, -1), written = [];  // the last token is not read
@@ -272,34 +272,34 @@ function write_on(model, {source, prompt, given, end, most}, gates = {}) {
   }
   const target = [...prompt.slice(1), ...written];
   const probability = written.reduce((product, id, i) => product * softmax(logits[prompt.length - 1 + i])[id], 1);
-  return {source, target_in, target, written, finished: written.at(-1) === end, logits, maps: whole_rows(look.maps), probability};
+  return {source, target_in, target, written, finished: written.at(-1) === end, logits, maps: whole_rows(probe.maps), probability};
 }
 
 // ---------------------------------------------------------------- tokens
 
 /** Special tokens by id, as a page shows them; they come first in a vocabulary and occur in no text. */
-const special_symbols = {none: [], bos: ["^"], all: ["<pad>", "^", "$", "<unk>"]};
+const special_tokens = {none: [], bos: ["^"], all: ["<pad>", "^", "$", "<unk>"]};
 
-const symbol_of = (vocabulary, id) => [...special_symbols[vocabulary.specials], ...vocabulary.symbols][id];
+const token_of = (vocabulary, id) => [...special_tokens[vocabulary.specials], ...vocabulary.symbols][id];
 
 /** The tokens of a text: code points, or words between spaces. */
-const symbols_in = (vocabulary, text) => vocabulary.kind === "characters" ? [...text] : text.split(/[ \t\n]+/).filter(Boolean);
+const tokens_in = (vocabulary, text) => vocabulary.kind === "characters" ? [...text] : text.split(/[ \t\n]+/).filter(Boolean);
 
 const names_of_blanks = new Map([[" ", "space"], ["\n", "line end"], ["\t", "tab"]]);
 
 /** The ids of a text's tokens; throws an Error with a sentence for a token that the model does not know. */
 function encoded(vocabulary, text) {
-  return symbols_in(vocabulary, text).map((symbol) => {
-    const id = vocabulary.symbols.indexOf(symbol);
-    if (id >= 0) return id + special_symbols[vocabulary.specials].length;
+  return tokens_in(vocabulary, text).map((token) => {
+    const id = vocabulary.symbols.indexOf(token);
+    if (id >= 0) return id + special_tokens[vocabulary.specials].length;
     const known = vocabulary.symbols.length > 100 ? "" : `: ${vocabulary.symbols.map((s) => names_of_blanks.get(s) ?? s).join(" ")}`;
-    throw new Error(`“${symbol}” is not among the ${vocabulary.symbols.length} symbols that the model knows${known}`);
+    throw new Error(`“${token}” is not among the ${vocabulary.symbols.length} tokens that the model knows${known}`);
   });
 }
 
 /** The text of tokens, without special ones. */
 function decoded(vocabulary, ids) {
-  const specials = special_symbols[vocabulary.specials].length;
+  const specials = special_tokens[vocabulary.specials].length;
   return ids.filter((id) => id >= specials).map((id) => vocabulary.symbols[id - specials]).join(vocabulary.kind === "words" ? " " : "");
 }
 
@@ -310,9 +310,9 @@ function decoded(vocabulary, ids) {
 function answer_to(model, {input, output, write}, gates = {}) {
   const {kind, longest} = model.config, {vocabularies} = model;
   const ids = encoded(vocabularies.source ?? vocabularies.tokens, input);
-  if (!ids.length) throw new Error("Type at least one symbol");
-  if (ids.length > longest) throw new Error(`${ids.length} symbols; the model reads at most ${longest}`);
-  const source = ids.map((id) => symbol_of(vocabularies.source ?? vocabularies.tokens, id));
+  if (!ids.length) throw new Error("Type at least one token");
+  if (ids.length > longest) throw new Error(`The input has ${ids.length} tokens; the model reads at most ${longest}`);
+  const source = ids.map((id) => token_of(vocabularies.source ?? vocabularies.tokens, id));
   if (kind === "classifier") {
     const {logits, maps} = forward(model, ids, [], gates);
     const classes = Array.from(softmax(logits[0]), (probability, i) => ({name: model.classes?.[i] ?? `class ${i}`, probability}))
@@ -323,11 +323,11 @@ function answer_to(model, {input, output, write}, gates = {}) {
   const target = seq2seq ? vocabularies.target : vocabularies.tokens;
   const given = output === null ? null : encoded(target, output);
   const room = seq2seq ? longest - 1 : longest - ids.length + 1;
-  if (given && given.length > room) throw new Error(`${given.length} symbols of output; there is room for ${room}`);
+  if (given && given.length > room) throw new Error(`The output has ${given.length} tokens; there is room for ${room}`);
   const result = write_on(model, seq2seq ? {source: ids, prompt: [1], given, end: 2, most: room}
     : {source: [], prompt: ids, given, end: null, most: Math.min(write, room)}, gates);
-  if (!result.target.length) throw new Error("A text of one symbol has nothing to look at");
-  const shown = (list) => list.map((id) => symbol_of(target, id));
+  if (!result.target.length) throw new Error("A text of one token has no other token to attend to");
+  const shown = (list) => list.map((id) => token_of(target, id));
   return {
     example: {...(seq2seq ? {source} : {}), target: shown(result.target), decoder_input: shown(result.target_in), maps: map_list(result.maps)},
     answer: {text: decoded(target, result.written), probability: result.probability, finished: !seq2seq || result.finished},

@@ -74,7 +74,7 @@ function differences_figure() {
   if (start) {
     const parts = [["outputs", start.forward], ["parameter gradients", start.parameter_gradient], ["input gradients", start.input_gradient]]
       .filter(([, value]) => is_number(value)).map(([name, value]) => value === 0 ? `${name} equal to the bit` : `${name} ${number_text(value)}`);
-    figure.insertBefore(h("p.look", {}, `At the start: ${parts.join(", ")}`, is_number(start.tolerance) ? ` (allowed: ${number_text(start.tolerance)}).` : "."),
+    figure.insertBefore(h("p.caption", {}, `At the start: ${parts.join(", ")}`, is_number(start.tolerance) ? ` (allowed: ${number_text(start.tolerance)}).` : "."),
                         figure.querySelector(".legend"));
   }
   return figure;
@@ -109,7 +109,7 @@ function heads_figure() {
     figure.insertBefore(scale, figure.querySelector("details"));
     return figure;
   }
-  return h("figure", {}, h("h3", {}, found.heads.title), h("p.look", {}, found.heads.caption), grids, scale);
+  return h("figure", {}, h("h3", {}, found.heads.title), h("p.caption", {}, found.heads.caption), grids, scale);
 }
 
 /** Black or white, whichever has more contrast on a share's colour: one of them always has at least 4.5. */
@@ -189,7 +189,7 @@ function before_after_figure() {
       ? models.map((model) => ({title: `${q.name}, ${model}`, get: (row) => of_model(row[q.key], model), q})) : [{title: q.name, get: (row) => row[q.key], q}];
   });
   const cells = rows.map((row) => [row.label, ...columns.map((c) => { const v = c.get(row); return is_number(v) ? c.q.text(v) : "–"; })]);
-  return h("figure.wide", {}, h("h3", {}, found.before_after.title), h("p.look", {}, found.before_after.caption), h("div.tiles", {}, tiles),
+  return h("figure.wide", {}, h("h3", {}, found.before_after.title), h("p.caption", {}, found.before_after.caption), h("div.tiles", {}, tiles),
     numbers(found.before_after.title, ["", ...columns.map((c) => c.title)], () => cells));
 }
 
@@ -207,7 +207,7 @@ function importance_section() {
       h("td", {}, is_number(head.removed_at) ? commas(head.removed_at) : "alive"));
   });
   const titles = ["head", "", ...columns.map((m) => m || "importance"), ...(costs ? ["cost of removal"] : []), "removed at step"];
-  return h("section", {"aria-label": "Importance"}, h("h2", {}, found.importance.title), h("p.look", {}, found.importance.caption),
+  return h("section", {"aria-label": "Importance"}, h("h2", {}, found.importance.title), h("p.caption", {}, found.importance.caption),
     h("div.card", {}, h("div.scroll", {tabindex: 0, role: "region", "aria-label": "importance of every head"},
       h("table.ranking", {}, h("thead", {}, h("tr", {}, titles.map((t) => h("th", {scope: "col"}, t)))), h("tbody", {}, rows)))));
 }

@@ -97,7 +97,7 @@ function telemetry_section(finding) {
   arrows(choices, choose_block);
   choose_block(blocks.findIndex(([key]) => key === block));
   const hues = [...new Set(heads.map((head) => head.head))].sort((a, b) => a - b);
-  return h("section", {"aria-label": "Telemetry of the heads"}, h("h2", {}, finding.title), h("p.look", {}, finding.caption), choices,
+  return h("section", {"aria-label": "Telemetry of the heads"}, h("h2", {}, finding.title), h("p.caption", {}, finding.caption), choices,
     h("div.card", {}, h("ul.legend", {}, hues.map((head) => h("li", {}, h("i." + line_of(head), {"--colour": `var(${head_variable(head)})`, "aria-hidden": "true"}), `head ${head}`))),
       rows.flat(), telemetry_numbers(finding, heads)));
 }
