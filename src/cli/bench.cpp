@@ -18,6 +18,7 @@
 #include "headroom/base/parallel.hpp"
 #include "headroom/ops/blas.hpp"
 #include "headroom/report/terminal.hpp"
+#include "headroom/statistics/ranks.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -56,10 +57,8 @@ Times time_work(Index warm_up, Index repetitions, const std::function<void()>& w
     times.push_back(time.count());
   }
   std::sort(times.begin(), times.end());
-  const std::size_t half = times.size() / 2;
-  const double median = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
   const double sum = std::accumulate(times.begin(), times.end(), 0.0);
-  return {median, times.front(), sum / double(times.size())};
+  return {median(times), times.front(), sum / double(times.size())};
 }
 
 Record profile_of(Index repetitions, const std::function<void()>& work) {
