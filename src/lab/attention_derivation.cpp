@@ -16,15 +16,11 @@ namespace {
 
 /// [B, T, H * D] -> [B, H, T, D] and back.
 Array split_heads(const Array& x, Index heads) {
-  const NoGrad quiet;
-  const Tensor apart = reshape(Tensor(x), {x.dim(0), x.dim(1), heads, x.dim(2) / heads});
-  return permute(apart, {0, 2, 1, 3}).value();
+  return transposed(x.reshaped({x.dim(0), x.dim(1), heads, x.dim(2) / heads}), 1, 2);
 }
 
 Array merge_heads(const Array& x) {
-  const NoGrad quiet;
-  return reshape(permute(Tensor(x), {0, 2, 1, 3}), {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)})
-      .value();
+  return transposed(x, 1, 2).reshaped({x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
 }
 
 Array scaled(const Array& x, Real factor) {
