@@ -10,7 +10,7 @@ TEST_CASE("layouts holds for any seed and size") {
   check_holds("layouts", {{1, 1, 1}, {6, 1, 2}, {4, 4, 3}, {12, 3, 4}, {64, 8, 5}}, 8);
 }
 
-TEST_CASE("layouts names the arrays of other implementations, and where a head stands in them") {
+TEST_CASE("layouts names the arrays of other implementations, and where a head is in them") {
   const Record record = run("layouts", 12, 3);
   const auto row_of = [](const Record& block, const std::string& name) {
     for (const Record& row : block["rows"]) {
@@ -59,14 +59,14 @@ TEST_CASE("layouts names the arrays of other implementations, and where a head s
 }
 
 TEST_CASE("layouts says that a misread order is another layer only where it is one") {
-  const auto look = [](Index width, Index heads) {
+  const auto caption = [](Index width, Index heads) {
     const Record record = run("layouts", width, heads);
     const Record& block = block_with(record, "written as [D, heads], read as");
     CHECK(block["rows"][0][2] == 0);
-    return in_words(block["look"]);
+    return in_words(block["caption"]);
   };
-  CHECK_THAT(look(12, 3), Catch::EndsWith("misread, another one."));
+  CHECK_THAT(caption(12, 3), Catch::EndsWith("read in the first, it is another layer."));
   for (const Index heads : {1, 4}) {
-    CHECK_THAT(look(4, heads), Catch::EndsWith("both orders are one."));
+    CHECK_THAT(caption(4, heads), Catch::EndsWith("both orders are equal."));
   }
 }

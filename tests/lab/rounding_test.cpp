@@ -66,7 +66,7 @@ TEST_CASE("rounding shows the first step's difference, and levels that fit its c
   CHECK(std::abs(middle[0][1].get<double>() / std::exp(logs) - 1) < 1e-9);
   // At a tenth of the learning rate rounding grows far less (here 1e-4 of the distance, or less).
   const Record& slow = curves[3]["points"];
-  CHECK(curves[3]["name"] == "at a tenth of the rate");
+  CHECK(curves[3]["name"] == "at a tenth of the learning rate");
   CHECK(slow.back()[1].get<double>() < middle.back()[1].get<double>() / 10);
 
   // All seeds have passed a level once the lowest curve has, none before the highest one.
@@ -104,7 +104,7 @@ TEST_CASE("rounding shows the first step's difference, and levels that fit its c
   CHECK(growth < middle_growth * 3);
 
   const double epsilon = is_double ? 0x1p-53 : 0x1p-24;
-  for (const Record& row : lab_test::block_with(record, "between them")["rows"]) {
+  for (const Record& row : lab_test::block_with(record, "small products, error")["rows"]) {
     for (std::size_t c = 1; c <= 3; ++c) {
       CHECK(front(row[c]) < 20 * epsilon);  // rounding, not a mistake; narrow layers may have none
     }

@@ -35,6 +35,6 @@ TEST_CASE("speed-of-layouts counts the arithmetic of both layouts") {
   }
   const Record& ratios = lab_test::block_with(record, "separate / fused, 2 threads");
   CHECK(ratios["rows"].size() == 3);
-  const Record& times = lab_test::block_with(record, "separate, least");
+  const Record& times = lab_test::block_with(record, "separate, minimum");
   CHECK(times["rows"].size() == 6);
 }

@@ -137,14 +137,14 @@ Pairs draw(const LabOptions& options) {
   return pairs;
 }
 
-Index count_numbers(const NamedArrays& arrays) {
+Index count_elements(const NamedArrays& arrays) {
   Index count = 0;
   for (const auto& [name, array] : arrays) count += array.size();
   return count;
 }
 
 /// Number of elements whose bits differ, or that only one of two sets of arrays has.
-Index changed_numbers(const NamedArrays& a, const NamedArrays& b) {
+Index changed_elements(const NamedArrays& a, const NamedArrays& b) {
   Index changed = 0, shared = 0;
   for (const auto& [name, array] : a) {
     const auto found = b.find(name);
@@ -155,7 +155,7 @@ Index changed_numbers(const NamedArrays& a, const NamedArrays& b) {
           array[i] != found->second[i] || std::signbit(array[i]) != std::signbit(found->second[i]);
     }
   }
-  return changed + count_numbers(a) + count_numbers(b) - 2 * shared;
+  return changed + count_elements(a) + count_elements(b) - 2 * shared;
 }
 
 NamedArrays values_of(Attention& layer) {
@@ -173,10 +173,10 @@ Attention& imported(Attention& spare, const NamedArrays& arrays, ForeignLayout l
 }
 
 /// Number of a layer's elements that changed by conversion into another layout and back.
-Index changed_on_the_way(Attention& from, Attention& spare, ForeignLayout layout,
-                         HeadOrder order = HeadOrder::blocked) {
+Index changed_there_and_back(Attention& from, Attention& spare, ForeignLayout layout,
+                             HeadOrder order = HeadOrder::blocked) {
   const NamedArrays there = export_attention(from, layout, order);
-  return changed_numbers(values_of(from), values_of(imported(spare, there, layout, order)));
+  return changed_elements(values_of(from), values_of(imported(spare, there, layout, order)));
 }
 
 void show_names(const Pairs& pairs, Notebook& book) {
@@ -199,8 +199,8 @@ void show_names(const Pairs& pairs, Notebook& book) {
   for (const ForeignLayout layout : foreign_layouts) {
     add(name_of(layout), export_attention(*pairs.of(layout).twins.separate, layout));
   }
-  book.table(sentence("{:,} numbers under other names and shapes", count_parameters(separate)),
-             "What each implementation calls its arrays. SummAE has no biases.",
+  book.table(sentence("Names and shapes of the {:,} elements", count_parameters(separate)),
+             "The arrays of each implementation. SummAE has no biases.",
              {"layout", "array", "shape"}, rows);
 }
 
@@ -215,18 +215,18 @@ void show_places(const LabOptions& options, const Pairs& pairs, Notebook& book) 
   Index missing = 0;
   for (const ForeignLayout layout : foreign_layouts) {
     Attention& layer = *pairs.of(layout).twins.separate;
-    const Index count = count_numbers(export_attention(layer, layout));
+    const Index count = count_elements(export_attention(layer, layout));
     missing += count_parameters(layer) - count;
-    const bool turned = layout == ForeignLayout::gpt2 || layout == ForeignLayout::summae;
-    rows.push_back(
-        {name_of(layout), place_of(layout, begin, options.width), turned ? "yes" : "no", count});
+    const bool by_columns = layout == ForeignLayout::gpt2 || layout == ForeignLayout::summae;
+    rows.push_back({name_of(layout), place_of(layout, begin, options.width),
+                    by_columns ? "yes" : "no", count});
   }
-  book.table(sentence("Where the query weights of head {} stand", last),
+  book.table(sentence("Location of the query weights of head {}", last),
              "A Linear keeps output features as rows (x W^T); GPT-2's Conv1D and TensorFlow's "
              "kernels keep them as columns (x W), so a head is a block of columns there.",
-             {"layout", fmt::format("query of head {}", last), "transposed", "numbers in all"},
+             {"layout", fmt::format("query of head {}", last), "transposed", "elements in total"},
              rows);
-  book.equal("parameters that a layout does not hold", double(missing), 0);
+  book.equal("parameters that a layout lacks", double(missing), 0);
 }
 
 /// Compares every implementation's forward pass and gradients with those of both layouts here.
@@ -248,10 +248,10 @@ void compare_passes(const Pairs& pairs, Notebook& book) {
     rows.push_back({name_of(layout), apart, by_separate, by_fused});
   }
   book.table(
-      "The same outputs and gradients from everybody's own formula",
-      "Each implementation's forward pass, written out with its own arrays and convention; "
-      "its gradients come from the tape, in its own names and shapes. Beside them stand "
-      "output and gradients of the layers here, converted: max |difference| / max |value|.",
+      "Outputs and gradients by each implementation's own formula",
+      "Each implementation's forward pass, written with its own arrays and convention. The tape "
+      "gives its gradients, in its own names and shapes. Both are compared with the converted "
+      "output and gradients of headroom's layers: max |difference| / max |value|.",
       {"layout", "output", "gradients, against separate heads", "gradients, against fused heads"},
       rows);
   book.at_most("separate against fused heads, outputs, relative difference", own, same_values);
@@ -261,8 +261,8 @@ void compare_passes(const Pairs& pairs, Notebook& book) {
                gradients, same_gradients);
 }
 
-/// Number of elements that change from one layout into another by way of a layer here, compared
-/// with those of the layer itself; -1 where no layer fits both, because only one has biases.
+/// Number of elements that change from one layout into another through a layer here, compared with
+/// those of the layer itself; -1 where no layer fits both, because only one has biases.
 Index changed_between(const Pairs& pairs, ForeignLayout from, ForeignLayout to) {
   const bool no_biases = from == ForeignLayout::summae || to == ForeignLayout::summae;
   const auto fits = [&](ForeignLayout layout) {
@@ -272,7 +272,7 @@ Index changed_between(const Pairs& pairs, ForeignLayout from, ForeignLayout to) 
   const auto& [twins, spare, y_separate, y_fused] = no_biases ? pairs.without : pairs.with;
   const auto changed = [&](Attention& layer, Attention& empty) {
     Attention& between = imported(empty, export_attention(layer, from), from);
-    return changed_numbers(export_attention(layer, to), export_attention(between, to));
+    return changed_elements(export_attention(layer, to), export_attention(between, to));
   };
   return changed(*twins.separate, *spare.separate) + changed(*twins.fused, *spare.fused);
 }
@@ -280,7 +280,7 @@ Index changed_between(const Pairs& pairs, ForeignLayout from, ForeignLayout to) 
 /// Converts from every layout into every other one and back into ours.
 void convert(const Pairs& pairs, Notebook& book) {
   Notebook::Rows rows;
-  Index on_the_way = 0, between = 0;
+  Index there_and_back = 0, between = 0;
   for (const ForeignLayout from : foreign_layouts) {
     std::vector<Value> row{name_of(from)};
     for (const ForeignLayout to : foreign_layouts) {
@@ -289,24 +289,24 @@ void convert(const Pairs& pairs, Notebook& book) {
       if (changed > 0) between += changed;
     }
     const Pair& pair = pairs.of(from);
-    const Index back = changed_on_the_way(*pair.twins.separate, *pair.spare.separate, from) +
-                       changed_on_the_way(*pair.twins.fused, *pair.spare.fused, from);
+    const Index back = changed_there_and_back(*pair.twins.separate, *pair.spare.separate, from) +
+                       changed_there_and_back(*pair.twins.fused, *pair.spare.fused, from);
     row.emplace_back(back);
-    on_the_way += back;
+    there_and_back += back;
     rows.push_back(std::move(row));
   }
-  std::vector<std::string> columns{"numbers changed from"};
+  std::vector<std::string> columns{"elements changed, from"};
   for (const ForeignLayout to : foreign_layouts)
     columns.push_back(fmt::format("to {}", name_of(to)));
-  columns.emplace_back("and back here");
+  columns.emplace_back("and back");
   book.table(
-      sentence("Converted into each other, {:,} numbers change", on_the_way + between),
-      "The arrays of one layout are read into a layer here, both with separate and with fused "
-      "heads, and written in another layout; what differs from the bits that the first layer "
-      "gives there is counted. BERT and GPT-2 have biases, SummAE has none, PyTorch takes both.",
+      sentence("Converted into each other, {:,} elements change", there_and_back + between),
+      "The arrays of one layout are imported into a layer with separate and into one with fused "
+      "heads, and exported to another layout. Counted are the elements that differ from those of "
+      "a direct export. BERT and GPT-2 have biases, SummAE has none, PyTorch supports both.",
       columns, rows);
-  book.equal("numbers changed from any layout into any other", double(between), 0);
-  book.equal("numbers changed after converting there and back", double(on_the_way), 0);
+  book.equal("elements changed from any layout into any other", double(between), 0);
+  book.equal("elements changed after converting there and back", double(there_and_back), 0);
 }
 
 /// Shows that the order of the channels is part of a layout: in the wrong order, the same arrays
@@ -314,7 +314,7 @@ void convert(const Pairs& pairs, Notebook& book) {
 void misread_order(const LabOptions& options, const Pairs& pairs, Notebook& book) {
   constexpr ForeignLayout layout = ForeignLayout::pytorch;
   Attention &layer = *pairs.with.twins.fused, &spare = *pairs.with.spare.fused;
-  const Index kept = changed_on_the_way(layer, spare, layout, HeadOrder::interleaved);
+  const Index kept = changed_there_and_back(layer, spare, layout, HeadOrder::interleaved);
   const NamedArrays interleaved = export_attention(layer, layout, HeadOrder::interleaved);
   const auto difference_read_as = [&](HeadOrder order) {
     const Attention& read = imported(spare, interleaved, layout, order);
@@ -323,14 +323,13 @@ void misread_order(const LabOptions& options, const Pairs& pairs, Notebook& book
   };
   const double as_written = difference_read_as(HeadOrder::interleaved);
   const double misread = difference_read_as(HeadOrder::blocked);
-  book.table("The order of the channels belongs to the layout",
-             sentence("Splitting the features into [heads, D] and into [D, heads] are both "
-                      "found in code. Written and read in the same order it is the same layer; "
-                      "misread, {}.",
-                      misread > 0 ? "another one" : "the same here, as both orders are one"),
-             {"written as [D, heads], read as", "changed numbers", "output, relative difference"},
+  book.table("The order of the channels, read correctly and misread",
+             sentence("Code splits the features either into [heads, D] or into [D, heads]. The "
+                      "layer is written in the second order; read in the first, it is {}.",
+                      misread > 0 ? "another layer" : "the same, because both orders are equal"),
+             {"written as [D, heads], read as", "changed elements", "output, relative difference"},
              {{"[D, heads]", kept, as_written}, {"[heads, D]", nullptr, misread}});
-  book.equal("numbers changed by the order [D, heads], there and back", double(kept), 0);
+  book.equal("elements changed by the order [D, heads], there and back", double(kept), 0);
   book.equal("read in the order it was written: relative difference of outputs", as_written, 0);
   if (options.heads > 1 && options.head_dim() > 1) {
     book.more_than("misread order: relative difference of outputs", misread, 1e-3);
@@ -346,10 +345,9 @@ void run(const LabOptions& options, Notebook& book) {
   misread_order(options, pairs, book);
   book.answer(sentence(
       "One Linear per head, one for all, PyTorch's packed matrix, BERT's three Linears and GPT-2's "
-      "transposed one hold the same {:,} numbers and are the same function with the same "
-      "gradients. "
-      "Converting moves whole blocks of rows or columns and changes no number; only the order in "
-      "which the features are split into heads must be known.",
+      "transposed one hold the same {:,} elements and compute the same function with the same "
+      "gradients. Converting copies whole blocks of rows or columns and changes no element. Only "
+      "the order in which the features are split into heads must be known.",
       count_parameters(*pairs.with.twins.separate)));
 }
 
@@ -359,11 +357,11 @@ void run(const LabOptions& options, Notebook& book) {
 Experiment layouts_experiment() {
   return {.name = "layouts",
           .asked_in = "a forum thread on pruning the heads of BERT",
-          .title = "One Linear per head, or one for all: which layout is which?",
+          .title = "Is one Linear per head the same layer as one for all heads?",
           .question =
-              "An implementation treats each head as its own nn.Linear; an optimized version has a "
-              "single nn.Linear for all heads; BERT, PyTorch and GPT-2 each have names and shapes "
-              "of their own. Are they the same layer?",
+              "One implementation has an nn.Linear for each head. An optimized version has a "
+              "single nn.Linear for all heads. BERT, PyTorch and GPT-2 each have their own names "
+              "and shapes. Are they the same layer?",
           .computed =
               "A layer with one Linear per head gets random weights and is converted into a fused "
               "one and into the arrays of torch.nn.MultiheadAttention, BERT, GPT-2 and SummAE, "

@@ -1,4 +1,4 @@
-// optimizers: which rules depend on the layout, and the effect of a loud head on the others.
+// optimizers: which rules depend on the layout, and the effect of one head with a large gradient.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,14 +76,14 @@ double layouts_table(const std::vector<OptimizerRule>& rules, const LabOptions& 
     if (&rule == &rules.front()) sgd = largest(own);
     rows.push_back({rule.training.name, mean_interval(same), mean_interval(own)});
   }
-  book.table(sentence("Per tensor the layouts part by {:.1g} or more of a weight's way, by any "
-                      "other rule by {:.1g} at most",
+  book.table(sentence("Per tensor the layouts diverge by {:.1g} or more of a weight's change, by "
+                      "any other rule by {:.1g} at most",
                       by_tensor, larger(elementwise, by_block)),
              sentence("The same heads in both layouts, {} steps: max |difference| of the "
-                      "weights over the largest movement, with the same gradients for both and "
+                      "weights over the largest change, with the same gradients for both and "
                       "with each layout's own. Mean of {} draws with 95 % intervals. The title "
-                      "is about the same gradients; own ones differ by rounding, which Adam's "
-                      "division by a gradient's own size can make larger.",
+                      "refers to the same gradients. Own gradients differ by rounding, which "
+                      "Adam's division by the gradient's magnitude can amplify.",
                       compared_steps, draws),
              {"optimizer", "same gradients", "own gradients"}, rows);
   book.equal("SGD, Adam, AdamW, same gradients: largest distance of the layouts", elementwise, 0);
@@ -94,7 +94,7 @@ double layouts_table(const std::vector<OptimizerRule>& rules, const LabOptions& 
   return by_tensor;
 }
 
-/// A rule in one layout: a row of the table of loud heads.
+/// A rule in one layout: a row of the table.
 struct Row {
   const OptimizerRule* rule;
   Layout layout;
@@ -141,7 +141,7 @@ std::vector<std::pair<double, double>> mean_by_head(const Row& row) {
   return points;
 }
 
-/// The other heads' movement over their ordinary one with Muon, head 0 being loud in all steps.
+/// The other heads' change over their ordinary one with Muon, head 0 being loud in all steps.
 struct MuonShares {
   Interval tensor, projection;
 };
@@ -158,13 +158,11 @@ MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& o
   const Interval lamb = mean_ratio(row_of("LAMB per projection").outbursts, true);
   if (options.width >= 16) {  // below, the spread of the draws is as large as their distance from 1
     book.at_most(
-        "LAMB per projection, outburst: the others' updates over their ordinary ones, mean",
+        "LAMB per projection, one step: the others' updates over their ordinary ones, mean",
         lamb.value, 1);
   }
-  book.at_most(
-      "Muon per projection, head 0 loud in all steps: the others' way over their ordinary "
-      "one, mean",
-      muon.projection.value, 1);
+  book.at_most("Muon per projection, all steps: the others' change over their ordinary one, mean",
+               muon.projection.value, 1);
   book.at_most("the same with Muon per tensor, fused, over that per projection",
                muon.tensor.value / muon.projection.value, 1);
   // In small layers five draws are too few to separate the intervals.
@@ -206,14 +204,13 @@ void claim_loud(const std::vector<Row>& rows, Notebook& book) {
   book.equal("SGD, Adam, AdamW, all per head: runs in which another head changes by a bit",
              double(untouched_missing), 0);
   book.equal(
-      "outburst: quiet heads' blocks that stay the same though they share a block with the loud "
-      "head",
+      "one step: other heads' blocks that stay the same though they share a block with head 0",
       double(touched_missing), 0);
   book.equal("separate per tensor: other heads' Q, K, V that change by a bit",
              double(separate_inputs), 0);
-  book.at_most("SGD, outburst: |the loud head's update / (100 times its ordinary one) - 1|", sgd,
+  book.at_most("SGD, one step: |head 0's update / (100 times its ordinary one) - 1|", sgd,
                by_precision(1e-9, 1e-2));
-  book.at_most("Adam, head 0 loud in all steps: |its way / its ordinary way - 1|", adam, 1e-3);
+  book.at_most("Adam, all steps: |head 0's change / its ordinary change - 1|", adam, 1e-3);
 }
 
 MuonShares loud_table(const std::vector<OptimizerRule>& rules, const LabOptions& options,
@@ -235,22 +232,23 @@ MuonShares loud_table(const std::vector<OptimizerRule>& rules, const LabOptions&
     }
     lines.push_back({row.name, mean_by_head(row)});
   }
-  book.table(sentence("A loud head changes the others' updates most under {}: to {:.2g} of "
-                      "their size",
+  book.table(sentence("Head 0's larger gradient changes the others' updates most under {}: to "
+                      "{:.2g} of their size",
                       worst->name, mean_ratio(worst->outbursts, true).value),
-             sentence("Head 0's gradient is {:.0f} times as large, in the last of 11 steps "
-                      "(outburst) or in all of them. Size of that head's update over the "
-                      "ordinary one, and the mean of this over the other heads; {} draws with "
-                      "95 % intervals. The title is about the outburst.",
+             sentence("Head 0's gradient is {:.0f} times as large, in the last of 11 steps (one "
+                      "step) or in all of them. Norm of that head's update over the ordinary "
+                      "one, and the mean of this over the other heads; {} draws with 95 % "
+                      "intervals. The title refers to one step.",
                       loudness, draws),
-             {"optimizer", "outburst: loud head", "others", "always: loud head", "others, always"},
+             {"optimizer", "one step: head 0", "one step: others", "all steps: head 0",
+              "all steps: others"},
              cells);
   const auto at_loud = [&](std::size_t line) { return lines[line].points[0].second; };
-  book.chart(sentence("The loud head itself moves by {:.2g} with {}, by {:.2g} with {}", at_loud(0),
+  book.chart(sentence("Head 0 itself changes by {:.2g} with {}, by {:.2g} with {}", at_loud(0),
                       lines[0].name, at_loud(1), lines[1].name),
-             sentence("Size of every head's last update over the ordinary one, mean of {} draws; "
-                      "head 0 is the loud one. Fused heads; SGD, which passes the gradient on "
-                      "as it is, is left out.",
+             sentence("Norm of every head's last update over the ordinary one, mean of {} draws; "
+                      "only head 0 has a larger gradient. Fused heads. SGD, whose update is "
+                      "proportional to the gradient, is left out.",
                       draws),
              "head", "update over the ordinary one", false, lines);
   claim_loud(rows, book);
@@ -310,21 +308,21 @@ void training(const std::vector<OptimizerRule>& rules, const LabOptions& options
       lines.back().points.emplace_back(double(step), mean_curve[step]);
     }
   }
-  book.chart(sentence("Every rule learns: in {} steps the loss falls by a factor of {:.2g} or "
-                      "more, in every draw",
+  book.chart(sentence("In {} steps the loss falls by a factor of {:.2g} or more under every rule, "
+                      "in every draw",
                       TrainingCurves::steps, least_gain),
              sentence("A layer imitates another one; mean squared error, mean of {} draws, "
-                      "fused heads. The rates are fixed and not tuned, so this says nothing on "
-                      "which optimizer is the better one.",
+                      "fused heads. The learning rates are fixed and not tuned, so the chart "
+                      "does not show which optimizer is better.",
                       draws),
              "step", "mean squared error", true, lines);
   book.table(sentence("Loss over that per tensor: {}", found),
-             sentence("Mean loss of the last {} steps of {}, fused heads; how far the layouts' "
-                      "weights are apart in the end, max |difference| / max |value|; and the "
+             sentence("Mean loss of the last {} steps of {}, fused heads; the difference of the "
+                      "layouts' weights at the end, max |difference| / max |value|; and the "
                       "loss over that of the same optimizer per tensor in the same draws. {} "
                       "draws with 95 % intervals.",
                       last, TrainingCurves::steps, draws),
-             {"optimizer", "loss", "layouts apart", "loss over that per tensor"}, rows);
+             {"optimizer", "loss", "difference of the layouts", "loss over that per tensor"}, rows);
   book.equal("runs whose loss does not fall", not_learned, 0);
 }
 
@@ -334,12 +332,12 @@ void run(const LabOptions& options, Notebook& book) {
   const MuonShares muon = loud_table(rules, options, book);
   training(rules, options, book);
   book.answer(sentence(
-      "LAMB and Muon notice it: rules that treat every element alike (SGD, Adam, AdamW) give the "
-      "same updates in both layouts, to the bit for the same gradients, but a trust ratio or an "
-      "orthogonalisation acts on whole tensors, and per tensor the layouts part by {:.1g} or more "
-      "of a weight's way within {} steps. A head that is always {:.0f} times as loud leaves the "
-      "others {:.2g} of their way with Muon per tensor (fused) and {:.2g} per projection; per "
-      "head, as with SGD and Adam, it changes no bit of another one.",
+      "LAMB and Muon depend on it. Elementwise rules (SGD, Adam, AdamW) give the same updates in "
+      "both layouts, to the bit for the same gradients. A trust ratio or an orthogonalisation acts "
+      "on whole tensors: per tensor the layouts diverge by {:.1g} or more of a weight's change "
+      "within {} steps. When head 0's gradient is {:.0f} times as large in all steps, the others "
+      "change by {:.2g} of what they otherwise would with Muon per tensor (fused) and by {:.2g} "
+      "per projection; per head, as with SGD and Adam, no bit of another head changes.",
       apart, compared_steps, loudness, muon.tensor.value, muon.projection.value));
 }
 
@@ -348,19 +346,19 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment optimizers_experiment() {
   return {.name = "optimizers",
-          .title = "Which optimizers notice how the heads are stored?",
+          .title = "Which optimizers depend on how the heads are stored?",
           .question =
-              "The same heads can be one matrix or many. Does training go the same way in both "
-              "layouts with SGD, Adam, AdamW, LAMB and Muon? And when one head's gradient is far "
-              "larger than the others', do their updates suffer?",
+              "The same heads can be one matrix or many. Does training give the same weights in "
+              "both layouts with SGD, Adam, AdamW, LAMB and Muon? And when one head's gradient is "
+              "far larger than the others', do the others' updates change?",
           .computed =
               "The same layer in both layouts, without biases, learns to imitate another one: with "
               "copied gradients, and with its own. LAMB and Muon act per tensor as it is stored, "
               "per projection or per head. Then the gradient of head 0 is multiplied by 100 and "
               "every head's update compared with the ordinary one.",
           .formulas = {"elementwise: p_i -= f(g_i, memory of i)",
-                       "LAMB: p -= rate |p| / |u| u, |.| over a block",
-                       "Muon: p -= rate sqrt(max(1, m / n)) U V^T of the momentum U S V^T of a "
+                       "LAMB: p -= lr |p| / |u| u, |.| over a block",
+                       "Muon: p -= lr sqrt(max(1, m / n)) U V^T of the momentum U S V^T of a "
                        "block [m, n]"},
           .defaults = {.width = 32, .heads = 4},
           .limits = {.least_heads = 2, .most_heads = 16, .least_head_dim = 4, .most_width = 64},

@@ -107,14 +107,14 @@ Errors show_one_gradient(const LabOptions& options, Notebook& book) {
     }
     table.push_back({3 * heads, mean_interval(one), mean_interval(many), mean_interval(between)});
   }
-  book.table(sentence("One gradient: one product is off by {:.1e} at most, small ones by {:.1e}",
-                      most.one, most.many),
-             sentence("dX = dQKV W as one product, and as the sum of 3 h small ones, against "
-                      "sums in long double. max |difference| / max |dX|, means of {} draws with "
-                      "95 % intervals.",
-                      draws),
-             {"small products", "one product, error", "small products, error", "between them"},
-             table);
+  book.table(
+      sentence("One gradient: the error is at most {:.1e} by one product, {:.1e} by small ones",
+               most.one, most.many),
+      sentence("dX = dQKV W as one product, and as the sum of 3 h small ones, compared "
+               "with sums in long double: max |difference| / max |dX|, means of {} draws "
+               "with 95 % intervals.",
+               draws),
+      {"small products", "one product, error", "small products, error", "difference"}, table);
   return most;
 }
 
@@ -211,7 +211,7 @@ std::vector<double> differences_at(const std::vector<Trajectory>& all, std::size
 void draw_trajectories(const std::vector<Trajectory>& all, const std::vector<Trajectory>& slow,
                        Notebook& book) {
   Notebook::Series middle{"geometric mean", {}}, most{"largest", {}}, least{"smallest", {}};
-  Notebook::Series of_slow{"at a tenth of the rate", {}};
+  Notebook::Series of_slow{"at a tenth of the learning rate", {}};
   for (std::size_t i = 0; i < all.front().differences.size(); ++i) {
     const auto at = double(all.front().differences[i].first);
     const std::vector<double> values = differences_at(all, i);
@@ -220,12 +220,12 @@ void draw_trajectories(const std::vector<Trajectory>& all, const std::vector<Tra
     least.points.emplace_back(at, smallest(values));
     of_slow.points.emplace_back(at, geometric_mean(differences_at(slow, i)).value);
   }
-  book.chart(sentence("The layouts are {:.1e} apart after one step and {:.1e} after {}",
+  book.chart(sentence("The layouts differ by {:.1e} after one step and by {:.1e} after {}",
                       middle.points.front().second, middle.points.back().second, steps),
              sentence("Geometric means of the largest relative difference of a parameter tensor "
                       "between the two layouts, trained on the same batches; {} seeds, at Adam's "
-                      "rate {} / C and at a tenth of it. Key biases, which have no effect, are "
-                      "left out.",
+                      "learning rate {} / C and at a tenth of it. Key biases, which have no "
+                      "effect, are left out.",
                       all.size(), high_rate),
              "step", "difference of the parameters", true, {middle, most, least, of_slow});
 }
@@ -252,11 +252,11 @@ void show_levels(const std::vector<Trajectory>& all, const std::vector<Trajector
     table.push_back(
         {fmt::format("{:.0e}", level), passed(all, level).text, passed(slow, level).text});
   }
-  book.table("When the difference passes a level",
+  book.table("Steps until the difference passes a level",
              sentence("Step of the first measurement above it, measured every {} steps; "
                       "geometric mean of {} seeds with 95 % interval.",
                       measure_every, all.size()),
-             {"level", "step", "step at a tenth of the rate"}, table);
+             {"level", "step", "step at a tenth of the learning rate"}, table);
 }
 
 /// The first measured step at which any seed's parameters differ by more than `level`.
@@ -300,9 +300,9 @@ Summary show_seeds(const std::vector<Trajectory>& all, Notebook& book) {
   summary.growth = mean_interval(growths);
   summary.loss_gap = mean_interval(gaps);
   summary.first = geometric_mean(differences_at(all, 0)).value;
-  book.table("Seed by seed",
-             "Difference of the parameters after the first step and at its largest, powers of ten "
-             "in 100 steps (least squares until 1e-2), losses of the last tenth of the steps.",
+  book.table("Results of each seed",
+             "Difference of the parameters after the first step and its maximum, powers of ten in "
+             "100 steps (least squares until 1e-2), losses of the last tenth of the steps.",
              {"seed", "after step 1", "largest", "growth", "loss, separate", "loss, fused"}, table);
   return summary;
 }
@@ -319,7 +319,7 @@ void run(const LabOptions& options, Notebook& book) {
   draw_trajectories(all, slow, book);
   show_levels(all, slow, book);
   const Summary summary = show_seeds(all, book);
-  const Passed parted = passed(all, levels[2]);
+  const Passed diverged = passed(all, levels[2]);
 
   book.at_most("dX as one product against sums in long double", errors.one, same_layouts);
   book.at_most("dX as 3 h small products against sums in long double", errors.many, same_layouts);
@@ -332,18 +332,18 @@ void run(const LabOptions& options, Notebook& book) {
   book.more_than("growth, powers of ten in 100 steps, lower end of the interval",
                  summary.growth.low, 0);
   if (options.width == 32 && options.heads == 4) {
-    book.at_least("seeds whose layouts come to be a hundredth apart", double(parted.seeds), 3);
+    book.at_least("seeds whose layouts come to differ by 1 %", double(diverged.seeds), 3);
     // In double the difference begins nine powers of ten lower, so it takes longer.
-    book.within("earliest step at which a seed's layouts are 1e-6 apart",
+    book.within("earliest step at which a seed's layouts differ by 1e-6",
                 double(earliest_pass(all, levels[0])), by_precision(20, 1),
                 by_precision(steps, 15));
   }
   book.answer(sentence(
-      "Both layouts round dX differently, by {:.1e} of its largest value at most, and neither is "
-      "the exact one. In training at this high rate the difference grows tenfold in {} steps until "
-      "the parameters are a hundredth apart (step {}); at a tenth of the rate they are {:.1e} "
-      "apart after {} steps, and the losses at the end, separate minus fused, differ by {}.",
-      errors.between, tenfold(summary.growth), parted.text,
+      "The layouts round dX differently, by at most {:.1e} of its maximum, and neither result is "
+      "exact. In training at the high learning rate the difference grows tenfold in {} steps until "
+      "the parameters differ by 1 % (step {}). At a tenth of the learning rate they differ by "
+      "{:.1e} after {} steps. The losses at the end, separate minus fused, differ by {}.",
+      errors.between, tenfold(summary.growth), diverged.text,
       geometric_mean(differences_at(slow, slow.front().differences.size() - 1)).value, steps,
       summary.loss_gap));
 }
@@ -354,18 +354,18 @@ void run(const LabOptions& options, Notebook& book) {
 Experiment rounding_experiment() {
   return {
       .name = "rounding",
-      .title = "How long do equal layouts stay equal?",
+      .title = "How long do two layouts stay equal during training?",
       .question =
-          "Two layouts with the same weights are one function, but they add up the gradient of "
-          "their input in another order. How far does rounding carry them apart in training, "
+          "Two layouts with the same weights compute one function, but they sum the gradient of "
+          "their input in different orders. How far does rounding make them diverge in training, "
           "and how fast?",
       .computed =
-          "First one gradient dX, as one product and as 3 h small ones, beside sums in long "
-          "double. Then a small encoder-decoder (one layer each) learns to sort digits "
-          "in both layouts, on the same batches with Adam at the rate 0.8 / C and at a tenth of "
-          "it, and the parameters are compared as it goes on. The task and the high rate were "
-          "chosen among several so that most seeds part; lower rates part them later or not at "
-          "all.",
+          "First one gradient dX, as one product and as 3 h small ones, is compared with sums in "
+          "long double. Then a small encoder-decoder (one layer each) learns to sort digits in "
+          "both layouts, on the same batches with Adam at the learning rate 0.8 / C and at a tenth "
+          "of it, and the parameters are compared during training. The task and the high learning "
+          "rate were chosen among several so that most seeds diverge; at lower ones they diverge "
+          "later or not at all.",
       .formulas = {"fused: dX = dQKV W",
                    "separate: dX = sum_h dQ_h W_Q^h + sum_h dK_h W_K^h + "
                    "sum_h dV_h W_V^h",

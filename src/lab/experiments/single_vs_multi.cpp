@@ -121,17 +121,17 @@ bool named_seeds(const LabOptions& options, Notebook& book) {
     one_hot = one_hot || c.one_hot;
     compared.push_back(c);
   }
-  book.table("Where outputs are equal, all heads pick the same key",
+  book.table("Equal outputs and the keys that the heads pick",
              sentence("For two seeds and each of their {} examples, the key with the largest "
-                      "weight: one number when all {} queries pick the same.",
+                      "weight: one key if all {} queries pick the same.",
                       batch, tokens),
              columns, keys);
   book.table(
       one_hot ? "One-hot weights give W_Q and W_K no gradient"
               : "Gradients of two draws, neither of which has one-hot weights",
       "Norms of the gradients of <R, y> for a random cotangent R, and whether all rows of weights "
-      "are a single 1 and zeros: such a softmax has a Jacobian of zeros, so nothing reaches the "
-      "scores.",
+      "are a single 1 and zeros: such a softmax has a Jacobian of zeros, so the gradient of the "
+      "scores is 0.",
       {"seed, attention", "one-hot", "norm of dW_Q", "norm of dW_K", "norm of dW_V"}, gradients);
   if (!is_double && text_sizes(options)) {
     book.equal(fmt::format("seed {}, float: single.eq(multi) is True (1)", true_seed),
@@ -174,9 +174,9 @@ Rate rate(const LabOptions& options, Notebook& book) {
   book.table(sentence("single.eq(multi) is True in {} of {} draws with torch.rand weights",
                       found.equal, rate_draws),
              sentence("Uniform weights and inputs in [0, 1), batch {}, {} tokens. The "
-                      "question's True is a statement about float: the same draws in double are "
-                      "shown, but no rate is asserted of them. Outputs can be equal before "
-                      "softmax saturates, when the other weights change no bit of the sum.",
+                      "question's True refers to float: the same draws are shown in double, but "
+                      "no rate is asserted for them. Outputs can be equal before softmax "
+                      "saturates, if the other weights change no bit of the sum.",
                       batch, tokens),
              {"", "draws", "share with 95 % interval"}, rows);
   book.equal("uniform: draws with one-hot rows and equal keys, but different outputs",
@@ -196,8 +196,8 @@ Rate rate(const LabOptions& options, Notebook& book) {
 /// The effect of torch.rand weights at this size: in wide layers they saturate softmax.
 Text saturation_text(Index width, const Rate& found, bool one_hot) {
   return sentence(
-      "With weights of torch.rand and {} features softmax saturates wholly in {} of {} draws and "
-      "the outputs are equal in {}{}{}.",
+      "With torch.rand weights and {} features softmax saturates in every row in {} of {} draws, "
+      "and the outputs are equal in {}{}{}.",
       width, found.saturated, rate_draws, found.equal,
       found.equal > 0 ? ", only where all heads pick the same keys" : "",
       one_hot ? "; one-hot rows pass no gradient to W_Q and W_K" : "");
@@ -208,8 +208,8 @@ void run(const LabOptions& options, Notebook& book) {
   const bool one_hot = named_seeds(options, book);
   compare_gradients(options, book);
   book.answer(sentence(
-      "They are different functions: a single head applies one softmax to (1/sqrt h) times the sum "
-      "of the heads' scores, {} heads apply {}, and with zero-mean weights outputs and gradients "
+      "They are different functions. A single head applies one softmax to (1/sqrt h) times the sum "
+      "of the heads' scores, {} heads apply {}. With zero-mean weights outputs and gradients "
       "differ. {}",
       options.heads, options.heads, saturation_text(options.width, found, one_hot)));
 }
@@ -229,9 +229,9 @@ Experiment single_vs_multi_experiment() {
           "can't work out the gradient calculations.",
       .computed =
           "The question's own code, with uniform weights, in 100 draws: how often it is True, "
-          "which keys the heads pick, and what the gradients are. Then the same with zero-mean "
-          "weights: every line of the gradient is derived by hand, printed for both, and "
-          "compared with the tape, head by head.",
+          "which keys the heads pick, and the gradients. Then the same with zero-mean weights: "
+          "every line of the gradient is derived by hand, printed for both, and compared with the "
+          "tape, head by head.",
       .formulas = {"S_single = (1/sqrt h) sum_h S_h",
                    "single: P = softmax((1/sqrt h) sum_h S_h), multi: P_h = softmax(S_h)",
                    "dP = sum_h R_h V_h^T against dP_h = R_h V_h^T",

@@ -69,13 +69,12 @@ double head_by_head(const LabOptions& options, const AttentionDerivation& derive
     if (h < most_shown) rows.push_back(std::move(row));
   }
   book.table(
-      sentence("Block by block: cosines of {:.2f} to {:.2f} between the gradients of a head's "
-               "columns",
+      sentence("Cosines of {:.2f} to {:.2f} between the gradients of a head's columns",
                least_cosine, most_cosine),
       sentence(
           "Norms of dW_Q, dW_K and dW_V in every head's {} columns, with a single head and with "
-          "{}, and the cosine between the two; then how far the derivation is from the "
-          "tape in this block, max |difference| / max |value|.{}",
+          "{}, and the cosine between the two; then the difference between derivation and tape "
+          "in these columns, max |difference| / max |value|.{}",
           d, options.heads,
           options.heads > most_shown ? sentence(" The first {} heads are shown.", most_shown) : ""),
       {"head", "Q: single", "Q: multi", "Q: cosine", "K: single", "K: multi", "K: cosine",
@@ -94,11 +93,11 @@ void derivation(const LabOptions& options, Notebook& book) {
     return Notebook::Step{name, formula, {{"single head", a}, {"multi, head 0", b}}};
   };
   book.matrices(
-      "The gradients of both, line by line",
-      sentence("The first example of a batch of {}; of each matrix the upper left corner, which "
-               "in the single head's Q, K, V and their gradients belongs to head 0's columns. "
-               "With R = dL/dy the same for both; D is the width of a head, {} for the single "
-               "one and {} for each of {}.",
+      "The gradients of a single head and of several, line by line",
+      sentence("The first example of a batch of {}; the upper left corner of each matrix. In the "
+               "single head's Q, K, V and their gradients it is in head 0's columns. R = dL/dy is "
+               "the same for both; D is the width of a head, {} for the single one and {} for "
+               "each of {}.",
                batch, options.width, options.head_dim(), options.heads),
       {line("S", "Q_h K_h^T / sqrt(D)", one.scores, many.scores),
        line("P", "softmax(S_h) over the keys", one.weights, many.weights),
@@ -119,7 +118,7 @@ void derivation(const LabOptions& options, Notebook& book) {
                apart(one, taped_one), same_gradients);
   book.at_most("multi-head: derivation against the tape, relative difference of gradients",
                apart(many, taped_many), same_gradients);
-  book.at_most("multi-head: the same block by block, worst block",
+  book.at_most("multi-head: the same head by head, worst head",
                head_by_head(options, many, taped_one, taped_many, book), same_gradients);
   book.at_least("zero-mean weights: relative difference of the outputs",
                 relative_difference(one.y, many.y), 0.01);
@@ -171,12 +170,11 @@ void angles(const LabOptions& options, Notebook& book) {
   add_row(16, at_sixteen);
   add_row(128, at_many);
   book.table(
-      sentence("The gradients point in different directions: cosine {:.2f} for W_Q, {:.2f} for "
-               "W_V",
-               at_ten.query.value, at_ten.value.value),
-      sentence("Cosine between the gradients with one head and with {}, from the same weights "
-               "N(0, 1/{}), inputs and cotangent N(0, 1), batch {}, no output Linear; mean of "
-               "{} draws with 95 % intervals.",
+      sentence("Cosine between the gradients: {:.2f} for W_Q, {:.2f} for W_V", at_ten.query.value,
+               at_ten.value.value),
+      sentence("Gradients with one head and with {}, from the same weights N(0, 1/{}), inputs and "
+               "cotangent N(0, 1), batch {}, no output Linear; means of {} draws with 95 % "
+               "intervals.",
                options.heads, options.width, batch, cosine_draws),
       {"tokens", "dW_Q", "dW_K", "dW_V", "dx"}, rows);
   Notebook::Series query{"dW_Q", {}}, value{"dW_V", {}};

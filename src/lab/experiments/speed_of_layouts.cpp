@@ -182,10 +182,10 @@ void show_arithmetic(const LabOptions& options, const std::vector<Measured>& all
       sentence("{:,} million multiply-adds in both layouts", all.front().separate.flops / 2e6),
       sentence("One self-attention on [{}, {}, C], forward and backward. Multiply-adds in "
                "millions and operations with weights are counted by the profile. Each Linear is "
-               "one product forward and two backward, by weights and by inputs; an operation of "
-               "the separate layout applies the Linears of all heads, one after the other.",
+               "one product forward and two backward, for weights and for inputs. One operation "
+               "of the separate layout applies the Linears of all heads, one after the other.",
                batch, tokens),
-      {"features a head", "heads", "multiply-adds, separate", "multiply-adds, fused",
+      {"features per head", "heads", "multiply-adds, separate", "multiply-adds, fused",
        "operations, separate", "operations, fused", "Linears, separate", "Linears, fused"},
       rows);
   book.at_most("multiply-adds with weights over 3 times 4 B T C^2, largest distance from 1",
@@ -204,7 +204,7 @@ void show_ratios(const std::vector<Measured>& all, Notebook& book) {
   std::vector<Notebook::Series> lines;
   Notebook::Rows rows;
   for (const Measured& m : all) rows.push_back({m.head_dim});
-  std::vector<std::string> columns{"features a head"};
+  std::vector<std::string> columns{"features per head"};
   for (std::size_t t = 0; t < std::size(thread_counts); ++t) {
     lines.push_back({threads_text(t), {}});
     columns.push_back("separate / fused, " + threads_text(t));
@@ -216,14 +216,14 @@ void show_ratios(const std::vector<Measured>& all, Notebook& book) {
     }
   }
   book.chart("Time of the separate layout over that of the fused one",
-             sentence("Forward and backward, the median of {} rounds in which the layouts take "
-                      "turns. Above 1 the fused layout is faster. Times change from run to run.",
+             sentence("Forward and backward, median of {} rounds in which the layouts alternate. "
+                      "Above 1 the fused layout is faster. Times vary from run to run.",
                       rounds),
-             "features a head", "separate / fused", false, lines);
+             "features per head", "separate / fused", false, lines);
   book.table(
-      "The same with 96 % intervals",
-      "Separate over fused of the same round. \"busy\": two threads took longer than one, "
-      "because the machine had other work or too little of this, and the number is withheld.",
+      "The ratios with 96 % intervals",
+      "Separate over fused in the same round. \"busy\": two threads took longer than one, because "
+      "the machine had other work or the layer is too small; the ratio is left out.",
       columns, rows);
 }
 
@@ -238,10 +238,11 @@ void show_times(const std::vector<Measured>& all, Notebook& book) {
         rows.push_back({threads_text(t), m.head_dim, a.value, a.least, b.value, b.least});
       }
     }
-    book.table(forward ? "Forward, in ms" : "Backward, in ms",
-               sentence("Median and least of {} rounds.", rounds),
-               {"", "features a head", "separate", "separate, least", "fused", "fused, least"},
-               rows);
+    book.table(
+        forward ? "Forward, in ms" : "Backward, in ms",
+        sentence("Median and minimum of {} rounds.", rounds),
+        {"", "features per head", "separate", "separate, minimum", "fused", "fused, minimum"},
+        rows);
   }
 }
 
@@ -249,7 +250,7 @@ void show_times(const std::vector<Measured>& all, Notebook& book) {
 /// number of threads, for the narrowest and the widest heads.
 Text ratios_text(const std::vector<Measured>& all, std::size_t t) {
   const Timed &narrow = all.front().times[t], &wide = all.back().times[t];
-  if (narrow.busy || wide.busy) return "no number, because the machine was busy";
+  if (narrow.busy || wide.busy) return "no result, because the machine was busy";
   Text text =
       sentence("{} times as long with heads of {} features", narrow.ratio, all.front().head_dim);
   if (all.size() > 1) text = text + sentence(" and {} with {}", wide.ratio, all.back().head_dim);
@@ -266,9 +267,9 @@ void run(const LabOptions& options, Notebook& book) {
   show_ratios(all, book);
   show_times(all, book);
   book.answer(sentence(
-      "Both layouts do the same arithmetic, the separate one in 3 h + 1 Linears instead of 2, so "
-      "the narrower the heads, the smaller its products. In this run it took, forward and "
-      "backward, on one thread {}; on two {}.",
+      "Both layouts do the same arithmetic. The separate one uses 3 h + 1 Linears instead of 2, so "
+      "narrower heads make its products smaller. In this run, forward and backward took on one "
+      "thread {}; on two {}.",
       ratios_text(all, 0), ratios_text(all, 1)));
 }
 
@@ -277,19 +278,19 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment speed_of_layouts_experiment() {
   return {.name = "speed-of-layouts",
-          .title = "What do separate heads cost in time?",
+          .title = "How fast are separate heads compared with fused ones?",
           .question =
               "One Linear per head or one for all: is the fused layout faster, and how much does "
               "that depend on the width of a head and on the number of threads?",
           .computed =
               "One attention holds the same weights in both layouts. Their forward and backward "
-              "passes are timed in turns, with 1 and with 2 threads whatever --threads says, for "
-              "heads of 8 to 64 features at the same width of the layer. The arithmetic is counted "
-              "and asserted; the times are shown, not asserted.",
-          .formulas = {"separate: 3 h products [B T, C] x [C, D] and the output's",
-                       "fused: one product [B T, C] x [C, 3 C] and the output's",
+              "passes are timed alternately, with 1 and with 2 threads independent of --threads, "
+              "for heads of 8 to 64 features at the same width of the layer. The arithmetic is "
+              "counted and asserted; the times are shown, not asserted.",
+          .formulas = {"separate: 3 h products [B T, C] x [C, D] and the output product",
+                       "fused: one product [B T, C] x [C, 3 C] and the output product",
                        "multiply-adds forward: 4 B T C^2 + 2 B T^2 C",
-                       "backward: 8 B T C^2 + 5 B T^2 C, with the scores computed once more"},
+                       "backward: 8 B T C^2 + 5 B T^2 C, because the scores are computed again"},
           .defaults = {.width = 256, .heads = 8},
           .limits = {},
           .run = layout_speed::run};

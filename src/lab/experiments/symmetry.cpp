@@ -38,7 +38,7 @@ struct Start {
 constexpr Start starts[] = {{.name = "equal in everything"},
                             {.name = "own output block", .own_output = true},
                             {.name = "equal, with dropout", .dropout = Real(0.1)},
-                            {.name = "equal but for a nudge", .nudge = Real(1e-5)},
+                            {.name = "equal except for one element", .nudge = Real(1e-5)},
                             {.name = "equal, with AdamW", .adam = true}};
 constexpr std::size_t equal = 0, own_output = 1, dropped = 2, nudged = 3, by_adam = 4;
 
@@ -195,14 +195,14 @@ void show(const AllRuns& all, Notebook& book) {
       "bias, W_K, and W_V with its bias. Mean of {} draws; SGD with momentum, or AdamW.",
       draws);
   book.chart(
-      sentence("With an output block of its own a copied head is {:.2g} away after one "
-               "step and {:.2g} after {}",
+      sentence("With a separate output block, the copied head differs by {:.2g} after one "
+               "step and by {:.2g} after {}",
                lines[own_output].points[1].second, lines[own_output].points.back().second, steps),
       about +
-          " Fused heads. Heads that stay equal to the bit have distance 0, which has no "
-          "place on this axis.",
+          " Fused heads. Heads that stay equal to the bit have distance 0, which is not on the "
+          "logarithmic axis.",
       "step", "distance of the two heads", true, lines);
-  book.table(sentence("After one step the two layouts' heads are equally far apart, but for {:.1g}",
+  book.table(sentence("After one step the distances in the two layouts agree to {:.1g}",
                       disagreement(all)),
              about + " With 95 % intervals.",
              {"head 1 starts", "layout", "after 1 step", "after 10", "after 100"}, rows);
@@ -266,10 +266,10 @@ void run(const LabOptions& options, Notebook& book) {
   }
   const Text stayed = drift == 0 ? Text("to the bit") : sentence("up to rounding ({:.1g})", drift);
   book.answer(sentence(
-      "They stay equal, {}, when their output blocks are equal too: they then receive equal "
-      "gradients in every step, in both layouts, with SGD and with AdamW. With output blocks of "
-      "their own they part at the first step (by {:.2g}, and by {:.2g} after {}), with dropout on "
-      "the attention as well (by {:.2g} after {}), and a nudge of one weight by 1e-5 {}.",
+      "They stay equal, {}, if their output blocks are equal too: they then receive equal "
+      "gradients in every step, in both layouts, with SGD and with AdamW. With different output "
+      "blocks they diverge at the first step (by {:.2g}, and by {:.2g} after {}), and with dropout "
+      "on the attention weights too (by {:.2g} after {}). A difference of 1e-5 in one weight {}.",
       stayed, all[own_output].after(fused, 1).value, all[own_output].after(fused, steps).value,
       steps, all[dropped].after(fused, steps).value, steps,
       fate_of_nudge(all[nudged].layouts[fused])));
@@ -279,23 +279,24 @@ void run(const LabOptions& options, Notebook& book) {
 }  // namespace
 
 Experiment symmetry_experiment() {
-  return {.name = "symmetry",
-          .title = "Do two equal heads stay equal while they train?",
-          .question =
-              "If two heads of a layer start from the same numbers, do they ever become different, "
-              "or does the layer carry one head twice? And what does it take to part them?",
-          .computed =
-              "Layers in which head 1 starts as a copy of head 0 learn to imitate another layer: "
-              "equal in everything, with SGD and with AdamW, equal but for the output block, "
-              "equal with dropout on the attention weights, and equal but for one weight that is "
-              "off by 1e-5. After every step the two heads and their gradients are compared, in "
-              "both layouts.",
-          .formulas = {"dL/dW_V^h = (P_h^T dy W_O^h)^T x, and W_Q, W_K likewise through dP_h = (dy "
-                       "W_O^h) V_h^T: equal for equal heads with equal W_O^h",
-                       "dL/dW_O^h = dy^T A_h: equal as long as Q, K and V are"},
-          .defaults = {.width = 32, .heads = 4},
-          .limits = {.least_heads = 2, .most_heads = 16, .least_head_dim = 2, .most_width = 128},
-          .run = symmetric_heads::run};
+  return {
+      .name = "symmetry",
+      .title = "Do two equal heads stay equal during training?",
+      .question =
+          "If two heads of a layer start from the same weights, do they ever become different, "
+          "or does the layer hold one head twice? And what makes them diverge?",
+      .computed =
+          "Layers in which head 1 starts as a copy of head 0 learn to imitate another layer: "
+          "equal in everything, with SGD and with AdamW, equal but for the output block, "
+          "equal with dropout on the attention weights, and equal but for one weight that "
+          "differs by 1e-5. After every step the two heads and their gradients are compared, in "
+          "both layouts.",
+      .formulas = {"dL/dW_V^h = (P_h^T dy W_O^h)^T x, and W_Q, W_K likewise through dP_h = (dy "
+                   "W_O^h) V_h^T: equal for equal heads with equal W_O^h",
+                   "dL/dW_O^h = dy^T A_h: equal as long as Q, K and V are"},
+      .defaults = {.width = 32, .heads = 4},
+      .limits = {.least_heads = 2, .most_heads = 16, .least_head_dim = 2, .most_width = 128},
+      .run = symmetric_heads::run};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -31,7 +31,7 @@ double bound_of_steps(Index width) { return 2 * same_layouts * larger(1, double(
 
 constexpr const char* quantities[] = {
     "forward: y",        "dW: W_Q, W_K, W_V, W_O", "db: b_Q, b_V, b_O",
-    "dX: by the inputs", "norm of all gradients",  "gradients after clipping"};
+    "dX: of the inputs", "norm of all gradients",  "gradients after clipping"};
 
 /// The results of one pass through a layer; the gradients of its parameters are in the layer.
 struct Pass {
@@ -90,7 +90,7 @@ void compare_pass(const TwinLayouts& twins, bool cross, Rng& rng, Worst& worst) 
                     export_gradients(*twins.fused, ForeignLayout::bert)));
 }
 
-/// Upper left corner of one head's dW_Q in both layouts, for the page.
+/// Upper left corner of one head's dW_Q in both layouts.
 Notebook::Step show_gradient(const LabOptions& options) {
   Rng rng(options.seed, "transplant picture");
   const TwinLayouts twins = twin_layouts({.width = options.width, .heads = options.heads}, rng);
@@ -126,7 +126,7 @@ bool show_counts(Index width, const std::vector<Index>& counts, Notebook& book) 
                     parameters(*twins.fused).size()});
   }
   book.table(
-      equal ? "Equally many parameters, in different tensors" : "The numbers of parameters differ",
+      "Numbers of parameters and tensors",
       "One attention with biases, 4 C (C + 1) parameters for any number of heads.",
       {"heads", "parameters, separate", "parameters, fused", "tensors, separate", "tensors, fused"},
       rows);
@@ -202,20 +202,20 @@ void show_findings(const LabOptions& options, const Findings& found, double of_p
         {what, difference, found.after_steps[1].at(what), bound_of_steps(options.width)});
   }
   const std::vector<std::string> columns{"", "separate -> fused", "fused -> separate", "bound"};
-  book.table(sentence("Nothing is further apart than {:,} in one pass", of_pass),
+  book.table(sentence("The layouts differ by at most {:,} in one pass", of_pass),
              sentence("max |difference| / max |value| of the worst tensor, over {} draws for "
                       "each number of heads, self- and cross-attention. All gradients together "
                       "are clipped to a norm of {}. The key bias is left out: it has no effect, "
-                      "and what its gradient holds is rounding.",
+                      "and its gradient is rounding noise.",
                       draws, clip_limit),
              columns, pass);
   book.table(
-      sentence("Nothing is further apart than {:,} after {} steps", of_steps, compared_steps),
+      sentence("The layouts differ by at most {:,} after {} steps", of_steps, compared_steps),
       sentence("The same of parameters and moments, over {} draws with {} head{}, causal "
                "self-attention behind a Linear. Taken over: after {} steps parameters "
                "and moments were transplanted into another model of the other layout, "
-               "which went on beside the first. Adam's epsilon is 1e-3; with 1e-8 a "
-               "gradient that is 0 but for rounding moves its weight by a whole step.",
+               "which continued beside the first. Adam's epsilon is 1e-3; with 1e-8 a "
+               "gradient that is only rounding noise changes its weight by a full step.",
                draws, options.heads, options.heads == 1 ? "" : "s", taken_over_at),
       columns, after);
   std::vector<Notebook::Series> lines{{"forward", {}}, {"dW", {}}, {"dX", {}}};
@@ -227,8 +227,8 @@ void show_findings(const LabOptions& options, const Findings& found, double of_p
   }
   book.chart(sentence("The differences of one pass, up to {:,}, for {} numbers of heads", of_pass,
                       found.by_heads.size()),
-             "The worst of both directions. What is exactly 0 has no place on this axis.", "heads",
-             "relative difference", true, lines);
+             "The maximum of both directions. A difference of 0 is not on the logarithmic axis.",
+             "heads", "relative difference", true, lines);
 }
 
 void run(const LabOptions& options, Notebook& book) {
@@ -243,7 +243,7 @@ void run(const LabOptions& options, Notebook& book) {
   show_findings(options, found, of_pass, of_steps, book);
   const bool equal_counts = show_counts(options.width, counts, book);
   book.matrices("The gradient of one head in both layouts",
-                "The upper left corner; the fused one holds it in rows of the packed matrix.",
+                "The upper left corner. The fused layout holds it in rows of the packed matrix.",
                 {show_gradient(options)});
 
   for (const char* what : quantities) {
@@ -252,22 +252,22 @@ void run(const LabOptions& options, Notebook& book) {
   }
   book.at_most("limit of clipping over the norm of all gradients (below 1: it clips)",
                found.worst_pass("clipped to"), 0.99);
-  book.at_most("largest |db_K| over the largest of all biases' gradients (0 but for rounding)",
+  book.at_most("largest |db_K| over the largest of all biases' gradients (rounding noise)",
                found.worst_pass("key bias"), same_layouts);
   for (const auto& [what, difference] : found.after_steps[0]) {
     book.at_most(after_steps_text(what), found.worst_after_steps(what),
                  bound_of_steps(options.width));
   }
-  book.equal("counts of heads for which the numbers of parameters are the same",
+  book.equal("numbers of heads for which both layouts have equally many parameters",
              double(equal_counts ? counts.size() : 0), double(counts.size()));
-  book.more_than("control: two layers without a transplant differ by at least", found.strangers,
+  book.more_than("control: smallest difference of two layers without a transplant", found.strangers,
                  1e-2);
   book.answer(sentence(
-      "Once they hold the same heads, both layouts are one function: forward pass, gradients by "
-      "parameters and inputs, and clipped gradients agree to {:,}, for {} to {} heads. With {} so "
-      "do, to {:,}, parameters and moments after {} steps of SGD, Adam and AdamW, also when one "
-      "layout takes over from the other halfway; what is left is rounding, in both directions.",
-      of_pass, counts.front(), counts.back(), options.heads, of_steps, compared_steps));
+      "When they hold the same heads, both layouts compute one function: the forward pass, the "
+      "gradients of parameters and inputs, and the clipped gradients agree to {:,}, for {} to {} "
+      "heads. With {} heads the parameters and moments after {} steps of SGD, Adam and AdamW agree "
+      "to {:,}, also when one layout takes over from the other halfway. The rest is rounding.",
+      of_pass, counts.front(), counts.back(), options.heads, compared_steps, of_steps));
 }
 
 }  // namespace transplants
@@ -276,17 +276,17 @@ void run(const LabOptions& options, Notebook& book) {
 Experiment transplant_experiment() {
   return {
       .name = "transplant",
-      .title = "What is the same in both layouts?",
+      .title = "Which results are the same in both layouts?",
       .question =
-          "One Linear per head, or one for all heads: when both hold the same weights, what is "
-          "the same, to the last digits that rounding leaves?",
+          "One Linear per head, or one for all heads: if both hold the same weights, which results "
+          "are the same, up to rounding?",
       .computed =
           "An attention with random weights and biases is drawn in one layout and transplanted "
           "into the other, in both directions and for several numbers of heads. Both get the "
           "same random inputs and cotangents; outputs and gradients are compared, before and after "
-          "global-norm clipping. Then a Linear is put before each, so that dX moves weights, "
-          "and parameters and moments are compared after steps of elementwise optimizers, "
-          "also when they are transplanted halfway.",
+          "global-norm clipping. Then each gets a Linear before it, so that dX affects an update, "
+          "and parameters and moments are compared after steps of elementwise optimizers, also "
+          "when they are transplanted halfway.",
       .formulas = {"in_proj_weight[hD:(h+1)D] = W_Q^h, [C + hD: ...] = W_K^h, [2C + hD: ...] = "
                    "W_V^h",
                    "dX = sum_h (dQ_h W_Q^h + dK_h W_K^h + dV_h W_V^h) = dQKV in_proj_weight",
