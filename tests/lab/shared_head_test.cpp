@@ -22,7 +22,7 @@ TEST_CASE("shared-head reports the weights, and the gradient that finite differe
   // Both heads of five draws are one pair each; the first is shown.
   const Record& pair = block_with(record, "dW_K")["rows"];
   REQUIRE(pair.size() == 1);
-  const Record& cosines = block_with(record, "mean size")["rows"];
+  const Record& cosines = block_with(record, "mean |cosine|")["rows"];
   REQUIRE(cosines.size() == 6);
   for (std::size_t kind = 0; kind < 3; ++kind) {
     const double shown = pair[0][kind + 1];
