@@ -5,12 +5,15 @@
 #include <cmath>
 #include <limits>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
 #include "lab/optimizer_rules.hpp"
+#include "lab/survey.hpp"
+#include "lab/twin_layouts.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -23,15 +26,13 @@ constexpr Index compared_steps = 10;
 
 enum class Gradients { the_same, their_own };
 
-/// Divergence of the two layouts: max |difference| of the weights over the largest movement, after
+/// Divergence of the two layouts: max |difference| of the weights over their largest change, after
 /// ten steps with the same gradients (copied) or with those of each layout's own backward pass.
 double layouts_apart(const OptimizerRule& rule, Gradients gradients, const LabOptions& options,
                      std::uint64_t draw) {
   const AttentionConfig config{.width = options.width, .heads = options.heads, .bias = false};
   Rng rng(options.seed, "optimizers apart", draw);
-  const auto separate = make_attention(Layout::separate, config, rng),
-             fused = make_attention(Layout::fused, config, rng);
-  transplant(*separate, *fused);
+  const auto [separate, fused] = twin_layouts(config, rng);
   const Imitation task(options.width, options.heads, seed_of_draw(options.seed, draw), false);
   const auto first = rule.training.make(*separate), second = rule.training.make(*fused);
   const HeadBlocks before = head_values(*separate);
@@ -55,26 +56,30 @@ double layouts_apart(const OptimizerRule& rule, Gradients gradients, const LabOp
   return difference / movement;
 }
 
-/// Returns the smallest distance of the layouts under a rule per tensor.
+/// Divergence of the layouts in one draw, with the same gradients and with each layout's own.
+struct Divergence {
+  double same, own;
+};
+
+/// Returns the smallest divergence of the layouts under a rule per tensor.
 double layouts_table(const std::vector<OptimizerRule>& rules, const LabOptions& options,
                      Notebook& book) {
   Notebook::Rows rows;
   double elementwise = 0, sgd = 0, by_block = 0, by_tensor = std::numeric_limits<double>::max();
   for (const OptimizerRule& rule : rules) {
-    std::vector<double> same, own;
-    for (std::uint64_t i = 0; i < draws; ++i) {
-      same.push_back(layouts_apart(rule, Gradients::the_same, options, i));
-      own.push_back(layouts_apart(rule, Gradients::their_own, options, i));
-    }
-    if (rule.elementwise()) {
-      elementwise = larger(elementwise, largest(same));
-    } else if (rule.by_tensor()) {
-      by_tensor = smaller(by_tensor, smallest(same));
+    const Survey<Divergence> found(draws, [&](std::uint64_t draw) {
+      return Divergence{layouts_apart(rule, Gradients::the_same, options, draw),
+                        layouts_apart(rule, Gradients::their_own, options, draw)};
+    });
+    if (rule.by_tensor()) {
+      by_tensor = smaller(by_tensor, found.smallest(&Divergence::same));
     } else {
-      by_block = larger(by_block, largest(same));
+      double& most = rule.elementwise() ? elementwise : by_block;
+      most = larger(most, found.largest(&Divergence::same));
     }
-    if (&rule == &rules.front()) sgd = largest(own);
-    rows.push_back({rule.training.name, mean_interval(same), mean_interval(own)});
+    if (&rule == &rules.front()) sgd = found.largest(&Divergence::own);
+    rows.push_back(
+        {rule.training.name, found.mean(&Divergence::same), found.mean(&Divergence::own)});
   }
   book.table(sentence("Per tensor the layouts diverge by {:.1g} or more of a weight's change, by "
                       "any other rule by {:.1g} at most",
@@ -99,8 +104,11 @@ struct Row {
   const OptimizerRule* rule;
   Layout layout;
   std::string name;
-  std::vector<LoudHead> outbursts, always;  // of every draw
+  Survey<LoudHead> one_step, all_steps;  // head 0 is loud in the last step, in all steps
 };
+
+/// Size of head 0's update over its ordinary one.
+double loud_ratio(const LoudHead& one) { return one.ratio(0); }
 
 /// Only rules per tensor depend on the layout; the others are shown in the fused layout.
 std::vector<Row> loud_rows(const std::vector<OptimizerRule>& rules, const LabOptions& options) {
@@ -108,34 +116,27 @@ std::vector<Row> loud_rows(const std::vector<OptimizerRule>& rules, const LabOpt
   for (const OptimizerRule& rule : rules) {
     for (const Layout layout : {Layout::separate, Layout::fused}) {
       if (!rule.by_tensor() && layout == Layout::separate) continue;
-      Row row{&rule, layout, rule.training.name, {}, {}};
+      const auto all_draws = [&](Loud when) {
+        return Survey<LoudHead>(draws, [&](std::uint64_t draw) {
+          return with_loud_head(layout, options.width, options.heads,
+                                seed_of_draw(options.seed, draw), rule.training, when);
+        });
+      };
+      Row row{&rule, layout, rule.training.name, all_draws(Loud::at_the_end),
+              all_draws(Loud::always)};
       if (rule.by_tensor()) row.name += std::string(", ") + name_of(layout);
-      for (std::uint64_t i = 0; i < draws; ++i) {
-        const auto seen = [&](Loud when) {
-          return with_loud_head(layout, options.width, options.heads, seed_of_draw(options.seed, i),
-                                rule.training, when);
-        };
-        row.outbursts.push_back(seen(Loud::at_the_end));
-        row.always.push_back(seen(Loud::always));
-      }
       rows.push_back(std::move(row));
     }
   }
   return rows;
 }
 
-Interval mean_ratio(const std::vector<LoudHead>& seen, bool quiet) {
-  std::vector<double> ratios;
-  for (const LoudHead& one : seen) ratios.push_back(quiet ? one.quiet_ratio() : one.ratio(0));
-  return mean_interval(ratios);
-}
-
-/// The mean over the draws of every head's ratio, in outbursts.
+/// The mean over the draws of every head's ratio, in one step.
 std::vector<std::pair<double, double>> mean_by_head(const Row& row) {
   std::vector<std::pair<double, double>> points;
-  for (Index head = 0; head < row.outbursts.front().heads(); ++head) {
+  for (Index head = 0; head < row.one_step.samples().front().heads(); ++head) {
     double mean = 0;
-    for (const LoudHead& one : row.outbursts) mean += one.ratio(head) / draws;
+    for (const LoudHead& one : row.one_step.samples()) mean += one.ratio(head) / draws;
     points.emplace_back(double(head), mean);
   }
   return points;
@@ -153,9 +154,9 @@ MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& o
   const auto row_of = [&](const std::string& name) -> const Row& {
     return *std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.name == name; });
   };
-  const MuonShares muon{mean_ratio(row_of("Muon per tensor, fused").always, true),
-                        mean_ratio(row_of("Muon per projection").always, true)};
-  const Interval lamb = mean_ratio(row_of("LAMB per projection").outbursts, true);
+  const MuonShares muon{row_of("Muon per tensor, fused").all_steps.mean(&LoudHead::quiet_ratio),
+                        row_of("Muon per projection").all_steps.mean(&LoudHead::quiet_ratio)};
+  const Interval lamb = row_of("LAMB per projection").one_step.mean(&LoudHead::quiet_ratio);
   if (options.width >= 16) {  // below, the spread of the draws is as large as their distance from 1
     book.at_most(
         "LAMB per projection, one step: the others' updates over their ordinary ones, mean",
@@ -181,25 +182,21 @@ void claim_loud(const std::vector<Row>& rows, Notebook& book) {
   for (const Row& row : rows) {
     const bool alone = row.rule->elementwise() || row.rule->granularity == Granularity::head;
     const bool shares_inputs = !alone && !(row.rule->by_tensor() && row.layout == Layout::separate);
-    for (const std::vector<LoudHead>* seen : {&row.outbursts, &row.always}) {
-      const bool outburst = seen == &row.outbursts;  // Adam's normalisation hides a lasting one
-      for (const LoudHead& one : *seen) {
+    for (const Survey<LoudHead>* seen : {&row.one_step, &row.all_steps}) {
+      const bool one_step = seen == &row.one_step;  // Adam's normalisation hides a lasting one
+      for (const LoudHead& one : seen->samples()) {
         if (alone) untouched_missing += !one.quiet_is_untouched();
         for (const HeadRole role : {HeadRole::query, HeadRole::key, HeadRole::value}) {
-          if (shares_inputs && outburst) touched_missing += one.quiet_is_untouched(role);
+          if (shares_inputs && one_step) touched_missing += one.quiet_is_untouched(role);
           if (!alone && !shares_inputs) separate_inputs += !one.quiet_is_untouched(role);
         }
-        if (!alone && outburst) touched_missing += one.quiet_is_untouched(HeadRole::output);
+        if (!alone && one_step) touched_missing += one.quiet_is_untouched(HeadRole::output);
       }
     }
     if (row.name == "SGD") {
-      for (const LoudHead& one : row.outbursts) {
-        sgd = larger(sgd, std::abs(one.ratio(0) / loudness - 1));
-      }
+      sgd = row.one_step.off([](const LoudHead& one) { return one.ratio(0) / loudness; }, 1);
     }
-    if (row.name == "Adam") {
-      for (const LoudHead& one : row.always) adam = larger(adam, std::abs(one.ratio(0) - 1));
-    }
+    if (row.name == "Adam") adam = row.all_steps.off(loud_ratio, 1);
   }
   book.equal("SGD, Adam, AdamW, all per head: runs in which another head changes by a bit",
              double(untouched_missing), 0);
@@ -220,11 +217,12 @@ MuonShares loud_table(const std::vector<OptimizerRule>& rules, const LabOptions&
   std::vector<Notebook::Series> lines;
   const Row* worst = &rows.front();
   const auto off = [](const Row& row) {
-    return std::abs(std::log(mean_ratio(row.outbursts, true).value));
+    return std::abs(std::log(row.one_step.mean(&LoudHead::quiet_ratio).value));
   };
   for (const Row& row : rows) {
-    cells.push_back({row.name, mean_ratio(row.outbursts, false), mean_ratio(row.outbursts, true),
-                     mean_ratio(row.always, false), mean_ratio(row.always, true)});
+    cells.push_back({row.name, row.one_step.mean(loud_ratio),
+                     row.one_step.mean(&LoudHead::quiet_ratio), row.all_steps.mean(loud_ratio),
+                     row.all_steps.mean(&LoudHead::quiet_ratio)});
     if (off(row) > off(*worst)) worst = &row;
     if (row.layout == Layout::separate || row.rule->granularity == Granularity::projection ||
         row.name == "SGD" || row.name == "AdamW") {
@@ -234,7 +232,7 @@ MuonShares loud_table(const std::vector<OptimizerRule>& rules, const LabOptions&
   }
   book.table(sentence("Head 0's larger gradient changes the others' updates most under {}: to "
                       "{:.2g} of their size",
-                      worst->name, mean_ratio(worst->outbursts, true).value),
+                      worst->name, worst->one_step.mean(&LoudHead::quiet_ratio).value),
              sentence("Head 0's gradient is {:.0f} times as large, in the last of 11 steps (one "
                       "step) or in all of them. Norm of that head's update over the ordinary "
                       "one, and the mean of this over the other heads; {} draws with 95 % "
@@ -273,24 +271,28 @@ void training(const std::vector<OptimizerRule>& rules, const LabOptions& options
   std::vector<Notebook::Series> lines;
   std::vector<std::vector<double>> finals;
   Text found;
-  double least_gain = std::numeric_limits<double>::max(), not_learned = 0;
+  double least_gain = std::numeric_limits<double>::max();
+  Index not_learned = 0;
   constexpr std::size_t last = 10;  // steps whose mean is the final loss
-  for (const OptimizerRule& rule : rules) {
-    std::vector<double> mean_curve(static_cast<std::size_t>(TrainingCurves::steps), 0), ends, apart;
-    for (std::uint64_t i = 0; i < draws; ++i) {
-      const TrainingCurves curves =
-          train_both_layouts(rule, options.width, options.heads, seed_of_draw(options.seed, i));
-      double end = 0;
-      for (std::size_t step = 0; step < mean_curve.size(); ++step) {
-        mean_curve[step] += curves.fused[step] / draws;
-        if (step + last >= mean_curve.size()) end += curves.fused[step] / last;
-      }
-      ends.push_back(end);
-      apart.push_back(curves.apart);
-      const double gain = curves.fused.front() / end;
-      not_learned += gain > 1 ? 0 : 1;  // counts NaN, too
-      least_gain = smaller(least_gain, gain);
+  const auto final_loss = [](const TrainingCurves& curves) {
+    double mean = 0;
+    for (auto loss = curves.fused.end() - last; loss != curves.fused.end(); ++loss) {
+      mean += *loss / last;
     }
+    return mean;
+  };
+  const auto gain = [&](const TrainingCurves& curves) {
+    return curves.fused.front() / final_loss(curves);
+  };
+  for (const OptimizerRule& rule : rules) {
+    const Survey<TrainingCurves> seen(draws, [&](std::uint64_t draw) {
+      return train_both_layouts(rule, options.width, options.heads,
+                                seed_of_draw(options.seed, draw));
+    });
+    // Counts NaN, too.
+    not_learned += seen.count([&](const TrainingCurves& one) { return !(gain(one) > 1); });
+    least_gain = smaller(least_gain, seen.smallest(gain));
+    const std::vector<double> ends = seen.all(final_loss);
     finals.push_back(ends);
     Value against_tensor;  // the rules are in the order tensor, projection, head
     if (rule.granularity == Granularity::projection) {
@@ -301,11 +303,14 @@ void training(const std::vector<OptimizerRule>& rules, const LabOptions& options
       found = found + sentence(found.pattern.empty() ? "{} {:.3g}" : ", {} {:.3g}",
                                rule.training.name, ratio.value);
     }
-    rows.push_back({rule.training.name, mean_interval(ends), mean_interval(apart), against_tensor});
+    rows.push_back({rule.training.name, mean_interval(ends), seen.mean(&TrainingCurves::apart),
+                    against_tensor});
     if (rule.granularity == Granularity::projection || rule.training.name == "AdamW") continue;
     lines.push_back({rule.training.name, {}});
-    for (std::size_t step = 0; step < mean_curve.size(); step += 10) {
-      lines.back().points.emplace_back(double(step), mean_curve[step]);
+    for (Index step = 0; step < TrainingCurves::steps; step += 10) {
+      double mean = 0;
+      for (const TrainingCurves& one : seen.samples()) mean += at(one.fused, step) / draws;
+      lines.back().points.emplace_back(double(step), mean);
     }
   }
   book.chart(sentence("In {} steps the loss falls by a factor of {:.2g} or more under every rule, "
@@ -323,7 +328,7 @@ void training(const std::vector<OptimizerRule>& rules, const LabOptions& options
                       "draws with 95 % intervals.",
                       last, TrainingCurves::steps, draws),
              {"optimizer", "loss", "difference of the layouts", "loss over that per tensor"}, rows);
-  book.equal("runs whose loss does not fall", not_learned, 0);
+  book.equal("runs whose loss does not fall", double(not_learned), 0);
 }
 
 void run(const LabOptions& options, Notebook& book) {

@@ -17,6 +17,7 @@
 #include "headroom/statistics/ranks.hpp"
 #include "headroom/train/objectives.hpp"
 #include "lab/numbers.hpp"
+#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -96,16 +97,12 @@ Errors show_one_gradient(const LabOptions& options, Notebook& book) {
   Notebook::Rows table;
   Errors most;
   for (const Index heads : counts_of_heads(options.width, 16, options.heads)) {
-    std::vector<double> one, many, between;
-    for (const OneGradient& gradient : drawn) {
-      const Errors errors = errors_of(gradient, heads);
-      one.push_back(errors.one);
-      many.push_back(errors.many);
-      between.push_back(errors.between);
-      most = {larger(most.one, errors.one), larger(most.many, errors.many),
-              larger(most.between, errors.between)};
-    }
-    table.push_back({3 * heads, mean_interval(one), mean_interval(many), mean_interval(between)});
+    const Survey<Errors> all(draws, [&](std::uint64_t i) { return errors_of(drawn[i], heads); });
+    most = {larger(most.one, all.largest(&Errors::one)),
+            larger(most.many, all.largest(&Errors::many)),
+            larger(most.between, all.largest(&Errors::between))};
+    table.push_back(
+        {3 * heads, all.mean(&Errors::one), all.mean(&Errors::many), all.mean(&Errors::between)});
   }
   book.table(
       sentence("One gradient: the error is at most {:.1e} by one product, {:.1e} by small ones",
@@ -148,8 +145,8 @@ std::unique_ptr<Seq2Seq> make_model(const LabOptions& options, const Seq2SeqTask
 }
 
 Trajectory train_in_lockstep(const LabOptions& options, const Seq2SeqTask& task,
-                             double rate_times_width, int seed) {
-  Rng rng(options.seed, "rounding training", static_cast<std::uint64_t>(seed));
+                             double rate_times_width, std::uint64_t seed) {
+  Rng rng(options.seed, "rounding training", seed);
   const auto separate = make_model(options, task, Layout::separate, rng);
   const auto fused = make_model(options, task, Layout::fused, rng);
   transplant(*separate, *fused);
@@ -202,18 +199,18 @@ double growth_of(const Trajectory& trajectory) {
 }
 
 /// The parameters' differences of all seeds at the i-th measured step.
-std::vector<double> differences_at(const std::vector<Trajectory>& all, std::size_t i) {
-  std::vector<double> values;
-  for (const Trajectory& one : all) values.push_back(std::max(one.differences[i].second, 1e-300));
-  return values;
+std::vector<double> differences_at(const Survey<Trajectory>& all, std::size_t i) {
+  return all.all(
+      [i](const Trajectory& one) { return std::max(one.differences[i].second, 1e-300); });
 }
 
-void draw_trajectories(const std::vector<Trajectory>& all, const std::vector<Trajectory>& slow,
+void draw_trajectories(const Survey<Trajectory>& all, const Survey<Trajectory>& slow,
                        Notebook& book) {
   Notebook::Series middle{"geometric mean", {}}, most{"largest", {}}, least{"smallest", {}};
   Notebook::Series of_slow{"at a tenth of the learning rate", {}};
-  for (std::size_t i = 0; i < all.front().differences.size(); ++i) {
-    const auto at = double(all.front().differences[i].first);
+  const Trajectory& first = all.samples().front();
+  for (std::size_t i = 0; i < first.differences.size(); ++i) {
+    const auto at = double(first.differences[i].first);
     const std::vector<double> values = differences_at(all, i);
     middle.points.emplace_back(at, geometric_mean(values).value);
     most.points.emplace_back(at, largest(values));
@@ -226,7 +223,7 @@ void draw_trajectories(const std::vector<Trajectory>& all, const std::vector<Tra
                       "between the two layouts, trained on the same batches; {} seeds, at Adam's "
                       "learning rate {} / C and at a tenth of it. Key biases, which have no "
                       "effect, are left out.",
-                      all.size(), high_rate),
+                      draws, high_rate),
              "step", "difference of the parameters", true, {middle, most, least, of_slow});
 }
 
@@ -236,17 +233,16 @@ struct Passed {
   Value text;
 };
 
-Passed passed(const std::vector<Trajectory>& all, double level) {
+Passed passed(const Survey<Trajectory>& all, double level) {
   std::vector<double> at;
-  for (const Trajectory& one : all) {
+  for (const Trajectory& one : all.samples()) {
     if (const auto step = passes(one, level)) at.push_back(double(*step));
   }
-  if (at.size() == all.size()) return {at.size(), geometric_mean(at)};
-  return {at.size(), sentence("{} of {} seeds within {} steps", at.size(), all.size(), steps)};
+  if (std::ssize(at) == draws) return {at.size(), geometric_mean(at)};
+  return {at.size(), sentence("{} of {} seeds within {} steps", at.size(), draws, steps)};
 }
 
-void show_levels(const std::vector<Trajectory>& all, const std::vector<Trajectory>& slow,
-                 Notebook& book) {
+void show_levels(const Survey<Trajectory>& all, const Survey<Trajectory>& slow, Notebook& book) {
   Notebook::Rows table;
   for (const double level : levels) {
     table.push_back(
@@ -255,16 +251,13 @@ void show_levels(const std::vector<Trajectory>& all, const std::vector<Trajector
   book.table("Steps until the difference passes a level",
              sentence("Step of the first measurement above it, measured every {} steps; "
                       "geometric mean of {} seeds with 95 % interval.",
-                      measure_every, all.size()),
+                      measure_every, draws),
              {"level", "step", "step at a tenth of the learning rate"}, table);
 }
 
 /// The first measured step at which any seed's parameters differ by more than `level`.
-Index earliest_pass(const std::vector<Trajectory>& all, double level) {
-  Index earliest = steps;
-  for (const Trajectory& one : all)
-    earliest = std::min(earliest, passes(one, level).value_or(steps));
-  return earliest;
+double earliest_pass(const Survey<Trajectory>& all, double level) {
+  return all.smallest([&](const Trajectory& one) { return passes(one, level).value_or(steps); });
 }
 
 /// The statistics over all seeds.
@@ -282,24 +275,20 @@ Interval tenfold(const Interval& growth) {
   return {100 / growth.value, 100 / growth.high, 100 / growth.low};
 }
 
-Summary show_seeds(const std::vector<Trajectory>& all, Notebook& book) {
-  Summary summary;
-  std::vector<double> growths, gaps;
+Summary show_seeds(const Survey<Trajectory>& all, Notebook& book) {
+  const auto gap = [](const Trajectory& one) { return one.separate_loss - one.fused_loss; };
+  Summary summary{.growth = all.mean(growth_of),
+                  .loss_gap = all.mean(gap),
+                  .first = geometric_mean(differences_at(all, 0)).value,
+                  .forward = all.largest(&Trajectory::forward)};
   Notebook::Rows table;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Trajectory& one = all[i];
+  for (const Trajectory& one : all.samples()) {
     const double first = one.differences.front().second;
     double most = 0;
     for (const auto& [step, difference] : one.differences) most = larger(most, difference);
-    growths.push_back(growth_of(one));
-    gaps.push_back(one.separate_loss - one.fused_loss);
-    summary.forward = larger(summary.forward, one.forward);
-    summary.rise *= std::pow(most / first, 1 / double(all.size()));
-    table.push_back({i, first, most, growths.back(), one.separate_loss, one.fused_loss});
+    summary.rise *= std::pow(most / first, 1 / double(draws));
+    table.push_back({table.size(), first, most, growth_of(one), one.separate_loss, one.fused_loss});
   }
-  summary.growth = mean_interval(growths);
-  summary.loss_gap = mean_interval(gaps);
-  summary.first = geometric_mean(differences_at(all, 0)).value;
   book.table("Results of each seed",
              "Difference of the parameters after the first step and its maximum, powers of ten in "
              "100 steps (least squares until 1e-2), losses of the last tenth of the steps.",
@@ -311,11 +300,11 @@ void run(const LabOptions& options, Notebook& book) {
   const Errors errors = show_one_gradient(options, book);
   const auto task = std::get<Seq2SeqTask>(
       make_task("sort", {.seed = options.seed, .train = 2000, .validation = 1, .test = 1}));
-  std::vector<Trajectory> all, slow;
-  for (int seed = 0; seed < draws; ++seed) {
-    all.push_back(train_in_lockstep(options, task, high_rate, seed));
-    slow.push_back(train_in_lockstep(options, task, low_rate, seed));
-  }
+  const auto all_seeds = [&](double rate) {
+    return Survey<Trajectory>(
+        draws, [&](std::uint64_t seed) { return train_in_lockstep(options, task, rate, seed); });
+  };
+  const Survey<Trajectory> all = all_seeds(high_rate), slow = all_seeds(low_rate);
   draw_trajectories(all, slow, book);
   show_levels(all, slow, book);
   const Summary summary = show_seeds(all, book);
@@ -335,8 +324,7 @@ void run(const LabOptions& options, Notebook& book) {
     book.at_least("seeds whose layouts come to differ by 1 %", double(diverged.seeds), 3);
     // In double the difference begins nine powers of ten lower, so it takes longer.
     book.within("earliest step at which a seed's layouts differ by 1e-6",
-                double(earliest_pass(all, levels[0])), by_precision(20, 1),
-                by_precision(steps, 15));
+                earliest_pass(all, levels[0]), by_precision(20, 1), by_precision(steps, 15));
   }
   book.answer(sentence(
       "The layouts round dX differently, by at most {:.1e} of its maximum, and neither result is "
@@ -344,8 +332,8 @@ void run(const LabOptions& options, Notebook& book) {
       "the parameters differ by 1 % (step {}). At a tenth of the learning rate they differ by "
       "{:.1e} after {} steps. The losses at the end, separate minus fused, differ by {}.",
       errors.between, tenfold(summary.growth), diverged.text,
-      geometric_mean(differences_at(slow, slow.front().differences.size() - 1)).value, steps,
-      summary.loss_gap));
+      geometric_mean(differences_at(slow, slow.samples().front().differences.size() - 1)).value,
+      steps, summary.loss_gap));
 }
 
 }  // namespace roundings

@@ -11,6 +11,7 @@
 #include "lab/experiments/single_vs_multi.hpp"
 #include "lab/numbers.hpp"
 #include "lab/saturation.hpp"
+#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -150,27 +151,24 @@ struct Rate {
 };
 
 Rate rate(const LabOptions& options, Notebook& book) {
-  Rate found;
-  Index one_hot = 0, same_keys = 0, both = 0, broken_true = 0, broken_false = 0;
-  for (std::uint64_t i = 0; i < rate_draws; ++i) {
-    const Compared c = compare(options, inputs_of(options, seed_of_draw(options.seed, i)));
-    found.equal += c.equal();
-    found.saturated += c.saturated;
-    one_hot += c.one_hot;
-    same_keys += c.same_keys();
-    both += c.saturated && c.same_keys();
-    broken_true += c.one_hot && c.same_keys() && !c.equal();
-    broken_false += !c.same_keys() && c.equal();
-  }
+  const Survey<Compared> all(rate_draws, [&](std::uint64_t draw) {
+    return compare(options, inputs_of(options, seed_of_draw(options.seed, draw)));
+  });
+  const Rate found{all.count(&Compared::equal), all.count(&Compared::saturated)};
+  const Index broken_true =
+      all.count([](const Compared& c) { return c.one_hot && c.same_keys() && !c.equal(); });
+  const Index broken_false =
+      all.count([](const Compared& c) { return !c.same_keys() && c.equal(); });
   Notebook::Rows rows;
   const auto row = [&](const char* what, Index count) {
     rows.push_back({what, count, rate_interval(count, rate_draws)});
   };
   row("equal to the bit", found.equal);
-  row("all heads on the single head's keys", same_keys);
+  row("all heads on the single head's keys", all.count(&Compared::same_keys));
   row("every row saturated: its largest weight is 1", found.saturated);
-  row("every row one-hot: a 1, and zeros to the last bit", one_hot);
-  row("saturated, and all heads on the same keys", both);
+  row("every row one-hot: a 1, and zeros to the last bit", all.count(&Compared::one_hot));
+  row("saturated, and all heads on the same keys",
+      all.count([](const Compared& c) { return c.saturated && c.same_keys(); }));
   book.table(sentence("single.eq(multi) is True in {} of {} draws with torch.rand weights",
                       found.equal, rate_draws),
              sentence("Uniform weights and inputs in [0, 1), batch {}, {} tokens. The "

@@ -11,6 +11,7 @@
 #include "headroom/lab/lab_record.hpp"
 #include "lab/experiments/single_vs_multi.hpp"
 #include "lab/numbers.hpp"
+#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -124,15 +125,15 @@ void derivation(const LabOptions& options, Notebook& book) {
                 relative_difference(one.y, many.y), 0.01);
 }
 
-/// Mean cosines between single-head and multi-head gradients.
+/// Cosines between single-head and multi-head gradients in one draw.
 struct Cosines {
-  Interval query, key, value, input;
+  double query, key, value, input;
 };
 
 /// For several numbers of heads, on the same draws.
-std::vector<Cosines> cosines(const LabOptions& options, const std::vector<Index>& counts,
-                             Index length) {
-  std::vector<std::array<std::vector<double>, 4>> found(counts.size());
+std::vector<Survey<Cosines>> cosines(const LabOptions& options, const std::vector<Index>& counts,
+                                     Index length) {
+  std::vector<Survey<Cosines>> found(counts.size());
   for (int draw = 0; draw < cosine_draws; ++draw) {
     Rng rng(options.seed, "single-vs-multi cosine " + std::to_string(length),
             static_cast<std::uint64_t>(draw));
@@ -140,38 +141,33 @@ std::vector<Cosines> cosines(const LabOptions& options, const std::vector<Index>
     const TapedAttention one = taped(inputs, 1);
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const TapedAttention many = taped(inputs, counts[i]);
-      found[i][0].push_back(cosine(one.d_wq, many.d_wq));
-      found[i][1].push_back(cosine(one.d_wk, many.d_wk));
-      found[i][2].push_back(cosine(one.d_wv, many.d_wv));
-      found[i][3].push_back(cosine(one.d_x, many.d_x));
+      found[i].add({cosine(one.d_wq, many.d_wq), cosine(one.d_wk, many.d_wk),
+                    cosine(one.d_wv, many.d_wv), cosine(one.d_x, many.d_x)});
     }
   }
-  std::vector<Cosines> means;
-  for (const auto& [query, key, value, input] : found) {
-    means.push_back(
-        {mean_interval(query), mean_interval(key), mean_interval(value), mean_interval(input)});
-  }
-  return means;
+  return found;
 }
 
 void angles(const LabOptions& options, Notebook& book) {
   // All numbers of heads at the text's length, the asked one at longer ones.
   const std::vector<Index> counts = counts_of_heads(options.width, 64, options.heads);
-  const std::vector<Cosines> by_heads = cosines(options, counts, tokens);
+  const std::vector<Survey<Cosines>> by_heads = cosines(options, counts, tokens);
   const auto asked = std::find(counts.begin(), counts.end(), options.heads) - counts.begin();
-  const Cosines& at_ten = at(by_heads, asked);
-  const Cosines at_sixteen = cosines(options, {options.heads}, 16).front();
-  const Cosines at_many = cosines(options, {options.heads}, 128).front();
+  const Survey<Cosines>& at_ten = at(by_heads, asked);
+  const Survey<Cosines> at_sixteen = cosines(options, {options.heads}, 16).front();
+  const Survey<Cosines> at_many = cosines(options, {options.heads}, 128).front();
   Notebook::Rows rows;
-  const auto add_row = [&](Index length, const Cosines& c) {
-    rows.push_back({length, c.query, c.key, c.value, c.input});
+  const auto add_row = [&](Index length, const Survey<Cosines>& c) {
+    rows.push_back({length, c.mean(&Cosines::query), c.mean(&Cosines::key), c.mean(&Cosines::value),
+                    c.mean(&Cosines::input)});
   };
+  const Interval of_query = at_ten.mean(&Cosines::query);
   add_row(tokens, at_ten);
   add_row(16, at_sixteen);
   add_row(128, at_many);
   book.table(
-      sentence("Cosine between the gradients: {:.2f} for W_Q, {:.2f} for W_V", at_ten.query.value,
-               at_ten.value.value),
+      sentence("Cosine between the gradients: {:.2f} for W_Q, {:.2f} for W_V", of_query.value,
+               at_ten.mean(&Cosines::value).value),
       sentence("Gradients with one head and with {}, from the same weights N(0, 1/{}), inputs and "
                "cotangent N(0, 1), batch {}, no output Linear; means of {} draws with 95 % "
                "intervals.",
@@ -179,26 +175,26 @@ void angles(const LabOptions& options, Notebook& book) {
       {"tokens", "dW_Q", "dW_K", "dW_V", "dx"}, rows);
   Notebook::Series query{"dW_Q", {}}, value{"dW_V", {}};
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    query.points.emplace_back(counts[i], by_heads[i].query.value);
-    value.points.emplace_back(counts[i], by_heads[i].value.value);
+    query.points.emplace_back(counts[i], by_heads[i].mean(&Cosines::query).value);
+    value.points.emplace_back(counts[i], by_heads[i].mean(&Cosines::value).value);
   }
   book.chart(sentence("With {} heads the cosine is {:.2f} for W_Q, with {} it is {:.2f}", counts[1],
-                      by_heads[1].query.value, counts.back(), by_heads.back().query.value),
+                      query.points[1].second, counts.back(), query.points.back().second),
              sentence("Cosine with the single head's gradient at {} tokens.", tokens), "heads",
              "cosine", false, {query, value});
-  book.at_most("one head against itself: 1 - cosine of dW_Q", 1 - by_heads[0].query.value,
+  book.at_most("one head against itself: 1 - cosine of dW_Q", 1 - query.points[0].second,
                same_gradients);
   // A head's dS_h gets dP_h alone, the single head's dS gets the dP of all heads: they have one of
   // h independent parts of equal size in common. Their different weights lower the cosine further.
   book.at_most("cosine of dW_Q at 10 tokens, lower end, times sqrt(h)",
-               at_ten.query.low * std::sqrt(double(options.heads)), 1);
+               of_query.low * std::sqrt(double(options.heads)), 1);
   if (text_sizes(options)) {
-    const auto claim = [&](Index length, const Cosines& c, double of_query, double of_value) {
+    const auto claim = [&](Index length, const Survey<Cosines>& c, double dw_q, double dw_v) {
       constexpr double off = 0.04;  // of the figures' second digit and of ten draws
       book.within(fmt::format("512 features, 8 heads, {} tokens: cosine of dW_Q", length),
-                  c.query.value, of_query - off, of_query + off);
+                  c.mean(&Cosines::query).value, dw_q - off, dw_q + off);
       book.within(fmt::format("512 features, 8 heads, {} tokens: cosine of dW_V", length),
-                  c.value.value, of_value - off, of_value + off);
+                  c.mean(&Cosines::value).value, dw_v - off, dw_v + off);
     };
     claim(tokens, at_ten, 0.25, 0.66);
     claim(16, at_sixteen, 0.25, 0.63);

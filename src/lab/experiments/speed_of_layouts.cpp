@@ -1,7 +1,6 @@
 // speed-of-layouts: the cost of one attention in each layout: products, arithmetic, time.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <set>
@@ -11,6 +10,8 @@
 #include "headroom/base/parallel.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
+#include "headroom/statistics/ranks.hpp"
+#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {
@@ -35,27 +36,10 @@ class ThreadsKept {
   int before_;
 };
 
-/// The median of several numbers, and the minimum.
-struct Median {
-  double value = 0, least = 0;
-};
-
-Median median_of(std::vector<double> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  return {numbers[numbers.size() / 2], numbers.front()};
-}
-
-/// The median of one number from each round with its 96 % interval, the fourth number from below
-/// and the fourth from above: of 15 numbers at most three lie on one side of the true median with a
-/// probability of 0.0176.
-Interval median_interval(std::vector<double> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  static_assert(rounds == 15);
-  return {numbers[7], numbers[3], numbers[11]};
-}
-
-struct Cost {
-  Median forward, backward, both;
+/// Milliseconds of a forward pass with its tape, and of the backward pass by weights and input.
+struct Times {
+  double forward = 0, backward = 0;
+  double both() const { return forward + backward; }
 };
 
 /// Floating-point operations, those in products with weights, and the number of such products.
@@ -70,8 +54,7 @@ struct Runner {
   Tensor x;
   const Array& cotangent;
 
-  /// Milliseconds of a forward pass with its tape, and of the backward pass by weights and input.
-  std::pair<double, double> run() {
+  Times run() {
     using Clock = std::chrono::steady_clock;
     using Milliseconds = std::chrono::duration<double, std::milli>;
     zero_grad(layer);
@@ -100,32 +83,26 @@ struct Runner {
   }
 };
 
-/// Both layouts at one number of threads: their times in ms, and the ratio separate / fused of each
-/// round.
+/// Both layouts at one number of threads, in every round.
 struct Timed {
-  Cost separate, fused;
-  Interval ratio;
+  Survey<Times> separate, fused;
+  Interval ratio;     // separate / fused of each round, the median
   bool busy = false;  // more threads made the fused layout slower than one
 };
 
 /// Times both layouts in turn, so that other load on the machine affects both.
 Timed time_interleaved(std::array<Runner, 2>& runners) {
-  std::array<std::vector<double>, 2> forward, backward, both;
+  Timed timed;
   std::vector<double> ratios;
   for (int round = -warm_up; round < rounds; ++round) {
-    for (std::size_t i = 0; i < 2; ++i) {
-      const auto [first, second] = runners[i].run();
-      if (round < 0) continue;
-      forward[i].push_back(first);
-      backward[i].push_back(second);
-      both[i].push_back(first + second);
-    }
-    if (round >= 0) ratios.push_back(both[0].back() / both[1].back());
+    const Times separate = runners[0].run(), fused = runners[1].run();
+    if (round < 0) continue;
+    timed.separate.add(separate);
+    timed.fused.add(fused);
+    ratios.push_back(separate.both() / fused.both());
   }
-  const auto cost = [&](std::size_t i) {
-    return Cost{median_of(forward[i]), median_of(backward[i]), median_of(both[i])};
-  };
-  return {cost(0), cost(1), median_interval(ratios)};
+  timed.ratio = median_interval(ratios);
+  return timed;
 }
 
 /// The measurements for one width of a head.
@@ -147,8 +124,10 @@ Measured measure(Index width, Index head_dim, std::uint64_t seed) {
   for (std::size_t t = 0; t < std::size(thread_counts); ++t) {
     set_num_threads(thread_counts[t]);
     result.times[t] = time_interleaved(runners);
-    const double alone = result.times[0].fused.both.value;
-    result.times[t].busy = result.times[t].fused.both.value > alone;
+    const auto time = [&](std::size_t i) {
+      return median(result.times[i].fused.all(&Times::both));
+    };
+    result.times[t].busy = time(t) > time(0);
   }
   return result;
 }
@@ -228,18 +207,17 @@ void show_ratios(const std::vector<Measured>& all, Notebook& book) {
 }
 
 void show_times(const std::vector<Measured>& all, Notebook& book) {
-  for (const bool forward : {true, false}) {
+  for (const auto part : {&Times::forward, &Times::backward}) {
     Notebook::Rows rows;
     for (std::size_t t = 0; t < std::size(thread_counts); ++t) {
       for (const Measured& m : all) {
-        const Timed& timed = m.times[t];
-        const Median& a = forward ? timed.separate.forward : timed.separate.backward;
-        const Median& b = forward ? timed.fused.forward : timed.fused.backward;
-        rows.push_back({threads_text(t), m.head_dim, a.value, a.least, b.value, b.least});
+        const Survey<Times>&a = m.times[t].separate, &b = m.times[t].fused;
+        rows.push_back({threads_text(t), m.head_dim, median(a.all(part)), a.smallest(part),
+                        median(b.all(part)), b.smallest(part)});
       }
     }
     book.table(
-        forward ? "Forward, in ms" : "Backward, in ms",
+        part == &Times::forward ? "Forward, in ms" : "Backward, in ms",
         sentence("Median and minimum of {} rounds.", rounds),
         {"", "features per head", "separate", "separate, minimum", "fused", "fused, minimum"},
         rows);

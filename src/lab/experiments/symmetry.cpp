@@ -15,6 +15,7 @@
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
 #include "lab/optimizer_rules.hpp"
+#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {
@@ -129,36 +130,28 @@ Course train(const Start& start, Layout layout, const LabOptions& options, std::
 
 /// All runs of one start: every draw in both layouts.
 struct Runs {
-  std::vector<Course> layouts[std::size(both_layouts)];
+  Survey<Course> layouts[std::size(both_layouts)];
 
-  /// The value of `measure` for every run.
-  template <class Measure>
-  std::vector<double> all(Measure measure) const {
-    std::vector<double> values;
-    for (const auto& courses : layouts) {
-      for (const Course& course : courses) values.push_back(measure(course));
-    }
-    return values;
+  template <class Part>
+  double largest_of(const Part& part) const {
+    return larger(layouts[0].largest(part), layouts[1].largest(part));
   }
-  std::vector<double> all_after(Index step) const {
-    return all([&](const Course& c) { return at(c.inputs, step); });
+  double smallest_after(Index step) const {
+    const auto inputs = [&](const Course& course) { return at(course.inputs, step); };
+    return smaller(layouts[0].smallest(inputs), layouts[1].smallest(inputs));
   }
   /// Mean over the draws in one layout.
   Interval after(std::size_t layout, Index step) const {
-    std::vector<double> values;
-    for (const Course& course : layouts[layout]) {
-      values.push_back(at(course.inputs, step));
-    }
-    return mean_interval(values);
+    return layouts[layout].mean([&](const Course& course) { return at(course.inputs, step); });
   }
 };
 
 Runs runs_of(const Start& start, const LabOptions& options) {
   Runs runs;
   for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
-    for (std::uint64_t i = 0; i < draws; ++i) {
-      runs.layouts[layout].push_back(train(start, both_layouts[layout], options, i));
-    }
+    runs.layouts[layout] = Survey<Course>(draws, [&](std::uint64_t draw) {
+      return train(start, both_layouts[layout], options, draw);
+    });
   }
   return runs;
 }
@@ -170,7 +163,10 @@ double disagreement(const AllRuns& all) {
   double most = 0;
   for (const std::size_t start : {own_output, dropped, nudged}) {
     for (std::size_t i = 0; i < draws; ++i) {
-      const double a = all[start].layouts[0][i].inputs[1], b = all[start].layouts[1][i].inputs[1];
+      const auto after_one = [&](std::size_t layout) {
+        return all[start].layouts[layout].samples()[i].inputs[1];
+      };
+      const double a = after_one(0), b = after_one(1);
       most = larger(most, std::abs(a - b) / a);
     }
   }
@@ -215,39 +211,38 @@ void claims(const AllRuns& all, Notebook& book) {
     const char* name = start == equal ? "equal" : "equal, AdamW";
     const Runs& twins = all[start];
     book.at_most(fmt::format("{}: largest distance of Q, K, V in {} steps", name, steps),
-                 largest(twins.all([](const Course& c) { return largest(c.inputs); })), same);
+                 twins.largest_of([](const Course& c) { return largest(c.inputs); }), same);
     book.at_most(fmt::format("{}: largest distance of the output blocks in {} steps", name, steps),
-                 largest(twins.all([](const Course& c) { return c.largest_output; })), same);
+                 twins.largest_of(&Course::largest_output), same);
     book.at_most(fmt::format("{}: largest distance of the gradients of Q, K, V", name),
-                 largest(twins.all([](const Course& c) { return largest(c.gradient); })), same);
+                 twins.largest_of([](const Course& c) { return largest(c.gradient); }), same);
   }
   const Runs &free = all[own_output], &random = all[dropped];
   book.at_most("own output block: distance of the output blocks' gradients at the first step",
-               largest(free.all([](const Course& c) { return c.first_output_gradient; })), same);
+               free.largest_of(&Course::first_output_gradient), same);
   book.more_than("own output block: smallest distance of Q, K, V after 1 step",
-                 smallest(free.all_after(1)), 1e-4);
+                 free.smallest_after(1), 1e-4);
   book.more_than(fmt::format("own output block: smallest distance after {} steps", steps),
-                 smallest(free.all_after(steps)), 0.05);
-  book.more_than("dropout: smallest distance after 1 step", smallest(random.all_after(1)), 1e-5);
+                 free.smallest_after(steps), 0.05);
+  book.more_than("dropout: smallest distance after 1 step", random.smallest_after(1), 1e-5);
   book.more_than(fmt::format("dropout: smallest distance after {} steps", steps),
-                 smallest(random.all_after(steps)), 0.01);
-  double diverged = 0;
+                 random.smallest_after(steps), 0.01);
+  Index not_fallen = 0;
   for (const Runs& runs : all) {
-    for (const double ratio :
-         runs.all([](const Course& c) { return c.last_loss / c.first_loss; })) {
-      diverged += ratio < 1 ? 0 : 1;  // counts NaN, too
+    for (const Survey<Course>& courses : runs.layouts) {  // counts NaN, too
+      not_fallen +=
+          courses.count([](const Course& c) { return !(c.last_loss / c.first_loss < 1); });
     }
   }
-  book.equal("runs whose loss does not fall", diverged, 0);
+  book.equal("runs whose loss does not fall", double(not_fallen), 0);
   book.at_most("separate against fused: the distances after 1 step", disagreement(all),
                by_precision(1e-9, 2e-2));
 }
 
 /// The growth of the nudge in one layout, as a sentence.
-Text fate_of_nudge(const std::vector<Course>& courses) {
-  std::vector<double> factors;
-  for (const Course& c : courses) factors.push_back(c.inputs.back() / c.inputs.front());
-  const Interval growth = mean_interval(factors);
+Text growth_of_nudge(const Survey<Course>& courses) {
+  const Interval growth =
+      courses.mean([](const Course& c) { return c.inputs.back() / c.inputs.front(); });
   const char* verb = growth.low > 1    ? "has grown"
                      : growth.high < 1 ? "has shrunk"
                                        : "has neither clearly grown nor shrunk";
@@ -261,8 +256,7 @@ void run(const LabOptions& options, Notebook& book) {
   claims(all, book);
   double drift = 0;
   for (const std::size_t start : {equal, by_adam}) {
-    drift =
-        larger(drift, largest(all[start].all([](const Course& c) { return largest(c.inputs); })));
+    drift = larger(drift, all[start].largest_of([](const Course& c) { return largest(c.inputs); }));
   }
   const Text stayed = drift == 0 ? Text("to the bit") : sentence("up to rounding ({:.1g})", drift);
   book.answer(sentence(
@@ -272,7 +266,7 @@ void run(const LabOptions& options, Notebook& book) {
       "on the attention weights too (by {:.2g} after {}). A difference of 1e-5 in one weight {}.",
       stayed, all[own_output].after(fused, 1).value, all[own_output].after(fused, steps).value,
       steps, all[dropped].after(fused, steps).value, steps,
-      fate_of_nudge(all[nudged].layouts[fused])));
+      growth_of_nudge(all[nudged].layouts[fused])));
 }
 
 }  // namespace symmetric_heads

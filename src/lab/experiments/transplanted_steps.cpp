@@ -21,7 +21,7 @@ namespace {
 namespace transplanted_steps {
 
 constexpr Index batch = 2, tokens = 10;
-constexpr double rate = 1e-3;
+constexpr double learning_rate = 1e-3;
 
 /// Adam divides by sqrt(v) + epsilon. With the usual epsilon of 1e-8 its first step is the learning
 /// rate times the sign of the gradient, so a gradient that is only rounding noise (in float there
@@ -70,7 +70,7 @@ struct Learner {
   void step(const Tensor& x, const Array& cotangent) {
     optimizer->zero_grad();
     model(x).backward(cotangent);
-    optimizer->step(rate);
+    optimizer->step(learning_rate);
   }
 };
 
@@ -119,9 +119,8 @@ void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, W
       xavier_uniform({config.width, config.width}, config.width, config.width, rng);
   Learner separate(*twins.separate, weight, which), fused(*twins.fused, weight, which);
   Learner& source = from == Layout::separate ? separate : fused;
-  Rng overwritten(0);
-  const auto other = make_attention(from == Layout::separate ? Layout::fused : Layout::separate,
-                                    config, overwritten);
+  const auto other =
+      same_heads(twins.of(from), from == Layout::separate ? Layout::fused : Layout::separate);
   Learner taking_over(*other, weight, which);
 
   for (int step = 0; step < compared_steps; ++step) {
