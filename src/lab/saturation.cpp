@@ -9,7 +9,7 @@ inline namespace HEADROOM_PRECISION {
 
 Saturation saturation_of(const Array& weights) {
   Saturation result;
-  const auto keys = static_cast<std::size_t>(weights.dim(-1));
+  const auto keys = std::size_t(weights.dim(-1));
   const std::span<const Real> all = weights.span();
   for (std::size_t begin = 0; begin < all.size(); begin += keys) {
     const auto row = all.subspan(begin, keys);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/lab/lab.hpp"

@@ -85,7 +85,7 @@ std::vector<double> ratios(std::uint64_t seed, bool per_head) {
   }
   std::vector<double> a(heads, 0), b(heads, 0), result;
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const auto head = static_cast<std::size_t>(PlainLamb::head_of(Index(i)));
+    const auto head = std::size_t(PlainLamb::head_of(Index(i)));
     a[head] += std::pow(ordinary.weights[i] - before[i], 2);
     b[head] += std::pow(loud.weights[i] - before[i], 2);
   }

@@ -26,15 +26,15 @@ struct PlainLayer {
       : width(layer.config().width),
         heads(layer.config().heads),
         in_weight(numbers_of(layer.in_proj_weight.value())),
-        in_bias(static_cast<std::size_t>(3 * width), 0),
+        in_bias(std::size_t(3 * width), 0),
         out_weight(numbers_of(layer.out_proj.weight.value())),
-        out_bias(static_cast<std::size_t>(width), 0) {
+        out_bias(std::size_t(width), 0) {
     if (!layer.config().bias) return;
     in_bias = numbers_of(layer.in_proj_bias.value());
     out_bias = numbers_of(layer.out_proj.bias.value());
   }
 
-  static double at(const Numbers& numbers, Index i) { return numbers[static_cast<std::size_t>(i)]; }
+  static double at(const Numbers& numbers, Index i) { return headroom::at(numbers, i); }
 
   /// Rows [begin, end) of the packed projection of each token.
   Matrix projected(const Matrix& x, Index begin, Index end) const {
@@ -65,8 +65,7 @@ struct PlainLayer {
       for (std::size_t t = 0; t < x.size(); ++t) {
         for (Index o = 0; o < width; ++o) {
           for (Index c = 0; c < d; ++c) {
-            y[t][static_cast<std::size_t>(o)] +=
-                at(out_weight, o * width + h * d + c) * at(a[t], c);
+            headroom::at(y[t], o) += at(out_weight, o * width + h * d + c) * at(a[t], c);
           }
         }
       }

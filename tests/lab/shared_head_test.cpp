@@ -50,8 +50,8 @@ TEST_CASE("shared-head reports the weights, and the gradient that finite differe
             for (Index o = 0; o < d; ++o) {
               double s = 0;
               for (Index i = 0; i < d; ++i) {
-                s += double(x[(b * tokens + t) * width + h * d + i]) *
-                     double(weight[static_cast<std::size_t>(o * d + i)]);
+                s +=
+                    double(x[(b * tokens + t) * width + h * d + i]) * double(at(weight, o * d + i));
               }
               y.back().push_back(s);
             }
@@ -64,8 +64,7 @@ TEST_CASE("shared-head reports the weights, and the gradient that finite differe
           for (Index o = 0; o < width; ++o) {
             for (Index c = 0; c < d; ++c) {
               sum += double(cotangent[(b * tokens + t) * width + o]) *
-                     double(layer.fc_out.weight.value()[o * width + h * d + c]) *
-                     a[static_cast<std::size_t>(t)][static_cast<std::size_t>(c)];
+                     double(layer.fc_out.weight.value()[o * width + h * d + c]) * at(at(a, t), c);
             }
           }
         }

@@ -62,8 +62,7 @@ TEST_CASE("single-vs-multi prints the gradients that finite differences give") {
             for (Index c = head * d; c < (head + 1) * d; ++c) {
               double s = 0;
               for (Index i = 0; i < width; ++i) {
-                s += double(x[(b * tokens + t) * width + i]) *
-                     weight[static_cast<std::size_t>(i * width + c)];
+                s += double(x[(b * tokens + t) * width + i]) * at(weight, i * width + c);
               }
               y.back().push_back(s);
             }
@@ -74,8 +73,7 @@ TEST_CASE("single-vs-multi prints the gradients that finite differences give") {
                                          1 / std::sqrt(double(d)));
         for (Index t = 0; t < tokens; ++t) {
           for (Index c = 0; c < d; ++c) {
-            sum += y[static_cast<std::size_t>(t)][static_cast<std::size_t>(c)] *
-                   double(cotangent[(b * tokens + t) * width + head * d + c]);
+            sum += at(at(y, t), c) * double(cotangent[(b * tokens + t) * width + head * d + c]);
           }
         }
       }

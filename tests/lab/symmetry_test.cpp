@@ -36,7 +36,7 @@ TEST_CASE("symmetry reports the distance that plain gradients make in one step")
       double most = 0, difference = 0;
       const auto compare = [&](const Numbers& numbers, const Numbers& slopes, Index columns) {
         const auto after = [&](Index j) {
-          const auto at = static_cast<std::size_t>(j);
+          const auto at = std::size_t(j);
           return numbers[at] - 0.004 * double(width) * slopes[at];
         };
         for (Index i = third * width * columns; i < (third * width + d) * columns; ++i) {

@@ -27,30 +27,27 @@ double causal_loss(const NamedArrays& parts, const lab_test::Matrix& query, cons
         for (Index j = 0; j <= t; ++j) {
           double score = 0;
           for (Index c = h * d; c < (h + 1) * d; ++c) {
-            const auto channel = static_cast<std::size_t>(c);
+            const auto channel = std::size_t(c);
             double q = number(parts.at("self.query.bias")[c]);
             for (Index i = 0; i < width; ++i) {
               q += query[channel][static_cast<std::size_t>(i)] *
                    number(x[(b * tokens + t) * width + i]);
             }
-            score += q * k[static_cast<std::size_t>(j)][channel];
+            score += q * at(k, j)[channel];
           }
           weight.push_back(std::exp(score / std::sqrt(double(d))));
           sum += weight.back();
         }
         for (Index c = h * d; c < (h + 1) * d; ++c) {
           for (Index j = 0; j <= t; ++j) {
-            joined[static_cast<std::size_t>(c)] +=
-                weight[static_cast<std::size_t>(j)] / sum *
-                v[static_cast<std::size_t>(j)][static_cast<std::size_t>(c)];
+            at(joined, c) += at(weight, j) / sum * at(at(v, j), c);
           }
         }
       }
       for (Index o = 0; o < width; ++o) {
         double y = number(parts.at("output.dense.bias")[o]);
         for (Index i = 0; i < width; ++i) {
-          y += number(parts.at("output.dense.weight")[o * width + i]) *
-               joined[static_cast<std::size_t>(i)];
+          y += number(parts.at("output.dense.weight")[o * width + i]) * at(joined, i);
         }
         loss += y * number(cotangent[(b * tokens + t) * width + o]);
       }
