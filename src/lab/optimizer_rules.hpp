@@ -6,7 +6,7 @@
 
 #include "headroom/optim/parameter_blocks.hpp"
 #include "headroom/statistics/intervals.hpp"
-#include "lab/loud_head.hpp"
+#include "lab/scaled_head.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -15,7 +15,7 @@ inline namespace HEADROOM_PRECISION {
 /// One sample of each draw. A `part` selects a number of a sample: a member pointer or a function.
 /// ```
 /// const Survey<Kept> seen(5, [&](std::uint64_t draw) { return kept(clip, draw); });
-/// rows.push_back({clip.name, seen.mean(&Kept::loud), seen.largest(&Kept::cosine)});
+/// rows.push_back({clip.name, seen.mean(&Kept::scaled), seen.largest(&Kept::cosine)});
 /// ```
 template <class Sample>
 class Survey {

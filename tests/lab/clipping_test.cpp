@@ -46,7 +46,7 @@ TEST_CASE("clipping reports norms and shares that finite differences give") {
   std::vector<double> whole, of_tensors, of_projections, of_heads, kept;
   for (std::uint64_t draw = 0; draw < 5; ++draw) {
     const Squares squares = squares_of(seed, draw);
-    double all = 0, loud = 0, in = 0, out = 0, head = 0, projection = 0;
+    double all = 0, scaled = 0, in = 0, out = 0, head = 0, projection = 0;
     for (int role = 0; role < 4; ++role) {
       double both = 0;
       for (int h = 0; h < 2; ++h) {
@@ -55,7 +55,7 @@ TEST_CASE("clipping reports norms and shares that finite differences give") {
         both += part;
         (role < 3 ? in : out) += part;
         head = std::max(head, part);
-        if (h == 0) loud += part;
+        if (h == 0) scaled += part;
       }
       projection = std::max(projection, both);
     }
@@ -64,7 +64,7 @@ TEST_CASE("clipping reports norms and shares that finite differences give") {
     of_projections.push_back(std::sqrt(projection));
     of_heads.push_back(std::sqrt(head));
     // The limit is 1.001 times the norm before head 0's gradient became 100 times larger.
-    const double after = std::sqrt(all + (100.0 * 100 - 1) * loud);
+    const double after = std::sqrt(all + (100.0 * 100 - 1) * scaled);
     kept.push_back((1.001 * std::sqrt(all) + 1e-6) / (after + 1e-6));
   }
   const Record& norms = block_with(record, "fused: norm")["rows"];

@@ -1,4 +1,4 @@
-// optimizers: losses, and LAMB's updates around a loud head, in plain loops.
+// optimizers: losses, and LAMB's updates around a scaled head, in plain loops.
 #include <cmath>
 #include <map>
 
@@ -62,32 +62,32 @@ class PlainLamb {
   Numbers m_, v_;
 };
 
-/// The ratio of every head's last update after an outburst of head 0 to that without one.
+/// Every head's last update with head 0's gradient scaled, divided by the update without scaling.
 std::vector<double> ratios(std::uint64_t seed, bool per_head) {
   Rng rng(seed, "loud head");
   PlainLayer layer{FusedHeads(config, rng)};
   const PlainTask task(width, heads, seed, false);
-  PlainLamb ordinary(layer, per_head), loud(layer, per_head);
+  PlainLamb unscaled(layer, per_head), scaled(layer, per_head);
   Numbers before;
   for (Index step = 0; step <= 10; ++step) {
     Numbers gradient = task.gradient(layer, layer.in_weight, step);
     const Numbers out = task.gradient(layer, layer.out_weight, step);
     gradient.insert(gradient.end(), out.begin(), out.end());
-    before = ordinary.weights;
-    ordinary.step(gradient);
+    before = unscaled.weights;
+    unscaled.step(gradient);
     for (std::size_t i = 0; i < gradient.size() && step == 10; ++i) {
       if (PlainLamb::head_of(Index(i)) == 0) gradient[i] *= 100;
     }
-    loud.step(gradient);
-    const auto middle = ordinary.weights.begin() + 3 * width * width;
-    layer.in_weight.assign(ordinary.weights.begin(), middle);
-    layer.out_weight.assign(middle, ordinary.weights.end());
+    scaled.step(gradient);
+    const auto middle = unscaled.weights.begin() + 3 * width * width;
+    layer.in_weight.assign(unscaled.weights.begin(), middle);
+    layer.out_weight.assign(middle, unscaled.weights.end());
   }
   std::vector<double> a(heads, 0), b(heads, 0), result;
   for (std::size_t i = 0; i < before.size(); ++i) {
     const auto head = std::size_t(PlainLamb::head_of(Index(i)));
-    a[head] += std::pow(ordinary.weights[i] - before[i], 2);
-    b[head] += std::pow(loud.weights[i] - before[i], 2);
+    a[head] += std::pow(unscaled.weights[i] - before[i], 2);
+    b[head] += std::pow(scaled.weights[i] - before[i], 2);
   }
   for (std::size_t head = 0; head < heads; ++head) result.push_back(std::sqrt(b[head] / a[head]));
   return result;

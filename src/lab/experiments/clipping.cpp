@@ -11,9 +11,9 @@
 #include "headroom/heads/transplant.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "lab/imitation.hpp"
-#include "lab/loud_head.hpp"
 #include "lab/numbers.hpp"
 #include "lab/optimizer_rules.hpp"
+#include "lab/scaled_head.hpp"
 #include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
@@ -83,14 +83,14 @@ Agreement agreement(const Clip& clip, const LabOptions& options, std::uint64_t d
   return result;
 }
 
-/// Share of the gradients left after clipping, when head 0's gradient is `loudness` times larger
-/// and the limit is the norm before that.
+/// Share of the gradients left after clipping, when head 0's gradient is multiplied by
+/// `gradient_factor` and the limit is the norm before that.
 struct Kept {
-  double quiet_inputs = 0, quiet_output = 0;  // mean shares of the others' Q, K, V and O blocks
-  double least_inputs = 1, least_output = 1;  // minimum over these heads
-  double loud = 0;                            // share of head 0's gradient
-  double cosine = 0;                          // between the whole gradient before and after
-  double by_norms = 0;                        // expected under a global norm, from two norms
+  double others_inputs = 0, others_output = 0;  // mean shares of the others' Q, K, V and O blocks
+  double least_inputs = 1, least_output = 1;    // minimum over these heads
+  double scaled = 0;                            // share of head 0's gradient
+  double cosine = 0;                            // between the whole gradient before and after
+  double by_norms = 0;                          // expected under a global norm, from two norms
 };
 
 /// The norm of all blocks together.
@@ -114,8 +114,8 @@ double share_kept(const HeadBlocks& before, const HeadBlocks& after, Index head,
 }
 
 Kept kept(const Clip& clip, Attention& layer) {
-  const double limit = limit_of_now(clip, layer), ordinary_norm = norm_of(head_gradients(layer));
-  scale_gradient(layer, 0, Real(loudness));
+  const double limit = limit_of_now(clip, layer), unscaled_norm = norm_of(head_gradients(layer));
+  scale_gradient(layer, 0, Real(gradient_factor));
   const HeadBlocks before = head_gradients(layer);
   clip.apply(layer, limit);
   const HeadBlocks after = head_gradients(layer);
@@ -124,27 +124,27 @@ Kept kept(const Clip& clip, Attention& layer) {
   for (Index head = 1; head < heads; ++head) {
     const double inputs = share_kept(before, after, head, true, false),
                  output = share_kept(before, after, head, false, true);
-    result.quiet_inputs += inputs / double(heads - 1);
-    result.quiet_output += output / double(heads - 1);
+    result.others_inputs += inputs / double(heads - 1);
+    result.others_output += output / double(heads - 1);
     result.least_inputs = smaller(result.least_inputs, inputs);
     result.least_output = smaller(result.least_output, output);
   }
-  result.loud = share_kept(before, after, 0, true, true);
+  result.scaled = share_kept(before, after, 0, true, true);
   double product = 0;
   for (const auto& [place, block] : before) product += inner(block, after.at(place));
   result.cosine = product / (norm_of(before) * norm_of(after));
-  result.by_norms = (margin * ordinary_norm + 1e-6) / (norm_of(before) + 1e-6);
+  result.by_norms = (margin * unscaled_norm + 1e-6) / (norm_of(before) + 1e-6);
   return result;
 }
 
-/// A rule that clips at the largest norm of the ordinary copy in that step; nullptr: never.
+/// A rule that clips at the largest norm of the unscaled copy in that step; nullptr: never.
 TrainingRule clipped_rule(bool adam, const Clip* clip) {
   TrainingRule rule;
   rule.make = adam ? make_adam() : make_sgd();
   rule.rate = adam ? 0.01 : 1;
   if (clip == nullptr) return rule;
-  rule.clip = [clip](Attention& ordinary, Attention& loud) {
-    clip->apply(loud, limit_of_now(*clip, ordinary));
+  rule.clip = [clip](Attention& unscaled, Attention& scaled) {
+    clip->apply(scaled, limit_of_now(*clip, unscaled));
   };
   return rule;
 }
@@ -160,11 +160,11 @@ struct Way {
 std::vector<Way> ways() {
   std::vector<Way> result;
   for (const Clip& clip : clips) {
-    const bool two_faces = &clip == &clips[per_tensor];
+    const bool by_layout = &clip == &clips[per_tensor];
     for (const Layout layout : both_layouts) {
-      if (!two_faces && layout == Layout::separate) continue;
+      if (!by_layout && layout == Layout::separate) continue;
       std::string name = clip.name;
-      if (two_faces) name += layout == Layout::separate ? ", separate" : ", fused";
+      if (by_layout) name += layout == Layout::separate ? ", separate" : ", fused";
       result.push_back({&clip, layout, name});
     }
   }
@@ -206,9 +206,10 @@ void layouts_table(const LabOptions& options, Notebook& book) {
                  1e-3);
 }
 
-/// Upper bound of the share that the other heads keep when head 0 is loud: sqrt(h) / loudness for
-/// heads with gradients of equal size, times 3, because head 0's may be a third of the others'.
-double most_kept(Index heads) { return 3 * std::sqrt(double(heads)) / loudness; }
+/// Upper bound of the share that the other heads keep when head 0 is scaled:
+/// sqrt(h) / gradient_factor for heads with gradients of equal size, times 3, because head 0's may
+/// be a third of the others'.
+double most_kept(Index heads) { return 3 * std::sqrt(double(heads)) / gradient_factor; }
 
 /// Returns the largest share that the other heads keep under the global norm.
 double kept_table(const LabOptions& options, Notebook& book) {
@@ -219,25 +220,25 @@ double kept_table(const LabOptions& options, Notebook& book) {
     const Survey<Kept> seen(
         draws, [&](auto draw) { return kept(*way.clip, twins(options, draw).of(way.layout)); });
     if (way.clip == &clips[global]) {
-      global_share = seen.largest(&Kept::quiet_inputs);
+      global_share = seen.largest(&Kept::others_inputs);
       turned = seen.off(&Kept::cosine, 1);
-      from_norms = seen.off([](const auto& k) { return k.quiet_inputs / k.by_norms; }, 1);
+      from_norms = seen.off([](const auto& k) { return k.others_inputs / k.by_norms; }, 1);
     } else if (way.clip == &clips[per_head]) {
       untouched = smaller(seen.smallest(&Kept::least_inputs), seen.smallest(&Kept::least_output));
     } else if (way.clip == &clips[per_tensor] && way.layout == Layout::separate) {
       untouched_inputs = seen.smallest(&Kept::least_inputs);
     } else if (way.clip == &clips[per_tensor]) {
-      fused_share = seen.largest(&Kept::quiet_inputs);
+      fused_share = seen.largest(&Kept::others_inputs);
     }
-    rows.push_back({way.name, seen.mean(&Kept::quiet_inputs), seen.mean(&Kept::quiet_output),
-                    seen.mean(&Kept::loud), seen.mean(&Kept::cosine)});
+    rows.push_back({way.name, seen.mean(&Kept::others_inputs), seen.mean(&Kept::others_output),
+                    seen.mean(&Kept::scaled), seen.mean(&Kept::cosine)});
   }
   book.table(sentence("A global norm leaves the other heads at most {:.2g} of their gradients",
                       global_share),
              sentence("Head 0's gradient is multiplied by {:.0f}; the limit is the maximum norm "
                       "before that. Shares of the norms that remain after clipping; cosine between "
                       "the gradients before and after; mean of {} draws with 95 % intervals.",
-                      loudness, draws),
+                      gradient_factor, draws),
              {"norm", "other heads: Q, K, V", "other heads: W_O", "head 0", "cosine"}, rows);
   book.at_most("global: other heads' share against 1.001 |g| / |g with head 0 scaled|, relative",
                from_norms, same_gradients);
@@ -261,18 +262,18 @@ void updates_table(const LabOptions& options, Notebook& book) {
   for (const Way& way : rows_of) {
     std::vector<Value> row{way.name};
     for (const bool adam : {false, true}) {
-      const Survey<LoudHead> seen(draws, [&](auto draw) {
-        return with_loud_head(way.layout, options.width, options.heads,
-                              seed_of_draw(options.seed, draw), clipped_rule(adam, way.clip),
-                              Loud::at_the_end);
+      const Survey<ScaledHead> seen(draws, [&](auto draw) {
+        return with_scaled_head(way.layout, options.width, options.heads,
+                                seed_of_draw(options.seed, draw), clipped_rule(adam, way.clip),
+                                Scaled::at_the_end);
       });
-      const Interval quiet = seen.mean(&LoudHead::quiet_ratio);
+      const Interval others = seen.mean(&ScaledHead::others_ratio);
       if (way.clip == nullptr || way.clip == &clips[per_head]) {
-        touched += seen.count([](const auto& one) { return !one.quiet_is_untouched(); });
+        touched += seen.count([](const auto& one) { return !one.others_unchanged(); });
       }
-      row.emplace_back(seen.mean([](const LoudHead& one) { return one.ratio(0); }));
-      row.emplace_back(quiet);
-      if (way.clip == &clips[global]) (adam ? adam_global : sgd_global) = quiet.value;
+      row.emplace_back(seen.mean([](const ScaledHead& one) { return one.ratio(0); }));
+      row.emplace_back(others);
+      if (way.clip == &clips[global]) (adam ? adam_global : sgd_global) = others.value;
     }
     rows.push_back(row);
   }
@@ -283,7 +284,7 @@ void updates_table(const LabOptions& options, Notebook& book) {
                       "{:.0f}: the norm of a head's last update divided by the norm without that "
                       "factor. Mean of {} draws with 95 % intervals, and over the other heads. "
                       "Adam's moments still contain the earlier gradients of these heads.",
-                      loudness, draws),
+                      gradient_factor, draws),
              {"norm", "SGD: head 0", "SGD: other heads", "Adam: head 0", "Adam: other heads"},
              rows);
   book.equal("no clipping, per head: draws in which another head's update changes by a bit",
@@ -304,7 +305,7 @@ void run(const LabOptions& options, Notebook& book) {
       "heads share one in_proj_weight, separate heads share only the output Linear. Norms per "
       "projection or per head clip both layouts alike, and a norm per head leaves the other heads' "
       "gradients unchanged.",
-      loudness, share));
+      gradient_factor, share));
 }
 
 }  // namespace clippings

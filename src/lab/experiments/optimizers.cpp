@@ -104,26 +104,26 @@ struct Row {
   const OptimizerRule* rule;
   Layout layout;
   std::string name;
-  Survey<LoudHead> one_step, all_steps;  // head 0 is loud in the last step, in all steps
+  Survey<ScaledHead> one_step, all_steps;  // head 0 is scaled in the last step, in all steps
 };
 
-/// Size of head 0's update over its ordinary one.
-double loud_ratio(const LoudHead& one) { return one.ratio(0); }
+/// Size of head 0's update divided by that without the scaling.
+double scaled_ratio(const ScaledHead& one) { return one.ratio(0); }
 
 /// Only rules per tensor depend on the layout; the others are shown in the fused layout.
-std::vector<Row> loud_rows(const std::vector<OptimizerRule>& rules, const LabOptions& options) {
+std::vector<Row> scaled_rows(const std::vector<OptimizerRule>& rules, const LabOptions& options) {
   std::vector<Row> rows;
   for (const OptimizerRule& rule : rules) {
     for (const Layout layout : {Layout::separate, Layout::fused}) {
       if (!rule.by_tensor() && layout == Layout::separate) continue;
-      const auto all_draws = [&](Loud when) {
-        return Survey<LoudHead>(draws, [&](std::uint64_t draw) {
-          return with_loud_head(layout, options.width, options.heads,
-                                seed_of_draw(options.seed, draw), rule.training, when);
+      const auto all_draws = [&](Scaled when) {
+        return Survey<ScaledHead>(draws, [&](std::uint64_t draw) {
+          return with_scaled_head(layout, options.width, options.heads,
+                                  seed_of_draw(options.seed, draw), rule.training, when);
         });
       };
-      Row row{&rule, layout, rule.training.name, all_draws(Loud::at_the_end),
-              all_draws(Loud::always)};
+      Row row{&rule, layout, rule.training.name, all_draws(Scaled::at_the_end),
+              all_draws(Scaled::always)};
       if (rule.by_tensor()) row.name += std::string(", ") + name_of(layout);
       rows.push_back(std::move(row));
     }
@@ -136,13 +136,13 @@ std::vector<std::pair<double, double>> mean_by_head(const Row& row) {
   std::vector<std::pair<double, double>> points;
   for (Index head = 0; head < row.one_step.samples().front().heads(); ++head) {
     double mean = 0;
-    for (const LoudHead& one : row.one_step.samples()) mean += one.ratio(head) / draws;
+    for (const ScaledHead& one : row.one_step.samples()) mean += one.ratio(head) / draws;
     points.emplace_back(double(head), mean);
   }
   return points;
 }
 
-/// The other heads' change over their ordinary one with Muon, head 0 being loud in all steps.
+/// The other heads' change with Muon divided by that without the scaling of head 0 in all steps.
 struct MuonShares {
   Interval tensor, projection;
 };
@@ -154,9 +154,9 @@ MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& o
   const auto row_of = [&](const std::string& name) -> const Row& {
     return *std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.name == name; });
   };
-  const MuonShares muon{row_of("Muon per tensor, fused").all_steps.mean(&LoudHead::quiet_ratio),
-                        row_of("Muon per projection").all_steps.mean(&LoudHead::quiet_ratio)};
-  const Interval lamb = row_of("LAMB per projection").one_step.mean(&LoudHead::quiet_ratio);
+  const MuonShares muon{row_of("Muon per tensor, fused").all_steps.mean(&ScaledHead::others_ratio),
+                        row_of("Muon per projection").all_steps.mean(&ScaledHead::others_ratio)};
+  const Interval lamb = row_of("LAMB per projection").one_step.mean(&ScaledHead::others_ratio);
   if (options.width >= 16) {  // below, the spread of the draws is as large as their distance from 1
     book.at_most(
         "LAMB per projection, one step: the others' updates over their ordinary ones, mean",
@@ -176,27 +176,28 @@ MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& o
   return muon;
 }
 
-void claim_loud(const std::vector<Row>& rows, Notebook& book) {
+void claim_scaled(const std::vector<Row>& rows, Notebook& book) {
   Index untouched_missing = 0, touched_missing = 0, separate_inputs = 0;
   double sgd = 0, adam = 0;
   for (const Row& row : rows) {
     const bool alone = row.rule->elementwise() || row.rule->granularity == Granularity::head;
     const bool shares_inputs = !alone && !(row.rule->by_tensor() && row.layout == Layout::separate);
-    for (const Survey<LoudHead>* seen : {&row.one_step, &row.all_steps}) {
+    for (const Survey<ScaledHead>* seen : {&row.one_step, &row.all_steps}) {
       const bool one_step = seen == &row.one_step;  // Adam's normalisation hides a lasting one
-      for (const LoudHead& one : seen->samples()) {
-        if (alone) untouched_missing += !one.quiet_is_untouched();
+      for (const ScaledHead& one : seen->samples()) {
+        if (alone) untouched_missing += !one.others_unchanged();
         for (const HeadRole role : {HeadRole::query, HeadRole::key, HeadRole::value}) {
-          if (shares_inputs && one_step) touched_missing += one.quiet_is_untouched(role);
-          if (!alone && !shares_inputs) separate_inputs += !one.quiet_is_untouched(role);
+          if (shares_inputs && one_step) touched_missing += one.others_unchanged(role);
+          if (!alone && !shares_inputs) separate_inputs += !one.others_unchanged(role);
         }
-        if (!alone && one_step) touched_missing += one.quiet_is_untouched(HeadRole::output);
+        if (!alone && one_step) touched_missing += one.others_unchanged(HeadRole::output);
       }
     }
     if (row.name == "SGD") {
-      sgd = row.one_step.off([](const LoudHead& one) { return one.ratio(0) / loudness; }, 1);
+      sgd =
+          row.one_step.off([](const ScaledHead& one) { return one.ratio(0) / gradient_factor; }, 1);
     }
-    if (row.name == "Adam") adam = row.all_steps.off(loud_ratio, 1);
+    if (row.name == "Adam") adam = row.all_steps.off(scaled_ratio, 1);
   }
   book.equal("SGD, Adam, AdamW, all per head: runs in which another head changes by a bit",
              double(untouched_missing), 0);
@@ -210,19 +211,19 @@ void claim_loud(const std::vector<Row>& rows, Notebook& book) {
   book.at_most("Adam, all steps: |head 0's change / its ordinary change - 1|", adam, 1e-3);
 }
 
-MuonShares loud_table(const std::vector<OptimizerRule>& rules, const LabOptions& options,
-                      Notebook& book) {
-  const std::vector<Row> rows = loud_rows(rules, options);
+MuonShares scaled_table(const std::vector<OptimizerRule>& rules, const LabOptions& options,
+                        Notebook& book) {
+  const std::vector<Row> rows = scaled_rows(rules, options);
   Notebook::Rows cells;
   std::vector<Notebook::Series> lines;
   const Row* worst = &rows.front();
   const auto off = [](const Row& row) {
-    return std::abs(std::log(row.one_step.mean(&LoudHead::quiet_ratio).value));
+    return std::abs(std::log(row.one_step.mean(&ScaledHead::others_ratio).value));
   };
   for (const Row& row : rows) {
-    cells.push_back({row.name, row.one_step.mean(loud_ratio),
-                     row.one_step.mean(&LoudHead::quiet_ratio), row.all_steps.mean(loud_ratio),
-                     row.all_steps.mean(&LoudHead::quiet_ratio)});
+    cells.push_back({row.name, row.one_step.mean(scaled_ratio),
+                     row.one_step.mean(&ScaledHead::others_ratio), row.all_steps.mean(scaled_ratio),
+                     row.all_steps.mean(&ScaledHead::others_ratio)});
     if (off(row) > off(*worst)) worst = &row;
     if (row.layout == Layout::separate || row.rule->granularity == Granularity::projection ||
         row.name == "SGD" || row.name == "AdamW") {
@@ -232,24 +233,24 @@ MuonShares loud_table(const std::vector<OptimizerRule>& rules, const LabOptions&
   }
   book.table(sentence("Head 0's larger gradient changes the others' updates most under {}: to "
                       "{:.2g} of their size",
-                      worst->name, worst->one_step.mean(&LoudHead::quiet_ratio).value),
+                      worst->name, worst->one_step.mean(&ScaledHead::others_ratio).value),
              sentence("Head 0's gradient is {:.0f} times as large, in the last of 11 steps (one "
                       "step) or in all of them. Norm of that head's update over the ordinary "
                       "one, and the mean of this over the other heads; {} draws with 95 % "
                       "intervals. The title refers to one step.",
-                      loudness, draws),
+                      gradient_factor, draws),
              {"optimizer", "one step: head 0", "one step: others", "all steps: head 0",
               "all steps: others"},
              cells);
-  const auto at_loud = [&](std::size_t line) { return lines[line].points[0].second; };
-  book.chart(sentence("Head 0 itself changes by {:.2g} with {}, by {:.2g} with {}", at_loud(0),
-                      lines[0].name, at_loud(1), lines[1].name),
+  const auto at_scaled = [&](std::size_t line) { return lines[line].points[0].second; };
+  book.chart(sentence("Head 0 itself changes by {:.2g} with {}, by {:.2g} with {}", at_scaled(0),
+                      lines[0].name, at_scaled(1), lines[1].name),
              sentence("Norm of every head's last update over the ordinary one, mean of {} draws; "
                       "only head 0 has a larger gradient. Fused heads. SGD, whose update is "
                       "proportional to the gradient, is left out.",
                       draws),
              "head", "update over the ordinary one", false, lines);
-  claim_loud(rows, book);
+  claim_scaled(rows, book);
   return claim_granularities(rows, options, book);
 }
 
@@ -334,7 +335,7 @@ void training(const std::vector<OptimizerRule>& rules, const LabOptions& options
 void run(const LabOptions& options, Notebook& book) {
   const std::vector<OptimizerRule> rules = optimizer_rules(options.width);
   const double apart = layouts_table(rules, options, book);
-  const MuonShares muon = loud_table(rules, options, book);
+  const MuonShares muon = scaled_table(rules, options, book);
   training(rules, options, book);
   book.answer(sentence(
       "LAMB and Muon depend on it. Elementwise rules (SGD, Adam, AdamW) give the same updates in "
@@ -343,7 +344,7 @@ void run(const LabOptions& options, Notebook& book) {
       "within {} steps. When head 0's gradient is {:.0f} times as large in all steps, the others "
       "change by {:.2g} of what they otherwise would with Muon per tensor (fused) and by {:.2g} "
       "per projection; per head, as with SGD and Adam, no bit of another head changes.",
-      apart, compared_steps, loudness, muon.tensor.value, muon.projection.value));
+      apart, compared_steps, gradient_factor, muon.tensor.value, muon.projection.value));
 }
 
 }  // namespace optimizer_rows

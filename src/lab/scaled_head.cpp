@@ -1,5 +1,5 @@
 // Two copies of a layer, in one of which a head has a far larger gradient.
-#include "lab/loud_head.hpp"
+#include "lab/scaled_head.hpp"
 
 #include "headroom/heads/transplant.hpp"
 #include "lab/imitation.hpp"
@@ -9,37 +9,38 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-double LoudHead::ratio(Index head) const {
-  return norm_of_head(loud, head) / norm_of_head(ordinary, head);
+double ScaledHead::ratio(Index head) const {
+  return norm_of_head(scaled, head) / norm_of_head(unscaled, head);
 }
 
-double LoudHead::quiet_ratio() const {
+double ScaledHead::others_ratio() const {
   double sum = 0;
   for (Index head = 1; head < heads(); ++head) sum += ratio(head);
   return sum / double(heads() - 1);
 }
 
-bool LoudHead::quiet_is_untouched() const {
+bool ScaledHead::others_unchanged() const {
   for (Index head = 1; head < heads(); ++head) {
-    if (!(largest_difference(ordinary, loud, head) == 0)) return false;
+    if (!(largest_difference(unscaled, scaled, head) == 0)) return false;
   }
   return true;
 }
 
-bool LoudHead::quiet_is_untouched(HeadRole role) const {
+bool ScaledHead::others_unchanged(HeadRole role) const {
   for (Index head = 1; head < heads(); ++head) {
-    if (!(largest_difference(ordinary.at({role, head}), loud.at({role, head})) == 0)) return false;
+    if (!(largest_difference(unscaled.at({role, head}), scaled.at({role, head})) == 0))
+      return false;
   }
   return true;
 }
 
-Index LoudHead::heads() const { return ordinary.rbegin()->first.second + 1; }
+Index ScaledHead::heads() const { return unscaled.rbegin()->first.second + 1; }
 
-LoudHead with_loud_head(Layout layout, Index width, Index heads, std::uint64_t seed,
-                        const TrainingRule& rule, Loud when) {
+ScaledHead with_scaled_head(Layout layout, Index width, Index heads, std::uint64_t seed,
+                            const TrainingRule& rule, Scaled when) {
   constexpr Index steps_before = 10;
   const Imitation task(width, heads, seed, false);
-  Rng rng(seed, "loud head");
+  Rng rng(seed, "loud head");  // another name would change the draws
   const auto start =
       make_attention(Layout::separate, {.width = width, .heads = heads, .bias = false}, rng);
   std::unique_ptr<Attention> copies[2];
@@ -53,12 +54,12 @@ LoudHead with_loud_head(Layout layout, Index width, Index heads, std::uint64_t s
   for (Index step = 0; step <= steps_before; ++step) {
     imitation_gradients(*copies[0], task.batch(step));
     transplant_gradients(*copies[0], *copies[1]);
-    if (when == Loud::always || step == steps_before) {
-      scale_gradient(*copies[1], 0, Real(loudness));
+    if (when == Scaled::always || step == steps_before) {
+      scale_gradient(*copies[1], 0, Real(gradient_factor));
     }
     if (rule.clip) rule.clip(*copies[0], *copies[1]);
     for (int i = 0; i < 2; ++i) {
-      if (step == steps_before && when == Loud::at_the_end) before[i] = head_values(*copies[i]);
+      if (step == steps_before && when == Scaled::at_the_end) before[i] = head_values(*copies[i]);
       optimizers[i]->step(rule.rate);
     }
   }

@@ -13,8 +13,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Factor by which the gradient of the loud head, head 0, is larger.
-inline constexpr double loudness = 100;
+/// Factor on the gradient of the scaled head, head 0.
+inline constexpr double gradient_factor = 100;
 
 using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(Module&)>;
 
@@ -24,31 +24,32 @@ struct TrainingRule {
   OptimizerMaker make;
   double rate;
   /// Called between backward pass and step, for both copies; may be empty.
-  std::function<void(Attention& ordinary, Attention& loud)> clip = {};
+  std::function<void(Attention& unscaled, Attention& scaled)> clip = {};
 };
 
-/// The steps in which head 0 is loud.
-enum class Loud { at_the_end, always };
+/// The steps in which head 0's gradient is scaled.
+enum class Scaled { at_the_end, always };
 
 /// Trains two copies of a layer (without biases: the gradient of the key bias is only rounding
 /// noise) for the same ten steps on Imitation and one more. The gradients are the same, except that
-/// head 0's are `loudness` times larger in the second copy, in the last step or in all of them.
-struct LoudHead {
-  HeadBlocks ordinary, loud;  // changes by the last step (or by all steps) in each copy
+/// head 0's are multiplied by `gradient_factor` in the second copy, in the last step or in all
+/// steps.
+struct ScaledHead {
+  HeadBlocks unscaled, scaled;  // changes by the last step (or by all steps) in each copy
 
-  /// The size of a head's update over that in the ordinary copy.
+  /// The size of a head's update divided by that in the unscaled copy.
   double ratio(Index head) const;
   /// The mean ratio of the other heads.
-  double quiet_ratio() const;
+  double others_ratio() const;
   /// Returns true if all other heads' updates are bitwise equal.
-  bool quiet_is_untouched() const;
+  bool others_unchanged() const;
   /// The same for the other heads' blocks of one role.
-  bool quiet_is_untouched(HeadRole role) const;
+  bool others_unchanged(HeadRole role) const;
   Index heads() const;
 };
 
-LoudHead with_loud_head(Layout layout, Index width, Index heads, std::uint64_t seed,
-                        const TrainingRule& rule, Loud when);
+ScaledHead with_scaled_head(Layout layout, Index width, Index heads, std::uint64_t seed,
+                            const TrainingRule& rule, Scaled when);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom
