@@ -146,7 +146,7 @@ CLI::Option* TrainOptions::add(CLI::App& app, const std::string& name, std::opti
                                const std::string& help, const std::string& key) {
   CLI::Option* option = app.add_option(name, value, help);
   if (!key.empty()) {
-    option_of_key_[key] = name;
+    option_of_key_[key] = option->get_name();
     const std::vector<std::string> differing = keys_that_differ();
     const bool differs = std::find(differing.begin(), differing.end(), key) != differing.end();
     option->default_str(differs ? "by task" : flat_recipe(default_task).at(key));
@@ -185,8 +185,8 @@ void TrainOptions::add_to(CLI::App& app) {
   add(app, "--dropout", dropout_, "dropout probability", "dropout");
   add(app, "--label-smoothing", label_smoothing_, "label smoothing", "label_smoothing");
   add(app, "--batch", batch_, "examples in a batch", "batch_size");
-  add(app, "--length", length_, "characters per training window (task text)", "length");
-  add(app, "--rate", rate_, "peak learning rate", "peak_rate");
+  add(app, "--length", length_, "tokens (characters) per training window (task text)", "length");
+  add(app, "--learning-rate,--rate", rate_, "peak learning rate", "peak_rate");
   add_name(app, "--schedule", schedule_, "learning rate schedule: " + names_of<RateShape>(),
            "schedule");
   add(app, "--warmup", warmup_, "warm-up steps; at most a tenth of the steps if --steps is given",
@@ -315,7 +315,7 @@ TrainSettings TrainOptions::settings() const {
           fmt::format("--label-smoothing {} is not in [0, 1)", s.learner.label_smoothing));
   require(s.beta2 >= 0 && s.beta2 < 1, fmt::format("--beta2 {} is not in [0, 1)", s.beta2));
   require(s.rate.peak > 0 && std::isfinite(s.rate.peak),
-          fmt::format("--rate {} is not a positive number", s.rate.peak));
+          fmt::format("--learning-rate {} is not a positive number", s.rate.peak));
   require(s.clip >= 0, fmt::format("--clip {} is negative", s.clip));
   require(s.weight_decay >= 0, fmt::format("--weight-decay {} is negative", s.weight_decay));
   require(s.telemetry >= 0, fmt::format("--telemetry {} is negative", s.telemetry));
