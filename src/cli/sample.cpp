@@ -66,7 +66,7 @@ Command add_sample(CLI::App& program) {
   const auto options = std::make_shared<SampleOptions>();
   add_model(*app, options->model);
   app->add_option("--prompt", options->prompt, "text to continue (default: a line break)");
-  app->add_option("--length", options->length, "number of characters to generate")
+  app->add_option("--length", options->length, "number of tokens (characters) to generate")
       ->check(at_least(1))
       ->capture_default_str();
   app->add_option("--temperature", options->temperature,

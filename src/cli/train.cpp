@@ -146,6 +146,14 @@ int train(const TrainCommandOptions& options) {
   return train_in(std::move(folder), settings, std::move(task));
 }
 
+/// "Tasks:" or "Layouts:" and a line per name, aligned with the descriptions of the options.
+template <class Entries>
+std::string described(const char* title, const Entries& entries) {
+  std::string text = title;
+  for (const auto& entry : entries) text += "\n" + padded("  " + entry.name, 28) + entry.summary;
+  return text;
+}
+
 }  // namespace
 
 Command add_train(CLI::App& program) {
@@ -158,11 +166,12 @@ Command add_train(CLI::App& program) {
   app->add_flag("--force", options->force, "replace the run in --out");
   add_threads(*app);
   app->footer(
-      fmt::format("{1}\n\n"
+      fmt::format("{1}\n\n{2}\n\n{3}\n\n"
                   "Examples: {0} train --task reverse\n"
                   "          {0} train --task g2p --data PATH --prune 12\n"
                   "          {0} train --out runs/g2p-1 --resume",
-                  invocation(), options->settings.recipes()));
+                  invocation(), described("Tasks:", task_list()),
+                  described("Layouts:", layout_list()), options->settings.recipes()));
   return {app, [options] { return train(*options); }};
 }
 
