@@ -152,7 +152,7 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
   const Index d = config_.head_dim;
 
   Tensor y;
-  if (ask.maps || ask.head_out) {  // the composed twin, where both are ordinary tensors
+  if (ask.maps || ask.head_out) {  // unfused: both are ordinary tensors on the tape
     const composed::Attention seen =
         composed::attention(heads.query, heads.key, heads.value, live(), d, d, options);
     y = seen.y;

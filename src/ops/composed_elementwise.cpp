@@ -1,4 +1,4 @@
-// Composed twins of the activations and of mean: other operations only.
+// Unfused versions of the activations and of mean: other operations only.
 #include <numbers>
 
 #include "headroom/base/error.hpp"

@@ -1,4 +1,4 @@
-// Composed twins of the matrix products: rank 2 by xtensor-blas, everything else from that.
+// Unfused versions of the matrix products: rank 2 by xtensor-blas, everything else from that.
 #include "headroom/autograd/tape.hpp"
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/composed.hpp"

@@ -1,4 +1,4 @@
-// The base of all optimizers: states by name, surgery, saving.
+// The base of all optimizers: states by name, pruning, saving.
 #include "headroom/optim/optimizer.hpp"
 #include "headroom/base/at.hpp"
 

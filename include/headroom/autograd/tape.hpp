@@ -8,14 +8,16 @@
 //     gradient of N is complete when the closure of N runs.
 //  2. A closure captures Arrays, never its operation's output Tensor: that would be a cycle, which
 //     is never freed.
-//  3. No silent cut: a closure adds to the gradient of every input that requires one (zeros count),
-//     or it says that nothing flows there (nothing_flows). Otherwise the pass throws UsageError and
-//     names operation and input. Additions are judged per node and per closure: one tensor may be
-//     several inputs, of which any one suffices, and additions by earlier closures do not count.
-//  4. Hence a node below the root that has no gradient when its turn comes is one to which only
-//     operations through which nothing flows lead. Its closure does not run, so the same holds for
-//     what feeds only it. A leaf below the root has Tensor::reached_by_backward() set, whether or
-//     not it got a gradient; Optimizer::step() asks for that before it calls a parameter cut off.
+//  3. A missing gradient is an error: a closure adds to the gradient of every input that requires
+//     one (zeros count), or it marks the input with nothing_flows. Otherwise the pass throws
+//     UsageError and names operation and input. Additions are judged per node and per closure: one
+//     tensor may be several inputs, of which any one suffices, and additions by earlier closures do
+//     not count.
+//  4. Hence, if a node below the root has no gradient when it is visited, every path to it passes
+//     an operation marked nothing_flows. Its closure does not run, so the same holds for nodes that
+//     are inputs of this node only. A leaf below the root has Tensor::reached_by_backward() set,
+//     whether or not it got a gradient; Optimizer::step() reads that before it throws for a
+//     parameter without gradient.
 //  5. A gradient is changed in place only in a buffer that nobody else holds. A leaf's gradient is
 //     always its own buffer.
 //  6. The value of a leaf that an operation read has the same version in the backward pass as in
@@ -46,8 +48,8 @@ struct WriteOrAdd {
   bool add;
 };
 
-/// Where a backward closure puts the gradient of one input. It is a no-op for an input that wants
-/// no gradient; ask wanted() first when computing it is expensive.
+/// Where a backward closure puts the gradient of one input. It is a no-op for an input that
+/// requires no gradient; ask wanted() first when computing it is expensive.
 class GradientSlot {
  public:
   explicit GradientSlot(detail::Node* node) : node_(node) {}
@@ -102,8 +104,8 @@ class Gradients {
 using Backward = std::function<void(const Array& dy, Gradients& into)>;
 
 /// The closure of an operation whose output does not depend on its inputs, such as attention
-/// without heads: `record(op, y, {x}, nothing_flows)`. No gradient travels on; whatever feeds only
-/// such operations stays without gradient, and an optimizer does not call it cut off.
+/// without heads: `record(op, y, {x}, nothing_flows)`. Parameters that feed only such
+/// operations get no gradient, and Optimizer::step() does not throw for them.
 void nothing_flows(const Array& dy, Gradients& into);
 
 /// Computes an operation's output again, to the bit, from what its backward pass keeps anyway.
@@ -138,13 +140,13 @@ class Inputs {
 };
 
 /// Last line of every differentiable operation: makes y a tensor and, when gradients are on and
-/// some input wants one, puts the operation on the tape. With `remake`, operations that read y need
-/// not keep it. Throws UsageError without a closure.
+/// some input requires one, puts the operation on the tape. With `remake`, operations that read y
+/// need not keep it. Throws UsageError without a closure.
 Tensor record(const OpScope& op, Array y, const Inputs& inputs, Backward backward,
               Remake remake = {});
 
 /// The same for an operation that has no gradient. Throws UsageError when an input is on the tape:
-/// a graph that is cut silently would freeze everything upstream while the loss still falls.
+/// otherwise the parameters before it would never change, although the loss still falls.
 Tensor record_without_gradient(const OpScope& op, Array y, const Inputs& inputs);
 
 /// True when an operation on these inputs would be put on the tape now.

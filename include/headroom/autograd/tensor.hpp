@@ -70,7 +70,7 @@ class Tensor {
   /// The same value, off the tape.
   Tensor detach() const;
   /// Replaces a leaf's value, possibly by one of another shape, and drops its gradient unless one
-  /// of the new shape is given. All copies of the handle share it. Used by surgery and by loading.
+  /// of the new shape is given. All copies of the handle share it. Used by pruning and by loading.
   void set_value(Array value, Array gradient = {});
   /// The value, to change it in place. A backward pass through an operation that still needs the
   /// old values throws instead of computing a wrong gradient.

@@ -66,7 +66,7 @@ struct KeyValueCache {
   void reserve(Index positions);
 };
 
-/// How surgery changed one parameter: index i of `axis` is the former index from[i], or fresh. A
+/// How pruning changed one parameter: index i of `axis` is the former index from[i], or fresh. A
 /// parameter that is no longer in the model is `gone`.
 struct ParameterEdit {
   static constexpr Index fresh = -1;

@@ -42,8 +42,8 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  /// Names every parameter and child once. Names equal PyTorch's state dict wherever a PyTorch twin
-  /// exists.
+  /// Names every parameter and child once. Names equal PyTorch's state dict wherever PyTorch
+  /// has the module.
   virtual void members(Members& visit) = 0;
   /// The class's name for printing: "Linear(64 -> 128)".
   virtual std::string title() const = 0;

@@ -1,4 +1,4 @@
-// Activation functions, elementwise. "Twin" names the same function composed of other operations
+// Activation functions, elementwise. "Unfused" names the same function composed of other operations
 // (composed.hpp).
 #pragma once
 
@@ -10,18 +10,18 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// max(x, 0); gradient 0 at 0. Twin: composed::relu.
+/// max(x, 0); gradient 0 at 0. Unfused: composed::relu.
 Tensor relu(const Tensor& x);
-/// x Phi(x), Phi the normal distribution's cdf by erf. Hendrycks and Gimpel 2016, section 2. No
-/// twin: no other operation computes erf; tests compare with std::erf.
+/// x Phi(x), Phi the normal distribution's cdf by erf. Hendrycks and Gimpel 2016, section 2. It
+/// has no unfused version, because no other operation computes erf; tests compare with std::erf.
 Tensor gelu(const Tensor& x);
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). The same paper's approximation; GPT-2 uses it.
-/// Twin: composed::gelu_tanh.
+/// Unfused: composed::gelu_tanh.
 Tensor gelu_tanh(const Tensor& x);
-/// x sigmoid(x), also called swish. Twin: composed::silu.
+/// x sigmoid(x), also called swish. Unfused: composed::silu.
 Tensor silu(const Tensor& x);
 Tensor tanh(const Tensor& x);
-/// 1 / (1 + e^-x). Twin: composed::sigmoid.
+/// 1 / (1 + e^-x). Unfused: composed::sigmoid.
 Tensor sigmoid(const Tensor& x);
 
 /// The activations that layers can be configured with.

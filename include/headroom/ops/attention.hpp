@@ -60,7 +60,7 @@ Real attention_scale(Index head_dim);
 /// 2017, equation 1. query.source [B, Tq, *], key.source and value.source [B, Tk, *]. Masked keys
 /// are skipped, not added to; a row with nothing allowed gives 0 and gradient 0; keys and values
 /// that no query may attend to are never read. The backward pass computes the weights again from
-/// log_sum_exp. Throws ShapeError. Twin: composed::attention.
+/// log_sum_exp. Throws ShapeError. Unfused: composed::attention.
 AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
                           const HeadColumns& value, Index heads, Index head_dim, Index value_dim,
                           const AttentionOptions& options);

@@ -1,4 +1,4 @@
-// The composed twins: the functions of the fused operations, written with other operations only.
+// Unfused versions of the fused operations, written with other operations only.
 // They are the specification that tests compare the fused ones with, and the version to read first.
 // Each has the name and the arguments of its fused operation, whose docstring names it.
 #pragma once

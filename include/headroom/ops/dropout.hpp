@@ -29,7 +29,7 @@ MaskStream mask_stream(std::uint64_t module, Index head = 0);
 
 /// x_e kept with probability 1 - p and scaled by 1/(1 - p), else 0. Element e is kept when
 /// uniform(e) >= p. p = 0 is the identity, p = 1 gives zeros. Throws UsageError for p outside [0,
-/// 1]. Srivastava et al. 2014, in the inverted form. Twin: composed::dropout.
+/// 1]. Srivastava et al. 2014, in the inverted form. Unfused: composed::dropout.
 Tensor dropout(const Tensor& x, Real p, const MaskStream& stream);
 
 }  // namespace HEADROOM_PRECISION

@@ -7,7 +7,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Rows of table [V, C] by number: ids [...] -> [..., C]. The gradient adds up over equal ids.
-/// Throws ShapeError, or UsageError for an id outside [0, V). Twin: composed::embedding.
+/// Throws ShapeError, or UsageError for an id outside [0, V). Unfused: composed::embedding.
 Tensor embedding(const Tensor& table, const Ids& ids);
 
 }  // namespace HEADROOM_PRECISION

@@ -19,12 +19,12 @@ struct CrossEntropyOptions {
 /// -sum_v q_v log softmax(logits)_v, by log-sum-exp, for logits [..., V] and targets [...].
 /// mean divides by the number of targets that are not ignored; when all are, the loss is 0 and its
 /// gradient too. none returns the targets' shape. Szegedy et al. 2016, section 7, for smoothing, as
-/// PyTorch does it. Throws ShapeError, or UsageError for a target outside [0, V). Twin:
+/// PyTorch does it. Throws ShapeError, or UsageError for a target outside [0, V). Unfused:
 /// composed::cross_entropy.
 Tensor cross_entropy(const Tensor& logits, const Ids& targets,
                      const CrossEntropyOptions& options = {});
 
-/// Mean, sum or all of (x - y)^2. Throws ShapeError. Twin: composed::squared_error.
+/// Mean, sum or all of (x - y)^2. Throws ShapeError. Unfused: composed::squared_error.
 Tensor squared_error(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::mean);
 
 }  // namespace HEADROOM_PRECISION

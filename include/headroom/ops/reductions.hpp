@@ -14,7 +14,7 @@ using Axes = std::vector<int>;
 /// Sum over axes; keep leaves them in the shape with size 1. The sum over nothing is 0.
 /// Throws ShapeError for an axis that does not exist or is named twice.
 Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep = false);
-/// Mean over axes. Throws ShapeError over an empty axis. Twin: composed::mean.
+/// Mean over axes. Throws ShapeError over an empty axis. Unfused: composed::mean.
 Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep = false);
 /// Largest or smallest element over axes; ties share the gradient equally. Throws ShapeError over
 /// an empty axis.

@@ -20,8 +20,8 @@ struct OptimizerState {
   Array second;  // the running mean of squared gradients; undefined when not kept
   /// The axis along which the parameter holds the heads' blocks (0 where it has none).
   int axis = 0;
-  /// Steps taken, for each index of that axis: the rows or columns of a head that came back later
-  /// start at 0 while its neighbours go on, in every layout alike.
+  /// Number of updates of each index of that axis. In every layout, the rows or columns of a head
+  /// that was removed and restored start at 0 again, and those of other heads keep their counts.
   std::vector<std::int64_t> steps;
 };
 
@@ -45,9 +45,9 @@ class Optimizer : public Stateful {
   /// * when a parameter changed its shape or went away since the last step: apply() must be given
   ///   the edits of a prune;
   /// * when parameters that require a gradient have none and never had one (all their step counts
-  ///   are 0): their graph is cut. Exempt are those declared with may_be_unused(), and those that a
-  ///   backward pass reached only through operations through which nothing flows, such as attention
-  ///   without heads (Tensor::reached_by_backward()).
+  ///   are 0): no path of the graph connects them with the loss. Exempt are those declared with
+  ///   may_be_unused(), and those that a backward pass reached only through operations marked
+  ///   nothing_flows, such as attention without heads (Tensor::reached_by_backward()).
   void step(double rate);
   /// Declares parameters that a run may leave without a gradient, such as those of layers that are
   /// skipped at random: step() does not throw for them. Several declarations add up.
@@ -55,7 +55,7 @@ class Optimizer : public Stateful {
   /// Forgets the gradients of all parameters.
   void zero_grad();
 
-  /// Changes the moments as surgery changed the parameters: former indices keep their moments and
+  /// Changes the moments as pruning changed the parameters: former indices keep their moments and
   /// step counts, fresh ones start with moments 0 and step count 0. Throws UsageError for an
   /// unknown parameter or an index that is not there.
   void apply(const ParameterEdit& edit);
@@ -67,7 +67,7 @@ class Optimizer : public Stateful {
   const OptimizerState& state(const std::string& name) const;
   /// All of them by name.
   const std::map<std::string, OptimizerState>& states() const { return states_; }
-  /// Sets the memory of a parameter (of a head that came back, say), or drops it.
+  /// Sets the memory of a parameter (of a restored head, say), or drops it.
   void set_state(const std::string& name, OptimizerState state);
   void forget(const std::string& name) { states_.erase(name); }
 
