@@ -38,7 +38,7 @@ class DemoText {
   void begin() const {
     fmt::print(
         "\n  Two transformers translate \"3rd of May, 2021\" into 2021-05-03.\n"
-        "  One has a Linear for every head, the other one Linear for all heads.\n"
+        "  The first has one Linear per head, the second one Linear for all heads.\n"
         "  They have the same weights. Do they compute the same function?\n\n");
   }
 
@@ -149,7 +149,7 @@ class DemoText {
         100 * (pruned.exact_match.of("fused").value() - whole.exact_match.of("fused").value());
     fmt::print("     Fused model, half of its heads removed: {} after equally long training.\n\n",
                std::abs(points) < 0.05
-                   ? "as good as with all heads (exact match)"
+                   ? "same exact match as with all heads"
                    : fmt::format("{:.1f} points {} than with all heads (exact match)",
                                  std::abs(points), points < 0 ? "worse" : "better"));
   }

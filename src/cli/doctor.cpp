@@ -1,4 +1,4 @@
-// `headroom doctor`: describes this machine and names missing packages.
+// `headroom doctor`: shows the processor, libraries and speed of this machine.
 #include <fmt/format.h>
 
 #include <memory>
@@ -41,7 +41,7 @@ int examine(bool json) {
 
 Command add_doctor(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("doctor", "Describes this machine and names missing packages");
+      program.add_subcommand("doctor", "Shows the processor, libraries and speed of this machine");
   const auto json = std::make_shared<bool>(false);
   app->add_flag("--json", *json, "print one JSON object instead of lines");
   add_threads(*app);

@@ -132,7 +132,8 @@ int list(const LabCommand& command) {
   for (const Experiment& e : experiments()) {
     if (e.group() != group) {
       group = e.group();
-      fmt::print("\n{}:\n\n", group);
+      fmt::print("\n{}:\n\n", e.asked_in.empty() ? "Questions about gradients and training"
+                                                 : "Questions from forums and courses");
     }
     fmt::print("  {}  {}\n", emphasised(padded(e.name, widest), Emphasis::good, style), e.title);
   }

@@ -38,7 +38,9 @@ constexpr const char* exit_codes_text =
     "  2  usage error\n"
     "  3  numeric error (a value is not finite, or a claim does not hold)\n"
     "  4  unusable data\n"
-    "  5  a file cannot be read or written\n";
+    "  5  a file cannot be read or written\n"
+    "130  stopped by Ctrl-C\n"
+    "143  stopped by SIGTERM\n";
 
 /// Breaks a text at spaces into lines of at most `width` characters. Keeps "(default: x" together.
 std::string wrapped(const std::string& text, std::size_t width) {
@@ -112,7 +114,7 @@ constexpr std::pair<const char*, const char*> launcher_commands[] = {
 void print_overview(const CLI::App& program, const std::vector<Command>& commands) {
   const TerminalStyle style = TerminalStyle::of(stdout);
   const std::string name = program.get_name();
-  fmt::print("{}: transformers whose attention heads can be studied and removed\n\n",
+  fmt::print("{}: transformers whose attention heads can be measured, compared and removed\n\n",
              emphasised("headroom", Emphasis::strong, style));
   const auto line = [&](const std::string& command, const std::string& does) {
     fmt::print("  {}  {}\n", emphasised(padded(name + " " + command, 20), Emphasis::good, style),
@@ -201,6 +203,7 @@ int run(CLI::App& program, int argc, char* const* argv) {
   for (const auto add : all_commands) {
     commands.push_back(add(program));
     CLI::App& app = *commands.back().app;
+    app.group("Commands");  // the title of their list in help
     if (app.get_footer() == program.get_footer()) app.footer("");  // CLI11 inherits the program's
   }
   try {
@@ -231,7 +234,8 @@ void require_written() {
 }  // namespace
 
 int run_program(int argc, char* const* argv) {
-  CLI::App program("Transformers whose attention heads can be studied and removed", invocation());
+  CLI::App program("Transformers whose attention heads can be measured, compared and removed",
+                   invocation());
   program.set_help_flag("-h,--help", "print this help and exit");
   program.set_version_flag(
       "--version",
@@ -246,6 +250,7 @@ int run_program(int argc, char* const* argv) {
     more += "\n";
   }
   more += exit_codes_text;
+  if (launched()) more += "test and parity have their own exit codes: see their --help.\n";
   program.footer(more);
   program.require_subcommand(0, 1);
   program.formatter(std::make_shared<HelpFormatter>());

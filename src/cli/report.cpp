@@ -1,4 +1,4 @@
-// `headroom report`: writes a run's page again from its records.
+// `headroom report`: rewrites the report page of a run from its records.
 #include "headroom/report/report.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ int rewrite(const ReportOptions& options) {
 
 Command add_report(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("report", "Writes the page of a run again from its records");
+      program.add_subcommand("report", "Rewrites the report page of a run from its records");
   const auto options = std::make_shared<ReportOptions>();
   add_model(*app, options->model);
   app->add_option("--out", options->out,

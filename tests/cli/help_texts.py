@@ -28,8 +28,8 @@ def texts_of(program, parity):
     """Name and content of every file that docs/help must contain."""
     found = {"overview": output(program), "help": output(program, "--help"),
              "lab_list": output(program, "lab", "list")}
-    subcommands = found["help"].split("\nSubcommands:\n")[1].split("\n\n")[0]
-    for command in re.findall(r"^  (\w+)", subcommands, flags=re.M):
+    commands = found["help"].split("\nCommands:\n")[1].split("\n\n")[0]
+    for command in re.findall(r"^  (\w+)", commands, flags=re.M):
         found[command] = output(program, command, "--help")
     found["parity"] = output(parity, "--help") if parity else (FOLDER / "parity.txt").read_text()
     return {name + ".txt": text for name, text in found.items()}

@@ -118,7 +118,7 @@ std::optional<Outcome> run(const std::filesystem::path& path, const std::string&
 }
 
 constexpr const char* usage_text =
-    R"(usage: ./headroom parity DIR [--only KIND] [--precision double|float]
+    R"(Usage: ./headroom parity DIR [--only KIND] [--precision double|float]
 
 Compares headroom with results that PyTorch computed: the outputs and gradients
 of every case (.safetensors) in the folder DIR, for example tests/parity/cases.
