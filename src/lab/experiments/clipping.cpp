@@ -233,13 +233,13 @@ double kept_table(const LabOptions& options, Notebook& book) {
     rows.push_back({way.name, seen.mean(&Kept::others_inputs), seen.mean(&Kept::others_output),
                     seen.mean(&Kept::scaled), seen.mean(&Kept::cosine)});
   }
-  book.table(sentence("A global norm leaves the other heads at most {:.2g} of their gradients",
-                      global_share),
-             sentence("Head 0's gradient is multiplied by {:.0f}; the limit is the maximum norm "
-                      "before that. Shares of the norms that remain after clipping; cosine between "
-                      "the gradients before and after; mean of {} draws with 95 % intervals.",
-                      gradient_factor, draws),
-             {"norm", "other heads: Q, K, V", "other heads: W_O", "head 0", "cosine"}, rows);
+  book.table(
+      sentence("A global norm scales the other heads' gradients to at most {:.2g}", global_share),
+      sentence("Head 0's gradient is multiplied by {:.0f}; the limit is the maximum norm "
+               "before that. Shares of the norms that remain after clipping; cosine between "
+               "the gradients before and after; mean of {} draws with 95 % intervals.",
+               gradient_factor, draws),
+      {"norm", "other heads: Q, K, V", "other heads: W_O", "head 0", "cosine"}, rows);
   book.at_most("global: other heads' share against 1.001 |g| / |g with head 0 scaled|, relative",
                from_norms, same_gradients);
   book.at_most("global: largest share that the other heads keep", global_share,
@@ -280,15 +280,15 @@ void updates_table(const LabOptions& options, Notebook& book) {
   book.table(sentence("A global norm scales the other heads' updates by {:.2g} with SGD and by "
                       "{:.2g} with Adam",
                       sgd_global, adam_global),
-             sentence("Ten ordinary steps, then one in which head 0's gradient is multiplied by "
+             sentence("Ten unscaled steps, then one in which head 0's gradient is multiplied by "
                       "{:.0f}: the norm of a head's last update divided by the norm without that "
                       "factor. Mean of {} draws with 95 % intervals, and over the other heads. "
                       "Adam's moments still contain the earlier gradients of these heads.",
                       gradient_factor, draws),
              {"norm", "SGD: head 0", "SGD: other heads", "Adam: head 0", "Adam: other heads"},
              rows);
-  book.equal("no clipping, per head: draws in which another head's update changes by a bit",
-             double(touched), 0);
+  book.equal("no clipping, per head: draws in which another head's update changes", double(touched),
+             0);
   book.at_most("global, SGD: mean norm of the other heads' updates over that without the factor",
                sgd_global, most_kept(options.heads));
   book.more_than("global: this ratio with Adam over that with SGD", adam_global / sgd_global, 1);
@@ -300,11 +300,11 @@ void run(const LabOptions& options, Notebook& book) {
   updates_table(options, book);
   book.answer(sentence(
       "The global norm, the usual choice, is equal in both layouts and scales all gradients by one "
-      "factor. It keeps the direction, but a head with a gradient {:.0f} times larger leaves the "
-      "others at most {:.2g} of their gradients. A norm per tensor depends on the layout: fused "
-      "heads share one in_proj_weight, separate heads share only the output Linear. Norms per "
-      "projection or per head clip both layouts alike, and a norm per head leaves the other heads' "
-      "gradients unchanged.",
+      "factor. It keeps the direction, but if one head's gradient is {:.0f} times larger, the "
+      "other heads' gradients shrink to at most {:.2g} of their norm. A norm per tensor depends on "
+      "the layout: fused heads share one in_proj_weight, separate heads share only the output "
+      "Linear. Norms per projection or per head clip both layouts alike, and a norm per head "
+      "leaves the other heads' gradients unchanged.",
       gradient_factor, share));
 }
 

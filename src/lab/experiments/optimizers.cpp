@@ -81,8 +81,8 @@ double layouts_table(const std::vector<OptimizerRule>& rules, const LabOptions& 
     rows.push_back(
         {rule.training.name, found.mean(&Divergence::same), found.mean(&Divergence::own)});
   }
-  book.table(sentence("Per tensor the layouts diverge by {:.1g} or more of a weight's change, by "
-                      "any other rule by {:.1g} at most",
+  book.table(sentence("Per tensor, the two layouts' weights diverge by at least {:.1g} of their "
+                      "largest change, with any other rule by at most {:.1g}",
                       by_tensor, larger(elementwise, by_block)),
              sentence("The same heads in both layouts, {} steps: max |difference| of the "
                       "weights over the largest change, with the same gradients for both and "
@@ -159,10 +159,10 @@ MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& o
   const Interval lamb = row_of("LAMB per projection").one_step.mean(&ScaledHead::others_ratio);
   if (options.width >= 16) {  // below, the spread of the draws is as large as their distance from 1
     book.at_most(
-        "LAMB per projection, one step: the others' updates over their ordinary ones, mean",
+        "LAMB per projection, one step: the others' updates over those without scaling, mean",
         lamb.value, 1);
   }
-  book.at_most("Muon per projection, all steps: the others' change over their ordinary one, mean",
+  book.at_most("Muon per projection, all steps: the others' change over that without scaling, mean",
                muon.projection.value, 1);
   book.at_most("the same with Muon per tensor, fused, over that per projection",
                muon.tensor.value / muon.projection.value, 1);
@@ -199,16 +199,15 @@ void claim_scaled(const std::vector<Row>& rows, Notebook& book) {
     }
     if (row.name == "Adam") adam = row.all_steps.off(scaled_ratio, 1);
   }
-  book.equal("SGD, Adam, AdamW, all per head: runs in which another head changes by a bit",
+  book.equal("SGD, Adam, AdamW, all per head: runs in which another head changes",
              double(untouched_missing), 0);
   book.equal(
       "one step: other heads' blocks that stay the same though they share a block with head 0",
       double(touched_missing), 0);
-  book.equal("separate per tensor: other heads' Q, K, V that change by a bit",
-             double(separate_inputs), 0);
-  book.at_most("SGD, one step: |head 0's update / (100 times its ordinary one) - 1|", sgd,
+  book.equal("separate per tensor: other heads' Q, K, V that change", double(separate_inputs), 0);
+  book.at_most("SGD, one step: |head 0's update / (100 times its unscaled update) - 1|", sgd,
                by_precision(1e-9, 1e-2));
-  book.at_most("Adam, all steps: |head 0's change / its ordinary change - 1|", adam, 1e-3);
+  book.at_most("Adam, all steps: |head 0's change / its unscaled change - 1|", adam, 1e-3);
 }
 
 MuonShares scaled_table(const std::vector<OptimizerRule>& rules, const LabOptions& options,
@@ -235,21 +234,22 @@ MuonShares scaled_table(const std::vector<OptimizerRule>& rules, const LabOption
                       "{:.2g} of their size",
                       worst->name, worst->one_step.mean(&ScaledHead::others_ratio).value),
              sentence("Head 0's gradient is {:.0f} times as large, in the last of 11 steps (one "
-                      "step) or in all of them. Norm of that head's update over the ordinary "
-                      "one, and the mean of this over the other heads; {} draws with 95 % "
-                      "intervals. The title refers to one step.",
+                      "step) or in all of them. Norm of that head's update divided by the norm "
+                      "without this factor, and the mean of this ratio over the other heads; {} "
+                      "draws with 95 % intervals. The title refers to one step.",
                       gradient_factor, draws),
              {"optimizer", "one step: head 0", "one step: others", "all steps: head 0",
               "all steps: others"},
              cells);
   const auto at_scaled = [&](std::size_t line) { return lines[line].points[0].second; };
-  book.chart(sentence("Head 0 itself changes by {:.2g} with {}, by {:.2g} with {}", at_scaled(0),
-                      lines[0].name, at_scaled(1), lines[1].name),
-             sentence("Norm of every head's last update over the ordinary one, mean of {} draws; "
-                      "only head 0 has a larger gradient. Fused heads. SGD, whose update is "
-                      "proportional to the gradient, is left out.",
-                      draws),
-             "head", "update over the ordinary one", false, lines);
+  book.chart(
+      sentence("Head 0 itself changes by {:.2g} with {}, by {:.2g} with {}", at_scaled(0),
+               lines[0].name, at_scaled(1), lines[1].name),
+      sentence("Norm of every head's last update divided by the norm without scaling, mean "
+               "of {} draws; only head 0 has a larger gradient. Fused heads. SGD, whose update is "
+               "proportional to the gradient, is left out.",
+               draws),
+      "head", "update over the unscaled update", false, lines);
   claim_scaled(rows, book);
   return claim_granularities(rows, options, book);
 }
@@ -338,12 +338,13 @@ void run(const LabOptions& options, Notebook& book) {
   const MuonShares muon = scaled_table(rules, options, book);
   training(rules, options, book);
   book.answer(sentence(
-      "LAMB and Muon depend on it. Elementwise rules (SGD, Adam, AdamW) give the same updates in "
-      "both layouts, to the bit for the same gradients. A trust ratio or an orthogonalisation acts "
-      "on whole tensors: per tensor the layouts diverge by {:.1g} or more of a weight's change "
-      "within {} steps. When head 0's gradient is {:.0f} times as large in all steps, the others "
-      "change by {:.2g} of what they otherwise would with Muon per tensor (fused) and by {:.2g} "
-      "per projection; per head, as with SGD and Adam, no bit of another head changes.",
+      "LAMB and Muon depend on the layout. Elementwise rules (SGD, Adam, AdamW) give the same "
+      "updates in both layouts, to the bit for the same gradients. A trust ratio or an "
+      "orthogonalisation acts on whole tensors: per tensor, the two layouts' weights diverge by at "
+      "least {:.1g} of their largest change within {} steps. If head 0's gradient is {:.0f} times "
+      "as large in all steps, the other heads change {:.2g} times as much as without this factor "
+      "with Muon per tensor (fused) and {:.2g} times as much with Muon per projection. With Muon "
+      "per head, as with SGD and Adam, the other heads' weights stay bitwise the same.",
       apart, compared_steps, gradient_factor, muon.tensor.value, muon.projection.value));
 }
 
@@ -361,7 +362,7 @@ Experiment optimizers_experiment() {
               "The same layer in both layouts, without biases, learns to imitate another one: with "
               "copied gradients, and with its own. LAMB and Muon act per tensor as it is stored, "
               "per projection or per head. Then the gradient of head 0 is multiplied by 100 and "
-              "every head's update compared with the ordinary one.",
+              "every head's update is compared with the unscaled one.",
           .formulas = {"elementwise: p_i -= f(g_i, memory of i)",
                        "LAMB: p -= lr |p| / |u| u, |.| over a block",
                        "Muon: p -= lr sqrt(max(1, m / n)) U V^T of the momentum U S V^T of a "
