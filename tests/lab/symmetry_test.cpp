@@ -50,8 +50,8 @@ TEST_CASE("symmetry reports the distance that plain gradients make in one step")
     }
     mean += distance / double(draws);
   }
-  const Record& lines = block_with(record, "own output block")["series"];
-  CHECK(lines[1]["name"] == "own output block");
+  const Record& lines = block_with(record, "different output block")["series"];
+  CHECK(lines[1]["name"] == "different output block");
   CHECK(lines[1]["points"][1][0] == 1);
   CHECK(off(lines[1]["points"][1][1].get<double>(), mean) < (is_double ? 1e-6 : 1e-3));
   CHECK(lines[0]["points"][1][1].get<double>() <= (is_double ? 1e-12 : 1e-5));

@@ -1,4 +1,5 @@
-// rounding: one function in two layouts, trained side by side until rounding makes them diverge.
+// rounding: the same function in two layouts, trained in lockstep until rounding makes them
+// diverge.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +58,7 @@ Array exact_product(const Array& dy, const Array& weight) {
   return dx;
 }
 
-/// One random dQKV [rows, 3 C] and W [3 C, C], sent back through the operations of both layouts.
+/// One random dQKV [rows, 3 C] and W [3 C, C], for the backward passes of both layouts.
 struct OneGradient {
   Array x, dy, weight, exact;
 };
@@ -248,7 +249,7 @@ void show_levels(const Survey<Trajectory>& all, const Survey<Trajectory>& slow, 
     table.push_back(
         {fmt::format("{:.0e}", level), passed(all, level).text, passed(slow, level).text});
   }
-  book.table("Steps until the difference passes a level",
+  book.table("Steps until the difference exceeds a level",
              sentence("Step of the first measurement above it, measured every {} steps; "
                       "geometric mean of {} seeds with 95 % interval.",
                       measure_every, draws),
@@ -344,9 +345,9 @@ Experiment rounding_experiment() {
       .name = "rounding",
       .title = "How long do two layouts stay equal during training?",
       .question =
-          "Two layouts with the same weights compute one function, but they sum the gradient of "
-          "their input in different orders. How far does rounding make them diverge in training, "
-          "and how fast?",
+          "Two layouts with the same weights compute the same function, but they sum the gradient "
+          "of their input in different orders. How far does rounding make them diverge in "
+          "training, and how fast?",
       .computed =
           "First one gradient dX, as one product and as 3 h small ones, is compared with sums in "
           "long double. Then a small encoder-decoder (one layer each) learns to sort digits in "

@@ -31,17 +31,17 @@ constexpr Index steps = 100;
 /// Initial state of head 1, a copy of head 0.
 struct Start {
   const char* name;
-  bool own_output = false;  // W_O^1 is drawn independently
-  Real dropout = 0;         // on the attention weights
-  Real nudge = 0;           // added to one element of W_V^1
-  bool adam = false;        // trained with AdamW, else with SGD with momentum
+  bool different_output = false;  // W_O^1 is drawn independently
+  Real dropout = 0;               // on the attention weights
+  Real nudge = 0;                 // added to one element of W_V^1
+  bool adam = false;              // trained with AdamW, else with SGD with momentum
 };
 constexpr Start starts[] = {{.name = "equal in everything"},
-                            {.name = "own output block", .own_output = true},
+                            {.name = "different output block", .different_output = true},
                             {.name = "equal, with dropout", .dropout = Real(0.1)},
                             {.name = "equal except for one element", .nudge = Real(1e-5)},
                             {.name = "equal, with AdamW", .adam = true}};
-constexpr std::size_t equal = 0, own_output = 1, dropped = 2, nudged = 3, by_adam = 4;
+constexpr std::size_t equal = 0, different_output = 1, dropped = 2, nudged = 3, by_adam = 4;
 
 /// max |head 0 - head 1| / max |head 0| of the blocks of some roles together. NaN if all elements
 /// are zero: vanished blocks are equal in any case and prove nothing.
@@ -82,7 +82,7 @@ std::unique_ptr<Attention> first_layer(const Start& start, const LabOptions& opt
   HeadBlocks twin;
   for (const auto& [place, block] : head_values(*layer)) {
     const auto [role, head] = place;
-    if (head != 0 || (role == HeadRole::output && start.own_output)) continue;
+    if (head != 0 || (role == HeadRole::output && start.different_output)) continue;
     twin[{role, 1}] = block;
   }
   twin.at({HeadRole::value, 1})[0] += start.nudge;
@@ -161,7 +161,7 @@ using AllRuns = std::array<Runs, std::size(starts)>;
 /// Relative difference between the layouts of the distance after the first step.
 double disagreement(const AllRuns& all) {
   double most = 0;
-  for (const std::size_t start : {own_output, dropped, nudged}) {
+  for (const std::size_t start : {different_output, dropped, nudged}) {
     for (std::size_t i = 0; i < draws; ++i) {
       const auto after_one = [&](std::size_t layout) {
         return all[start].layouts[layout].samples()[i].inputs[1];
@@ -191,9 +191,10 @@ void show(const AllRuns& all, Notebook& book) {
       "bias, W_K, and W_V with its bias. Mean of {} draws; SGD with momentum, or AdamW.",
       draws);
   book.chart(
-      sentence("With a separate output block, the copied head differs by {:.2g} after one "
+      sentence("With a different output block, the copied head differs by {:.2g} after one "
                "step and by {:.2g} after {}",
-               lines[own_output].points[1].second, lines[own_output].points.back().second, steps),
+               lines[different_output].points[1].second,
+               lines[different_output].points.back().second, steps),
       about +
           " Fused heads. Heads that stay equal to the bit have distance 0, which is not on the "
           "logarithmic axis.",
@@ -217,12 +218,12 @@ void claims(const AllRuns& all, Notebook& book) {
     book.at_most(fmt::format("{}: largest distance of the gradients of Q, K, V", name),
                  twins.largest_of([](const Course& c) { return largest(c.gradient); }), same);
   }
-  const Runs &free = all[own_output], &random = all[dropped];
-  book.at_most("own output block: distance of the output blocks' gradients at the first step",
+  const Runs &free = all[different_output], &random = all[dropped];
+  book.at_most("different output block: distance of the output blocks' gradients at the first step",
                free.largest_of(&Course::first_output_gradient), same);
-  book.more_than("own output block: smallest distance of Q, K, V after 1 step",
+  book.more_than("different output block: smallest distance of Q, K, V after 1 step",
                  free.smallest_after(1), 1e-4);
-  book.more_than(fmt::format("own output block: smallest distance after {} steps", steps),
+  book.more_than(fmt::format("different output block: smallest distance after {} steps", steps),
                  free.smallest_after(steps), 0.05);
   book.more_than("dropout: smallest distance after 1 step", random.smallest_after(1), 1e-5);
   book.more_than(fmt::format("dropout: smallest distance after {} steps", steps),
@@ -264,9 +265,9 @@ void run(const LabOptions& options, Notebook& book) {
       "gradients in every step, in both layouts, with SGD and with AdamW. With different output "
       "blocks they diverge at the first step (by {:.2g}, and by {:.2g} after {}), and with dropout "
       "on the attention weights too (by {:.2g} after {}). A difference of 1e-5 in one weight {}.",
-      stayed, all[own_output].after(fused, 1).value, all[own_output].after(fused, steps).value,
-      steps, all[dropped].after(fused, steps).value, steps,
-      growth_of_nudge(all[nudged].layouts[fused])));
+      stayed, all[different_output].after(fused, 1).value,
+      all[different_output].after(fused, steps).value, steps,
+      all[dropped].after(fused, steps).value, steps, growth_of_nudge(all[nudged].layouts[fused])));
 }
 
 }  // namespace symmetric_heads
@@ -278,7 +279,7 @@ Experiment symmetry_experiment() {
       .title = "Do two equal heads stay equal during training?",
       .question =
           "If two heads of a layer start from the same weights, do they ever become different, "
-          "or does the layer hold one head twice? And what makes them diverge?",
+          "or does the layer compute one head twice? And what makes them diverge?",
       .computed =
           "Layers in which head 1 starts as a copy of head 0 learn to imitate another layer: "
           "equal in everything, with SGD and with AdamW, equal but for the output block, "

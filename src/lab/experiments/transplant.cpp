@@ -211,12 +211,12 @@ void show_findings(const LabOptions& options, const Findings& found, double of_p
              columns, pass);
   book.table(
       sentence("The layouts differ by at most {:,} after {} steps", of_steps, compared_steps),
-      sentence("The same of parameters and moments, over {} draws with {} head{}, causal "
-               "self-attention behind a Linear. Taken over: after {} steps parameters "
-               "and moments were transplanted into another model of the other layout, "
-               "which continued beside the first. Adam's epsilon is 1e-3; with 1e-8 a "
+      sentence("The same for parameters and moments, over {} draws with {} head{}, causal "
+               "self-attention behind a Linear. \"Transplanted midway\": after {} steps "
+               "parameters and moments were transplanted into a model of the other layout, and "
+               "both were trained further. Adam's epsilon is 1e-3; with 1e-8 a "
                "gradient that is only rounding noise changes its weight by a full step.",
-               draws, options.heads, options.heads == 1 ? "" : "s", taken_over_at),
+               draws, options.heads, options.heads == 1 ? "" : "s", transplanted_at),
       columns, after);
   std::vector<Notebook::Series> lines{{"forward", {}}, {"dW", {}}, {"dX", {}}};
   for (const auto& [heads, differences] : found.by_heads) {
@@ -225,7 +225,7 @@ void show_findings(const LabOptions& options, const Findings& found, double of_p
     lines[1].points.emplace_back(at, differences.at(quantities[1]));
     lines[2].points.emplace_back(at, differences.at(quantities[3]));
   }
-  book.chart(sentence("The differences of one pass, up to {:,}, for {} numbers of heads", of_pass,
+  book.chart(sentence("Differences of at most {:,} in one pass, for {} numbers of heads", of_pass,
                       found.by_heads.size()),
              "The maximum of both directions. A difference of 0 is not on the logarithmic axis.",
              "heads", "relative difference", true, lines);
@@ -262,12 +262,13 @@ void run(const LabOptions& options, Notebook& book) {
              double(equal_counts ? counts.size() : 0), double(counts.size()));
   book.more_than("control: smallest difference of two layers without a transplant", found.strangers,
                  1e-2);
-  book.answer(sentence(
-      "When they hold the same heads, both layouts compute one function: the forward pass, the "
-      "gradients of parameters and inputs, and the clipped gradients agree to {:,}, for {} to {} "
-      "heads. With {} heads the parameters and moments after {} steps of SGD, Adam and AdamW agree "
-      "to {:,}, also when one layout takes over from the other halfway. The rest is rounding.",
-      of_pass, counts.front(), counts.back(), options.heads, compared_steps, of_steps));
+  book.answer(
+      sentence("When they hold the same heads, both layouts compute the same function: the forward "
+               "pass, the gradients of parameters and inputs, and the clipped gradients agree to "
+               "{:,}, for {} to {} heads. With {} heads the parameters and moments after {} steps "
+               "of SGD, Adam and AdamW agree to {:,}, also when one layout is transplanted into "
+               "the other midway. The remainder is rounding.",
+               of_pass, counts.front(), counts.back(), options.heads, compared_steps, of_steps));
 }
 
 }  // namespace transplants
@@ -286,7 +287,7 @@ Experiment transplant_experiment() {
           "same random inputs and cotangents; outputs and gradients are compared, before and after "
           "global-norm clipping. Then each gets a Linear before it, so that dX affects an update, "
           "and parameters and moments are compared after steps of elementwise optimizers, also "
-          "when they are transplanted halfway.",
+          "when they are transplanted midway.",
       .formulas = {"in_proj_weight[hD:(h+1)D] = W_Q^h, [C + hD: ...] = W_K^h, [2C + hD: ...] = "
                    "W_V^h",
                    "dX = sum_h (dQ_h W_Q^h + dK_h W_K^h + dV_h W_V^h) = dQKV in_proj_weight",

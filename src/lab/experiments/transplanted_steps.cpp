@@ -1,4 +1,4 @@
-// Steps of elementwise optimizers in both layouts at once, and in a layout that takes over halfway.
+// Steps of elementwise optimizers in both layouts, and after a transplant midway.
 #include "lab/experiments/transplanted_steps.hpp"
 #include "lab/optimizer_rules.hpp"
 
@@ -121,18 +121,18 @@ void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, W
   Learner& source = from == Layout::separate ? separate : fused;
   const auto other =
       same_heads(twins.of(from), from == Layout::separate ? Layout::fused : Layout::separate);
-  Learner taking_over(*other, weight, which);
+  Learner continued(*other, weight, which);
 
   for (int step = 0; step < compared_steps; ++step) {
-    if (step == taken_over_at) {
-      transplant(source.model, taking_over.model);
-      transplant_moments(*source.optimizer, *taking_over.optimizer);
+    if (step == transplanted_at) {
+      transplant(source.model, continued.model);
+      transplant_moments(*source.optimizer, *continued.optimizer);
     }
     const Tensor x(normal({batch, tokens, config.width}, 1, rng));
     const Array cotangent = normal(x.shape(), Real(1) / (batch * tokens), rng);
     separate.step(x, cotangent);
     fused.step(x, cotangent);
-    if (step >= taken_over_at) taking_over.step(x, cotangent);
+    if (step >= transplanted_at) continued.step(x, cotangent);
   }
   const auto compare = [&](Learner& a, Learner& b, const std::string& how) {
     const auto of_a = everything_of(a), of_b = everything_of(b);
@@ -142,7 +142,7 @@ void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, W
     }
   };
   compare(separate, fused, "");
-  compare(source, taking_over, ", taken over");
+  compare(source, continued, ", transplanted midway");
 }
 
 }  // namespace HEADROOM_PRECISION
