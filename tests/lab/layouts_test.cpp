@@ -58,15 +58,16 @@ TEST_CASE("layouts names the arrays of other implementations, and where a head i
   }
 }
 
-TEST_CASE("layouts says that a misread order is another layer only where it is one") {
+TEST_CASE("layouts says that the wrong order gives another layer only where it does") {
   const auto caption = [](Index width, Index heads) {
     const Record record = run("layouts", width, heads);
-    const Record& block = block_with(record, "written as [D, heads], read as");
+    const Record& block = block_with(record, "exported as [D, heads], imported as");
     CHECK(block["rows"][0][2] == 0);
     return in_words(block["caption"]);
   };
-  CHECK_THAT(caption(12, 3), Catch::EndsWith("read in the first, it is another layer."));
+  CHECK_THAT(caption(12, 3), Catch::EndsWith("Imported in the first, it is another layer."));
   for (const Index heads : {1, 4}) {
-    CHECK_THAT(caption(4, heads), Catch::EndsWith("both orders are equal."));
+    CHECK_THAT(caption(4, heads),
+               Catch::EndsWith("it is the same layer, because both orders are equal."));
   }
 }

@@ -222,8 +222,8 @@ void show_places(const LabOptions& options, const Pairs& pairs, Notebook& book) 
                     by_columns ? "yes" : "no", count});
   }
   book.table(sentence("Location of the query weights of head {}", last),
-             "A Linear keeps output features as rows (x W^T); GPT-2's Conv1D and TensorFlow's "
-             "kernels keep them as columns (x W), so a head is a block of columns there.",
+             "A Linear stores output features as rows (x W^T); GPT-2's Conv1D and TensorFlow's "
+             "kernels store them as columns (x W), so a head is a block of columns there.",
              {"layout", fmt::format("query of head {}", last), "transposed", "elements in total"},
              rows);
   book.equal("parameters that a layout lacks", double(missing), 0);
@@ -248,7 +248,7 @@ void compare_passes(const Pairs& pairs, Notebook& book) {
     rows.push_back({name_of(layout), apart, by_separate, by_fused});
   }
   book.table(
-      "Outputs and gradients by each implementation's own formula",
+      "Every implementation's formula gives the same outputs and gradients",
       "Each implementation's forward pass, written with its own arrays and convention. The tape "
       "gives its gradients, in its own names and shapes. Both are compared with the converted "
       "output and gradients of headroom's layers: max |difference| / max |value|.",
@@ -257,7 +257,7 @@ void compare_passes(const Pairs& pairs, Notebook& book) {
   book.at_most("separate against fused heads, outputs, relative difference", own, same_values);
   book.at_most("other implementations' formulas on converted weights, relative difference", outputs,
                same_values);
-  book.at_most("gradients of other implementations' formulas against those of both layouts here",
+  book.at_most("gradients of other implementations' formulas against those of headroom's layouts",
                gradients, same_gradients);
 }
 
@@ -300,10 +300,12 @@ void convert(const Pairs& pairs, Notebook& book) {
     columns.push_back(fmt::format("to {}", name_of(to)));
   columns.emplace_back("and back");
   book.table(
-      sentence("Converted into each other, {:,} elements change", there_and_back + between),
+      sentence("Converting the layouts into each other changes {:,} elements",
+               there_and_back + between),
       "The arrays of one layout are imported into a layer with separate and into one with fused "
-      "heads, and exported to another layout. Counted are the elements that differ from those of "
-      "a direct export. BERT and GPT-2 have biases, SummAE has none, PyTorch supports both.",
+      "heads, and exported to another layout. The table counts the elements that differ from "
+      "those of a direct export. BERT and GPT-2 have biases, SummAE has none, PyTorch supports "
+      "both.",
       columns, rows);
   book.equal("elements changed from any layout into any other", double(between), 0);
   book.equal("elements changed after converting there and back", double(there_and_back), 0);
@@ -311,7 +313,7 @@ void convert(const Pairs& pairs, Notebook& book) {
 
 /// Shows that the order of the channels is part of a layout: in the wrong order, the same arrays
 /// compute another function.
-void misread_order(const LabOptions& options, const Pairs& pairs, Notebook& book) {
+void wrong_order(const LabOptions& options, const Pairs& pairs, Notebook& book) {
   constexpr ForeignLayout layout = ForeignLayout::pytorch;
   Attention &layer = *pairs.with.twins.fused, &spare = *pairs.with.spare.fused;
   const Index kept = changed_there_and_back(layer, spare, layout, HeadOrder::interleaved);
@@ -323,16 +325,17 @@ void misread_order(const LabOptions& options, const Pairs& pairs, Notebook& book
   };
   const double as_written = difference_read_as(HeadOrder::interleaved);
   const double misread = difference_read_as(HeadOrder::blocked);
-  book.table("The order of the channels, read correctly and misread",
-             sentence("Code splits the features either into [heads, D] or into [D, heads]. The "
-                      "layer is written in the second order; read in the first, it is {}.",
-                      misread > 0 ? "another layer" : "the same, because both orders are equal"),
-             {"written as [D, heads], read as", "changed elements", "output, relative difference"},
-             {{"[D, heads]", kept, as_written}, {"[heads, D]", nullptr, misread}});
+  book.table(
+      "The order of the channels is part of a layout",
+      sentence("Code splits the features either into [heads, D] or into [D, heads]. The "
+               "layer is exported in the second order. Imported in the first, it is {}.",
+               misread > 0 ? "another layer" : "the same layer, because both orders are equal"),
+      {"exported as [D, heads], imported as", "changed elements", "output, relative difference"},
+      {{"[D, heads]", kept, as_written}, {"[heads, D]", nullptr, misread}});
   book.equal("elements changed by the order [D, heads], there and back", double(kept), 0);
-  book.equal("read in the order it was written: relative difference of outputs", as_written, 0);
+  book.equal("imported in the order of the export: relative difference of outputs", as_written, 0);
   if (options.heads > 1 && options.head_dim() > 1) {
-    book.more_than("misread order: relative difference of outputs", misread, 1e-3);
+    book.more_than("imported in the other order: relative difference of outputs", misread, 1e-3);
   }
 }
 
@@ -342,7 +345,7 @@ void run(const LabOptions& options, Notebook& book) {
   show_places(options, pairs, book);
   compare_passes(pairs, book);
   convert(pairs, book);
-  misread_order(options, pairs, book);
+  wrong_order(options, pairs, book);
   book.answer(sentence(
       "One Linear per head, one for all, PyTorch's packed matrix, BERT's three Linears and GPT-2's "
       "transposed one hold the same {:,} elements and compute the same function with the same "
@@ -366,7 +369,7 @@ Experiment layouts_experiment() {
               "A layer with one Linear per head gets random weights and is converted into a fused "
               "one and into the arrays of torch.nn.MultiheadAttention, BERT, GPT-2 and SummAE, "
               "from each of these into the others, and back. Each implementation's forward pass "
-              "is written out with its own arrays, which get their gradients from the tape.",
+              "is written out with its own arrays, and the tape computes their gradients.",
           .formulas = {"PyTorch, BERT: q = x W^T + b, head h has rows [hD, (h+1)D)",
                        "GPT-2, SummAE: q = x W + b, head h has columns [hD, (h+1)D)"},
           .defaults = {.width = 768, .heads = 12},

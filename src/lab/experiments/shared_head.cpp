@@ -211,13 +211,13 @@ void add_up_gradients(const Sizes& s, const Twins& twins, Notebook& book) {
     ++third;
   }
   book.table("The gradient of the shared layer and the diagonal blocks of the fused one",
-             "The fused layer holds I_h (x) W, so both compute the same function. Off the diagonal "
-             "is the share of the fused gradient (of its squares) that the constraint discards.",
+             "The fused layer holds I_h (x) W, so both compute the same function. \"Off the "
+             "diagonal\" is the share of the squared fused gradient that the constraint discards.",
              {"", "norm of dW, shared", "norm of the sum of blocks", "relative difference",
               "off the diagonal"},
              rows);
-  book.matrices("The gradient of W_Q, computed in both ways",
-                "The upper left corner of each matrix.", {step});
+  book.matrices("The gradient of W_Q in both layers", "The upper left corner of each matrix.",
+                {step});
   book.at_most("gradient of the shared layer against the sum of the diagonal blocks", worst,
                same_gradients);
   // About 1 - 1 / heads; in narrow heads a few large elements dominate.
@@ -311,7 +311,7 @@ double compare_signals(const Sizes& s, std::uint64_t seed, Notebook& book) {
   const std::vector<std::string> names = numbered("head", s.heads);
   book.maps("Similarity of the gradients that the heads receive",
             "|cosine| between the heads' blocks of dL/dW_Q in the first draw; L is the squared "
-            "error against another layer's outputs. Parallel blocks have 1.",
+            "error against another layer's outputs. It is 1 for parallel blocks.",
             names, names,
             {{"shared, diagonal blocks", absolute(signals.shared[0].samples().front())},
              {"fused, rows of each head", absolute(signals.free[0].samples().front())}});
@@ -334,7 +334,7 @@ double compare_signals(const Sizes& s, std::uint64_t seed, Notebook& book) {
                signals.shared[0].smallest(smallest_of), signals.shared[0].largest(largest_of)),
       sentence("Cosines between two heads' blocks of a gradient, over all pairs of heads "
                "and {} draws; means with 95 % intervals. The loss is the squared error "
-               "against a third layer's outputs. Equal signals would have 1; \"by chance\" is "
+               "against a third layer's outputs. Equal gradients would have 1; \"by chance\" is "
                "the expected |cosine| of independent random directions with as many "
                "elements.",
                draws),
@@ -372,11 +372,11 @@ void run(const LabOptions& options, Notebook& book) {
   probe_slices(s, twins, options.seed, book);
   const double mean_size = compare_signals(s, options.seed, book);
   book.answer(sentence(
-      "The layers of PyTorch, BERT and Google do not share them: every head has its own rows and "
-      "depends on all of the input. The code in the question computes another, smaller function: a "
-      "fused layer constrained to {} equal diagonal blocks. Its gradient is the sum of the heads' "
-      "gradients, which are not equal: their mean |cosine| is {:.2g} for W_Q; it would be 1 for "
-      "equal gradients and {:.2g} for independent random ones.",
+      "In the layers of PyTorch, BERT and Google the heads share no matrix: every head has its own "
+      "rows and depends on all of the input. The code in the question computes another function "
+      "with fewer parameters: a fused layer constrained to {} equal diagonal blocks. Its gradient "
+      "is the sum of the heads' gradients, which are not equal: their mean |cosine| is {:.2g} for "
+      "W_Q; it would be 1 for equal gradients and {:.2g} for independent random ones.",
       s.heads, mean_size, chance(s.d * s.d)));
 }
 
@@ -394,7 +394,7 @@ Experiment shared_head_experiment() {
           .computed =
               "Such a layer, with random weights, is compared with a fused one that holds the same "
               "small matrix in every diagonal block. The tape gives the gradients of both, for the "
-              "same random cotangent and, to compare the heads' signals, for the squared error "
+              "same random cotangent and, to compare the heads' gradients, for the squared error "
               "against a third layer's outputs. Then slices of the input are changed one by one, "
               "in this layer and in layers with fused and with separate heads.",
           .formulas = {"W_fused = I_h (x) W", "dL/dW = sum_h (dL/dW_fused)[hD:(h+1)D, hD:(h+1)D]",
