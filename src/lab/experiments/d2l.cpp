@@ -281,9 +281,9 @@ Experiment d2l_experiment() {
       .asked_in = "solutions to the exercises of Dive into Deep Learning, section 11.5",
       .title = "Which keys do the heads of d2l's exercise attend to?",
       .question =
-          "Visualize the attention weights of multiple heads in the experiment with 10 hidden "
-          "units, 5 heads, 4 queries, 6 key-value pairs and valid_lens of 3. And how can one "
-          "measure the importance of a head?",
+          "The exercise asks for the attention weights of multiple heads in an experiment with 10 "
+          "hidden units, 5 heads, 4 queries, 6 key-value pairs and valid_lens of 3. Which keys do "
+          "the heads attend to? And how can one measure the importance of a head?",
       .computed =
           "The layer of the exercise without biases and dropout runs on ones, as in the exercise, "
           "and on random inputs. It is compared with the book's code, which sets masked scores to "

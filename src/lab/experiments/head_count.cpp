@@ -238,7 +238,7 @@ Index all_ones(const LabOptions& options, const std::vector<Index>& counts, Note
           "Saturated: draws in which every row's largest weight is 1. Share: equal draws, with the "
           "95 % interval. With s_i the sum of token i's features, every query is s_i times a "
           "vector of ones, so the scores are s_i s_j sqrt(D), and their differences grow with the "
-          "head's width. Every head prefers the same key, the one with the largest s_j (the "
+          "head's width. Every head selects the same key, the one with the largest s_j (the "
           "smallest if s_i is below 0).",
           ones_draws),
       {"heads", "uniform: equal", "uniform: saturated", "uniform: share", "normal: equal",

@@ -263,11 +263,9 @@ void run(const LabOptions& options, Notebook& book) {
   const Index last = options.head_dim() - 1;
   book.answer(sentence(
       "Yes: rows 0 to {} of query, key and value and columns 0 to {} of the output Linear belong "
-      "to "
-      "head 0, the next ones to head 1, and so on. y is b_O plus one product per head, so each "
-      "head "
-      "can be removed with its {:,} parameters. The thread's objection is true of features after "
-      "the output Linear, where every feature mixes {}.",
+      "to head 0, the next ones to head 1, and so on. y is b_O plus one product per head, so each "
+      "head can be removed with its {:,} parameters. The thread's objection is true of features "
+      "after the output Linear, where every feature mixes {}.",
       last, last, numbers_of_head(options),
       options.heads == 1 ? std::string("all features of the head")
                          : sentence("all {} heads", options.heads)));

@@ -156,9 +156,8 @@ void libraries(const LabOptions& options, Notebook& book) {
   book.table(
       "Initial variance times C in other libraries",
       "Of W_Q and W_K, by each library's formula for this width and number of heads; it is also "
-      "the "
-      "standard deviation of the logits on inputs N(0, 1). Rules by the fan-in alone, and fixed "
-      "standard deviations, give the same in every layout.",
+      "the standard deviation of the logits on inputs N(0, 1). Rules by the fan-in alone, and "
+      "fixed standard deviations, give the same in every layout.",
       {"library", "rule", "variance x C"},
       {{"PyTorch, nn.MultiheadAttention", "Xavier on in_proj_weight [3C, C]", xavier(packed)},
        {"the same with other kdim or vdim", "Xavier on each [C, C]", xavier(per_matrix)},

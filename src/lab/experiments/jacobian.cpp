@@ -283,21 +283,22 @@ void run(const LabOptions& options, Notebook& book) {
 }  // namespace
 
 Experiment jacobian_experiment() {
-  return {.name = "jacobian",
-          .title = "Which gradients pass through the softmax?",
-          .question =
-              "Which attention weights does a score change, and by how much? Do rows, heads or "
-              "examples influence each other inside the softmax, and what does a mask do?",
-          .computed =
-              "For two examples of three tokens, the derivative of every attention weight by every "
-              "score is computed by a backward pass for each weight. This is done under every kind "
-              "of mask, with several heads and with one, from the same N(0, 1/C) weights.",
-          .formulas = {"J = dP / dS", "P_i = softmax(S_i) over the allowed keys",
-                       "dP_ij / dS_kl = 0 unless i = k", "J_i = diag(p_i) - p_i p_i^T", "J_i 1 = 0",
-                       "rank J_i = allowed_i - 1"},
-          .defaults = {.width = 32, .heads = 4},
-          .limits = {.most_heads = 16, .least_head_dim = 4},
-          .run = jacobian::run};
+  return {
+      .name = "jacobian",
+      .title = "Which gradients pass through the softmax?",
+      .question =
+          "Which attention weights does a score change, and by how much? Do rows, heads or "
+          "examples influence each other inside the softmax, and what does a mask do?",
+      .computed =
+          "For two examples of three tokens, the derivative of every attention weight with respect "
+          "to every score is computed by a backward pass for each weight. This is done under every "
+          "kind of mask, with several heads and with one, from the same N(0, 1/C) weights.",
+      .formulas = {"J = dP / dS", "P_i = softmax(S_i) over the allowed keys",
+                   "dP_ij / dS_kl = 0 unless i = k", "J_i = diag(p_i) - p_i p_i^T", "J_i 1 = 0",
+                   "rank J_i = allowed_i - 1"},
+      .defaults = {.width = 32, .heads = 4},
+      .limits = {.most_heads = 16, .least_head_dim = 4},
+      .run = jacobian::run};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -164,16 +164,17 @@ Rate rate(const LabOptions& options, Notebook& book) {
     rows.push_back({what, count, rate_interval(count, rate_draws)});
   };
   row("equal to the bit", found.equal);
-  row("all heads on the single head's keys", all.count(&Compared::same_keys));
+  row("all heads select the single head's keys", all.count(&Compared::same_keys));
   row("every row saturated: its largest weight is 1", found.saturated);
-  row("every row one-hot: a 1, and zeros to the last bit", all.count(&Compared::one_hot));
-  row("saturated, and all heads on the same keys",
+  row("every row one-hot: one weight is 1, all others are exactly 0",
+      all.count(&Compared::one_hot));
+  row("saturated, and all heads select the same keys",
       all.count([](const Compared& c) { return c.saturated && c.same_keys(); }));
   book.table(sentence("single.eq(multi) is True in {} of {} draws with torch.rand weights",
                       found.equal, rate_draws),
              sentence("Uniform weights and inputs in [0, 1), batch {}, {} tokens. The "
                       "question's True refers to float: the same draws are shown in double, but "
-                      "no rate is asserted for them. Outputs can be equal before softmax "
+                      "no share is asserted for them. Outputs can be equal before softmax "
                       "saturates, if the other weights change no bit of the sum.",
                       batch, tokens),
              {"", "draws", "share with 95 % interval"}, rows);
@@ -223,8 +224,8 @@ Experiment single_vs_multi_experiment() {
       .question =
           "Attention is two products and a softmax. With the same 512 x 512 weights, does h = 8 "
           "with d_k = 64 give the same tensor as one head with d_k = 512? "
-          "torch.all(sin(x,x,x).eq(multi(x,x,x))) returned True. If so, where do they differ? I "
-          "can't work out the gradient calculations.",
+          "torch.all(sin(x,x,x).eq(multi(x,x,x))) returned True. If they differ, where, and what "
+          "are the gradients of each?",
       .computed =
           "The question's own code, with uniform weights, in 100 draws: how often it is True, "
           "which keys the heads pick, and the gradients. Then the same with zero-mean weights: "

@@ -36,7 +36,7 @@ class ThreadsKept {
   int before_;
 };
 
-/// Milliseconds of a forward pass with its tape, and of the backward pass by weights and input.
+/// Milliseconds of a forward pass with its tape, and of the backward pass to weights and input.
 struct Times {
   double forward = 0, backward = 0;
   double both() const { return forward + backward; }
@@ -200,9 +200,10 @@ void show_ratios(const std::vector<Measured>& all, Notebook& book) {
                       rounds),
              "features per head", "separate / fused", false, lines);
   book.table(
-      "The ratios with 96 % intervals",
-      "Separate over fused in the same round. \"busy\": two threads took longer than one, because "
-      "the machine had other work or the layer is too small; the ratio is left out.",
+      sentence("Median ratio of {} rounds, with 96 % intervals", rounds),
+      "Separate over fused in the same round; the interval is from the 4th to the 12th ratio in "
+      "ascending order. \"busy\": two threads took longer than one, because the machine had other "
+      "work or the layer is too small; the ratio is left out.",
       columns, rows);
 }
 
