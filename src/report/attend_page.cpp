@@ -11,14 +11,14 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Summary of the page in two sentences.
+/// Summary of the page.
 std::string attend_summary(const AttentionRecord& record) {
   const Index heads = record.model.heads, alive = record.model.alive;
-  const std::string left = alive == heads ? fmt::format("all {} heads are alive", heads)
+  const std::string left = alive == heads ? fmt::format("All {} heads are alive", heads)
                                           : fmt::format("{} of {} heads are alive", alive, heads);
   const bool switchable = record.page_model && record.page_model->left_out.empty();
   return fmt::format(
-      "The attention weights of every head of a trained model, token by token; {}. {}", left,
+      "This page shows the attention weights of every head of a trained model. {}. {}", left,
       switchable ? "The page contains the model: type another input or switch "
                    "heads off, and it predicts again."
                  : "The maps were computed when the page was written.");

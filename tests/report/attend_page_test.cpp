@@ -113,7 +113,8 @@ TEST_CASE("the address brings back input, kind, head, token and the heads that a
 
   const OpenedPage unknown = open_at(folder, "#input=d%C3%A9");
   CHECK(unknown.complaints == "");
-  CHECK_THAT(unknown.dom, Contains("“é” is not among the 4 tokens that the model knows: a b c d."));
+  CHECK_THAT(unknown.dom,
+             Contains("“é” is not one of the 4 tokens in the model's vocabulary: a b c d."));
   CHECK(unknown.attribute("maps") == "6");  // those of the original input
 }
 
@@ -128,7 +129,7 @@ TEST_CASE("a page without its model says why, and shows the maps all the same") 
   const OpenedPage page = open_at(folder, "#off=decoder.0.0&input=dd");
   CHECK(page.complaints == "");
   CHECK(page.attribute("maps") == "6");
-  CHECK_THAT(page.dom, Contains("nor heads switched off: its weights take") &&
+  CHECK_THAT(page.dom, Contains("or switch heads off here: its weights take") &&
                            Contains("“ab” → “") && !Contains("type=\"checkbox\""));
 }
 
@@ -239,7 +240,7 @@ see("typed", document.querySelector("h1").textContent.startsWith("“dad” → 
 see("address", location.hash.includes("input=dad"));
 ask("dxd");
 const sentence = all("[role=alert]")[0].textContent;
-see("refused", sentence.startsWith("“x” is not among") && state.input === "dad");
+see("refused", sentence.startsWith("“x” is not one of") && state.input === "dad");
 )js");
 }
 

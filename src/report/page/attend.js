@@ -94,7 +94,7 @@ function whole_here() {
 /** Computes and draws again. Returns false, and changes only the message, if the model cannot read the input. */
 function update() {
   try {
-    // An answer with heads off is shown beside one of the same rounded weights, so that only the heads differ.
+    // An answer with heads off is compared with one of the same rounded weights, so that only the heads differ.
     const all = as_written() && !state.off.size ? {example: run.example, answer: run.answer} : whole_here();
     now = state.off.size ? computed_here(state.off) : all;
     whole = all;
@@ -166,14 +166,14 @@ function question_section() {
 
 /** How the logits of the page compare with the program's, or why the page has no model. */
 function about_model() {
-  if (!model) return `Another input cannot be typed here, nor heads switched off: ${record.left_out}.`;
+  if (!model) return `You cannot type another input or switch heads off here: ${record.left_out}.`;
   const {logits} = forward(model, run.ids.source, run.ids.target_in);
   const difference = Math.max(...logits.map((row, t) => Math.max(...Array.from(row, (v, i) => Math.abs(v - record.logits[t][i])))));
   document.documentElement.dataset.difference = difference;
-  return "Changes are computed in this page, with weights rounded to half precision. For the original text, "
+  return "This page runs the model with weights rounded to half precision. For the original text, "
     + `rounding changes a logit by at most ${number_text(record.rounding)}, and with the same weights the program's logits `
     + (difference <= 1e-4 ? `agree to ${difference < 1e-6 ? "0.000001" : number_text(difference)}.`
-      : `differ by ${number_text(difference)}: do not trust the results computed here.`);
+      : `differ by ${number_text(difference)}: the results of this page are not reliable.`);
 }
 
 // ---------------------------------------------------------------- maps
@@ -318,7 +318,7 @@ function restore() {
   unlock();
   if (row >= 0) locked[side_of(state.kind)] = chosen[side_of(state.kind)] = row;
   if (update()) return;
-  Object.assign(state, {input: run.input, output: run.output ?? null});  // the message stays; the rest as written
+  Object.assign(state, {input: run.input, output: run.output ?? null});  // the message stays; the rest as recorded
   const sentence = message.textContent;
   update();
   say(sentence);

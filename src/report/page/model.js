@@ -287,13 +287,13 @@ const tokens_in = (vocabulary, text) => vocabulary.kind === "characters" ? [...t
 
 const names_of_blanks = new Map([[" ", "space"], ["\n", "line end"], ["\t", "tab"]]);
 
-/** The ids of a text's tokens; throws an Error with a sentence for a token that the model does not know. */
+/** The ids of a text's tokens; throws an Error with a sentence for a token that is not in the vocabulary. */
 function encoded(vocabulary, text) {
   return tokens_in(vocabulary, text).map((token) => {
     const id = vocabulary.symbols.indexOf(token);
     if (id >= 0) return id + special_tokens[vocabulary.specials].length;
     const known = vocabulary.symbols.length > 100 ? "" : `: ${vocabulary.symbols.map((s) => names_of_blanks.get(s) ?? s).join(" ")}`;
-    throw new Error(`“${token}” is not among the ${vocabulary.symbols.length} tokens that the model knows${known}`);
+    throw new Error(`“${token}” is not one of the ${vocabulary.symbols.length} tokens in the model's vocabulary${known}`);
   });
 }
 
@@ -323,10 +323,10 @@ function answer_to(model, {input, output, write}, gates = {}) {
   const target = seq2seq ? vocabularies.target : vocabularies.tokens;
   const given = output === null ? null : encoded(target, output);
   const room = seq2seq ? longest - 1 : longest - ids.length + 1;
-  if (given && given.length > room) throw new Error(`The output has ${given.length} tokens; there is room for ${room}`);
+  if (given && given.length > room) throw new Error(`The output has ${given.length} tokens; at most ${room} fit`);
   const result = write_on(model, seq2seq ? {source: ids, prompt: [1], given, end: 2, most: room}
     : {source: [], prompt: ids, given, end: null, most: Math.min(write, room)}, gates);
-  if (!result.target.length) throw new Error("A text of one token has no other token to attend to");
+  if (!result.target.length) throw new Error("The text needs at least two tokens");
   const shown = (list) => list.map((id) => token_of(target, id));
   return {
     example: {...(seq2seq ? {source} : {}), target: shown(result.target), decoder_input: shown(result.target_in), maps: map_list(result.maps)},
