@@ -113,7 +113,7 @@ MaybeFinding before_after_finding(const RunRecord& run) {
   const std::string quality = quality_text(run, *compared);
   const std::string caption =
       "All rows are measured the same way. Exact match is on inputs never seen in training, of the "
-      "weaker model where there are several." +
+      "less accurate model if there are several." +
       caution(run, *compared);
   const auto before = step_ms_of(run, compared->before), after = step_ms_of(run, compared->after);
   if (!before || !after || *after <= 0 || *before <= 0) {
@@ -138,7 +138,7 @@ std::string before_after_summary(const RunRecord& run, const std::vector<std::st
   const Qualities found = qualities_of(run, compared->before, compared->after);
   if (!found.models.empty()) {
     const std::string more = more_steps(*compared);
-    const char* whose = models.size() < 2 ? "It" : found.equal ? "Both" : "The weaker one";
+    const char* whose = models.size() < 2 ? "It" : found.equal ? "Both" : "The less accurate model";
     text += fmt::format(
         "{} predicted {} of unseen examples exactly, and {} after removing {} of {} heads{}{}. ",
         whose, percent(found.from), percent(found.to), gone, run.heads.size(), last_removal(run),
@@ -157,7 +157,7 @@ std::string before_after_summary(const RunRecord& run, const std::vector<std::st
     const bool fused =
         models.size() > 1 && std::find(models.begin(), models.end(), "fused") != models.end();
     text += fmt::format("A training step{} went from {:.1f} to {:.1f} ms. ",
-                        fused ? " of the fused one" : "", *ms_before, *ms_after);
+                        fused ? " of the fused model" : "", *ms_before, *ms_after);
   }
   if (!text.empty()) text.pop_back();
   return text;

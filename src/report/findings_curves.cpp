@@ -86,7 +86,7 @@ MaybeFinding overfitting_finding(const RunRecord& run, const Curve& training,
   const double rise = validation.back().value - best->value;
   if (rise <= notable_rise * best->value || rise <= visible_rise * training.first()) return {};
   return Finding{
-      fmt::format("Validation loss{} turned up after step {}", whose, with_commas(best->step)),
+      fmt::format("Validation loss{} rose after step {}", whose, with_commas(best->step)),
       std::string("It ends more than 5 % above its minimum, while the training loss ") +
           (fell_on(training, best->step)
                ? "fell further: the model overfits its training data."
@@ -271,7 +271,7 @@ MaybeFinding differences_finding(const RunRecord& run) {
                       threshold, caption)};
     }
     return Finding{
-        "The models stay together",
+        "The models do not diverge",
         fmt::format("No parameter ever differed by more than {} of the largest value. {}",
                     threshold, caption)};
   }

@@ -141,8 +141,7 @@ MaybeFinding maps_finding(const RunRecord& run) {
   const std::string caption =
       "A row is the token being predicted, a column a token it attends to; a stronger colour is a "
       "larger weight. Hover or focus a token to see its row in all heads, click to lock it. Grey "
-      "maps are "
-      "of removed heads, from before their removal.";
+      "maps are of removed heads, from before their removal.";
   const std::string rule = fmt::format(
       " The mean is over rows with at least {} keys; from {} on a head counts as pointing.",
       fewest_keys, points_at_one);

@@ -30,10 +30,9 @@ MaybeFinding telemetry_finding(const RunRecord& run) {
   const TelemetryLine &first = run.telemetry.front(), &last = run.telemetry.back();
   std::string caption =
       "Gate gradient: derivative of the loss with respect to a factor on the head's output; near "
-      "0, the loss "
-      "hardly depends on the head. Entropy is 1 when a head's weights are uniform, 0 when one key "
-      "has all weight; confidence is the largest weight, on average. A line that ends in a dot "
-      "is of a removed head.";
+      "0, the loss hardly depends on the head. Entropy is 1 when a head's weights are uniform, 0 "
+      "when one key has all weight; confidence is the largest weight, on average. A line that ends "
+      "in a dot is of a removed head.";
   if (!first.model.empty()) caption += fmt::format(" Measured on the {} model.", first.model);
   const std::map<HeadId, double> start = entropies(first), end = entropies(last);
   double before = 0, after = 0, common = 0;

@@ -50,10 +50,10 @@ TEST_CASE("a run that learned, diverged and lost heads says so in every section"
   CHECK(found.maps->title == "Head cross 0.0 points: its largest weight is 0.85 on average");
   CHECK(found.summary ==
         "Two models with different layouts started as the same function (outputs within 3.6e-7) "
-        "and were trained in lockstep for 200 steps. The weaker one predicted 99.4 % of unseen "
-        "examples exactly, and 98.9 % after removing 6 of 12 heads (the last one 45 steps before "
-        "the end) and at least 95 more training steps. A training step of the fused one went from "
-        "38.0 to 30.4 ms.");
+        "and were trained in lockstep for 200 steps. The less accurate model predicted 99.4 % of "
+        "unseen examples exactly, and 98.9 % after removing 6 of 12 heads (the last one 45 steps "
+        "before the end) and at least 95 more training steps. A training step of the fused model "
+        "went from 38.0 to 30.4 ms.");
 }
 
 TEST_CASE("losses are compared on the log scale on which they are drawn") {
@@ -111,7 +111,7 @@ TEST_CASE("a loss that did not fall is called what it is, whichever model's it i
   for (const Case& c : cases) CHECK(loss_title(losses(c.separate, c.fused)) == c.title);
 }
 
-TEST_CASE("a validation loss that turned up is called overfitting only if the training loss fell") {
+TEST_CASE("a validation loss that rose is called overfitting only if the training loss fell") {
   RunRecord run{.title = "Letters to phonemes"};
   for (int step = 1; step <= 401; step += 100) {
     run.metrics.push_back(
@@ -119,7 +119,7 @@ TEST_CASE("a validation loss that turned up is called overfitting only if the tr
   }
   CHECK(loss_title(run) == "The loss falls from 4 to 0.01");
   run.metrics[4].numbers["validation_loss"] = 2.0;
-  CHECK(loss_title(run) == "Validation loss turned up after step 301");
+  CHECK(loss_title(run) == "Validation loss rose after step 301");
   CHECK(loss_caption(run) ==
         "It ends more than 5 % above its minimum, while the training loss fell further: the model "
         "overfits its training data.");
@@ -182,7 +182,7 @@ TEST_CASE("the same function and a divergence are claimed only where they were m
   run.separate_vs_fused->forward = 0.0;
   CHECK_THAT(findings(run).summary, Contains("(outputs equal to the bit)"));
   for (DifferenceLine& line : run.differences) line.parameter = 1e-3;
-  CHECK(differences_title(run) == "The models stay together");
+  CHECK(differences_title(run) == "The models do not diverge");
   run.differences.clear();
   run.parted_at->step.reset();
   CHECK(differences_title(run) == "The layouts start as the same function");
