@@ -76,7 +76,7 @@ std::string lab_index_page(const LabRun& run, const std::string& chart_js) {
   std::string summary =
       fmt::format("{} questions about multi-head attention, answered by running code. ",
                   run.experiments.size());
-  summary += failed == 0 ? fmt::format("Each page asserts its numbers; all {} claims hold.", claims)
+  summary += failed == 0 ? fmt::format("Each page asserts its results; all {} claims hold.", claims)
                          : fmt::format("{} of {} claims do not hold in this run.", failed, claims);
   return compose_page("The laboratory", summary, index, chart_js, page::lab_js);
 }

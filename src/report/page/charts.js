@@ -56,7 +56,7 @@ function fold(title, make) {
 }
 
 /** The table of a figure's numbers. */
-const numbers = (caption, titles, rows) => fold("The numbers", () => table(titles, rows(), caption));
+const numbers = (caption, titles, rows) => fold("Values", () => table(titles, rows(), caption));
 
 /** Nested records as flat pairs: ["optimizer.rate", "0.002"]. */
 function flat(record, prefix = "") {

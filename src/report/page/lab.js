@@ -20,7 +20,7 @@ function mark(holds) {
   return h(holds ? "span.better" : "span.worse", {role: "img", "aria-label": holds ? "holds" : "does not hold"}, holds ? "✓" : "✗");
 }
 
-/** Every claim with its measured number and its bound, a column for each precision. */
+/** Every claim with its measured value and its bound, a column for each precision. */
 function claims_section() {
   const cell = (claim, precision) => {
     const seen = claim[precision];
@@ -32,7 +32,7 @@ function claims_section() {
   const failed = run.claims.filter((claim) => run.precisions.some((p) => claim[p] && !claim[p].holds)).length;
   return h("section", {"aria-labelledby": "claims"},
     h("h2", {id: "claims"}, failed ? `${failed} of ${run.claims.length} claims do not hold` : "All claims hold"),
-    h("p.caption", {}, "Asserted by the run: the measured value and its bound."),
+    h("p.caption", {}, "Each claim compares a measured value with its bound. The run asserts it."),
     h("div.scroll", {tabindex: 0, role: "region", "aria-label": "claims"},
       h("table.claims", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "claim"), run.precisions.map((p) => h("th", {scope: "col"}, p)))), h("tbody", {}, rows))));
 }
@@ -65,7 +65,7 @@ const drawn = {
   maps: (block, index) => [
     map_row(`${block.title}: left and right change the map, up and down the row`,
       block.maps.map((map) => map_card(map, block.queries, block.keys, `block ${index}`))),
-    ...block.maps.map((map) => fold(`The numbers: ${map.name}`, () => table(["", ...block.keys],
+    ...block.maps.map((map) => fold(`Values: ${map.name}`, () => table(["", ...block.keys],
       map.rows.map((row, q) => [block.queries[q], ...row.map((w) => w === null ? "not a number" : w.toFixed(3))]), `${block.title}, ${map.name}`)))],
 };
 drawn.shapes = drawn.table;

@@ -223,7 +223,7 @@ function describe_map(map, queries, keys) {
 
 /** The table of the maps' numbers: the chosen row in every head of the kind. */
 function rows_fold(group, queries, keys) {
-  const details = h("details", {}, h("summary", {}, "The numbers"));
+  const details = h("details", {}, h("summary", {}, "Values"));
   const fill = () => {
     const row = chosen[group.rows] ?? 0;
     const entries = maps.filter((entry) => entry.map.kind === group.kind);
