@@ -1,4 +1,4 @@
-// The gradients of attention derived by hand, line by line, beside those of the tape.
+// The gradients of attention derived by hand, line by line, and those of the tape.
 #include "lab/attention_derivation.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The gradients of attention derived by hand, line by line, beside those of the tape. Private.
+// The gradients of attention derived by hand, line by line, and those of the tape. Private.
 #pragma once
 
 #include "headroom/array/array.hpp"

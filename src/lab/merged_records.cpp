@@ -21,7 +21,7 @@ std::string with(const std::string& name, const std::string& precision) {
   return fmt::format("{} ({})", name, precision);
 }
 
-/// Returns true if the difference of the numbers is too small to see. On a logarithmic axis the
+/// Returns true if the difference of the values is too small to see. On a logarithmic axis the
 /// relative difference counts. NaN differs from everything.
 bool look_equal(double a, double b, bool log) {
   const double smallest_seen = log ? 0 : 1e-3;
@@ -38,7 +38,7 @@ bool look_equal(const std::vector<T>& a, const std::vector<T>& b, bool log) {
                     [&](const T& p, const T& q) { return look_equal(p, q, log); });
 }
 
-/// Merges curves, maps or matrices: each appears once where its numbers look equal, else under both
+/// Merges curves, maps or matrices: each appears once where its values look equal, else under both
 /// names.
 template <class Entry, class Numbers>
 std::vector<Entry> merged_list(const std::vector<Entry>& a, const std::vector<Entry>& b,

@@ -12,8 +12,8 @@ inline namespace HEADROOM_PRECISION {
 
 /// The models of a run in their order; a run without names has one, "model".
 std::vector<std::string> models_of(const RunRecord& run);
-/// The qualities to draw beside the loss: the run's measures, or those of train/measures.hpp that
-/// occur.
+/// The qualities to draw in addition to the loss: the run's measures, or those of
+/// train/measures.hpp that occur.
 std::vector<MeasureRecord> measures_of(const RunRecord& run);
 
 struct Point {

@@ -50,7 +50,7 @@ TEST_CASE("euler holds for any seed and size") {
   check_holds("euler", {{8, 2, 1}, {6, 6, 2}, {5, 1, 3}, {48, 3, 4}, {64, 8, 5}}, 10);
 }
 
-TEST_CASE("euler's terms of one head are the slopes that stretching it gives") {
+TEST_CASE("euler's terms of one head are the slopes that scaling it gives") {
   const Index width = 8, heads = 2, batch = 3, tokens = 6;
   const Record record = run("euler", width, heads, 7);
 

@@ -40,7 +40,7 @@ LabRecord run_d2l() { return run_experiment(find_experiment("d2l"), {.width = 10
 
 }  // namespace
 
-TEST_CASE("every experiment has a name of its own, a text, a question and admissible defaults") {
+TEST_CASE("every experiment has a unique name, a text, a question and admissible defaults") {
   std::vector<std::string> names;
   for (const Experiment& e : experiments()) {
     INFO(e.name);
@@ -146,7 +146,7 @@ TEST_CASE("blocks of different forms are kept under both precisions' names") {
              Contains(std::string(" (") + lab_test::precision + ")"));
 }
 
-TEST_CASE("small numbers are told apart on a logarithmic axis, and NaN always") {
+TEST_CASE("small values differ on a logarithmic axis, and NaN always differs") {
   using Points = std::vector<std::pair<double, double>>;
   const LabRecord own = run_d2l();
   const auto merged_series = [&](bool log, const Points& first, const Points& second) {

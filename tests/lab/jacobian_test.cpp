@@ -82,7 +82,7 @@ TEST_CASE("jacobian counts blocks, entries and ranks as the masks leave them") {
     CHECK(open[3] == batch * count * 3);
     CHECK(open[4] == batch * count * 3 * 9);
     CHECK(open[6] == batch * count * 3 * 2);
-    // Rows see 1, 2 and 3 keys; a weight that is 1 is constant.
+    // Rows have 1, 2 and 3 allowed keys; a weight that is 1 is constant.
     CHECK(causal[4] == batch * count * (0 + 4 + 9));
     CHECK(causal[6] == batch * count * (0 + 1 + 2));
   }

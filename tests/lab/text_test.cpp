@@ -31,7 +31,7 @@ TEST_CASE("a sentence without a placeholder for each value is refused") {
   CHECK_THROWS_AS(sentence("a closing }", 1), UsageError);
 }
 
-TEST_CASE("values that another precision has otherwise stand behind the first ones") {
+TEST_CASE("values that differ in another precision follow the first ones") {
   const auto both = [](const Text& a, const Text& b) { return words(joined(a, "float", b)); };
   CHECK(both("a b", "a b") == "a b");
   CHECK(both(sentence("True in {} of {} draws", 55, 100),

@@ -38,7 +38,7 @@ TerminalStyle unstyled() {
 
 }  // namespace
 
-TEST_CASE("all maps stand in lines of a layer's heads, removed ones by name only") {
+TEST_CASE("all maps are in lines of a layer's heads, removed ones by name only") {
   const std::string text = attend_text(small_record(), {}, unstyled());
   CHECK_THAT(text, Contains("  input   a\\nb\n  output  xy   (probability 0.25)\n"
                             "  weights # from 0.6, + from 0.3, - from 0.1, . less\n"));
@@ -65,7 +65,7 @@ TEST_CASE("no token can steer the terminal, and none breaks a line") {
   for (const char c : text) CHECK((c == '\n' || (c >= ' ' && c != '\x7F')));
 }
 
-TEST_CASE("a map wider than the terminal goes on below, under its own tokens") {
+TEST_CASE("a map wider than the terminal continues below, under its own tokens") {
   AttentionRecord record = small_record();
   record.example.source.clear();
   for (int i = 0; i < 100; ++i) {

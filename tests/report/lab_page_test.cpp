@@ -51,7 +51,7 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
   }
 }
 
-TEST_CASE("a table that is wider than the terminal is turned, and says so") {
+TEST_CASE("a table that is wider than the terminal is transposed, and says so") {
   LabRecord record = small_experiment();
   auto& table = std::get<LabTable>(record.blocks[0]);
   for (int i = 0; i < 8; ++i) {

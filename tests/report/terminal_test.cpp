@@ -35,7 +35,7 @@ TEST_CASE("a map that is too wide closes its gaps, longer tokens keep their colu
   CHECK(attention_map_text(words, query, {{1, 0}}, plain) == "   AH0 B\nq  ███ .\n");
 }
 
-TEST_CASE("a map that is still too wide goes on below itself") {
+TEST_CASE("a map that is still too wide continues below itself") {
   TerminalStyle narrow = plain;
   narrow.columns = 6;
   const std::vector<std::string> keys = {"a", "b", "c", "d", "e", "f"}, query = {"q"};

@@ -30,7 +30,7 @@ struct LabOptions {
   }
 };
 
-// ---------------------------------------------------------------- blocks: what was computed
+// ---------------------------------------------------------------- blocks of results
 
 /// A table; the type "shapes" has a row per stage: name, shape and origin.
 struct LabTable {
@@ -146,7 +146,7 @@ Record json_of(const LabBlock& block);
 void read_json(const JsonNode& from, LabChart::Series& to);
 void read_json(const JsonNode& from, LabBlock& to);
 
-// ---------------------------------------------------------------- claims: what must hold
+// ---------------------------------------------------------------- claims
 
 /// A number measured in one precision, and its bound: one number, or the two ends of an interval.
 struct LabMeasurement {

@@ -108,14 +108,15 @@ std::vector<Decay> show_decay(const LabOptions& options, const std::vector<Rule>
     counts.push_back(count);
     rows.push_back({rule.name, count.separate, count.fused, count.differ});
   }
-  book.table(sentence("{} of {} common rules decay different weights in the two layouts",
-                      rules_apart(all, counts).count, all.size()),
-             sentence("Elements that decay in a step of AdamW with zero gradients, of {:,} in all. "
-                      "The packed tensors, in_proj_weight and in_proj_bias, have no dot before the "
-                      "last word of their names, and 3 C^2 and 3 C elements; the matrix of one "
-                      "head has C^2 / h.",
-                      count_parameters(*twins.fused)),
-             {"rule", "separate", "fused", "treated differently"}, rows);
+  book.table(
+      sentence("{} of {} common rules decay different weights in the two layouts",
+               rules_apart(all, counts).count, all.size()),
+      sentence("Elements that decay in a step of AdamW with zero gradients, of {:,} in total. "
+               "The packed tensors, in_proj_weight and in_proj_bias, have no dot before the "
+               "last word of their names, and 3 C^2 and 3 C elements; the matrix of one "
+               "head has C^2 / h.",
+               count_parameters(*twins.fused)),
+      {"rule", "separate", "fused", "treated differently"}, rows);
   return counts;
 }
 

@@ -184,7 +184,7 @@ void angles(const LabOptions& options, Notebook& book) {
              "cosine", false, {query, value});
   book.at_most("one head against itself: 1 - cosine of dW_Q", 1 - query.points[0].second,
                same_gradients);
-  // A head's dS_h gets dP_h alone, the single head's dS gets the dP of all heads: they have one of
+  // A head's dS_h depends on dP_h alone, the single head's on the dP of all heads: they have one of
   // h independent parts of equal size in common. Their different weights lower the cosine further.
   book.at_most("cosine of dW_Q at 10 tokens, lower end, times sqrt(h)",
                of_query.low * std::sqrt(double(options.heads)), 1);

@@ -44,7 +44,7 @@ constexpr Start starts[] = {{.name = "equal in everything"},
 constexpr std::size_t equal = 0, different_output = 1, dropped = 2, nudged = 3, by_adam = 4;
 
 /// max |head 0 - head 1| / max |head 0| of the blocks of some roles together. NaN if all elements
-/// are zero: vanished blocks are equal in any case and prove nothing.
+/// are zero, because vanished blocks are always equal.
 double distance(const HeadBlocks& blocks, std::initializer_list<HeadRole> roles) {
   double difference = 0, size = 0;
   for (const HeadRole role : roles) {

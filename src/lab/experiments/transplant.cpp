@@ -50,7 +50,7 @@ Pass run_pass(Attention& layer, const Array& x, const Array& memory, const Array
 
 bool is_bias(const std::string& name) { return name.ends_with("bias"); }
 
-/// The weights, or the biases, of what a layer exports.
+/// The weights, or the biases, among the exported arrays of a layer.
 NamedArrays only(bool biases, NamedArrays parts) {
   std::erase_if(parts, [&](const auto& part) { return is_bias(part.first) != biases; });
   return parts;

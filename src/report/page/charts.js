@@ -55,7 +55,7 @@ function fold(title, make) {
   return details;
 }
 
-/** The table of a figure's numbers. */
+/** The table of a figure's values. */
 const numbers = (caption, titles, rows) => fold("Values", () => table(titles, rows(), caption));
 
 /** Nested records as flat pairs: ["optimizer.rate", "0.002"]. */

@@ -221,7 +221,7 @@ function describe_map(map, queries, keys) {
   return `strongest weight of each row: ${parts.join(", ")}`;
 }
 
-/** The table of the maps' numbers: the chosen row in every head of the kind. */
+/** The table of the maps' values: the chosen row in every head of the kind. */
 function rows_fold(group, queries, keys) {
   const details = h("details", {}, h("summary", {}, "Values"));
   const fill = () => {

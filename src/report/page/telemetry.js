@@ -102,7 +102,7 @@ function telemetry_section(finding) {
       rows.flat(), telemetry_numbers(finding, heads)));
 }
 
-/** The table of the charts' numbers: a row for every head at every step, all blocks beside each other. */
+/** The table of the charts' values: a row for every head at every step, a column for every block. */
 function telemetry_numbers(finding, heads) {
   const columns = readings.flatMap((reading) => reading.of_block ? blocks.map(([block, name]) => ({reading, block, title: reading.title(name)}))
     : [{reading, title: reading.key.replace("_", " ")}]);
