@@ -367,7 +367,7 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment dropout_streams_experiment() {
   return {.name = "dropout-streams",
-          .title = "Which dropout masks depend on the layout or on the other heads?",
+          .title = "Which dropout masks depend on the layout or on other heads?",
           .question =
               "Two layouts of the same layer are trained with dropout and the same seed. Do they "
               "drop the same weights? And does removing one head change what the others drop?",

@@ -361,7 +361,7 @@ Experiment head_count_experiment() {
   return {
       .name = "head-count",
       .asked_in = "a question on nn.MultiheadAttention(512, heads)",
-      .title = "Does the number of heads change the parameters or the output?",
+      .title = "Does the number of heads change parameters or output?",
       .question =
           "nn.MultiheadAttention(512, heads) has the same parameters for any number of heads, "
           "and with all weights equal to one the output did not change either. Do the heads "

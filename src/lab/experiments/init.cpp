@@ -283,7 +283,7 @@ void run(const LabOptions& options, Notebook& book) {
 
 Experiment init_experiment() {
   return {.name = "init",
-          .title = "Does Xavier initialisation depend on how the heads are stored?",
+          .title = "Does Xavier initialisation depend on the layout?",
           .question =
               "Query, key and value projections can be stored as one packed matrix, as three, or "
               "as three for every head. Does the variance that Xavier's rule gives the weights "
