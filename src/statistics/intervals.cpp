@@ -62,21 +62,24 @@ Interval rate_interval(Index successes, Index draws) {
   const double p = double(successes) / n, shrink = 1 + z * z / n;
   const double centre = (p + z * z / (2 * n)) / shrink;
   const double half = z / shrink * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-  return {p, std::max(0.0, centre - half), std::min(1.0, centre + half)};
+  // The ends are exact where rounding would leave 1e-17 instead of 0.
+  return {p, successes == 0 ? 0 : std::max(0.0, centre - half),
+          successes == draws ? 1 : std::min(1.0, centre + half)};
 }
 
 Interval median_interval(std::span<const double> values) {
   const double middle = median(values);
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
-  // Each value lies below the true median by the toss of a fair coin. `term` is the probability
-  // that exactly k of n do, `tail` that at most k do.
+  // A value is below the true median with probability 1/2. `log_term` is the logarithm of the
+  // probability that exactly k of n are, which would underflow from n = 1075; `tail` is the
+  // probability that at most k are.
   const auto n = double(sorted.size());
-  double term = std::exp2(-n), tail = term;
+  double log_term = -n * std::log(2.0), tail = std::exp(log_term);
   std::size_t k = 0;
   while (k + 1 < sorted.size()) {
-    term *= (n - double(k)) / double(k + 1);
-    tail += term;
+    log_term += std::log((n - double(k)) / double(k + 1));
+    tail += std::exp(log_term);
     if (2 * tail > 0.05) break;
     ++k;
   }

@@ -2,6 +2,7 @@
 #include "headroom/statistics/intervals.hpp"
 
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "headroom/base/error.hpp"
@@ -46,6 +47,16 @@ TEST_CASE("student's t leaves 5 % outside, for every number of values") {
     CHECK(near(probability_within(student_t(freedom), double(freedom)), 0.95, 1e-4));
   }
   CHECK(near(probability_within(student_t(1000), 1000), 0.95, 1e-4));
+}
+
+TEST_CASE("the interval of a median covers few ranks of many values") {
+  std::vector<double> values(2001);
+  std::iota(values.begin(), values.end(), 0.0);
+  const Interval found = median_interval(values);
+  CHECK(found.value == 1000);
+  // n/2 -+ 1.96 sqrt(n)/2
+  CHECK(std::abs(found.low - (1000 - 43.8)) < 2);
+  CHECK(std::abs(found.high - (1000 + 43.8)) < 2);
 }
 
 TEST_CASE("intervals are those of the textbooks") {
