@@ -73,9 +73,9 @@ void fields(Settings& s, Visit visit) {
 /// The settings of a task's recipe as help shows them, by their keys in config.json.
 using Values = std::map<std::string, std::string>;
 
-Values flat_recipe(const std::string& task) {
+Values flattened(TrainingSettings settings) {
   Values values;
-  TrainingSettings settings = recipe(task);
+  settings.derive();
   settings.task = "";  // the only difference between two tasks must not be their name
   for (const Record& section : settings.to_record()) {
     for (const auto& [key, value] : section.items()) {
@@ -88,21 +88,35 @@ Values flat_recipe(const std::string& task) {
   return values;
 }
 
-/// The keys of the settings that are not the same in all recipes, in the order of config.json.
-std::vector<std::string> keys_that_differ() {
-  const Values first = flat_recipe(default_task);
-  const std::vector<TaskInfo> tasks = task_list();
-  std::vector<std::string> keys;
-  for (const Record& section : recipe(default_task).to_record()) {
-    for (const auto& [key, value] : section.items()) {
-      const bool differs =
-          std::any_of(tasks.begin(), tasks.end(), [&, &key = key](const TaskInfo& info) {
-            return flat_recipe(info.name).at(key) != first.at(key);
-          });
-      if (differs) keys.push_back(key);
-    }
+/// The recipes of all tasks.
+struct Recipes {
+  std::map<std::string, Values> of_task;
+  std::vector<std::string> differing;  // keys whose values differ, in the order of config.json
+
+  bool differ_in(const std::string& key) const {
+    return std::find(differing.begin(), differing.end(), key) != differing.end();
   }
-  return keys;
+};
+
+/// Made once: every call of the program asks for the default of every option.
+const Recipes& recipes_of_tasks() {
+  static const Recipes all = [] {
+    Recipes made;
+    for (const TaskInfo& info : task_list()) made.of_task[info.name] = flattened(recipe(info.name));
+    const Values& first = made.of_task.at(default_task);
+    for (const Record& section : recipe(default_task).to_record()) {
+      for (const auto& [key, value] : section.items()) {
+        const auto other = [&, &key = key](const auto& entry) {
+          return first.contains(key) && entry.second.at(key) != first.at(key);
+        };
+        if (std::any_of(made.of_task.begin(), made.of_task.end(), other)) {
+          made.differing.push_back(key);
+        }
+      }
+    }
+    return made;
+  }();
+  return all;
 }
 
 /// The name in help of a setting that no option changes: its key in words.
@@ -147,9 +161,9 @@ CLI::Option* TrainOptions::add(CLI::App& app, const std::string& name, std::opti
   CLI::Option* option = app.add_option(name, value, help);
   if (!key.empty()) {
     option_of_key_[key] = option->get_name();
-    const std::vector<std::string> differing = keys_that_differ();
-    const bool differs = std::find(differing.begin(), differing.end(), key) != differing.end();
-    option->default_str(differs ? "by task" : flat_recipe(default_task).at(key));
+    const Recipes& recipes = recipes_of_tasks();
+    option->default_str(recipes.differ_in(key) ? "by task"
+                                               : recipes.of_task.at(default_task).at(key));
   }
   added_.push_back(option);
   return option;
@@ -212,9 +226,11 @@ void TrainOptions::add_to(CLI::App& app) {
 
 std::string TrainOptions::recipes() const {
   // Tasks with equal recipes share a column. That of the default task comes first.
-  std::vector<std::pair<std::string, Values>> columns{{"other tasks", flat_recipe(default_task)}};
+  const Recipes& recipes = recipes_of_tasks();
+  std::vector<std::pair<std::string, Values>> columns{
+      {"other tasks", recipes.of_task.at(default_task)}};
   for (const TaskInfo& info : task_list()) {
-    const Values values = flat_recipe(info.name);
+    const Values& values = recipes.of_task.at(info.name);
     const auto same = std::find_if(columns.begin(), columns.end(),
                                    [&](const auto& column) { return column.second == values; });
     if (same == columns.end()) {
@@ -226,7 +242,7 @@ std::string TrainOptions::recipes() const {
   std::rotate(columns.begin(), columns.begin() + 1, columns.end());
   std::vector<std::vector<std::string>> rows(1, {"Defaults by task:"});
   for (const auto& [title, values] : columns) rows[0].push_back(title);
-  for (const std::string& key : keys_that_differ()) {
+  for (const std::string& key : recipes.differing) {
     const auto option = option_of_key_.find(key);
     rows.push_back(
         {"  " + (option == option_of_key_.end() ? setting_without_option(key) : option->second)});
