@@ -5,6 +5,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/train/metrics_log.hpp"
 #include "train/model_state.hpp"
@@ -23,8 +24,31 @@ std::unique_ptr<Optimizer> optimizer_of(const TrainingSettings& settings, Module
 }
 
 std::unique_ptr<Learner> learner_of(const TrainingSettings& settings, Task task) {
+  if (settings.learner.seed != settings.data.seed ||
+      settings.data.window != settings.learner.length) {
+    throw UsageError(
+        "training run: seed or length of data and learner differ; call derive() on the settings");
+  }
   const ModelConfig config = fitted_to(task, settings.model, settings.learner);
   return make_learner(std::move(task), config, settings.learner);
+}
+
+/// Throws FileError naming the first setting that is another one in the run's config.json.
+void check_same_settings(const Record& mine, const RunFolder& folder) {
+  const Record stored = folder.read_config();
+  for (const auto& [section, fields] : mine.items()) {
+    for (const auto& [key, value] : fields.items()) {
+      const Record* const other = stored.contains(section) && stored[section].contains(key)
+                                      ? &stored[section][key]
+                                      : nullptr;
+      if (other != nullptr && *other == value) continue;
+      throw FileError(
+          fmt::format("{}: \"{}\" is {}, but this run has {}; resume with the stored settings "
+                      "(TrainingSettings::from_record), or use another folder",
+                      folder.config().string(), key, other == nullptr ? "missing" : other->dump(),
+                      value.dump()));
+    }
+  }
 }
 
 }  // namespace
@@ -56,8 +80,8 @@ void TrainingRun::add(const std::string& name, StepPart& part) {
     throw UsageError(fmt::format(
         "training run: add \"{}\" before keep_in() and load(), which restore its state", name));
   }
-  trainer_.add(part);
   if (auto* state = dynamic_cast<Stateful*>(&part)) checkpoint_.add(name, *state);
+  trainer_.add(part);
 }
 
 void TrainingRun::every(Index n, Observer observer) {
@@ -69,8 +93,13 @@ void TrainingRun::every(Index n, Observer observer) {
 }
 
 void TrainingRun::keep_in(RunFolder folder) {
-  if (folder.resumes()) load(folder.checkpoint());
-  if (!std::filesystem::exists(folder.config())) folder.write_config(settings_.to_record());
+  const Record config = settings_.to_record();
+  const bool stored = std::filesystem::exists(folder.config());
+  if (folder.resumes()) {
+    if (stored) check_same_settings(config, folder);
+    load(folder.checkpoint());
+  }
+  if (!stored) folder.write_config(config);
   folder_ = std::move(folder);
   parts_fixed_ = true;
 }
@@ -113,7 +142,8 @@ void TrainingRun::evaluate(StepReport& report) {
   const Record measured = learner_->evaluate();
   report.metrics.update(measured);
   if (!report.settled) return;
-  if (best_.improves(measured[learner_->measure()], report.step) && folder_) save(folder_->best());
+  const double value = json_number(measured, learner_->measure(), "Learner::evaluate()");
+  if (best_.improves(value, report.step) && folder_) save(folder_->best());
 }
 
 Record TrainingRun::conclude(const Record& more) {

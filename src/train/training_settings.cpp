@@ -37,6 +37,16 @@ void fields(Settings& s, Visit visit) {
   visit("training", "telemetry", s.telemetry);
 }
 
+/// The same for fields that few programs set. config.json has those that are not the default.
+template <class Settings, class Visit>
+void rare_fields(Settings& s, Visit visit) {
+  visit("task", "train", s.data.train);
+  visit("task", "validation", s.data.validation);
+  visit("task", "test", s.data.test);
+  visit("training", "evaluated_examples", s.learner.quick);
+  visit("training", "schedule_steps", s.rate.steps);
+}
+
 // How each type of field is written ...
 Record written(const std::string& v) { return v; }
 Record written(const std::filesystem::path& v) { return v.string(); }
@@ -55,7 +65,10 @@ struct JsonField {
   void into(bool& v) const { v = json_boolean(section, key, origin); }
   void into(Index& v) const { v = json_integer(section, key, origin); }
   void into(std::uint64_t& v) const {
-    v = static_cast<std::uint64_t>(json_integer(section, key, origin));
+    if (!section.contains(key) || !section[key].is_number_unsigned()) {
+      throw FileError(fmt::format("{}: \"{}\" must be a whole number from 0", origin, key));
+    }
+    v = section[key].get<std::uint64_t>();
   }
   void into(RateShape& v) const { v = from_name<RateShape>(key, json_text(section, key, origin)); }
   template <class Number>
@@ -77,6 +90,16 @@ Record TrainingSettings::to_record() const {
   fields(*this, [&](const char* section, const char* key, const auto& value) {
     record[section][key] = written(value);
   });
+  TrainingSettings usual;
+  usual.steps = steps;
+  usual.derive();
+  Record defaults;
+  rare_fields(usual, [&](const char* section, const char* key, const auto& value) {
+    defaults[section][key] = written(value);
+  });
+  rare_fields(*this, [&](const char* section, const char* key, const auto& value) {
+    if (defaults[section][key] != written(value)) record[section][key] = written(value);
+  });
   return record;
 }
 
@@ -93,10 +116,13 @@ TrainingSettings TrainingSettings::from_record(const Record& record, const std::
     fields(s, [&](const char* section, const char* key, auto& value) {
       JsonField{part(section), key, origin}.into(value);
     });
+    s.derive();
+    rare_fields(s, [&](const char* section, const char* key, auto& value) {
+      if (part(section).contains(key)) JsonField{part(section), key, origin}.into(value);
+    });
   } catch (const UsageError& error) {
     throw FileError(fmt::format("{}: {}", origin, error.what()));
   }
-  s.derive();
   return s;
 }
 

@@ -144,6 +144,54 @@ TEST_CASE("settings are the same after config.json, and errors in it are named")
                     Contains("no \"model\""));
 }
 
+TEST_CASE("settings that few programs set survive config.json, and a seed has 64 bits") {
+  TrainingSettings settings = small_settings();
+  settings.data.seed = ~std::uint64_t{0};
+  settings.derive();
+  CHECK_FALSE(settings.to_record()["training"].contains("schedule_steps"));
+  settings.data.train = 1;
+  settings.data.validation = 2;
+  settings.data.test = 3;
+  settings.learner.quick = 4;
+  settings.rate.steps = 5;
+  const TrainingSettings again = TrainingSettings::from_record(settings.to_record(), "config.json");
+  CHECK(again.data.seed == ~std::uint64_t{0});
+  CHECK(again.data.train == 1);
+  CHECK(again.data.validation == 2);
+  CHECK(again.data.test == 3);
+  CHECK(again.learner.quick == 4);
+  CHECK(again.rate.steps == 5);
+  Record negative = settings.to_record();
+  negative["task"]["seed"] = -1;
+  CHECK_THROWS_WITH(TrainingSettings::from_record(negative, "config.json"), Contains("\"seed\""));
+}
+
+TEST_CASE("a run does not resume with other settings than it began with") {
+  const TemporaryFolder folder;
+  Counter counter;
+  CHECK_FALSE(train(folder / "run", counter, 9));
+  TrainingSettings other = small_settings();
+  other.rate.peak *= 2;
+  TrainingRun run(other, small_task());
+  Counter again;
+  run.add("counter", again);
+  CHECK_THROWS_AS(run.keep_in(RunFolder(folder / "run", IfExists::resume_or_start)), FileError);
+  CHECK_THROWS_WITH(run.keep_in(RunFolder(folder / "run", IfExists::resume_or_start)),
+                    Contains("peak_rate") && Contains("config.json"));
+  CHECK(run.steps() == 0);
+
+  other.data.seed = 4;  // without derive()
+  CHECK_THROWS_WITH(TrainingRun(other, small_task()), Contains("derive()"));
+}
+
+TEST_CASE("a part whose name is taken takes no part in a step") {
+  TrainingRun run(small_settings(), small_task());
+  Counter counter;
+  CHECK_THROWS_AS(run.add("optimizer", counter), UsageError);
+  run.step();
+  CHECK(counter.steps == 0);
+}
+
 TEST_CASE("a part cannot be added where its saved state would be lost") {
   const TemporaryFolder folder;
   TrainingRun run(small_settings(), small_task());

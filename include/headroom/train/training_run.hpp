@@ -23,6 +23,7 @@ inline namespace HEADROOM_PRECISION {
 /// line) are added first; then a folder, which is also where the run resumes; then it runs. It
 /// prints nothing.
 /// ```
+/// settings.derive();
 /// TrainingRun run(settings, make_task(settings.task, settings.data));
 /// Pruner pruner(run.learner(), run.optimizer(), {...});
 /// run.add("pruning", pruner);
@@ -39,7 +40,7 @@ class TrainingRun {
   /// Without an optimizer: AdamW as the settings say.
   explicit TrainingRun(TrainingSettings settings, std::unique_ptr<Learner> learner,
                        std::unique_ptr<Optimizer> optimizer = nullptr);
-  /// Model and learner made from the settings.
+  /// Model and learner made from the settings. Throws UsageError for settings without derive().
   TrainingRun(TrainingSettings settings, Task task);
   TrainingRun(const TrainingRun&) = delete;
   TrainingRun& operator=(const TrainingRun&) = delete;
@@ -61,7 +62,7 @@ class TrainingRun {
   /// Logs and saves in this folder from now on: config.json, metrics.jsonl, a line per evaluation,
   /// telemetry and log_every steps; checkpoint.safetensors; best.safetensors, the model that was
   /// the best in an evaluation. Resumes from the checkpoint when the folder says so. Throws
-  /// FileError.
+  /// FileError, also if a run that resumes has other settings than its config.json.
   void keep_in(RunFolder folder);
   /// Goes on where the run that was saved there stopped. The file may hold more parts than this
   /// run has: those are ignored. Throws FileError.
