@@ -8,6 +8,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/fields.hpp"
+#include "headroom/train/evaluation.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -18,12 +19,31 @@ namespace {
 template <class Measurement>
 std::vector<HeadScore> measured(Learner& learner, Index examples) {
   Measurement measurement(learner.model());
-  const bool training = learner.model().training();
-  learner.model().eval();
+  const EvalMode now(learner.model());
   learner.visit_validation(
       examples, [&](Index count, const Learner::Probed& loss) { measurement.add(count, loss); });
-  learner.model().train(training);
   return measurement.scores();
+}
+
+/// Throws UsageError for a choice that cannot be carried out.
+void check(const HeadChoice& choice, Index total) {
+  const auto heads_of = [](const std::vector<HeadScore>& scores) {
+    std::vector<HeadId> heads;
+    for (const HeadScore& score : scores) heads.push_back(score.head);
+    return heads;
+  };
+  const std::vector<HeadId> measured = heads_of(choice.importance);
+  for (const HeadId& head : choice.order) {
+    if (std::find(measured.begin(), measured.end(), head) != measured.end()) continue;
+    throw UsageError(fmt::format("pruner: the chosen {} has no importance", head.text()));
+  }
+  if (Index(choice.order.size()) < total) {
+    throw UsageError(fmt::format("pruner: {} heads were chosen, but the schedule removes {}",
+                                 choice.order.size(), total));
+  }
+  if (!choice.cost.empty() && heads_of(choice.cost) != measured) {
+    throw UsageError("pruner: importance and cost must list the same heads in the same order");
+  }
 }
 
 }  // namespace
@@ -44,7 +64,10 @@ Pruner::Pruner(Learner& learner, Optimizer& optimizer, const PrunerOptions& opti
         choice.order = headroom::choose(least_important_first(choice.importance),
                                         options.schedule.total, options.keep);
         return choice;
-      }) {}
+      }) {
+  // Now rather than at the scheduled step, when all steps since the last save would be lost.
+  headroom::choose(live_heads(learner.model()), options.schedule.total, options.keep);
+}
 
 Pruner::Pruner(Optimizer& optimizer, const GradualSchedule& schedule, HeadChooser chooser)
     : optimizer_(&optimizer), schedule_(schedule), chooser_(std::move(chooser)) {
@@ -54,6 +77,7 @@ Pruner::Pruner(Optimizer& optimizer, const GradualSchedule& schedule, HeadChoose
 void Pruner::choose() {
   if (chosen()) return;
   const HeadChoice choice = chooser_();
+  check(choice, schedule_.total);
   for (std::size_t i = 0; i < choice.importance.size(); ++i) {
     const auto& [head, importance] = choice.importance[i];
     Head& entry = heads_.emplace_back(Head{head.kind, head.layer, head.head, importance});

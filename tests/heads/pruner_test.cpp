@@ -138,6 +138,31 @@ TEST_CASE("every attention keeps what it must, and a chooser may decide in the p
   }
 }
 
+TEST_CASE("what cannot be removed is refused before a step, and so is an incomplete choice") {
+  CHECK_THROWS_AS(Pruned(PrunerOptions{.schedule = {.begin = 0, .end = 2, .every = 1, .total = 11},
+                                       .keep = 1}),
+                  UsageError);
+  TrainingRun run(small_settings(), make_reverse_task({.seed = 3, .train = 90}));
+  HeadChoice choice;
+  Pruner pruner(run.optimizer(), {.begin = 0, .end = 2, .every = 1, .total = 2},
+                [&] { return choice; });
+  const auto refused = [&](const char* words) {
+    CHECK_THROWS_AS(pruner.choose(), UsageError);
+    CHECK_THROWS_WITH(pruner.choose(), Contains(words));
+    CHECK_FALSE(pruner.chosen());
+  };
+  const std::vector<HeadId> heads = live_heads(run.model());
+  refused("0 heads were chosen");
+  choice.order = {heads[0], heads[1]};
+  refused("has no importance");
+  choice.importance = {{heads[0], 1}, {heads[1], 2}};
+  choice.cost = {{heads[1], 1}, {heads[0], 2}};
+  refused("same heads");
+  choice.cost.clear();
+  pruner.choose();
+  CHECK(pruner.heads().size() == 2);
+}
+
 TEST_CASE("a malformed list of heads in a checkpoint is refused by its name") {
   const TemporaryFolder folder;
   const auto refused = [&](const Record& heads, const char* words) {

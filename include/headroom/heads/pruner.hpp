@@ -65,12 +65,14 @@ class Pruner : public StepPart, public Stateful {
     }
   };
 
-  /// Learner and optimizer must outlive it. Throws UsageError for an invalid schedule.
+  /// Learner and optimizer must outlive it. Throws UsageError for an invalid schedule, and if so
+  /// many heads cannot be removed.
   Pruner(Learner& learner, Optimizer& optimizer, const PrunerOptions& options);
   /// Uses another chooser, which is then responsible for a minimum of heads per attention.
   Pruner(Optimizer& optimizer, const GradualSchedule& schedule, HeadChooser chooser);
 
   /// Chooses now, unless heads were chosen before. after_update() calls it at the scheduled step.
+  /// Throws UsageError unless the order has schedule.total heads and all are in `importance`.
   void choose();
   bool chosen() const { return !heads_.empty(); }
   /// All heads that were alive when the choice was made, in the order of HeadId; empty before.

@@ -12,17 +12,26 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// During its lifetime a model is in evaluation mode (no dropout) and nothing is put on the tape.
-class Evaluating {
+/// During its lifetime a model is in evaluation mode (no dropout).
+class EvalMode {
  public:
-  explicit Evaluating(Module& model) : model_(model), before_(model.training()) { model_.eval(); }
-  ~Evaluating() { model_.train(before_); }
-  Evaluating(const Evaluating&) = delete;
-  Evaluating& operator=(const Evaluating&) = delete;
+  explicit EvalMode(Module& model) : model_(model), before_(model.training()) { model_.eval(); }
+  ~EvalMode() { model_.train(before_); }
+  EvalMode(const EvalMode&) = delete;
+  EvalMode& operator=(const EvalMode&) = delete;
 
  private:
   Module& model_;
   bool before_;
+};
+
+/// During its lifetime a model is in evaluation mode and nothing is put on the tape.
+class Evaluating {
+ public:
+  explicit Evaluating(Module& model) : mode_(model) {}
+
+ private:
+  EvalMode mode_;
   NoGrad no_grad_;
 };
 
