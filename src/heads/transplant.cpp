@@ -149,6 +149,7 @@ void copy_blocks(const std::vector<MatchingBlock>& blocks,
   for (const MatchingBlock& block : blocks) {
     const Array& from = source(block.from.name);
     Array& to = target(block.to.name);
+    if (to.shared()) to = to.clone();  // other holders keep the old elements
     for_each_pair_of_runs(block, from.shape(), to.shape(), [&](Index i, Index j, Index n) {
       std::copy_n(from.data() + i, n, to.data() + j);
     });
@@ -196,10 +197,16 @@ void transplant_moments(const Optimizer& from, Optimizer& to) {
         [&](const std::string& name) -> Array& { return to.state(name).*moment; });
   }
   for (const MatchingBlock& block : blocks) {  // step counts are along the same axis
-    const auto& source = from.state(block.from.name).steps;
-    auto& target = to.state(block.to.name).steps;
-    std::copy_n(source.begin() + block.from.begin, block.from.length(),
-                target.begin() + block.to.begin);
+    const OptimizerState& source = from.state(block.from.name);
+    OptimizerState& target = to.state(block.to.name);
+    if (source.axis != block.from.axis || target.axis != block.to.axis) {
+      throw UsageError(
+          fmt::format("transplant: the step counts of {} are along another axis than "
+                      "its heads",
+                      block.to.name));
+    }
+    std::copy_n(source.steps.begin() + block.from.begin, block.from.length(),
+                target.steps.begin() + block.to.begin);
   }
 }
 

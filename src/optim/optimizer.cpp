@@ -171,9 +171,12 @@ void Optimizer::step(double rate) {
     moving.push_back(prepared(parameter, memory, rate));
   }
   update(moving);
+  for (const Moving& moved : moving) {
+    for (std::int64_t& count : states_.at(moved.name).steps) ++count;
+  }
 }
 
-/// Counts the step of one parameter and collects what its update needs.
+/// Collects what the update of one parameter needs.
 Optimizer::Moving Optimizer::prepared(NamedParameter& parameter, OptimizerState& state,
                                       double rate) const {
   Moving moving{.name = parameter.name,
@@ -196,12 +199,11 @@ Optimizer::Moving Optimizer::prepared(NamedParameter& parameter, OptimizerState&
   const int streams = 3 + 2 * moments;  // the gradient is only read
   OpScope::current()->work(0, double(shape.size() * streams * Index{sizeof(Real)}));
 
-  std::vector<std::int64_t>& steps = state.steps;
-  for (std::int64_t& count : steps) ++count;
+  const std::vector<std::int64_t>& steps = state.steps;
   const Index length = Index(steps.size());
   if (length == 0 || shape.size() == 0) return moving;
   if (std::all_of(steps.begin(), steps.end(), [&](auto count) { return count == steps[0]; })) {
-    moving.runs.push_back({0, shape.size(), steps[0]});
+    moving.runs.push_back({0, shape.size(), steps[0] + 1});
     return moving;
   }
   // Heads that came back later: a run for each stretch of equal counts, in each outer row.
@@ -209,7 +211,7 @@ Optimizer::Moving Optimizer::prepared(NamedParameter& parameter, OptimizerState&
     const std::int64_t count = at(steps, begin);
     while (end < length && at(steps, end) == count) ++end;
     for_each_run(shape, {state.axis, begin, end}, [&](Index first, Index size) {
-      moving.runs.push_back({first, size, count});
+      moving.runs.push_back({first, size, count + 1});
     });
   }
   return moving;
@@ -217,11 +219,12 @@ Optimizer::Moving Optimizer::prepared(NamedParameter& parameter, OptimizerState&
 
 void Optimizer::zero_grad() { headroom::zero_grad(*model_); }
 
-void Optimizer::apply(const ParameterEdit& edit) {
-  OptimizerState& memory = state(edit.name);
-  if (edit.gone) {
-    forget(edit.name);
-    return;
+/// Throws UsageError for an edit that does not fit the state of its parameter.
+void Optimizer::check_edit(const ParameterEdit& edit) const {
+  const OptimizerState& memory = state(edit.name);
+  if (edit.gone) return;
+  if (edit.axis < 0) {
+    throw UsageError(fmt::format("optimizer: an edit of {} has axis {}", edit.name, edit.axis));
   }
   const Array& moment = memory.first.defined() ? memory.first : memory.second;
   Index length = Index(memory.steps.size());
@@ -234,6 +237,24 @@ void Optimizer::apply(const ParameterEdit& edit) {
         "twice?",
         index, edit.axis, edit.name, length));
   }
+}
+
+void Optimizer::apply(const ParameterEdit& edit) { apply({&edit, 1}); }
+
+void Optimizer::apply(std::span<const ParameterEdit> edits) {
+  for (const ParameterEdit& edit : edits) check_edit(edit);
+  for (const ParameterEdit& edit : edits) {
+    check_edit(edit);  // again: an earlier edit may be of the same parameter
+    change(edit);
+  }
+}
+
+void Optimizer::change(const ParameterEdit& edit) {
+  if (edit.gone) {
+    forget(edit.name);
+    return;
+  }
+  OptimizerState& memory = state(edit.name);
   memory.first = edited(memory.first, edit);
   memory.second = edited(memory.second, edit);
   if (edit.axis != memory.axis) return;
@@ -243,10 +264,6 @@ void Optimizer::apply(const ParameterEdit& edit) {
     steps.push_back(fresh ? 0 : at(memory.steps, index));
   }
   memory.steps = std::move(steps);
-}
-
-void Optimizer::apply(std::span<const ParameterEdit> edits) {
-  for (const ParameterEdit& edit : edits) apply(edit);
 }
 
 OptimizerState& Optimizer::state(const std::string& name) {

@@ -57,7 +57,7 @@ class Optimizer : public Stateful {
 
   /// Changes the moments as pruning changed the parameters: former indices keep their moments and
   /// step counts, fresh ones start with moments 0 and step count 0. Throws UsageError for an
-  /// unknown parameter or an index that is not there.
+  /// unknown parameter or an index that is not there, before any moment changes.
   void apply(const ParameterEdit& edit);
   void apply(std::span<const ParameterEdit> edits);
 
@@ -111,6 +111,8 @@ class Optimizer : public Stateful {
   OptimizerState fresh_state(const NamedParameter& parameter) const;
   void check_fits(const NamedParameter& parameter, const OptimizerState& state) const;
   void check_reached(std::span<const NamedParameter> all) const;
+  void check_edit(const ParameterEdit& edit) const;
+  void change(const ParameterEdit& edit);
   Moving prepared(NamedParameter& parameter, OptimizerState& state, double rate) const;
 
   Module* model_;
