@@ -39,6 +39,13 @@ void Sensitivity::add(Index examples, const ProbedLoss& loss) {
   zero_grad(model_);
   for (auto& [head, sum] : sums_) {
     const Tensor& gates = probe.gates.at({head.kind, head.layer});
+    if (!gates.grad().defined()) {
+      // Without any head in the cross-attentions, the encoder does not change the loss.
+      if (gates.reached_by_backward()) continue;
+      throw UsageError(
+          "sensitivity: the loss does not depend on the gates; give the probe to the model's "
+          "forward pass");
+    }
     const Index heads = gates.dim(1);
     for (Index b = 0; b < examples; ++b) {
       sum += std::abs(double(gates.grad()[b * heads + head.head]));

@@ -117,6 +117,11 @@ void HeadTelemetry::after_update(StepReport& report) {
   if (step_ == 0) return;
   const OpScope op("telemetry");
   for_each_block([](const Block& block, HeadReading& reading) {
+    // Another part may have removed heads after the update, and with them elements.
+    if (!(block.parameter.value().shape() == block.before.shape())) {
+      reading.update_ratio[block.role] = std::nan("");
+      return;
+    }
     const double moved = part_squared_distance(block.part, block.parameter.value(), block.before);
     const double before = part_dot(block.part, block.before, block.before);
     reading.update_ratio[block.role] = std::sqrt(moved / before);

@@ -10,6 +10,7 @@
 #include "headroom/ops/losses.hpp"
 #include "support/catch.hpp"
 #include "support/close.hpp"
+#include "support/nn_support.hpp"
 
 using namespace headroom;
 
@@ -99,6 +100,25 @@ TEST_CASE("what removing a head costs is the rise of the loss of a model without
     CHECK(std::abs(score.score - rise) <= (is_double ? 1e-12 : 1e-5));
     CHECK(std::abs(rise) > 1e-4);
   }
+}
+
+TEST_CASE("heads that no path leads from cost nothing, and a loss without gates is refused") {
+  Rng rng(2);
+  const ModelConfig config = test::small_config(ModelKind::seq2seq, Layout::fused);
+  Seq2Seq model(config, rng);
+  const test::TinyBatch batch = test::tiny_batch(config, rng);
+  std::vector<HeadId> cross = live_heads(model);
+  std::erase_if(cross, [](const HeadId& head) { return head.kind != AttentionKind::cross; });
+  prune(model, cross);
+  Sensitivity sensitivity(model);
+  sensitivity.add(4, [&](HeadProbe& probe) { return test::loss_of(model, batch, &probe); });
+  for (const HeadScore& score : sensitivity.scores()) {
+    INFO(score.head.text());
+    CHECK((score.score == 0) == (score.head.kind == AttentionKind::encoder_self));
+  }
+  CHECK_THROWS_WITH(
+      sensitivity.add(4, [&](HeadProbe&) { return test::loss_of(model, batch, nullptr); }),
+      Catch::Contains("give the probe"));
 }
 
 TEST_CASE("measuring importance leaves no gradient in the model, and changes no parameter") {

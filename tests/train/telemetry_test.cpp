@@ -308,6 +308,28 @@ TEST_CASE("padding is left out for a classifier, nothing for a language model") 
       entropy_of(writer, [&](HeadProbe* probe) { return training_loss(writer, one, 0, probe); })));
 }
 
+TEST_CASE("heads that another part removes after the update have no update ratio") {
+  for (const Layout layout : layouts) {
+    SmallRun run(layout);
+    HeadTelemetry telemetry(run.model, 1);
+    HeadProbe probe;
+    telemetry.begin(1, probe);
+    training_loss(run.model, run.loader.next(), 0, &probe).backward();
+    telemetry.after_backward();
+    run.optimizer.step(1e-3);
+    const std::vector<HeadId> gone = {{AttentionKind::cross, 0, 0}};
+    run.optimizer.apply(prune(run.model, gone));
+    StepReport report;
+    telemetry.after_update(report);
+    for (const HeadReading& reading : telemetry.readings()) {
+      INFO(name_of(layout) << ", " << reading.head.text());
+      const double ratio = reading.update_ratio.back();  // of the head's columns of W_O
+      const bool pruned = reading.head.kind == AttentionKind::cross;
+      CHECK((pruned ? std::isnan(ratio) : ratio > 0));
+    }
+  }
+}
+
 TEST_CASE("a line holds six digits, and null where there is no number") {
   HeadReading reading{.head = {AttentionKind::cross, 1, 2}};
   reading.gate_gradient = -1.23456789e-7;

@@ -29,7 +29,8 @@ struct HeadReading {
   /// when there is none.
   double confidence = 0;
   /// |W after the step - W before| / |W before| of each block, whatever the optimizer did. NaN or
-  /// infinite for a block that was 0.
+  /// infinite for a block that was 0, NaN if another part removed heads from the parameter after
+  /// the update.
   std::array<double, 4> update_ratio{};
 };
 
