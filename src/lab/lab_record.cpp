@@ -122,13 +122,15 @@ std::string LabMeasurement::bound_text() const {
 std::vector<std::string> failed_claims(const LabRecord& record) {
   std::vector<std::string> failed;
   for (const LabClaim& claim : record.claims) {
+    std::string runs;
     for (const std::string& precision : record.precisions) {
       const auto run = claim.runs.find(precision);
       if (run == claim.runs.end() || run->second.holds) continue;
-      failed.push_back(fmt::format("\"{}\" is {} in {}, must be {} {}", claim.text,
-                                   figure_text(run->second.measured), precision, claim.relation,
-                                   run->second.bound_text()));
+      runs += fmt::format("{} {} in {}, must be {} {}", runs.empty() ? " is" : " and",
+                          figure_text(run->second.measured), precision, claim.relation,
+                          run->second.bound_text());
     }
+    if (!runs.empty()) failed.push_back(fmt::format("\"{}\"{}", claim.text, runs));
   }
   return failed;
 }

@@ -138,7 +138,11 @@ std::string before_after_summary(const RunRecord& run, const std::vector<std::st
   const Qualities found = qualities_of(run, compared->before, compared->after);
   if (!found.models.empty()) {
     const std::string more = more_steps(*compared);
-    const char* whose = models.size() < 2 ? "It" : found.equal ? "Both" : "The less accurate model";
+    const std::string whose = models.size() < 2 ? "It"
+                              : found.models.size() == 1
+                                  ? fmt::format("The {} model", found.models[0])
+                              : found.equal ? "Both"
+                                            : "The less accurate model";
     text += fmt::format(
         "{} predicted {} of unseen examples exactly, and {} after removing {} of {} heads{}{}. ",
         whose, percent(found.from), percent(found.to), gone, run.heads.size(), last_removal(run),

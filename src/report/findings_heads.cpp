@@ -222,11 +222,12 @@ MaybeFinding importance_finding(const RunRecord& run, const std::vector<std::str
          "No clear pattern: the layouts rank the heads differently"},
         caption);
   }
-  std::sort(ranking.begin(), ranking.end());
-  return Finding{
-      fmt::format("Head {} is the most important: {:.2g}, the median is {:.2g}",
-                  ranking.back().second, ranking.back().first, ranking[ranking.size() / 2].first),
-      caption};
+  std::vector<double> values;
+  for (const auto& [value, head] : ranking) values.push_back(value);
+  const auto& [most, head] = *std::max_element(ranking.begin(), ranking.end());
+  return Finding{fmt::format("Head {} is the most important: {:.2g}, the median is {:.2g}", head,
+                             most, median(values)),
+                 caption};
 }
 
 }  // namespace HEADROOM_PRECISION

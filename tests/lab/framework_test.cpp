@@ -124,6 +124,9 @@ TEST_CASE("both precisions become one record: what is equal once, what differs s
   }
   const LabRecord both = merged_records(own, other);
   CHECK(failed_claims(both).size() == 1);
+  LabRecord failing = own;
+  failing.claims[0].runs.begin()->second.holds = false;
+  CHECK(failed_claims(merged_records(failing, other)).size() == 1);  // one claim, not two
   const auto& merged_table = std::get<LabTable>(both.blocks.back());
   CHECK(merged_table.columns.size() == table.columns.size() + 1);
   CHECK(merged_table.columns[1] == std::string("L1 (") + lab_test::precision + ")");

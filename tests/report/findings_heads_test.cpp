@@ -208,4 +208,6 @@ TEST_CASE("few heads do not make a clear correlation, and without a second ranki
              EndsWith("3 heads are too few for a clear rank correlation."));
   for (HeadRecord& head : run.heads) head.cost.reset();
   CHECK(importance_title(run) == "Head encoder 1.0 is the most important: 2, the median is 1");
+  run.heads.resize(2);
+  CHECK(importance_title(run) == "Head encoder 0.1 is the most important: 1, the median is 0.5");
 }
