@@ -10,7 +10,6 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Any layout that layout_from() knows, also those that a program added.
 void read_json(const JsonNode& from, Layout& to) {
   std::string name;
   read_json(from, name);

@@ -18,12 +18,16 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+class JsonNode;
+
 /// How the heads' projections are stored: one Linear per head, one for all heads, or one small
 /// Linear that every head reuses. add_layout() returns further values.
 enum class Layout : int { separate, fused, shared };
 const char* name_of(Layout layout);
 /// Throws UsageError that lists the names and suggests the nearest.
 Layout layout_from(const std::string& name);
+/// Reads the name of any layout that layout_from() knows; see io/fields.hpp.
+void read_json(const JsonNode& from, Layout& to);
 
 struct AttentionConfig {
   Index width = 0;        // C of queries and of the output
