@@ -139,9 +139,9 @@ TEST_CASE("every attention keeps what it must, and a chooser may decide in the p
 }
 
 TEST_CASE("what cannot be removed is refused before a step, and so is an incomplete choice") {
-  CHECK_THROWS_AS(Pruned(PrunerOptions{.schedule = {.begin = 0, .end = 2, .every = 1, .total = 11},
-                                       .keep = 1}),
-                  UsageError);
+  CHECK_THROWS_AS(
+      Pruned(PrunerOptions{.schedule = {.begin = 0, .end = 2, .every = 1, .total = 11}, .keep = 1}),
+      UsageError);
   TrainingRun run(small_settings(), make_reverse_task({.seed = 3, .train = 90}));
   HeadChoice choice;
   Pruner pruner(run.optimizer(), {.begin = 0, .end = 2, .every = 1, .total = 2},
