@@ -314,6 +314,7 @@ TEST_CASE("heads that another part removes after the update have no update ratio
     HeadTelemetry telemetry(run.model, 1);
     HeadProbe probe;
     telemetry.begin(1, probe);
+    const RandomStep step(3, 1);
     training_loss(run.model, run.loader.next(), 0, &probe).backward();
     telemetry.after_backward();
     run.optimizer.step(1e-3);
