@@ -132,8 +132,7 @@ int list(const LabCommand& command) {
   for (const Experiment& e : experiments()) {
     if (e.group() != group) {
       group = e.group();
-      fmt::print("\n{}:\n\n", e.asked_in.empty() ? "Questions about gradients and training"
-                                                 : "Questions from forums and courses");
+      fmt::print("\nQ{}:\n\n", group.substr(1));  // "Questions from ..."
     }
     fmt::print("  {}  {}\n", emphasised(padded(e.name, widest), Emphasis::good, style), e.title);
   }

@@ -32,10 +32,10 @@ Experiment speed_of_layouts_experiment();
 namespace {
 
 constexpr Experiment (*registry[])() = {
-    // asked on forums and in courses
+    // questions from forums and courses
     head_slices_experiment, layouts_experiment, shared_head_experiment, head_count_experiment,
     d2l_experiment, single_vs_multi_experiment,
-    // the gradient laboratory
+    // questions about gradients and training
     transplant_experiment, rounding_experiment, init_experiment, optimizers_experiment,
     clipping_experiment, symmetry_experiment, dead_parameters_experiment, euler_experiment,
     groups_experiment, jacobian_experiment, dropout_streams_experiment,

@@ -167,7 +167,7 @@ std::string claims_text(const LabRecord& record, const TerminalStyle& style) {
   return text;
 }
 
-/// "from a forum thread" or "from the gradient laboratory".
+/// "from a forum thread" or "from questions about gradients and training".
 std::string origin_text(const LabRecord& record) {
   return "from " + (record.asked_in.empty() ? record.group : record.asked_in);
 }

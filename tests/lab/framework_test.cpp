@@ -46,7 +46,7 @@ TEST_CASE("every experiment has a unique name, a text, a question and admissible
     INFO(e.name);
     CHECK(std::find(names.begin(), names.end(), e.name) == names.end());
     names.push_back(e.name);
-    const bool asked = std::string(e.group()) == "asked on forums and in courses";
+    const bool asked = std::string(e.group()) == "questions from forums and courses";
     CHECK(asked != e.asked_in.empty());
     CHECK(asked == (names.size() <= 6));  // asked questions come first
     CHECK_FALSE(e.question.empty());
@@ -60,12 +60,12 @@ TEST_CASE("every experiment has a unique name, a text, a question and admissible
 }
 
 TEST_CASE("the record of an experiment that nobody asks for says which group it is of") {
-  CHECK(run_experiment(breaking(), {}).group == "asked on forums and in courses");
+  CHECK(run_experiment(breaking(), {}).group == "questions from forums and courses");
   Experiment own = breaking();
   own.asked_in = "";
   const LabRecord record = run_experiment(own, {});
   CHECK(record.asked_in == "");
-  CHECK(record.group == "the gradient laboratory");
+  CHECK(record.group == "questions about gradients and training");
 }
 
 TEST_CASE("names and sizes that do not exist are refused with a remedy") {

@@ -22,7 +22,7 @@ LabRecord unasked_experiment() {
   LabRecord record = small_experiment();
   record.name = "unasked";
   record.asked_in = "";
-  record.group = "the gradient laboratory";
+  record.group = "questions about gradients and training";
   return record;
 }
 
@@ -34,7 +34,8 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
   const std::string text = lab_text(small_experiment(), plain);
   CHECK_THAT(text, Contains("from a question; width 8"));
   CHECK_THAT(lab_text(unasked_experiment(), plain),
-             Contains("from the gradient laboratory; width 8") && !Contains("from a question"));
+             Contains("from questions about gradients and training; width 8") &&
+                 !Contains("from a question"));
   CHECK_THAT(text, Contains("Is it?") && Contains("y = x W^T + b"));
   CHECK_THAT(text, Contains("1,050,624") && Contains("[2, 12, 12]") && Contains("1.0e-7") &&
                        Contains("head 1") && Contains("dP = R V^T") && Contains("-2.0e-9"));
@@ -118,7 +119,8 @@ TEST_CASE("the page of an experiment that no text asks for names its group inste
   write_lab_page(unasked_experiment(), folder / "unasked.html");
   const OpenedPage page = open_page(folder / "unasked.html", folder / "profile", 500, false);
   CHECK(page.complaints == "");
-  CHECK_THAT(page.dom, Contains("From the gradient laboratory.") && !Contains("(text )"));
+  CHECK_THAT(page.dom,
+             Contains("From questions about gradients and training.") && !Contains("(text )"));
 }
 
 TEST_CASE("a browser draws the list of experiments, with links and what failed", "[long]") {

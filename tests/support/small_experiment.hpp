@@ -10,7 +10,7 @@ inline headroom::LabRecord small_experiment() {
   record.name = "small";
   record.title = "Is </script> \"safe\"?";
   record.asked_in = "a question";
-  record.group = "asked on forums and in courses";
+  record.group = "questions from forums and courses";
   record.question = "Is it?";
   record.computed = "Nothing much.";
   record.formulas = {"y = x W^T + b"};

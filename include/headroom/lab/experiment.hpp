@@ -36,7 +36,8 @@ struct Experiment {
 
   /// Heading of the experiment's group in lists.
   const char* group() const {
-    return asked_in.empty() ? "the gradient laboratory" : "asked on forums and in courses";
+    return asked_in.empty() ? "questions about gradients and training"
+                            : "questions from forums and courses";
   }
 };
 

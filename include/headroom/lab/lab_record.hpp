@@ -195,7 +195,8 @@ struct LabLink {
 struct LabRecord {
   std::string kind = "lab", name, title;
   std::string asked_in;  // "" if there is no known source
-  std::string group;     // "asked on forums and in courses" or "the gradient laboratory"
+  std::string
+      group;  // "questions from forums and courses" or "questions about gradients and training"
   std::string question, computed;
   std::vector<std::string> formulas;
   LabOptions options;
