@@ -195,8 +195,7 @@ struct LabLink {
 struct LabRecord {
   std::string kind = "lab", name, title;
   std::string asked_in;  // "" if there is no known source
-  std::string
-      group;  // "questions from forums and courses" or "questions about gradients and training"
+  std::string group;     // see Experiment::group()
   std::string question, computed;
   std::vector<std::string> formulas;
   LabOptions options;
