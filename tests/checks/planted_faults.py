@@ -104,11 +104,14 @@ def main():
         copy = os.path.join(folder, "copy")
         for top in TOP_FOLDERS:
             shutil.copytree(os.path.join(root, top), os.path.join(copy, top))
-        small = os.path.join(folder, "small")  # for compiling: one floor is enough
-        shutil.copytree(os.path.join(root, "include/headroom/base"),
-                        os.path.join(small, "include/headroom/base"))
+        small = os.path.join(folder, "small")  # for compiling and for bans: few files are enough
+        for part in ("src/ops", "tests/ops"):
+            shutil.copytree(os.path.join(root, part), os.path.join(small, part))
+        for file in ("src/CMakeLists.txt", "include/headroom/base/real.hpp"):
+            os.makedirs(os.path.dirname(os.path.join(small, file)), exist_ok=True)
+            shutil.copy(os.path.join(root, file), os.path.join(small, file))
         for check, path, text, expected in PLANTED:
-            target = small if check == "headers" else copy
+            target = copy if check == "floors" else small
             full, before = plant(target, path, text)
             if expected is None:
                 continue  # only prepares the next one
