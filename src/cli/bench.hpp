@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headroom/base/record.hpp"
+#include "headroom/base/record_json.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/train/telemetry.hpp"

@@ -1,7 +1,7 @@
 // A description of this machine, for doctor and for the footer of every report.
 #pragma once
 
-#include "headroom/base/record.hpp"
+#include "headroom/base/record_json.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headroom/base/record.hpp"
+#include "headroom/base/record_json.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

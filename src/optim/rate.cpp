@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/record_json.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

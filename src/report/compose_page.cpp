@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "headroom/base/record_json.hpp"
 #include "report/page.hpp"
 
 namespace headroom {

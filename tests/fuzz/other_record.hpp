@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "fuzz/fuzz.hpp"
-#include "headroom/base/record.hpp"
+#include "headroom/base/record_json.hpp"
 
 inline headroom::Record some_value(FuzzedDataProvider& bytes) {
   using limits = std::numeric_limits<double>;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/record_json.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/record_json.hpp"
 #include "headroom/ops/dropout.hpp"
 #include "support/catch.hpp"
 #include "support/nn_support.hpp"

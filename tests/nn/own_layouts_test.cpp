@@ -3,6 +3,7 @@
 #include "support/own_layouts.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/record_json.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/shaping.hpp"
 #include "support/catch.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "headroom/base/record.hpp"
+#include "headroom/base/record_json.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/nn/module.hpp"

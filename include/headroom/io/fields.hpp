@@ -16,7 +16,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
-#include "headroom/base/record.hpp"
+#include "headroom/base/record_json.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

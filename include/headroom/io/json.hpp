@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "headroom/base/record.hpp"
+#include "headroom/base/record_json.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

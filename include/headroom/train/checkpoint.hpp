@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headroom/base/record_json.hpp"
 #include "headroom/data/task.hpp"
 #include "headroom/io/stateful.hpp"
 #include "headroom/nn/models.hpp"

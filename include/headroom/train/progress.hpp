@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "headroom/base/record_json.hpp"
 #include "headroom/train/trainer.hpp"
 
 namespace headroom {
