@@ -40,8 +40,7 @@ class MicroGpt : public Module {
     const Tensor n = rms_norm(x, {});
     const AttentionOptions causal{.mask = AttentionMask::causal()};
     const Tensor seen = attention({linear(n, attn_wq)}, {linear(n, attn_wk)}, {linear(n, attn_wv)},
-                                  heads, head_dim, head_dim, causal)
-                            .y;
+                                  heads, head_dim, head_dim, causal);
     x = x + linear(seen, attn_wo);
     x = x + linear(relu(linear(rms_norm(x, {}), mlp_fc1)), mlp_fc2);
     return linear(x, lm_head);

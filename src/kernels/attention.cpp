@@ -300,8 +300,9 @@ void attention_rows(const AttentionPlan& plan, HeadRows query, HeadRows key,
           for (Index r = 0; r < block.rows; ++r) {
             Real* const row = s + r * stride;
             const Index count = mask_row(block, r, row);
-            const RowShape shape = count > 0 ? row_shape(row, count) : RowShape{0, 0};
+            const RowShape shape = count > 0 ? row_shape(row, count) : RowShape{-infinity, 0, 0};
             const Index at = block.statistics(r);
+            rows.log_sum_exp[at] = shape.log_sum_exp;
             rows.entropy[at] = shape.entropy;
             rows.maximum[at] = shape.maximum;
             rows.allowed[at] = allowed_keys(block, r);

@@ -45,7 +45,7 @@ struct HeadGradient {
 
 /// Per row of weights before dropout, [B, H, Tq].
 struct AttentionRowsOut {
-  Real *entropy, *maximum;
+  Real *log_sum_exp, *entropy, *maximum;
   std::int32_t* allowed;  // how many keys the row may attend to
 };
 

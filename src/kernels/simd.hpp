@@ -217,13 +217,14 @@ inline void row_softmax_backward(const Real* y, const Real* dy, Index n, Real ro
   }
 }
 
-/// Entropy and maximum of a row of weights.
+/// Log-sum-exp of a row of scores, entropy and maximum of its weights.
 struct RowShape {
-  Real entropy, maximum;
+  Real log_sum_exp, entropy, maximum;
 };
 
-/// Entropy and maximum of softmax(x), without its division and without a logarithm per element.
-/// With d_i = x_i - max x and Z = sum_i e^d_i: entropy = log Z - sum_i d_i e^d_i / Z, a sum of two
+/// The shape of softmax(x), without its division and without a logarithm per element. With d_i =
+/// x_i - max x and Z = sum_i e^d_i: log_sum_exp = max x + log Z, the same bits as row_softmax()
+/// returns; entropy = log Z - sum_i d_i e^d_i / Z, a sum of two
 /// numbers that are not negative, and maximum = 1 / Z. n >= 1, some x_i is finite; -infinity has
 /// weight 0.
 inline RowShape row_shape(const Real* x, Index n) {
@@ -240,7 +241,8 @@ inline RowShape row_shape(const Real* x, Index n) {
   for (; i + batch_size <= n; i += batch_size) add(Batch::load_unaligned(x + i));
   if (i < n) add(load_tail(x + i, n - i, -infinity));
   const Real sum = lanes_sum(total);
-  return {std::log(sum) - lanes_sum(moment) / sum, 1 / sum};
+  const Real log_sum = std::log(sum);
+  return {shift + log_sum, log_sum - lanes_sum(moment) / sum, 1 / sum};
 }
 
 }  // namespace kernels

@@ -146,7 +146,6 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
   options.original_count = config_.heads;
   options.dropout = training() ? config_.dropout : Real(0);
   options.module = stream();
-  options.rows = ask.rows;
   options.score_bias = score_bias(query.dim(1), heads.key.source.dim(1), first);
   options.first_query = first;
   const Index d = config_.head_dim;
@@ -158,15 +157,10 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
     y = seen.y;
     if (ask.maps) out.maps = seen.maps;
     if (ask.head_out) out.head_out = seen.head_out;
-    if (ask.rows) {
-      const NoGrad quiet;
-      out.rows = attention(heads.query, heads.key, heads.value, live(), d, d, options).rows;
-    }
   } else {
-    AttentionResult result = attention(heads.query, heads.key, heads.value, live(), d, d, options);
-    y = result.y;
-    out.rows = result.rows;
+    y = attention(heads.query, heads.key, heads.value, live(), d, d, options);
   }
+  if (ask.rows) out.rows = attention_rows(heads.query, heads.key, live(), d, options);
   if (ask.gates.defined()) {
     const Tensor apart = reshape(y, {y.dim(0), y.dim(1), live(), d});
     y = reshape(apart * gate_factor(ask.gates, alive_, config_.heads), y.shape());

@@ -1,8 +1,9 @@
-// The checks of fused and composed attention.
+// The checks of fused and composed attention, and the default of their scale.
 #include "ops/attention_check.hpp"
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "headroom/base/error.hpp"
@@ -60,6 +61,8 @@ void check_score_bias(const AttentionOptions& options, Index batch, Index heads,
 }
 
 }  // namespace
+
+Real attention_scale(Index head_dim) { return 1 / std::sqrt(Real(head_dim)); }
 
 AttentionSizes check_attention(const HeadColumns& query, const HeadColumns& key,
                                const HeadColumns& value, Index heads, Index head_dim,

@@ -1,10 +1,14 @@
 // The attention kernel against its reference, a head at a time.
 #include "kernels/attention.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "headroom/base/parallel.hpp"
 #include "kernels/against_reference.hpp"
 #include "kernels/attention_reference.hpp"
 #include "kernels/one_query.hpp"
+#include "support/close.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -77,6 +81,34 @@ TEST_CASE("one head of attention agrees with its reference in values and gradien
       complex_step_gradient(
           v, dy, [&](const auto& z) { return reference::attention(qc, kc, z, allowed, scale); }),
       gradient_tolerance);
+}
+
+TEST_CASE("the log-sum-exps of the row statistics have the bits of attention's") {
+  Rng rng(2);
+  constexpr Index head_dim = 5, value_dim = 3;
+  for (const Index keys : {1, 3, 8, 37, 64, 70}) {
+    const Index queries = 41;
+    const Array q = random_array(rng, {queries, head_dim}), k = random_array(rng, {keys, head_dim});
+    const Array v = random_array(rng, {keys, value_dim});
+    kernels::AttentionPlan plan = one_head(queries, keys, head_dim, value_dim, Real(1.7));
+    const kernels::HeadRows query{q.data(), head_dim}, key{k.data(), head_dim};
+    for (const bool masked : {false, true}) {
+      if (masked) {
+        plan.limits_differ = true;
+        for (Index i = 0; i < queries; ++i) {
+          plan.limits[i] = static_cast<std::int32_t>(std::min(i, keys));  // query 0 sees nothing
+        }
+      }
+      Array y({queries, value_dim}), log_sum_exp(Shape{queries});
+      Array of_rows(Shape{queries}), entropy(Shape{queries}), maximum(Shape{queries});
+      Ids allowed(Shape{queries});
+      kernels::attention(plan, query, key, {v.data(), value_dim}, y.data(), log_sum_exp.data());
+      kernels::attention_rows(plan, query, key,
+                              {of_rows.data(), entropy.data(), maximum.data(), allowed.data()});
+      CHECK_THAT(of_rows, test::SameBits(log_sum_exp));
+      CHECK(std::isinf(of_rows[0]) == masked);
+    }
+  }
 }
 
 TEST_CASE("a query that sees hardly more than one key has gradients with all their digits") {

@@ -45,7 +45,7 @@ void check_masks(const Example& x, Index length, Index first) {
   const Tensor query = parameter(x.query), key = parameter(x.key), value = parameter(x.value);
   AttentionOptions options;
   options.mask = AttentionMask::allow(bytes);
-  const Tensor y = attention({query}, {key}, {value}, heads, head_dim, value_dim, options).y;
+  const Tensor y = attention({query}, {key}, {value}, heads, head_dim, value_dim, options);
   Rng rng(static_cast<std::uint64_t>(first), "masks");
   const Array cotangent = normal(y.shape(), rng);
   y.backward(cotangent);
@@ -100,7 +100,7 @@ TEST_CASE("bytes of each example and head go to that example and head") {
       for (const Tensor& source : {query, key, value}) Tensor(source).zero_grad();
       const Tensor y =
           fused
-              ? attention({query}, {key}, {value}, count, head_dim, value_dim, options).y
+              ? attention({query}, {key}, {value}, count, head_dim, value_dim, options)
               : composed::attention({query}, {key}, {value}, count, head_dim, value_dim, options).y;
       const Array cotangent = normal(y.shape(), rng);
       y.backward(cotangent);
@@ -123,7 +123,7 @@ Array attend(const Array& x, const AttentionMask& mask) {
   const Tensor source(x);
   return attention({source, 0}, {source, width}, {source, 2 * width}, 4, width / 4, width / 4,
                    options)
-      .y.value();
+      .value();
 }
 
 /// The rows of positions [begin, end) of a [B, T, C] array.
@@ -174,11 +174,11 @@ TEST_CASE("keys that no query may attend to are never read: a NaN there reaches 
     const Tensor q = parameter(query), k = parameter(key), v = parameter(value);
     AttentionOptions options;
     options.mask = mask;
-    options.rows = true;
-    const AttentionResult result = attention({q}, {k}, {v}, 2, 4, 4, options);
-    CHECK(all_finite(result.y.value()));
-    CHECK(all_finite(result.rows.entropy));
-    result.y.backward(normal(result.y.shape(), rng));
+    const Tensor y = attention({q}, {k}, {v}, 2, 4, 4, options);
+    const AttentionRows rows = attention_rows({q}, {k}, 2, 4, options);
+    CHECK(all_finite(y.value()));
+    CHECK(all_finite(rows.entropy));
+    y.backward(normal(y.shape(), rng));
     CHECK(all_finite(q.grad()));
     CHECK(all_finite(k.grad()));
     CHECK(all_finite(v.grad()));
@@ -197,7 +197,7 @@ TEST_CASE("a NaN in a key that some queries may not attend to reaches only the o
   AttentionOptions options;
   options.mask = AttentionMask::causal();
   const Tensor q = parameter(query), k = parameter(key), v = parameter(value);
-  const Tensor y = attention({q}, {k}, {v}, 2, 2, 2, options).y;
+  const Tensor y = attention({q}, {k}, {v}, 2, 2, 2, options);
   CHECK(all_finite(positions(y.value(), 0, poisoned)));
   CHECK_FALSE(all_finite(positions(y.value(), poisoned, length)));
   Array cotangent = zeros(y.shape());

@@ -40,7 +40,7 @@ struct BiasedCall {
   std::vector<Array> results(bool fused) {
     for (Tensor* const t : {&query, &key, &value, &options.score_bias}) t->zero_grad();
     const Tensor y =
-        fused ? attention({query, 0}, {key, 0}, {value, 0}, 2, width, width, options).y
+        fused ? attention({query, 0}, {key, 0}, {value, 0}, 2, width, width, options)
               : composed::attention({query, 0}, {key, 0}, {value, 0}, 2, width, width, options).y;
     y.backward(dy);
     std::vector<Array> all{y.value()};
@@ -137,9 +137,7 @@ TEST_CASE("a biased attention gives the same bits on any number of threads") {
 TEST_CASE("row statistics are those of the biased weights") {
   BiasedCall call(2, 5, 6, 3, 5);
   call.set_bias({4, 5, 6});
-  call.options.rows = true;
-  const AttentionRows rows =
-      attention({call.query, 0}, {call.key, 0}, {call.value, 0}, 2, 3, 3, call.options).rows;
+  const AttentionRows rows = attention_rows({call.query, 0}, {call.key, 0}, 2, 3, call.options);
   const Array maps =
       composed::attention({call.query, 0}, {call.key, 0}, {call.value, 0}, 2, 3, 3, call.options)
           .maps.value();

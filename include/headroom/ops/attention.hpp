@@ -18,7 +18,7 @@ struct HeadColumns {
   Index first = 0;
 };
 
-/// Mask, scale, dropout and requested statistics of one attention call.
+/// Mask, scale, dropout and score bias of one attention call.
 struct AttentionOptions {
   AttentionMask mask = {};
   Real scale = 0;  // 0: attention_scale(head_dim)
@@ -27,7 +27,6 @@ struct AttentionOptions {
   Index original_count = 0;  // H of masks; 0: as many as there are heads
   Real dropout = 0;          // on the attention weights; 0: none
   std::uint64_t module = 0;  // names the mask stream of that dropout
-  bool rows = false;         // also return row statistics
   /// Added to the scaled scores before the softmax; undefined: nothing. H counts original heads, as
   /// in masks. A table [H, Tq, Tk] (for all examples) or [B, H, Tq, Tk]; or a slope of each head,
   /// [H], whose bias of query i and key j is -slope |i + first_query - j|. Under a causal mask that
@@ -37,19 +36,13 @@ struct AttentionOptions {
   Index first_query = 0;  // position of query 0, for slopes; key j is at position j
 };
 
-/// Per row of attention weights, [B, H, Tq]; no gradient. Rows with nothing allowed have
-/// log_sum_exp -infinity, entropy 0, maximum 0. Asking for them costs the scores once more
-/// ("attention rows" in the profile).
+/// Row statistics of attention weights, [B, H, Tq]; see attention_rows(). Rows with nothing allowed
+/// have log_sum_exp -infinity, entropy 0, maximum 0.
 struct AttentionRows {
   Array log_sum_exp;  // of the scaled scores over the allowed keys
   Array entropy;      // -sum_j P_j log P_j, in nats, before dropout
   Array maximum;      // the largest weight, before dropout
   Ids allowed;        // how many keys the row may attend to
-};
-
-struct AttentionResult {
-  Tensor y;            // [B, Tq, heads * value_dim], heads side by side
-  AttentionRows rows;  // defined when asked for
 };
 
 /// 1 / sqrt(head_dim), the scale of the scores: a product of two vectors of D independent elements
@@ -59,11 +52,16 @@ Real attention_scale(Index head_dim);
 /// For each head, A = softmax(Q K^T * scale + score_bias, over allowed keys) V. Vaswani et al.
 /// 2017, equation 1. query.source [B, Tq, *], key.source and value.source [B, Tk, *]. Masked keys
 /// are skipped, not added to; a row with nothing allowed gives 0 and gradient 0; keys and values
-/// that no query may attend to are never read. The backward pass computes the weights again from
-/// log_sum_exp. Throws ShapeError. Unfused: composed::attention.
-AttentionResult attention(const HeadColumns& query, const HeadColumns& key,
-                          const HeadColumns& value, Index heads, Index head_dim, Index value_dim,
-                          const AttentionOptions& options);
+/// that no query may attend to are never read. Returns the heads side by side, [B, Tq, heads *
+/// value_dim]. The backward pass computes the weights again from the log-sum-exp of each row.
+/// Throws ShapeError. Unfused: composed::attention.
+Tensor attention(const HeadColumns& query, const HeadColumns& key, const HeadColumns& value,
+                 Index heads, Index head_dim, Index value_dim, const AttentionOptions& options);
+
+/// The row statistics of the weights that attention() computes from the same arguments, before
+/// dropout; no gradient. Costs the scores once more. Throws ShapeError.
+AttentionRows attention_rows(const HeadColumns& query, const HeadColumns& key, Index heads,
+                             Index head_dim, const AttentionOptions& options);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -129,7 +129,7 @@ Tensor head_by_head(const SeparateHeads& layer, const Tensor& x) {
   std::vector<Tensor> outputs;
   for (std::size_t h = 0; h < layer.query.size(); ++h) {
     const Tensor q = (*layer.query[h])(x), k = (*layer.key[h])(x), v = (*layer.value[h])(x);
-    outputs.push_back(attention({q, 0}, {k, 0}, {v, 0}, 1, d, d, {}).y);
+    outputs.push_back(attention({q, 0}, {k, 0}, {v, 0}, 1, d, d, {}));
   }
   return layer.out(concat(outputs, -1));
 }
