@@ -14,7 +14,7 @@
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
-#include "headroom/ops/arithmetic.hpp"
+#include "headroom/nn/gates.hpp"
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/shaping.hpp"
 
@@ -38,30 +38,6 @@ AttentionConfig completed(AttentionConfig config) {
   if (config.key_width == 0) config.key_width = config.width;
   if (config.value_width == 0) config.value_width = config.width;
   return config;
-}
-
-Ids as_ids(std::span<const Index> numbers) {
-  Ids ids(Shape{Index(numbers.size())});
-  std::transform(numbers.begin(), numbers.end(), ids.data(),
-                 [](Index n) { return static_cast<std::int32_t>(n); });
-  return ids;
-}
-
-/// Reshapes gates [H], [B, H] or [B, H, Tq] of the original heads to a factor of [B, Tq, live, D].
-Tensor gate_factor(const Tensor& gates, std::span<const Index> alive, Index heads) {
-  const int head_axis = gates.rank() == 1 ? 0 : 1;
-  if (gates.rank() < 1 || gates.rank() > 3 || gates.dim(head_axis) != heads) {
-    throw ShapeError(
-        fmt::format("attention: gates {} must be [H], [B, H] or [B, H, Tq] with H = {}",
-                    gates.shape().text(), heads));
-  }
-  const Tensor live = gather(gates, head_axis, as_ids(alive));
-  const auto count = Index(alive.size());
-  switch (gates.rank()) {
-    case 1: return reshape(live, {1, 1, count, 1});
-    case 2: return reshape(live, {gates.dim(0), 1, count, 1});
-    default: return reshape(permute(live, {0, 2, 1}), {gates.dim(0), gates.dim(2), count, 1});
-  }
 }
 
 /// Appends the rows [B, T, W] of `columns` (W columns from `first` on) to a cache buffer.
@@ -161,10 +137,7 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
     y = attention(heads.query, heads.key, heads.value, live(), d, d, options);
   }
   if (ask.rows) out.rows = attention_rows(heads.query, heads.key, live(), d, options);
-  if (ask.gates.defined()) {
-    const Tensor apart = reshape(y, {y.dim(0), y.dim(1), live(), d});
-    y = reshape(apart * gate_factor(ask.gates, alive_, config_.heads), y.shape());
-  }
+  if (ask.gates.defined()) y = apply_gates(y, ask.gates, alive_, config_.heads);
   out.y = combine(y, query);
   return out;
 }

@@ -1,0 +1,110 @@
+// Gates of heads against plain loops, their gradients against finite differences, errors.
+#include "headroom/nn/gates.hpp"
+
+#include <vector>
+
+#include "headroom/autograd/gradcheck.hpp"
+#include "headroom/base/error.hpp"
+#include "support/catch.hpp"
+#include "support/close.hpp"
+#include "support/nn_support.hpp"
+
+using namespace headroom;
+using namespace headroom::test;
+
+namespace {
+
+constexpr Index batch = 2, queries = 3, heads = 4, head_dim = 5;
+const Shape gate_shapes[] = {{heads}, {batch, heads}, {batch, heads, queries}};
+const std::vector<Index> live_heads_of_cases[] = {{0, 1, 2, 3}, {0, 2, 3}, {1}};
+
+/// The gate of an original head for query t of example b.
+Real gate_of(const Array& gates, Index b, Index head, Index t) {
+  switch (gates.rank()) {
+    case 1: return gates[head];
+    case 2: return gates[b * heads + head];
+    default: return gates[(b * heads + head) * queries + t];
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "apply_gates multiplies the columns of each live head by the gate of its original index") {
+  Rng rng(1);
+  for (const Shape& shape : gate_shapes) {
+    for (const std::vector<Index>& alive : live_heads_of_cases) {
+      const auto live = Index(alive.size());
+      const Array y = normal({batch, queries, live * head_dim}, rng), gates = normal(shape, rng);
+      Array expected(y.shape());
+      Index at = 0;
+      for (Index b = 0; b < batch; ++b) {
+        for (Index t = 0; t < queries; ++t) {
+          for (const Index head : alive) {
+            for (Index d = 0; d < head_dim; ++d, ++at) {
+              expected[at] = y[at] * gate_of(gates, b, head, t);
+            }
+          }
+        }
+      }
+      const Tensor result = apply_gates(constant(y), constant(gates), alive, heads);
+      CHECK_THAT(result.value(), SameBits(expected));
+    }
+  }
+}
+
+TEST_CASE("the gradients of gated heads and of gates are those of the values") {
+  if (!is_double) return;  // finite differences need double
+  Rng rng(2);
+  for (const Shape& shape : gate_shapes) {
+    for (const std::vector<Index>& alive : live_heads_of_cases) {
+      const Array y = normal({batch, queries, Index(alive.size()) * head_dim}, rng);
+      const auto result = gradcheck(
+          [&](const std::vector<Tensor>& x) { return apply_gates(x[0], x[1], alive, heads); },
+          {y, normal(shape, rng)});
+      INFO(shape.text() << ", " << alive.size() << " heads: " << result.text());
+      CHECK(result.passed);
+    }
+  }
+}
+
+TEST_CASE("the gates of removed heads have no effect and the gradient 0") {
+  Rng rng(3);
+  const std::vector<Index> alive = {0, 2, 3};
+  const Tensor y = constant(normal({batch, queries, 3 * head_dim}, rng));
+  for (const Shape& shape : gate_shapes) {
+    Array gates = normal(shape, rng);
+    const Array before = apply_gates(y, constant(gates), alive, heads).value();
+    const auto head_of = [&](Index i) { return (shape.rank() == 3 ? i / queries : i) % heads; };
+    for (Index i = 0; i < gates.size(); ++i) {
+      if (head_of(i) == 1) gates[i] = 77;
+    }
+    Tensor changed = parameter(gates);
+    const Tensor after = apply_gates(y, changed, alive, heads);
+    CHECK_THAT(after.value(), SameBits(before));
+    after.backward(normal(after.shape(), rng));
+    for (Index i = 0; i < gates.size(); ++i) {
+      CHECK((changed.grad()[i] == 0) == (head_of(i) == 1));
+    }
+  }
+}
+
+TEST_CASE("apply_gates refuses shapes that do not fit") {
+  const std::vector<Index> alive = {0, 2};
+  const auto apply = [&](const Shape& y, const Shape& gates) {
+    return apply_gates(constant(zeros(y)), constant(ones(gates)), alive, 3);
+  };
+  CHECK_NOTHROW(apply({2, 4, 6}, {2, 3, 4}));
+  for (const Shape& gates : {Shape{2}, Shape{3, 3}, Shape{1, 3}, Shape{2, 3, 1}, Shape{2, 2, 4}}) {
+    CHECK_THROWS_WITH(apply({2, 4, 6}, gates),
+                      "attention: gates " + gates.text() +
+                          " must be [H], [B, H] or [B, H, Tq] with B = 2, H = 3, Tq = 4");
+  }
+  CHECK_THROWS_WITH(apply({2, 4, 5}, {3}),
+                    "attention: y [2, 4, 5] must be [B, Tq, L D] with L = 2 live heads");
+  CHECK_THROWS_AS(apply({8, 6}, {3}), ShapeError);
+  CHECK_THROWS_AS(apply_gates(constant(zeros({2, 4, 6})), constant(ones({3})), {}, 3), ShapeError);
+  const std::vector<Index> outside = {0, 3};
+  CHECK_THROWS_AS(apply_gates(constant(zeros({2, 4, 6})), constant(ones({3})), outside, 3),
+                  ShapeError);
+}
