@@ -89,7 +89,7 @@ int main() {
     ModelConfig config;
     config.kind = ModelKind::language_model;
     config.layers = 1;
-    config.source_symbols = 8;
+    config.source_vocabulary = 8;
     config.positions = PositionKind::none;
     config.block = {.width = 32, .heads = 4, .layout = layout};
     Rng rng(1, "init");

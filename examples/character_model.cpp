@@ -23,14 +23,14 @@ const char* const built_in =
 int main(int argc, char** argv) {
   const std::string text = argc > 1 ? read_text(argv[1]) : built_in;
   const Index steps = argc > 2 ? std::atol(argv[2]) : 150;
-  const Vocabulary letters = Vocabulary::of_text(Symbols::characters, Specials::none, text);
+  const Vocabulary letters = Vocabulary::of_text(TokenKind::characters, Specials::none, text);
   const Tokens tokens = letters.encode(text);
 
   ModelConfig config;
   config.kind = ModelKind::language_model;
   config.block = {.width = 64, .heads = 4, .activation = Activation::gelu};
   config.positions = PositionKind::learned;
-  config.source_symbols = letters.size();
+  config.source_vocabulary = letters.size();
   config.longest = 48;
   config.tied_output = true;
   Rng rng(1, "init");

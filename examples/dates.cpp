@@ -20,8 +20,8 @@ int main(int argc, char** argv) {
 
   ModelConfig config;
   config.block = {.width = 64, .heads = 4, .hidden = 256, .layout = Layout::separate};
-  config.source_symbols = task.source.size();
-  config.target_symbols = task.target.size();
+  config.source_vocabulary = task.source.size();
+  config.target_vocabulary = task.target.size();
   Rng rng(1, "init");
   Seq2Seq model(config, rng);
   std::printf("%ld parameters, %ld heads\n", static_cast<long>(count_parameters(model)),

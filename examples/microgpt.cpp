@@ -19,13 +19,13 @@ constexpr Index width = 16, heads = 4, longest = 16, head_dim = width / heads;
 
 class MicroGpt : public Module {
  public:
-  MicroGpt(Index symbols, Rng& rng) {
+  MicroGpt(Index tokens, Rng& rng) {
     const auto matrix = [&](Index rows, Index columns) {
       return parameter(normal({rows, columns}, Real(0.08), rng));
     };
-    wte = matrix(symbols, width);
+    wte = matrix(tokens, width);
     wpe = matrix(longest, width);
-    lm_head = matrix(symbols, width);
+    lm_head = matrix(tokens, width);
     attn_wq = matrix(width, width);
     attn_wk = matrix(width, width);
     attn_wv = matrix(width, width);
@@ -77,12 +77,12 @@ struct Names {
 };
 
 Names built_in_names() {
-  const Vocabulary words = Vocabulary::of_text(Symbols::words, Specials::none, built_in);
+  const Vocabulary words = Vocabulary::of_text(TokenKind::words, Specials::none, built_in);
   std::string all;
-  for (std::int32_t i = 0; i < words.size(); ++i) all += words.symbol(i);
-  Names names{Vocabulary::of_text(Symbols::characters, Specials::bos, all), {}};
+  for (std::int32_t i = 0; i < words.size(); ++i) all += words.token(i);
+  Names names{Vocabulary::of_text(TokenKind::characters, Specials::bos, all), {}};
   for (std::int32_t i = 0; i < words.size(); ++i)
-    names.list.push_back(names.letters.encode(words.symbol(i)));
+    names.list.push_back(names.letters.encode(words.token(i)));
   return names;
 }
 
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   const Index steps = argc > 2 ? std::atol(argv[2]) : 500;
   Rng init(42, "init"), shuffle(42, "data"), draws(42, "sampling");
   MicroGpt model(names.letters.size(), init);
-  std::printf("%zu names, %ld symbols, %ld parameters\n", names.list.size(),
+  std::printf("%zu names, %ld tokens, %ld parameters\n", names.list.size(),
               static_cast<long>(names.letters.size()), static_cast<long>(count_parameters(model)));
 
   Adam optimizer(model, {.beta1 = 0.85, .beta2 = 0.99});

@@ -31,7 +31,7 @@ ModelConfig BenchCase::model(Layout layout) const {
   return {.kind = ModelKind::language_model,
           .block = block(layout),
           .layers = layers,
-          .source_symbols = symbols,
+          .source_vocabulary = vocabulary,
           .longest = length,
           .positions = PositionKind::learned,
           .tied_output = true};
@@ -89,10 +89,10 @@ Record profile_of(Index repetitions, const std::function<void()>& work) {
   return rows;
 }
 
-Ids random_ids(Index batch, Index length, Index symbols) {
+Ids random_ids(Index batch, Index length, Index tokens) {
   Rng rng(0, "bench");
   Ids ids({batch, length});
-  for (std::int32_t& id : ids.span()) id = static_cast<std::int32_t>(rng.below(symbols));
+  for (std::int32_t& id : ids.span()) id = static_cast<std::int32_t>(rng.below(tokens));
   return ids;
 }
 

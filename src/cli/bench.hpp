@@ -17,7 +17,7 @@ inline namespace HEADROOM_PRECISION {
 /// positions, output tied to the embedding, no dropout.
 struct BenchCase {
   const char* name;
-  Index layers, heads, width, length, batch, symbols;
+  Index layers, heads, width, length, batch, vocabulary;
 
   BlockConfig block(Layout layout) const;
   ModelConfig model(Layout layout) const;
@@ -51,8 +51,8 @@ Times time_work(Index warm_up, Index repetitions, const std::function<void()>& w
 /// whichever is larger, divided by its measured time.
 Record profile_of(Index repetitions, const std::function<void()>& work);
 
-/// ids [batch, length] below `symbols`, the same at every call.
-Ids random_ids(Index batch, Index length, Index symbols);
+/// ids [batch, length] below `tokens`, the same at every call.
+Ids random_ids(Index batch, Index length, Index tokens);
 
 /// A case's model, its batch of random tokens and its optimizer; calling it is one training step.
 class BenchStep {

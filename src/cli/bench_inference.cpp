@@ -14,11 +14,11 @@ constexpr Index longest_prompt = 16;
 
 /// The most likely next token of every sequence, [B, 1].
 Ids likeliest(const Array& logits) {
-  const Index batch = logits.dim(0), symbols = logits.dim(1);
+  const Index batch = logits.dim(0), tokens = logits.dim(1);
   Ids ids({batch, 1});
   for (Index b = 0; b < batch; ++b) {
-    const Real* row = logits.data() + b * symbols;
-    ids[b] = static_cast<std::int32_t>(std::max_element(row, row + symbols) - row);
+    const Real* row = logits.data() + b * tokens;
+    ids[b] = static_cast<std::int32_t>(std::max_element(row, row + tokens) - row);
   }
   return ids;
 }
@@ -32,7 +32,7 @@ Record bench_generate(const BenchCase& bench_case, const BenchOptions& options) 
   const Index batch = options.batch > 0 ? options.batch : 1;
   const Index prompt_length = std::min(longest_prompt, bench_case.length / 2);
   const Index written = bench_case.length - prompt_length;
-  const Ids prompt = random_ids(batch, prompt_length, bench_case.symbols);
+  const Ids prompt = random_ids(batch, prompt_length, bench_case.vocabulary);
   const NoGrad no_grad;
   const auto write = [&] {
     const auto writer = make_writer(model, batch);

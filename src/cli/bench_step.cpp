@@ -24,7 +24,7 @@ BenchStep::BenchStep(const BenchCase& bench_case, const BenchOptions& options)
     : model_(bench_case.model(layout_from(options.layout)), rng_),
       optimizer_(model_),
       telemetry_(model_, options.telemetry),
-      inputs_(random_ids(bench_case.batch, bench_case.length, bench_case.symbols)),
+      inputs_(random_ids(bench_case.batch, bench_case.length, bench_case.vocabulary)),
       targets_(inputs_.clone()) {}
 
 void BenchStep::operator()() {

@@ -68,10 +68,10 @@ TrainingSettings settings_of(const DemoSetup& setup, const Seq2SeqTask& task, La
   return settings;
 }
 
-std::vector<std::string> symbols_of(const Vocabulary& vocabulary, const Tokens& tokens) {
-  std::vector<std::string> symbols;
-  for (const std::int32_t token : tokens) symbols.push_back(vocabulary.symbol(token));
-  return symbols;
+std::vector<std::string> tokens_of(const Vocabulary& vocabulary, const Tokens& ids) {
+  std::vector<std::string> tokens;
+  for (const std::int32_t id : ids) tokens.push_back(vocabulary.token(id));
+  return tokens;
 }
 
 }  // namespace
@@ -245,8 +245,8 @@ void DemoRuns::look() {
     probe.maps = true;
     fused()(batch.source, batch.source_lengths, batch.target_in, &probe);
     ExampleRecord& example = record_.examples.emplace_back();
-    example.source = symbols_of(task_.source, source);
-    example.target = example.decoder_input = symbols_of(task_.target, answers[0]);
+    example.source = tokens_of(task_.source, source);
+    example.target = example.decoder_input = tokens_of(task_.target, answers[0]);
     // The token predicted at position i is the decoder's input at i + 1.
     example.decoder_input.insert(example.decoder_input.begin(), "^");
     example.target.push_back("$");

@@ -36,7 +36,7 @@ void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const To
   const auto seen = std::span(prompt).last(std::min(window, prompt.size()));
   sample(*make_writer(model, 1), {.longest = options.length}, sampling, rng,
          Ids({1, Index(seen.size())}, seen), [&](const std::vector<std::int32_t>& tokens) {
-           fmt::print("{}", vocabulary.symbol(tokens.front()));
+           fmt::print("{}", vocabulary.token(tokens.front()));
            std::fflush(stdout);
          });
   fmt::print("\n");

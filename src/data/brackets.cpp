@@ -79,7 +79,7 @@ ClassificationTask make_brackets_task(const TaskOptions& options) {
             label == 1 ? balanced_brackets(rng, length) : unbalanced_brackets(rng, length), label);
       });
   ClassificationTask task{.name = "brackets",
-                          .tokens = Vocabulary::of_text(Symbols::characters, Specials::all, all),
+                          .tokens = Vocabulary::of_text(TokenKind::characters, Specials::all, all),
                           .classes = {"unbalanced", "balanced"},
                           .train = {},
                           .validation = {},

@@ -126,13 +126,14 @@ Seq2SeqTask make_dates_task(const TaskOptions& options) {
       }
     }
   }
-  Seq2SeqTask task{.name = "dates",
-                   .source = Vocabulary::of_text(Symbols::characters, Specials::all, every_letter),
-                   .target = Vocabulary::of_text(Symbols::characters, Specials::all, "-0123456789"),
-                   .train = {},
-                   .validation = {},
-                   .test = {},
-                   .skipped = {}};
+  Seq2SeqTask task{
+      .name = "dates",
+      .source = Vocabulary::of_text(TokenKind::characters, Specials::all, every_letter),
+      .target = Vocabulary::of_text(TokenKind::characters, Specials::all, "-0123456789"),
+      .train = {},
+      .validation = {},
+      .test = {},
+      .skipped = {}};
   const auto question = [&](const std::pair<std::string, std::string>& pair) {
     return Seq2SeqQuestion{task.source.encode(pair.first), {task.target.encode(pair.second)}};
   };

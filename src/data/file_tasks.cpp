@@ -135,8 +135,8 @@ Seq2SeqTask read_g2p_task(const TaskOptions& options) {
     for (const std::string& phonemes : entry.pronunciations) all_phonemes += phonemes + " ";
   }
   Seq2SeqTask task{.name = "g2p",
-                   .source = Vocabulary::of_text(Symbols::characters, Specials::all, all_words),
-                   .target = Vocabulary::of_text(Symbols::words, Specials::all, all_phonemes),
+                   .source = Vocabulary::of_text(TokenKind::characters, Specials::all, all_words),
+                   .target = Vocabulary::of_text(TokenKind::words, Specials::all, all_phonemes),
                    .train = {},
                    .validation = {},
                    .test = {},
@@ -165,7 +165,7 @@ Seq2SeqTask read_g2p_task(const TaskOptions& options) {
 TextCorpus read_text_corpus(const TaskOptions& options) {
   const std::string text = read_text(options.data);
   TextCorpus corpus{.name = "text",
-                    .vocabulary = Vocabulary::of_text(Symbols::characters, Specials::none, text),
+                    .vocabulary = Vocabulary::of_text(TokenKind::characters, Specials::none, text),
                     .train = {},
                     .validation = {}};
   const Tokens tokens = corpus.vocabulary.encode(text);
@@ -204,7 +204,7 @@ NameList read_names(const TaskOptions& options) {
       letters += lines[i];
     }
   }
-  NameList list{.vocabulary = Vocabulary::of_text(Symbols::characters, Specials::bos, letters),
+  NameList list{.vocabulary = Vocabulary::of_text(TokenKind::characters, Specials::bos, letters),
                 .names = {},
                 .skipped = audit.finish(std::ssize(lines))};
   for (const std::string_view name : names) list.names.push_back(list.vocabulary.encode(name));

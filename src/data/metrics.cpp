@@ -31,7 +31,7 @@ void SequenceScore::add(std::span<const std::int32_t> answer, std::span<const To
 }
 
 double SequenceScore::exact_match() const { return share(exact, answers); }
-double SequenceScore::symbol_error_rate() const { return share(edits, reference_length); }
+double SequenceScore::token_error_rate() const { return share(edits, reference_length); }
 double SequenceScore::word_error_rate() const { return share(answers - exact, answers); }
 
 }  // namespace HEADROOM_PRECISION

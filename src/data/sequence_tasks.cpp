@@ -85,14 +85,14 @@ std::string below_hundred(Index number) {
 }
 
 Vocabulary of_characters(std::string_view alphabet) {
-  return Vocabulary::of_text(Symbols::characters, Specials::all, alphabet);
+  return Vocabulary::of_text(TokenKind::characters, Specials::all, alphabet);
 }
 
 // Every word of number_words().
 Vocabulary number_vocabulary() {
   std::string words = "hundred thousand and";
   for (Index number = 0; number < 100; ++number) words.append(" ").append(below_hundred(number));
-  return Vocabulary::of_text(Symbols::words, Specials::all, words);
+  return Vocabulary::of_text(TokenKind::words, Specials::all, words);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-std::vector<std::string> special_symbols(Specials specials) {
+std::vector<std::string> special_tokens(Specials specials) {
   switch (specials) {
     case Specials::none: return {};
     case Specials::bos: return {"<bos>"};
@@ -44,33 +44,33 @@ bool is_name(const std::string& name) {
                      [&](Enum member) { return name == name_of(member); });
 }
 
-std::vector<std::string> symbols_of(Symbols kind, std::string_view text) {
-  return kind == Symbols::characters ? code_points(text) : words_of(text);
+std::vector<std::string> tokens_of(TokenKind kind, std::string_view text) {
+  return kind == TokenKind::characters ? code_points(text) : words_of(text);
 }
 
 }  // namespace
 
-Vocabulary::Vocabulary(Symbols kind, Specials specials, std::vector<std::string> symbols)
-    : kind_(kind), specials_(specials), symbols_(special_symbols(specials)) {
-  for (std::string& symbol : symbols) {
-    if (!numbers_.emplace(symbol, static_cast<std::int32_t>(symbols_.size())).second) {
-      throw UsageError(fmt::format("vocabulary: token \"{}\" occurs twice", printable(symbol)));
+Vocabulary::Vocabulary(TokenKind kind, Specials specials, std::vector<std::string> tokens)
+    : kind_(kind), specials_(specials), tokens_(special_tokens(specials)) {
+  for (std::string& token : tokens) {
+    if (!ids_.emplace(token, static_cast<std::int32_t>(tokens_.size())).second) {
+      throw UsageError(fmt::format("vocabulary: token \"{}\" occurs twice", printable(token)));
     }
-    symbols_.push_back(std::move(symbol));
+    tokens_.push_back(std::move(token));
   }
 }
 
-Vocabulary Vocabulary::of_text(Symbols kind, Specials specials, std::string_view text) {
-  std::vector<std::string> all = symbols_of(kind, text);
+Vocabulary Vocabulary::of_text(TokenKind kind, Specials specials, std::string_view text) {
+  std::vector<std::string> all = tokens_of(kind, text);
   const std::set<std::string> different(all.begin(), all.end());
   return Vocabulary(kind, specials, {different.begin(), different.end()});
 }
 
-std::int32_t Vocabulary::special(const char* symbol, std::int32_t token) const {
+std::int32_t Vocabulary::special(const char* token, std::int32_t id) const {
   if (specials_ != Specials::all) {
-    throw UsageError(fmt::format("vocabulary: it has no {}", symbol));
+    throw UsageError(fmt::format("vocabulary: it has no {}", token));
   }
-  return token;
+  return id;
 }
 
 std::int32_t Vocabulary::pad() const { return special("<pad>", 0); }
@@ -80,75 +80,75 @@ std::int32_t Vocabulary::bos() const {
 std::int32_t Vocabulary::eos() const { return special("<eos>", 2); }
 std::int32_t Vocabulary::unk() const { return special("<unk>", 3); }
 
-std::vector<std::string> Vocabulary::symbols_in(std::string_view text) const {
-  return symbols_of(kind_, text);
+std::vector<std::string> Vocabulary::tokens_in(std::string_view text) const {
+  return tokens_of(kind_, text);
 }
 
 Tokens Vocabulary::encode(std::string_view text) const {
-  Tokens tokens;
-  for (const std::string& symbol : symbols_in(text)) {
-    const auto found = numbers_.find(symbol);
-    if (found != numbers_.end()) {
-      tokens.push_back(found->second);
+  Tokens ids;
+  for (const std::string& token : tokens_in(text)) {
+    const auto found = ids_.find(token);
+    if (found != ids_.end()) {
+      ids.push_back(found->second);
     } else if (specials_ == Specials::all) {
-      tokens.push_back(unk());
+      ids.push_back(unk());
     } else {
       throw DataError(fmt::format("\"{}\" is not one of the {} tokens in the model's vocabulary",
-                                  printable(symbol), plain_size()));
+                                  printable(token), plain_size()));
     }
   }
-  return tokens;
+  return ids;
 }
 
-std::string Vocabulary::decode(std::span<const std::int32_t> tokens) const {
-  const auto first_plain = static_cast<std::int32_t>(special_symbols(specials_).size());
+std::string Vocabulary::decode(std::span<const std::int32_t> ids) const {
+  const auto first_plain = static_cast<std::int32_t>(special_tokens(specials_).size());
   std::string text;
-  for (const std::int32_t token : tokens) {
-    if (specials_ == Specials::all && token == eos()) break;
-    const std::string& plain = symbol(token);
-    if (token < first_plain) continue;
-    if (kind_ == Symbols::words && !text.empty()) text += ' ';
+  for (const std::int32_t id : ids) {
+    if (specials_ == Specials::all && id == eos()) break;
+    const std::string& plain = token(id);
+    if (id < first_plain) continue;
+    if (kind_ == TokenKind::words && !text.empty()) text += ' ';
     text += plain;
   }
   return text;
 }
 
-const std::string& Vocabulary::symbol(std::int32_t token) const {
-  if (token < 0 || token >= size()) {
+const std::string& Vocabulary::token(std::int32_t id) const {
+  if (id < 0 || id >= size()) {
     throw UsageError(
-        fmt::format("vocabulary: token {} is outside the vocabulary of {}", token, size()));
+        fmt::format("vocabulary: token {} is outside the vocabulary of {}", id, size()));
   }
-  return at(symbols_, token);
+  return at(tokens_, id);
 }
 
 Record Vocabulary::record() const {
-  const auto first_plain = static_cast<std::ptrdiff_t>(special_symbols(specials_).size());
+  const auto first_plain = static_cast<std::ptrdiff_t>(special_tokens(specials_).size());
   Record record;
   record["kind"] = name_of(kind_);
   record["specials"] = name_of(specials_);
-  record["symbols"] = std::vector<std::string>(symbols_.begin() + first_plain, symbols_.end());
+  record["tokens"] = std::vector<std::string>(tokens_.begin() + first_plain, tokens_.end());
   return record;
 }
 
 Vocabulary Vocabulary::from_record(const Record& record, const std::string& origin) {
   const std::string kind = json_text(record, "kind", origin);
   const std::string specials = json_text(record, "specials", origin);
-  if (!is_name<Symbols>(kind) || !is_name<Specials>(specials) || !record.contains("symbols") ||
-      !record["symbols"].is_array()) {
+  if (!is_name<TokenKind>(kind) || !is_name<Specials>(specials) || !record.contains("tokens") ||
+      !record["tokens"].is_array()) {
     throw FileError(fmt::format("{}: not a vocabulary: kind \"{}\", specials \"{}\"", origin,
                                 printable(kind), printable(specials)));
   }
-  std::vector<std::string> symbols;
-  for (const Record& symbol : record["symbols"]) {
-    if (!symbol.is_string()) {
+  std::vector<std::string> tokens;
+  for (const Record& token : record["tokens"]) {
+    if (!token.is_string()) {
       throw FileError(
-          fmt::format("{}: token {} of the vocabulary is not a text", origin, symbols.size()));
+          fmt::format("{}: token {} of the vocabulary is not a text", origin, tokens.size()));
     }
-    symbols.push_back(symbol.get<std::string>());
+    tokens.push_back(token.get<std::string>());
   }
   try {
-    return Vocabulary(from_name<Symbols>("kind", kind), from_name<Specials>("specials", specials),
-                      std::move(symbols));
+    return Vocabulary(from_name<TokenKind>("kind", kind), from_name<Specials>("specials", specials),
+                      std::move(tokens));
   } catch (const UsageError& error) {
     throw FileError(fmt::format("{}: {}", origin, error.what()));
   }

@@ -21,7 +21,7 @@ namespace {
 
 /// A text as tokens of a vocabulary; `option` names it in errors.
 Tokens known_tokens(const Vocabulary& vocabulary, const std::string& text, const char* option) {
-  for (const std::string& token : vocabulary.symbols_in(text)) {
+  for (const std::string& token : vocabulary.tokens_in(text)) {
     if (vocabulary.knows(token)) continue;
     throw UsageError(
         fmt::format("{} \"{}\": \"{}\" is not one of the {} tokens in the model's vocabulary",
@@ -143,7 +143,7 @@ std::vector<std::string> shown_tokens(const Vocabulary& vocabulary, const Tokens
     } else if (has_end && token == vocabulary.eos()) {
       shown.push_back("$");
     } else {
-      shown.push_back(vocabulary.symbol(token));
+      shown.push_back(vocabulary.token(token));
     }
   }
   return shown;

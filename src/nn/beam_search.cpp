@@ -135,7 +135,7 @@ std::vector<std::vector<Written>> beam_search(Writer& writer, Index width,
     const Array logits = writer.next(newest);
     std::vector<std::size_t> going_on;
     std::vector<Index> rows;
-    std::vector<std::int32_t> symbols;
+    std::vector<std::int32_t> tokens;
     for (std::size_t place = 0; place < live.size(); ++place) {
       Beam& beam = beams[live[place]];
       const Index first = Index(place * copies);
@@ -144,12 +144,12 @@ std::vector<std::vector<Written>> beam_search(Writer& writer, Index width,
       going_on.push_back(live[place]);
       for (std::size_t copy = 0; copy < copies; ++copy) {
         rows.push_back(first + beam.origin(copy));
-        symbols.push_back(beam.newest(copy));
+        tokens.push_back(beam.newest(copy));
       }
     }
     live = std::move(going_on);
     writer.reorder(rows);
-    newest = Ids({Index(rows.size()), 1}, std::span<const std::int32_t>(symbols));
+    newest = Ids({Index(rows.size()), 1}, std::span<const std::int32_t>(tokens));
   }
 
   std::vector<std::vector<Written>> results;

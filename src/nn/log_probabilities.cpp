@@ -28,16 +28,16 @@ double log_sum_exp(std::span<const Real> logits) {
   return result;
 }
 
-void check_room(const Writer& writer, Index symbols, const DecodingLimits& limits) {
+void check_room(const Writer& writer, Index tokens, const DecodingLimits& limits) {
   if (limits.longest < 0) {
     throw UsageError(fmt::format(
         "decoding: longest {} is negative; give the maximum number of tokens", limits.longest));
   }
-  if (symbols > writer.room()) {
+  if (tokens > writer.room()) {
     throw UsageError(fmt::format(
         "decoding: the prompt has {} tokens but the model has room for {}; shorten the prompt or "
         "build the model with a larger 'longest'",
-        symbols, writer.room()));
+        tokens, writer.room()));
   }
 }
 

@@ -13,8 +13,8 @@ inline namespace HEADROOM_PRECISION {
 std::span<const Real> row_of(const Array& logits, Index b);
 /// Returns log sum_v e^logit_v. Throws NumericError unless it is finite.
 double log_sum_exp(std::span<const Real> logits);
-/// Throws UsageError for invalid limits or if the first `symbols` tokens exceed the room.
-void check_room(const Writer& writer, Index symbols, const DecodingLimits& limits);
+/// Throws UsageError for invalid limits or if the first `tokens` tokens exceed the room.
+void check_room(const Writer& writer, Index tokens, const DecodingLimits& limits);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

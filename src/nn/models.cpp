@@ -32,9 +32,9 @@ Tensor embedded(const ModelConfig& config, const Embedding& table, const Positio
   return dropout(positions(x, first));
 }
 
-std::unique_ptr<Linear> output_layer(const ModelConfig& config, Index symbols, Rng& rng) {
+std::unique_ptr<Linear> output_layer(const ModelConfig& config, Index tokens, Rng& rng) {
   if (config.tied_output) return nullptr;
-  return std::make_unique<Linear>(config.block.width, symbols, rng, config.block.bias);
+  return std::make_unique<Linear>(config.block.width, tokens, rng, config.block.bias);
 }
 
 Tensor logits(const std::unique_ptr<Linear>& output, const Embedding& table, const Tensor& x) {
@@ -42,10 +42,10 @@ Tensor logits(const std::unique_ptr<Linear>& output, const Embedding& table, con
 }
 
 const ModelConfig& checked(const ModelConfig& config) {
-  if (config.source_symbols < 1 ||
-      (config.kind != ModelKind::language_model && config.target_symbols < 1)) {
+  if (config.source_vocabulary < 1 ||
+      (config.kind != ModelKind::language_model && config.target_vocabulary < 1)) {
     throw UsageError(fmt::format("model: {} source and {} target tokens; at least 1 is needed",
-                                 config.source_symbols, config.target_symbols));
+                                 config.source_vocabulary, config.target_vocabulary));
   }
   return config;
 }
@@ -56,14 +56,14 @@ const ModelConfig& checked(const ModelConfig& config) {
 
 Seq2Seq::Seq2Seq(const ModelConfig& c, Rng& rng)
     : config(checked(c)),
-      source_embedding(c.source_symbols, c.block.width, rng, embedding_deviation(c)),
-      target_embedding(c.target_symbols, c.block.width, rng, embedding_deviation(c)),
+      source_embedding(c.source_vocabulary, c.block.width, rng, embedding_deviation(c)),
+      target_embedding(c.target_vocabulary, c.block.width, rng, embedding_deviation(c)),
       source_positions(c.positions, c.longest, c.block.width, rng),
       target_positions(c.positions, c.longest, c.block.width, rng),
       dropout(c.block.dropout),
       encoder(c.block, c.layers, c.block.norm_first, rng),
       decoder(c.block, c.layers, c.block.norm_first, rng),
-      output(output_layer(c, c.target_symbols, rng)) {
+      output(output_layer(c, c.target_vocabulary, rng)) {
   name_streams();
 }
 
@@ -109,18 +109,19 @@ void Seq2Seq::members(Members& visit) {
 }
 
 std::string Seq2Seq::title() const {
-  return fmt::format("Seq2Seq({} -> {} symbols)", config.source_symbols, config.target_symbols);
+  return fmt::format("Seq2Seq({} -> {} tokens)", config.source_vocabulary,
+                     config.target_vocabulary);
 }
 
 // ---------------------------------------------------------------- language model
 
 LanguageModel::LanguageModel(const ModelConfig& c, Rng& rng)
     : config(checked(c)),
-      embedding(c.source_symbols, c.block.width, rng, embedding_deviation(c)),
+      embedding(c.source_vocabulary, c.block.width, rng, embedding_deviation(c)),
       positions(c.positions, c.longest, c.block.width, rng),
       dropout(c.block.dropout),
       encoder(c.block, c.layers, c.block.norm_first, rng, AttentionKind::decoder_self),
-      output(output_layer(c, c.source_symbols, rng)) {
+      output(output_layer(c, c.source_vocabulary, rng)) {
   name_streams();
 }
 
@@ -153,18 +154,18 @@ void LanguageModel::members(Members& visit) {
 }
 
 std::string LanguageModel::title() const {
-  return fmt::format("LanguageModel({} symbols)", config.source_symbols);
+  return fmt::format("LanguageModel({} tokens)", config.source_vocabulary);
 }
 
 // ---------------------------------------------------------------- classifier
 
 Classifier::Classifier(const ModelConfig& c, Rng& rng)
     : config(checked(c)),
-      embedding(c.source_symbols, c.block.width, rng, embedding_deviation(c)),
+      embedding(c.source_vocabulary, c.block.width, rng, embedding_deviation(c)),
       positions(c.positions, c.longest, c.block.width, rng),
       dropout(c.block.dropout),
       encoder(c.block, c.layers, c.block.norm_first, rng),
-      output(c.block.width, c.target_symbols, rng, c.block.bias) {
+      output(c.block.width, c.target_vocabulary, rng, c.block.bias) {
   name_streams();
 }
 
@@ -189,8 +190,8 @@ void Classifier::members(Members& visit) {
 }
 
 std::string Classifier::title() const {
-  return fmt::format("Classifier({} symbols -> {} classes)", config.source_symbols,
-                     config.target_symbols);
+  return fmt::format("Classifier({} tokens -> {} classes)", config.source_vocabulary,
+                     config.target_vocabulary);
 }
 
 std::unique_ptr<Module> make_model(const ModelConfig& config, Rng& rng,

@@ -100,7 +100,7 @@ class Sampler {
 };
 
 /// The input of the first step: the prompt, or the begin token for each sequence.
-Ids first_symbols(const Writer& writer, const DecodingLimits& limits, const Ids& prompt) {
+Ids first_tokens(const Writer& writer, const DecodingLimits& limits, const Ids& prompt) {
   if (!prompt.defined()) return Ids({writer.batch(), 1}, limits.begin);
   if (prompt.rank() != 2 || prompt.dim(0) != writer.batch() || prompt.dim(1) < 1) {
     throw UsageError(fmt::format("sample: prompt {} for {} sequences; it must be [{}, n], n >= 1",
@@ -115,7 +115,7 @@ std::vector<Written> sample(Writer& writer, const DecodingLimits& limits,
                             const SamplingOptions& options, Rng& rng, const Ids& prompt,
                             const StepListener& each) {
   Sampler choose(options, rng);
-  Ids newest = first_symbols(writer, limits, prompt);
+  Ids newest = first_tokens(writer, limits, prompt);
   check_room(writer, newest.dim(1), limits);
 
   std::vector<Written> results(static_cast<std::size_t>(writer.batch()));

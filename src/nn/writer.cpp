@@ -32,11 +32,11 @@ std::vector<T> pick_rows(const std::vector<T>& x, std::span<const Index> rows) {
 
 /// Logits of the last position, [B, T, V] -> [B, V].
 Array last_position(const Array& logits) {
-  const Index batch = logits.dim(0), time = logits.dim(1), symbols = logits.dim(2);
-  if (time == 1) return logits.reshaped({batch, symbols});
-  Array last({batch, symbols});
+  const Index batch = logits.dim(0), time = logits.dim(1), tokens = logits.dim(2);
+  if (time == 1) return logits.reshaped({batch, tokens});
+  Array last({batch, tokens});
   for (Index b = 0; b < batch; ++b) {
-    std::copy_n(logits.data() + ((b + 1) * time - 1) * symbols, symbols, last.data() + b * symbols);
+    std::copy_n(logits.data() + ((b + 1) * time - 1) * tokens, tokens, last.data() + b * tokens);
   }
   return last;
 }

@@ -90,7 +90,7 @@ class Seq2SeqLearner : public ExampleLearner<Seq2SeqTask, Seq2Seq, Seq2SeqLoader
 
  private:
   /// Words as targets are phonemes: then nearness counts too.
-  bool phonemes() const { return task_.target.kind() == Symbols::words; }
+  bool phonemes() const { return task_.target.kind() == TokenKind::words; }
 
   Record measured(const Questions& questions, const char* loss_name) override {
     const auto batches =
@@ -98,7 +98,7 @@ class Seq2SeqLearner : public ExampleLearner<Seq2SeqTask, Seq2Seq, Seq2SeqLoader
     Record record{{loss_name, mean_loss(model_, batches)}};
     const SequenceScore score = score_greedily(model_, questions, task_.source, task_.target);
     if (phonemes()) {
-      record["per"] = score.symbol_error_rate();
+      record["per"] = score.token_error_rate();
       record["wer"] = score.word_error_rate();
     } else {
       record["exact_match"] = score.exact_match();
@@ -209,20 +209,20 @@ Cases(F...) -> Cases<F...>;
 ModelConfig fitted_to(const Task& task, ModelConfig config, const LearnerOptions& options) {
   std::visit(Cases{[&](const Seq2SeqTask& t) {
                      config.kind = ModelKind::seq2seq;
-                     config.source_symbols = t.source.size();
-                     config.target_symbols = t.target.size();
+                     config.source_vocabulary = t.source.size();
+                     config.target_vocabulary = t.target.size();
                      // Room for <bos> and for answers that are longer than any right one.
                      config.longest = std::max(t.longest_source(), t.longest_target()) + 8;
                    },
                    [&](const ClassificationTask& t) {
                      config.kind = ModelKind::classifier;
-                     config.source_symbols = t.tokens.size();
-                     config.target_symbols = Index(t.classes.size());
+                     config.source_vocabulary = t.tokens.size();
+                     config.target_vocabulary = Index(t.classes.size());
                      config.longest = t.longest();
                    },
                    [&](const TextCorpus& t) {
                      config.kind = ModelKind::language_model;
-                     config.source_symbols = config.target_symbols = t.vocabulary.size();
+                     config.source_vocabulary = config.target_vocabulary = t.vocabulary.size();
                      config.longest = options.length;
                    }},
              task);

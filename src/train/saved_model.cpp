@@ -24,9 +24,9 @@ void check_plausible(const ModelConfig& config, const TensorFile& file, const St
       block.head_dim == 0 ? width : number(block.heads) * number(block.head_dim);
   const double spare = 16 * elements + 1e7;  // removed heads and computed tables are not stored
   const bool fits =
-      width * number(config.source_symbols) <= elements && layers * width <= elements &&
+      width * number(config.source_vocabulary) <= elements && layers * width <= elements &&
       layers * number(block.hidden) <= elements && width * number(block.hidden) <= elements &&
-      width * number(config.target_symbols) <= spare && layers * width * heads_width <= spare &&
+      width * number(config.target_vocabulary) <= spare && layers * width * heads_width <= spare &&
       layers * number(block.heads) <= spare / 1e3 && width * number(config.longest) <= spare;
   if (fits) return;
   throw FileError(fmt::format("{}: describes a larger model than the file has tensors for",

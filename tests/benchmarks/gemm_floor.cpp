@@ -25,7 +25,7 @@ namespace {
 
 struct Case {
   const char* name;
-  int layers, heads, width, length, batch, symbols;
+  int layers, heads, width, length, batch, tokens;
 };
 constexpr Case cases[] = {{"nano", 4, 4, 128, 64, 12, 65},
                           {"small", 6, 8, 256, 128, 8, 256},
@@ -94,7 +94,7 @@ double milliseconds(const Case& c, bool forward) {
     attention(c, batch, forward);
   }
   set_blas_threads(slabs ? 1 : threads);
-  if (!forward) linear(rows, c.symbols, c.width, forward);
+  if (!forward) linear(rows, c.tokens, c.width, forward);
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
       .count();
 }

@@ -100,7 +100,7 @@ TEST_CASE("inspect tells parameters, living heads and steps of a checkpoint") {
   Rng rng(1, "init");
   ModelConfig config;
   config.block = {.width = 16, .heads = 4};
-  config.source_symbols = config.target_symbols = 10;
+  config.source_vocabulary = config.target_vocabulary = 10;
   Seq2Seq model(config, rng);
   prune(model, std::vector<HeadId>{{AttentionKind::cross, 1, 2}});
   Checkpoint checkpoint;

@@ -30,7 +30,7 @@ std::vector<std::int32_t> numbers(const Ids& ids) { return {ids.span().begin(), 
 }  // namespace
 
 TEST_CASE("a batch teaches with the target shifted by one, padded and ignored beyond its end") {
-  const Vocabulary letters = Vocabulary::of_text(Symbols::characters, Specials::all, "abc");
+  const Vocabulary letters = Vocabulary::of_text(TokenKind::characters, Specials::all, "abc");
   const std::vector<Seq2SeqExample> set{{letters.encode("abc"), letters.encode("c")},
                                         {{}, {}},
                                         {letters.encode("b"), letters.encode("ba")}};
@@ -53,7 +53,7 @@ TEST_CASE("a batch teaches with the target shifted by one, padded and ignored be
 }
 
 TEST_CASE("a classification batch is padded and labelled") {
-  const Vocabulary brackets = Vocabulary::of_text(Symbols::characters, Specials::all, "()");
+  const Vocabulary brackets = Vocabulary::of_text(TokenKind::characters, Specials::all, "()");
   const std::vector<LabelledExample> set{{brackets.encode("(())"), 1}, {brackets.encode(")("), 0}};
   const ClassificationBatch batch = make_batch(set, {1, 0}, brackets);
   CHECK(numbers(batch.tokens) == Tokens{5, 4, 0, 0, 4, 4, 5, 5});
@@ -199,7 +199,7 @@ TEST_CASE("random windows are pieces of the text, by seed and step, from everywh
     }
   }
   CHECK(*starts.begin() == 0);
-  CHECK(*starts.rbegin() == 91);  // its last label is the text's last symbol
+  CHECK(*starts.rbegin() == 91);  // its last label is the text's last token
   CHECK(starts.size() > 80);
   CHECK(numbers(random_windows(text, 4, 8, 9, 5).inputs) ==
         numbers(random_windows(text, 4, 8, 9, 5).inputs));
@@ -212,7 +212,7 @@ TEST_CASE("random windows are pieces of the text, by seed and step, from everywh
                     Contains("need a text longer than one window"));
 }
 
-TEST_CASE("evaluation windows make every symbol but the first a label exactly once") {
+TEST_CASE("evaluation windows make every token but the first a label exactly once") {
   const Index size = GENERATE(2, 8, 9, 10, 64, 65, 66, 100);
   std::vector<std::int32_t> text(static_cast<std::size_t>(size));
   std::iota(text.begin(), text.end(), 1);

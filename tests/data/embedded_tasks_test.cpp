@@ -92,7 +92,7 @@ TEST_CASE("reversed and sorted answers are right") {
   });
 }
 
-TEST_CASE("words have four to twelve symbols, numbers one to six digits") {
+TEST_CASE("words have four to twelve tokens, numbers one to six digits") {
   std::set<std::size_t> reversed, sorted, read, spelt;
   for_each_pair(texts_of(small(make_reverse_task)),
                 [&](const std::string& source, auto&) { reversed.insert(source.size()); });
@@ -249,7 +249,7 @@ TEST_CASE("balance needs order and kind, not counts") {
 }
 
 TEST_CASE("the longest source and target are those of every set and every answer") {
-  const Vocabulary letters = Vocabulary::of_text(Symbols::characters, Specials::all, "a");
+  const Vocabulary letters = Vocabulary::of_text(TokenKind::characters, Specials::all, "a");
   const auto a = [](std::size_t length) { return Tokens(length, 4); };
   Seq2SeqTask task{.name = "by hand",
                    .source = letters,

@@ -151,7 +151,7 @@ TEST_CASE("a text is cut into nine tenths and one, by characters") {
   CHECK(corpus.validation.size() == 2);
   CHECK(corpus.vocabulary.decode(corpus.train) == "caf\xC3\xA9\nb\nc\nabcdefgh");
   CHECK(corpus.vocabulary.decode(corpus.validation) == "ij");
-  CHECK(corpus.vocabulary.symbol(0) == "\n");
+  CHECK(corpus.vocabulary.token(0) == "\n");
 }
 
 TEST_CASE("a text that is too short to train on or to validate on is refused with what helps") {

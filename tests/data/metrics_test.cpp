@@ -1,4 +1,4 @@
-// Exact match, symbol and word error rates against cases done by hand.
+// Exact match, token and word error rates against cases done by hand.
 #include "headroom/data/metrics.hpp"
 
 #include "headroom/base/error.hpp"
@@ -9,7 +9,7 @@ using namespace headroom;
 TEST_CASE("error rates equal cases done by hand") {
   SequenceScore score;
   CHECK(score.exact_match() == 0);
-  CHECK(score.symbol_error_rate() == 0);
+  CHECK(score.token_error_rate() == 0);
   const auto add = [&](const Tokens& answer, const std::vector<Tokens>& accepted) {
     score.add(answer, accepted);
   };
@@ -24,13 +24,13 @@ TEST_CASE("error rates equal cases done by hand") {
   CHECK(score.reference_length == 3 + 2 + 3 + 2 + 2);
   CHECK(score.exact_match() == 0.4);
   CHECK(score.word_error_rate() == 0.6);
-  CHECK(score.symbol_error_rate() == 4.0 / 12.0);
+  CHECK(score.token_error_rate() == 4.0 / 12.0);
 }
 
 TEST_CASE("an empty answer accepted is exact, and no accepted answer is an error") {
   SequenceScore score;
   score.add(Tokens{}, std::vector<Tokens>{{}});
   CHECK(score.exact_match() == 1);
-  CHECK(score.symbol_error_rate() == 0);
+  CHECK(score.token_error_rate() == 0);
   CHECK_THROWS_AS(score.add(Tokens{1}, std::vector<Tokens>{}), UsageError);
 }

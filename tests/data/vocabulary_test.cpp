@@ -1,4 +1,4 @@
-// Symbols and their numbers.
+// TokenKind and their numbers.
 #include "headroom/data/vocabulary.hpp"
 
 #include "headroom/base/error.hpp"
@@ -10,42 +10,42 @@ using Catch::Contains;
 
 TEST_CASE("characters are code points, the specials come first") {
   const auto vocabulary =
-      Vocabulary::of_text(Symbols::characters, Specials::all, "caf\xC3\xA9 caf\xC3\xA9");
+      Vocabulary::of_text(TokenKind::characters, Specials::all, "caf\xC3\xA9 caf\xC3\xA9");
   CHECK(vocabulary.size() == 4 + 5);
   CHECK(vocabulary.pad() == 0);
   CHECK(vocabulary.bos() == 1);
   CHECK(vocabulary.eos() == 2);
   CHECK(vocabulary.unk() == 3);
-  CHECK(vocabulary.symbol(4) == " ");
+  CHECK(vocabulary.token(4) == " ");
   CHECK(vocabulary.encode("fac\xC3\xA9") == Tokens{7, 5, 6, 8});
   CHECK(vocabulary.decode(vocabulary.encode("fac\xC3\xA9 ")) == "fac\xC3\xA9 ");
 }
 
 TEST_CASE("words are what stands between spaces") {
-  const auto vocabulary = Vocabulary::of_text(Symbols::words, Specials::all, " AH  B\tAH ");
+  const auto vocabulary = Vocabulary::of_text(TokenKind::words, Specials::all, " AH  B\tAH ");
   CHECK(vocabulary.size() == 4 + 2);
   CHECK(vocabulary.encode("B AH B") == Tokens{5, 4, 5});
   CHECK(vocabulary.decode(Tokens{5, 4}) == "B AH");
 }
 
 TEST_CASE("decoding stops at the end and leaves the other specials out") {
-  const auto vocabulary = Vocabulary::of_text(Symbols::characters, Specials::all, "ab");
+  const auto vocabulary = Vocabulary::of_text(TokenKind::characters, Specials::all, "ab");
   CHECK(vocabulary.decode(Tokens{1, 4, 3, 5, 0, 2, 4}) == "ab");
   CHECK(vocabulary.decode(Tokens{}).empty());
   CHECK_THROWS_WITH(vocabulary.decode(Tokens{6}),
                     "vocabulary: token 6 is outside the vocabulary of 6");
-  CHECK_THROWS_AS(vocabulary.symbol(-1), UsageError);
+  CHECK_THROWS_AS(vocabulary.token(-1), UsageError);
 }
 
-TEST_CASE("a text that spells a special symbol does not get it") {
-  const auto vocabulary = Vocabulary::of_text(Symbols::words, Specials::all, "a b");
+TEST_CASE("a text that spells a special token does not get it") {
+  const auto vocabulary = Vocabulary::of_text(TokenKind::words, Specials::all, "a b");
   CHECK(vocabulary.encode("<eos> a") == Tokens{vocabulary.unk(), 4});
 }
 
-TEST_CASE("unknown symbols become <unk>, or are refused where there is none") {
-  const auto all = Vocabulary::of_text(Symbols::characters, Specials::all, "ab");
-  const auto none = Vocabulary::of_text(Symbols::characters, Specials::none, "ab");
-  const auto bos = Vocabulary::of_text(Symbols::characters, Specials::bos, "ab");
+TEST_CASE("unknown tokens become <unk>, or are refused where there is none") {
+  const auto all = Vocabulary::of_text(TokenKind::characters, Specials::all, "ab");
+  const auto none = Vocabulary::of_text(TokenKind::characters, Specials::none, "ab");
+  const auto bos = Vocabulary::of_text(TokenKind::characters, Specials::bos, "ab");
   CHECK(all.encode("axb") == Tokens{4, 3, 5});
   CHECK(none.encode("ab") == Tokens{0, 1});
   CHECK(bos.encode("ab") == Tokens{1, 2});
@@ -57,14 +57,14 @@ TEST_CASE("unknown symbols become <unk>, or are refused where there is none") {
   CHECK_THROWS_AS(none.bos(), UsageError);
 }
 
-TEST_CASE("a symbol twice is refused") {
-  CHECK_THROWS_WITH(Vocabulary(Symbols::words, Specials::none, {"a", "b", "a"}),
+TEST_CASE("a token twice is refused") {
+  CHECK_THROWS_WITH(Vocabulary(TokenKind::words, Specials::none, {"a", "b", "a"}),
                     "vocabulary: token \"a\" occurs twice");
 }
 
 TEST_CASE("a vocabulary comes back from its record, and a malformed record is refused") {
   const Specials specials = GENERATE(Specials::none, Specials::bos, Specials::all);
-  const Symbols kind = GENERATE(Symbols::characters, Symbols::words);
+  const TokenKind kind = GENERATE(TokenKind::characters, TokenKind::words);
   const Vocabulary vocabulary(kind, specials, {"b", "\xC3\xA9", "\n", "\""});
   const Record record = parse_json(vocabulary.record().dump(), "x");
   const Vocabulary read = Vocabulary::from_record(record, "x");
@@ -74,12 +74,12 @@ TEST_CASE("a vocabulary comes back from its record, and a malformed record is re
   CHECK(read.specials() == specials);
 
   Record broken = record;
-  broken["symbols"] = 3;
+  broken["tokens"] = 3;
   CHECK_THROWS_WITH(Vocabulary::from_record(broken, "x"), Contains("x: not a vocabulary"));
-  broken["symbols"] = {"a", 3};
+  broken["tokens"] = {"a", 3};
   CHECK_THROWS_WITH(Vocabulary::from_record(broken, "x"),
                     "x: token 1 of the vocabulary is not a text");
-  broken["symbols"] = {"a", "a"};
+  broken["tokens"] = {"a", "a"};
   CHECK_THROWS_AS(Vocabulary::from_record(broken, "x"), FileError);
   broken = record;
   broken["specials"] = "some";
@@ -88,13 +88,13 @@ TEST_CASE("a vocabulary comes back from its record, and a malformed record is re
   CHECK_THROWS_WITH(Vocabulary::from_record(broken, "x"), "x: \"kind\" is missing");
 }
 
-TEST_CASE("a text falls into symbols whether they are known or not") {
-  const Vocabulary letters(Symbols::characters, Specials::all, {"a", "\u00e9"});
-  CHECK(letters.symbols_in("\u00e9 a") == std::vector<std::string>{"\u00e9", " ", "a"});
+TEST_CASE("a text falls into tokens whether they are known or not") {
+  const Vocabulary letters(TokenKind::characters, Specials::all, {"a", "\u00e9"});
+  CHECK(letters.tokens_in("\u00e9 a") == std::vector<std::string>{"\u00e9", " ", "a"});
   CHECK(letters.knows("\u00e9"));
   CHECK(!letters.knows(" "));
   CHECK(!letters.knows("<eos>"));
   CHECK(letters.plain_size() == 2);
-  const Vocabulary words(Symbols::words, Specials::none, {"one"});
-  CHECK(words.symbols_in(" one  two ") == std::vector<std::string>{"one", "two"});
+  const Vocabulary words(TokenKind::words, Specials::none, {"one"});
+  CHECK(words.tokens_in(" one  two ") == std::vector<std::string>{"one", "two"});
 }

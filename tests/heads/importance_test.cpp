@@ -24,7 +24,7 @@ ModelConfig small_model() {
   config.block.hidden = 12;
   config.block.activation = Activation::gelu;  // smooth, for finite differences
   config.layers = 2;
-  config.source_symbols = 9;
+  config.source_vocabulary = 9;
   config.longest = 8;
   return config;
 }

@@ -64,8 +64,8 @@ TEST_CASE("the record holds every parameter of the model, rounded as round_to_ha
   CHECK(record.attentions[1].alive == std::vector<Index>{1, 2});
   CHECK(json_of(record.config) ==
         config.to_record().patch(
-            Record::array({{{"op", "replace"}, {"path", "/source_symbols"}, {"value", 4}},
-                           {{"op", "replace"}, {"path", "/target_symbols"}, {"value", 3}}})));
+            Record::array({{{"op", "replace"}, {"path", "/source_vocabulary"}, {"value", 4}},
+                           {{"op", "replace"}, {"path", "/target_vocabulary"}, {"value", 3}}})));
 }
 
 TEST_CASE("a page's model comes with the rounded model's logits and how far rounding moved them") {

@@ -25,8 +25,8 @@ double after_first_step(Index width, Index heads, std::uint64_t seed, std::uint6
     ModelConfig config;
     config.block = {.width = width, .heads = heads, .hidden = 2 * width, .layout = layout};
     config.layers = 1;
-    config.source_symbols = task.source.size();
-    config.target_symbols = task.target.size();
+    config.source_vocabulary = task.source.size();
+    config.target_vocabulary = task.target.size();
     config.longest = std::max(task.longest_source(), task.longest_target()) + 8;
     models.push_back(std::make_unique<Seq2Seq>(config, rng));
   }

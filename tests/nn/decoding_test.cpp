@@ -14,12 +14,12 @@ using namespace headroom;
 
 namespace {
 
-using Symbols = std::vector<std::int32_t>;
+using Tokens = std::vector<std::int32_t>;
 
 /// A writer whose next probabilities are a given function of the tokens that a row was fed.
 class TableWriter : public Writer {
  public:
-  using Table = std::function<std::vector<double>(const Symbols& fed)>;
+  using Table = std::function<std::vector<double>(const Tokens& fed)>;
   TableWriter(Index batch, Index room, Table table)
       : fed_(static_cast<std::size_t>(batch)), room_(room), table_(std::move(table)) {}
 
@@ -27,20 +27,20 @@ class TableWriter : public Writer {
     REQUIRE(ids.dim(0) == batch());
     REQUIRE(ids.dim(1) <= room());
     std::vector<Real> logits;
-    Index symbols = 0;
+    Index tokens = 0;
     for (Index b = 0; b < batch(); ++b) {
-      Symbols& fed = fed_[static_cast<std::size_t>(b)];
+      Tokens& fed = fed_[static_cast<std::size_t>(b)];
       for (Index i = 0; i < ids.dim(1); ++i) fed.push_back(ids[b * ids.dim(1) + i]);
       const std::vector<double> probabilities = table_(fed);
-      symbols = Index(probabilities.size());
+      tokens = Index(probabilities.size());
       for (const double p : probabilities) logits.push_back(Real(std::log(p)));
     }
     rows_fed_ += batch();
     room_ -= ids.dim(1);
-    return Array({batch(), symbols}, std::span<const Real>(logits));
+    return Array({batch(), tokens}, std::span<const Real>(logits));
   }
   void reorder(std::span<const Index> rows) override {
-    std::vector<Symbols> moved;
+    std::vector<Tokens> moved;
     for (const Index row : rows) moved.push_back(fed_.at(static_cast<std::size_t>(row)));
     fed_ = std::move(moved);
   }
@@ -50,20 +50,20 @@ class TableWriter : public Writer {
   Index rows_fed() const { return rows_fed_; }
 
  private:
-  std::vector<Symbols> fed_;
+  std::vector<Tokens> fed_;
   Index room_, rows_fed_ = 0;
   Table table_;
 };
 
 /// Random but fixed probabilities for every prefix.
-TableWriter::Table random_table(Index symbols, std::uint64_t seed) {
-  return [symbols, seed](const Symbols& fed) {
+TableWriter::Table random_table(Index tokens, std::uint64_t seed) {
+  return [tokens, seed](const Tokens& fed) {
     std::uint64_t path = 1;
     for (const std::int32_t id : fed) path = path * 31 + static_cast<std::uint64_t>(id) + 7;
     Rng rng(seed, "table", path);
     std::vector<double> p;
     double total = 0;
-    for (Index i = 0; i < symbols; ++i) {
+    for (Index i = 0; i < tokens; ++i) {
       p.push_back(std::exp(double(rng.normal())));
       total += p.back();
     }
@@ -84,7 +84,7 @@ std::vector<Written> brute_force(const TableWriter::Table& table, const Decoding
   for (Index length = 0; length < limits.longest; ++length) {
     std::vector<Written> longer;
     for (const Written& prefix : open) {
-      Symbols fed{limits.begin};
+      Tokens fed{limits.begin};
       fed.insert(fed.end(), prefix.ids.begin(), prefix.ids.end());
       const std::vector<double> p = table(fed);
       for (std::size_t id = 0; id < p.size(); ++id) {
@@ -113,7 +113,7 @@ std::vector<Written> brute_force(const TableWriter::Table& table, const Decoding
 const double probability_tolerance = is_double ? 1e-12 : 2e-6;
 
 /// Tokens 0 to 3; 3 ends. The most probable first token does not begin the most probable sequence.
-std::vector<double> trap(const Symbols& fed) {
+std::vector<double> trap(const Tokens& fed) {
   if (fed.size() == 1) return {0.5, 0.4, 0.05, 0.05};
   if (fed[1] == 0) return {0.25, 0.25, 0.25, 0.25};
   if (fed[1] == 1) return {0.02, 0.02, 0.01, 0.95};
@@ -122,18 +122,17 @@ std::vector<double> trap(const Symbols& fed) {
 
 }  // namespace
 
-TEST_CASE(
-    "greedy takes the likeliest symbol, the lowest id of equals, and stops at the end symbol") {
+TEST_CASE("greedy takes the likeliest token, the lowest id of equals, and stops at the end token") {
   TableWriter writer(1, 10, trap);
   const std::vector<Written> written = greedy(writer, {.begin = 0, .end = 3, .longest = 3});
   REQUIRE(written.size() == 1);
-  CHECK(written[0].ids == Symbols{0, 0, 0});
+  CHECK(written[0].ids == Tokens{0, 0, 0});
   CHECK_FALSE(written[0].finished);
   CHECK(std::abs(written[0].log_probability - std::log(0.5 * 0.25 * 0.25)) < probability_tolerance);
 }
 
-TEST_CASE("greedy feeds the begin symbol first") {
-  TableWriter writer(1, 10, [](const Symbols& fed) {
+TEST_CASE("greedy feeds the begin token first") {
+  TableWriter writer(1, 10, [](const Tokens& fed) {
     CHECK(fed[0] == 7);
     return std::vector<double>{0.1, 0.9};
   });
@@ -144,15 +143,15 @@ TEST_CASE("greedy feeds the begin symbol first") {
 
 TEST_CASE("sequences that are done leave the writer and the others go on undisturbed") {
   // The prompt of a row is a number; the row ends when it has been fed that many tokens.
-  TableWriter writer(4, 20, [](const Symbols& fed) {
+  TableWriter writer(4, 20, [](const Tokens& fed) {
     const bool done = static_cast<std::int32_t>(fed.size()) >= fed[0];
     return done ? std::vector<double>{0.05, 0.05, 0.9} : std::vector<double>{0.1, 0.8, 0.1};
   });
   Rng rng(1);
-  std::vector<Symbols> steps;
+  std::vector<Tokens> steps;
   const auto written =
       sample(writer, {.end = 2, .longest = 9}, {.temperature = 0}, rng, Ids({4, 1}, {3, 1, 9, 2}),
-             [&](const Symbols& step) { steps.push_back(step); });
+             [&](const Tokens& step) { steps.push_back(step); });
   CHECK(written[0].ids.size() == 2);
   CHECK(written[1].ids.empty());
   CHECK(written[2].ids.size() == 8);
@@ -160,15 +159,15 @@ TEST_CASE("sequences that are done leave the writer and the others go on undistu
   for (const Written& w : written) CHECK(w.finished);
   CHECK(writer.rows_fed() == 3 + 1 + 9 + 2);
   REQUIRE(steps.size() == 9);
-  CHECK(steps[0] == Symbols{1, 2, 1, 1});
-  CHECK(steps[1] == Symbols{1, -1, 1, 2});
-  CHECK(steps[8] == Symbols{-1, -1, 2, -1});
+  CHECK(steps[0] == Tokens{1, 2, 1, 1});
+  CHECK(steps[1] == Tokens{1, -1, 1, 2});
+  CHECK(steps[8] == Tokens{-1, -1, 2, -1});
 }
 
 TEST_CASE("writing stops when the writer has no room left") {
-  TableWriter writer(1, 4, [](const Symbols&) { return std::vector<double>{0.9, 0.1}; });
+  TableWriter writer(1, 4, [](const Tokens&) { return std::vector<double>{0.9, 0.1}; });
   CHECK(greedy(writer, {.end = 1, .longest = 100})[0].ids.size() == 4);
-  TableWriter beams(2, 4, [](const Symbols&) { return std::vector<double>{0.9, 0.1}; });
+  TableWriter beams(2, 4, [](const Tokens&) { return std::vector<double>{0.9, 0.1}; });
   CHECK(beam_search(beams, 2, {.begin = 0, .end = -1, .longest = 100})[0][0].ids.size() == 4);
 }
 
@@ -177,7 +176,7 @@ TEST_CASE("beam search finds the better sequence where greedy is trapped") {
   TableWriter one(1, 10, trap), two(2, 10, trap);
   const Written lured = greedy(one, limits)[0];
   const Written found = beam_search(two, 2, limits)[0][0];
-  CHECK(found.ids == Symbols{1});
+  CHECK(found.ids == Tokens{1});
   CHECK(found.finished);
   CHECK(found.log_probability > lured.log_probability);
   CHECK(std::abs(found.log_probability - std::log(0.4 * 0.95)) < probability_tolerance);
@@ -186,7 +185,7 @@ TEST_CASE("beam search finds the better sequence where greedy is trapped") {
 TEST_CASE("a sequence that ends leaves its place to the next likeliest prefix") {
   // Tokens 0, 1, 2; 2 ends. The end is the most probable first token; the better of the other two
   // ranks third.
-  TableWriter writer(2, 10, [](const Symbols& fed) -> std::vector<double> {
+  TableWriter writer(2, 10, [](const Tokens& fed) -> std::vector<double> {
     if (fed.size() == 1) return {0.3, 0.2, 0.5};
     if (fed[1] == 0) return {0.4, 0.3, 0.3};
     return {0.005, 0.005, 0.99};
@@ -195,7 +194,7 @@ TEST_CASE("a sequence that ends leaves its place to the next likeliest prefix") 
       beam_search(writer, 2, {.begin = 0, .end = 2, .longest = 5}, 0)[0];
   REQUIRE(found.size() == 2);
   CHECK(found[0].ids.empty());
-  CHECK(found[1].ids == Symbols{1});
+  CHECK(found[1].ids == Tokens{1});
   CHECK(found[1].finished);
 }
 
@@ -244,7 +243,7 @@ TEST_CASE("a narrow beam keeps the likeliest prefixes of every length") {
     for (Index step = 0; step < limits.longest; ++step) {
       std::vector<Written> all;
       for (const Written& prefix : beam) {
-        Symbols fed{limits.begin};
+        Tokens fed{limits.begin};
         fed.insert(fed.end(), prefix.ids.begin(), prefix.ids.end());
         const std::vector<double> p = table(fed);
         for (std::size_t id = 0; id < p.size(); ++id) {
@@ -288,7 +287,7 @@ const std::vector<double> die{0.05, 0.3, 0.1, 0.35, 0.2};
 /// Relative frequencies of the tokens drawn from `die`.
 std::vector<double> frequencies(const SamplingOptions& options) {
   const Index draws = 40000;
-  TableWriter writer(draws, 2, [](const Symbols&) { return die; });
+  TableWriter writer(draws, 2, [](const Tokens&) { return die; });
   Rng rng(5, "draws");
   std::vector<double> counts(die.size());
   for (const Written& w : sample(writer, {.longest = 1}, options, rng)) {
@@ -300,7 +299,7 @@ std::vector<double> frequencies(const SamplingOptions& options) {
 /// Four standard deviations of a frequency in 40,000 draws are at most 0.01.
 void check_frequencies(const std::vector<double>& actual, const std::vector<double>& expected) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    INFO("symbol " << i << ": " << actual[i] << " for " << expected[i]);
+    INFO("token " << i << ": " << actual[i] << " for " << expected[i]);
     CHECK(std::abs(actual[i] - expected[i]) < 0.01);
     if (expected[i] == 0) CHECK(actual[i] == 0);
   }
@@ -356,8 +355,8 @@ TEST_CASE("equal seeds draw equal texts, other seeds others") {
   CHECK(text(1) != text(2));
 }
 
-TEST_CASE("a symbol of probability zero is never drawn, by sampling or by a beam") {
-  const auto table = [](const Symbols&) { return std::vector<double>{0, 0.5, 0, 0.5, 0}; };
+TEST_CASE("a token of probability zero is never drawn, by sampling or by a beam") {
+  const auto table = [](const Tokens&) { return std::vector<double>{0, 0.5, 0, 0.5, 0}; };
   TableWriter writer(500, 20, table);
   Rng rng(4);
   const auto drawn = sample(writer, {.longest = 20}, {}, rng);
@@ -377,7 +376,7 @@ TEST_CASE("a symbol of probability zero is never drawn, by sampling or by a beam
 }
 
 TEST_CASE("wrong options are refused with a remedy") {
-  TableWriter writer(3, 4, [](const Symbols&) { return die; });
+  TableWriter writer(3, 4, [](const Tokens&) { return die; });
   Rng rng(1);
   const auto with = [&](SamplingOptions options, const Ids& prompt = {}) {
     return sample(writer, {}, options, rng, prompt);
@@ -391,7 +390,7 @@ TEST_CASE("wrong options are refused with a remedy") {
   CHECK_THROWS_WITH(greedy(writer, {.longest = -1}), Catch::Contains("is negative"));
   CHECK_THROWS_WITH(beam_search(writer, 2, {}), Catch::Contains("copies of each example"));
   CHECK_THROWS_AS(beam_search(writer, 0, {}), UsageError);
-  TableWriter sick(1, 4, [](const Symbols&) {
+  TableWriter sick(1, 4, [](const Tokens&) {
     return std::vector<double>{0.5, std::numeric_limits<double>::quiet_NaN()};
   });
   CHECK_THROWS_AS(greedy(sick, {}), NumericError);

@@ -42,7 +42,7 @@ StepCost steady_cost(Layout layout, Index batch, Index length) {
   LanguageModel model({.kind = ModelKind::language_model,
                        .block = {.width = 32, .heads = 4, .dropout = Real(0.1), .layout = layout},
                        .layers = 2,
-                       .source_symbols = 11,
+                       .source_vocabulary = 11,
                        .longest = 64,
                        .tied_output = true},
                       rng);

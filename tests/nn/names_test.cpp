@@ -130,9 +130,9 @@ TEST_CASE("a model prints as a tree with titles and numbers of parameters") {
   Rng rng(1);
   Seq2Seq model(small_config(ModelKind::seq2seq, Layout::separate), rng);
   const std::string text = describe(model);
-  for (const char* line : {"Seq2Seq(7 -> 6 symbols)", "Encoder(2 layers)", "Decoder(2 layers)",
-                           "EncoderLayer(pre-norm", "DecoderLayer(pre-norm",
-                           "3 of 3 heads of width 4", "Linear(12 -> 20)", "LayerNorm(12)"}) {
+  for (const char* line :
+       {"Seq2Seq(7 -> 6 tokens)", "Encoder(2 layers)", "Decoder(2 layers)", "EncoderLayer(pre-norm",
+        "DecoderLayer(pre-norm", "3 of 3 heads of width 4", "Linear(12 -> 20)", "LayerNorm(12)"}) {
     CHECK_THAT(text, Catch::Contains(line));
   }
   CHECK_THAT(text, Catch::Contains(std::to_string(count_parameters(model)) + " parameters"));

@@ -26,12 +26,12 @@ std::unique_ptr<Model> trained_model(const ModelConfig& config, bool pruned) {
 }
 
 /// Feeds both writers the same random tokens, a few at a time, and compares their logits.
-void check_same_logits(Writer& cached, Writer& fresh, Index symbols) {
+void check_same_logits(Writer& cached, Writer& fresh, Index tokens) {
   Rng rng(5);
   for (const Index count : {1, 1, 3, 1, 2}) {
-    const Ids ids = random_ids({cached.batch(), count}, rng, symbols);
+    const Ids ids = random_ids({cached.batch(), count}, rng, tokens);
     const Array a = cached.next(ids), b = fresh.next(ids);
-    REQUIRE(a.shape() == Shape{cached.batch(), symbols});
+    REQUIRE(a.shape() == Shape{cached.batch(), tokens});
     CHECK_THAT(a, same_numbers(b, tolerance(1e-12, 5e-6)));
     CHECK(cached.room() == fresh.room());
   }
@@ -166,7 +166,7 @@ TEST_CASE("sequences that only exchange their rows take their sources along") {
     const Array moved = writer->next(Ids({3, 1}, 3)), expected = straight->next(Ids({3, 1}, 3));
     for (Index row = 0; row < 3; ++row) {
       for (Index v = 0; v < 6; ++v) {
-        INFO("row " << row << ", symbol " << v);
+        INFO("row " << row << ", token " << v);
         CHECK(std::abs(moved[row * 6 + v] - expected[order[row] * 6 + v]) < same_function * 10);
       }
     }

@@ -160,7 +160,7 @@ void gpt2_model(Case& c, Layout layout) {
   ModelConfig config;
   config.kind = ModelKind::language_model;
   config.layers = c.config().at("layers").get<Index>();
-  config.source_symbols = c.parameter_shape("transformer.wte.weight")[0];
+  config.source_vocabulary = c.parameter_shape("transformer.wte.weight")[0];
   config.longest = c.parameter_shape("transformer.wpe.weight")[0];
   config.positions = PositionKind::learned;
   config.tied_output = true;

@@ -118,7 +118,7 @@ void language_model(Case& c, Layout layout) {
   ModelConfig config;
   config.kind = ModelKind::language_model;
   config.layers = sizes.at("L").get<Index>();
-  config.source_symbols = sizes.at("V").get<Index>();
+  config.source_vocabulary = sizes.at("V").get<Index>();
   config.longest = sizes.at("T").get<Index>();
   config.positions = PositionKind::learned;
   config.tied_output = true;

@@ -252,7 +252,6 @@ TEST_CASE("what is malformed in an address is passed over, and the address alone
   const Addresses of_seq2seq = {{"token=1.5", "kind=cross"},
                                 {"kind=decoder&token=2", "kind=decoder&token=2"},
                                 {"token=3", "kind=cross&token=3"},
-                                {"symbol=3", "kind=cross&token=3"},  // form of earlier pages
                                 {"", "kind=cross"},
                                 {"token=-1", "kind=cross"},
                                 {"token=0", "kind=cross"},

@@ -181,21 +181,21 @@ ModelConfig small_config(ModelKind kind, Layout layout, bool norm_first) {
   config.block.layout = layout;
   config.block.norm_first = norm_first;
   config.layers = 2;
-  config.source_symbols = 7;
-  config.target_symbols = 6;
+  config.source_vocabulary = 7;
+  config.target_vocabulary = 6;
   config.longest = 12;
   return config;
 }
 
 TinyBatch tiny_batch(const ModelConfig& config, Rng& rng) {
   TinyBatch batch;
-  const Index symbols =
-      config.kind == ModelKind::seq2seq ? config.target_symbols : config.source_symbols;
-  batch.source = random_ids({4, 5}, rng, config.source_symbols);
+  const Index tokens =
+      config.kind == ModelKind::seq2seq ? config.target_vocabulary : config.source_vocabulary;
+  batch.source = random_ids({4, 5}, rng, config.source_vocabulary);
   batch.lengths = Ids({4}, {5, 3, 4, 1});
-  batch.target = random_ids({4, 6}, rng, symbols);
-  batch.labels = random_ids({4, 6}, rng, symbols);
-  batch.classes = random_ids({4}, rng, std::max<Index>(config.target_symbols, 1));
+  batch.target = random_ids({4, 6}, rng, tokens);
+  batch.labels = random_ids({4, 6}, rng, tokens);
+  batch.classes = random_ids({4}, rng, std::max<Index>(config.target_vocabulary, 1));
   return batch;
 }
 

@@ -17,10 +17,10 @@ namespace test {
 inline SavedModel small_saved_model(ModelConfig config, std::span<const HeadId> removed = {}) {
   const Specials specials =
       config.kind == ModelKind::language_model ? Specials::none : Specials::all;
-  const Vocabulary read(Symbols::characters, specials, {"a", "b", "c", "d"});
-  const Vocabulary written(Symbols::characters, specials, {"x", "y", "z"});
-  config.source_symbols = read.size();
-  config.target_symbols = config.kind == ModelKind::classifier ? 3 : written.size();
+  const Vocabulary read(TokenKind::characters, specials, {"a", "b", "c", "d"});
+  const Vocabulary written(TokenKind::characters, specials, {"x", "y", "z"});
+  config.source_vocabulary = read.size();
+  config.target_vocabulary = config.kind == ModelKind::classifier ? 3 : written.size();
   SavedModel saved;
   Rng rng(7, "small saved model");
   saved.model = make_model(config, rng, removed);

@@ -30,7 +30,7 @@ ClassificationTask small_brackets() {
 TextCorpus small_corpus() {
   TextCorpus corpus{
       .name = "text",
-      .vocabulary = Vocabulary::of_text(Symbols::characters, Specials::none, "abcdefgh"),
+      .vocabulary = Vocabulary::of_text(TokenKind::characters, Specials::none, "abcdefgh"),
       .train = {},
       .validation = {}};
   for (std::int32_t i = 0; i < 100; ++i) {
@@ -159,7 +159,7 @@ TEST_CASE("characters are judged by exact matches, phonemes by error rate, text 
 }
 
 TEST_CASE("a model that is fitted to a task has positions for its longest source and target") {
-  const Vocabulary letters = Vocabulary::of_text(Symbols::characters, Specials::all, "a");
+  const Vocabulary letters = Vocabulary::of_text(TokenKind::characters, Specials::all, "a");
   const Tokens one(1, 4), forty(40, 4);
   for (const auto& [source, target] : {std::pair(one, forty), std::pair(forty, one)}) {
     const Seq2SeqTask task{.name = "by hand",

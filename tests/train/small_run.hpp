@@ -18,8 +18,8 @@ inline ModelConfig small_config(const Seq2SeqTask& task, Layout layout) {
   config.block.dropout = Real(0.1);
   config.block.layout = layout;
   config.layers = 1;
-  config.source_symbols = task.source.size();
-  config.target_symbols = task.target.size();
+  config.source_vocabulary = task.source.size();
+  config.target_vocabulary = task.target.size();
   config.longest = 24;
   return config;
 }

@@ -99,7 +99,7 @@ TEST_CASE("what a measured step adds is a small share of the step's work") {
   config.block.width = 256;
   config.block.heads = 8;
   config.layers = 2;
-  config.source_symbols = config.target_symbols = 256;
+  config.source_vocabulary = config.target_vocabulary = 256;
   config.longest = 128;
   Rng rng(1, "init");
   LanguageModel model(config, rng);

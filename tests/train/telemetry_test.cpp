@@ -284,8 +284,8 @@ TEST_CASE("padding is left out for a classifier, nothing for a language model") 
   config.block.width = 8;
   config.block.heads = 2;
   config.layers = 1;
-  config.source_symbols = 9;
-  config.target_symbols = 2;
+  config.source_vocabulary = 9;
+  config.target_vocabulary = 2;
   config.longest = 8;
   Rng rng(1, "init");
   Classifier classifier(config, rng);

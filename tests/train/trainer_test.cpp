@@ -26,7 +26,7 @@ ModelConfig alphabet_config(Layout layout) {
   config.block.hidden = 32;
   config.block.layout = layout;
   config.layers = 1;
-  config.source_symbols = config.target_symbols = 8;
+  config.source_vocabulary = config.target_vocabulary = 8;
   config.longest = 16;
   return config;
 }
@@ -102,8 +102,8 @@ TEST_CASE("a classifier is scored by its likeliest class") {
   config.block.width = 16;
   config.block.heads = 2;
   config.layers = 1;
-  config.source_symbols = task.tokens.size();
-  config.target_symbols = 2;
+  config.source_vocabulary = task.tokens.size();
+  config.target_vocabulary = 2;
   Rng rng(1, "init");
   Classifier model(config, rng);
   Adam optimizer(model);

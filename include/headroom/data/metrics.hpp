@@ -9,7 +9,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Sums over predictions, and the error rates computed from them. For phonemes, symbol_error_rate()
+/// Sums over predictions, and the error rates computed from them. For phonemes, token_error_rate()
 /// is the PER and word_error_rate() the WER.
 struct SequenceScore {
   Index answers = 0;
@@ -22,7 +22,7 @@ struct SequenceScore {
 
   /// Fractions in [0, 1] (error rates may exceed 1); 0 without predictions.
   double exact_match() const;
-  double symbol_error_rate() const;
+  double token_error_rate() const;
   double word_error_rate() const;
 };
 

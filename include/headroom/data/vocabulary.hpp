@@ -17,7 +17,7 @@ inline namespace HEADROOM_PRECISION {
 using Tokens = std::vector<std::int32_t>;
 
 /// How a text is split into tokens: code points of UTF-8, or words between spaces.
-enum class Symbols { characters, words };
+enum class TokenKind { characters, words };
 
 /// The special tokens, which come first in the vocabulary and occur in no text.
 enum class Specials {
@@ -30,13 +30,13 @@ enum class Specials {
 class Vocabulary {
  public:
   /// Throws UsageError when a token occurs twice.
-  Vocabulary(Symbols kind, Specials specials, std::vector<std::string> symbols);
+  Vocabulary(TokenKind kind, Specials specials, std::vector<std::string> tokens);
   /// The tokens that occur in `text`, in byte order. Throws DataError for malformed UTF-8.
-  static Vocabulary of_text(Symbols kind, Specials specials, std::string_view text);
+  static Vocabulary of_text(TokenKind kind, Specials specials, std::string_view text);
 
   /// Number of tokens, specials included.
-  Index size() const { return Index(symbols_.size()); }
-  Symbols kind() const { return kind_; }
+  Index size() const { return Index(tokens_.size()); }
+  TokenKind kind() const { return kind_; }
   Specials specials() const { return specials_; }
 
   /// Throw UsageError when this vocabulary has no such token.
@@ -47,31 +47,31 @@ class Vocabulary {
 
   /// Splits a text into tokens, whether or not they are in the vocabulary. Throws DataError for
   /// malformed UTF-8.
-  std::vector<std::string> symbols_in(std::string_view text) const;
+  std::vector<std::string> tokens_in(std::string_view text) const;
   /// Returns whether a token is in the vocabulary and not special; the number of such tokens.
-  bool knows(const std::string& symbol) const { return numbers_.contains(symbol); }
-  Index plain_size() const { return Index(numbers_.size()); }
+  bool knows(const std::string& token) const { return ids_.contains(token); }
+  Index plain_size() const { return Index(ids_.size()); }
 
   /// Ids of the tokens of a text, <unk> for unknown ones. Throws DataError for an unknown token if
   /// there is no <unk>, and for malformed UTF-8.
   Tokens encode(std::string_view text) const;
   /// The text up to <eos>, without other specials. Throws UsageError for an id outside the
   /// vocabulary.
-  std::string decode(std::span<const std::int32_t> tokens) const;
+  std::string decode(std::span<const std::int32_t> ids) const;
   /// Throws UsageError for an id outside the vocabulary.
-  const std::string& symbol(std::int32_t token) const;
+  const std::string& token(std::int32_t id) const;
 
   /// For checkpoints. from_record() throws FileError, naming `origin`, for a malformed record.
   Record record() const;
   static Vocabulary from_record(const Record& record, const std::string& origin);
 
  private:
-  std::int32_t special(const char* symbol, std::int32_t token) const;
+  std::int32_t special(const char* token, std::int32_t id) const;
 
-  Symbols kind_;
+  TokenKind kind_;
   Specials specials_;
-  std::vector<std::string> symbols_;
-  std::unordered_map<std::string, std::int32_t> numbers_;  // without the specials
+  std::vector<std::string> tokens_;
+  std::unordered_map<std::string, std::int32_t> ids_;  // without the specials
 };
 
 }  // namespace HEADROOM_PRECISION

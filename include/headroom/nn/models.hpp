@@ -13,10 +13,10 @@ enum class ModelKind { seq2seq, language_model, classifier };
 struct ModelConfig {
   ModelKind kind = ModelKind::seq2seq;
   BlockConfig block;
-  Index layers = 2;          // of each stack
-  Index source_symbols = 0;  // V of the source, or of the only vocabulary
-  Index target_symbols = 0;  // V of the target, or the number of classes
-  Index longest = 256;       // maximum number of positions
+  Index layers = 2;             // of each stack
+  Index source_vocabulary = 0;  // V of the source, or of the only vocabulary
+  Index target_vocabulary = 0;  // V of the target, or the number of classes
+  Index longest = 256;          // maximum number of positions
   PositionKind positions = PositionKind::sinusoidal;
   bool tied_output = false;  // the output layer is the (target) embedding
 
@@ -45,8 +45,8 @@ struct ModelConfig {
     visit("positions", &ModelConfig::positions);
     visit("longest", &ModelConfig::longest);
     visit("tied_output", &ModelConfig::tied_output);
-    visit("source_symbols", &ModelConfig::source_symbols);
-    visit("target_symbols", &ModelConfig::target_symbols);
+    visit("source_vocabulary", &ModelConfig::source_vocabulary);
+    visit("target_vocabulary", &ModelConfig::target_vocabulary);
   }
 };
 

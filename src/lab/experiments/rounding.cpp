@@ -139,8 +139,8 @@ std::unique_ptr<Seq2Seq> make_model(const LabOptions& options, const Seq2SeqTask
                   .hidden = 2 * options.width,
                   .layout = layout};
   config.layers = 1;
-  config.source_symbols = task.source.size();
-  config.target_symbols = task.target.size();
+  config.source_vocabulary = task.source.size();
+  config.target_vocabulary = task.target.size();
   config.longest = std::max(task.longest_source(), task.longest_target()) + 8;
   return std::make_unique<Seq2Seq>(config, rng);
 }

@@ -67,7 +67,7 @@ function recall() {
   state.focus = place_of(living(`${state.kind} ${parts.get("head")}`));
   const off = (parts.get("off") ?? "").split(",").map((text) => text.replace(".", " "));
   state.off = new Set(off.filter((key) => model && living(key)));
-  const token = Number(parts.get("token") ?? parts.get("symbol"));  // "symbol" in addresses of earlier pages
+  const token = Number(parts.get("token"));
   return Number.isInteger(token) ? token - 1 : -1;
 }
 

@@ -280,7 +280,7 @@ function write_on(model, {source, prompt, given, end, most}, gates = {}) {
 /** Special tokens by id, as a page shows them; they come first in a vocabulary and occur in no text. */
 const special_tokens = {none: [], bos: ["^"], all: ["<pad>", "^", "$", "<unk>"]};
 
-const token_of = (vocabulary, id) => [...special_tokens[vocabulary.specials], ...vocabulary.symbols][id];
+const token_of = (vocabulary, id) => [...special_tokens[vocabulary.specials], ...vocabulary.tokens][id];
 
 /** The tokens of a text: code points, or words between spaces. */
 const tokens_in = (vocabulary, text) => vocabulary.kind === "characters" ? [...text] : text.split(/[ \t\n]+/).filter(Boolean);
@@ -290,17 +290,17 @@ const names_of_blanks = new Map([[" ", "space"], ["\n", "line end"], ["\t", "tab
 /** The ids of a text's tokens; throws an Error with a sentence for a token that is not in the vocabulary. */
 function encoded(vocabulary, text) {
   return tokens_in(vocabulary, text).map((token) => {
-    const id = vocabulary.symbols.indexOf(token);
+    const id = vocabulary.tokens.indexOf(token);
     if (id >= 0) return id + special_tokens[vocabulary.specials].length;
-    const known = vocabulary.symbols.length > 100 ? "" : `: ${vocabulary.symbols.map((s) => names_of_blanks.get(s) ?? s).join(" ")}`;
-    throw new Error(`“${token}” is not one of the ${vocabulary.symbols.length} tokens in the model's vocabulary${known}`);
+    const known = vocabulary.tokens.length > 100 ? "" : `: ${vocabulary.tokens.map((s) => names_of_blanks.get(s) ?? s).join(" ")}`;
+    throw new Error(`“${token}” is not one of the ${vocabulary.tokens.length} tokens in the model's vocabulary${known}`);
   });
 }
 
 /** The text of tokens, without special ones. */
 function decoded(vocabulary, ids) {
   const specials = special_tokens[vocabulary.specials].length;
-  return ids.filter((id) => id >= specials).map((id) => vocabulary.symbols[id - specials]).join(vocabulary.kind === "words" ? " " : "");
+  return ids.filter((id) => id >= specials).map((id) => vocabulary.tokens[id - specials]).join(vocabulary.kind === "words" ? " " : "");
 }
 
 /**

@@ -57,7 +57,7 @@ double apart(const Array& a, const Array& b) {
 void try_layout(Layout layout) {
   ModelConfig config;
   config.kind = ModelKind::language_model;
-  config.source_symbols = 8;
+  config.source_vocabulary = 8;
   config.longest = 16;
   config.positions = PositionKind::learned;
   config.block = {.width = 16, .heads = 4, .layout = layout};
@@ -114,7 +114,7 @@ void try_layout(Layout layout) {
 void try_set_attention() {
   ModelConfig config;
   config.kind = ModelKind::language_model;
-  config.source_symbols = 8;
+  config.source_vocabulary = 8;
   config.block = {.width = 16, .heads = 4};
   Rng rng(1, "init"), data(2, "data");
   LanguageModel model(config, rng);
