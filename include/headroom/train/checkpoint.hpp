@@ -24,7 +24,7 @@ class ModelState : public Stateful {
   /// Removes the heads that the saved model had lost, then takes its parameters. Throws FileError
   /// naming the first tensor that is missing, extra or of another shape, and when the configuration
   /// is another one or a head is gone that the saved model still had. No parameter is replaced
-  /// unless all fit.
+  /// unless all fit, but heads are removed before that is known.
   void load_state(const StateReader& from) override;
 
  private:

@@ -32,7 +32,8 @@ class StepPart {
   virtual ~StepPart() = default;
   /// Before the forward pass of step number `step` (1 is the first), inside its RandomStep: sets
   /// gates, asks for weights or row statistics. The probe is new at every step and stays valid
-  /// until after_backward() has returned.
+  /// until after_backward() has returned. It may be called once more in the same step, as
+  /// penalty() may.
   virtual void begin([[maybe_unused]] Index step, [[maybe_unused]] HeadProbe& probe) {}
   /// A scalar that is added to the mean loss of the batch; undefined: nothing. It may be asked for
   /// once more in the same step, to find where a NaN comes from.
