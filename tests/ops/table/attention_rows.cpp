@@ -219,8 +219,7 @@ Case draw_attention(Draw& draw, bool biased) {
   result.operation = [=](const Tensors& x) {
     const RandomStep step(3, 4);
     return attention(columns(x, 0), columns(x, 1), columns(x, 2), n.heads, n.head_dim, n.value_dim,
-                     with_bias(x))
-        .y;
+                     with_bias(x));
   };
   result.composed = [=](const Tensors& x) {
     const RandomStep step(3, 4);
