@@ -8,8 +8,9 @@
 Every round runs each side once, in turn, each in a separate process; a table shows the median of
 the rounds' medians and the least time of all. PYTHON is an interpreter that has PyTorch (default:
 the first of this one and python3 that does); without one, the columns of PyTorch stay empty. The
-floor is gemm_floor.cpp beside this file: the matrix products alone, compiled here against OpenBLAS.
-LIBRARY replaces OpenBLAS in our program and in the floor, for example MKL's libmkl_rt.so.2.
+columns "products" are the time of the matrix products alone (matrix_products.cpp beside this file,
+compiled here against OpenBLAS). LIBRARY replaces OpenBLAS in our program and in the products, for
+example MKL's libmkl_rt.so.2.
 """
 import argparse
 import json
@@ -43,19 +44,20 @@ def find_torch(wanted):
     return None
 
 
-def build_floor(folder):
+def build_products(folder):
     if shutil.which("g++") is None:
-        print("g++ not found: no floor", file=sys.stderr)
+        print("g++ not found: the columns of the matrix products alone stay empty", file=sys.stderr)
         return None
-    floor = pathlib.Path(folder) / "gemm_floor"
-    subprocess.run(["g++", "-O3", "-march=native", "-fopenmp", HERE / "gemm_floor.cpp", "-o", floor,
-                    "-lopenblas"], check=True)
-    return floor
+    program = pathlib.Path(folder) / "matrix_products"
+    subprocess.run(["g++", "-O3", "-march=native", "-fopenmp", HERE / "matrix_products.cpp", "-o",
+                    program, "-lopenblas"], check=True)
+    return program
 
 
 class Bench:
-    def __init__(self, options, floor):
-        self.options, self.floor, self.torch = options, floor, find_torch(options.python)
+    def __init__(self, options, products_program):
+        self.options, self.torch = options, find_torch(options.python)
+        self.products_program = products_program
 
     def measure(self, sides, key="ms", least="min_ms"):
         """sides: name -> command or None. Name -> (median of the rounds, least) or None."""
@@ -78,8 +80,9 @@ class Bench:
     def twin(self, what, case, *more):
         return self.torch and [self.torch, HERE / "torch_twin.py", what, "--case", case, *more]
 
-    def floors(self, case, threads, *more):
-        return self.floor and ["env", *self.blas(), self.floor, threads, "--case", case, *more]
+    def products(self, case, threads, *more):
+        program = self.products_program
+        return program and ["env", *self.blas(), program, threads, "--case", case, *more]
 
 
 def cell(times, digits=1):
@@ -105,15 +108,16 @@ def steps(bench):
                 "fused": bench.ours("step", case, *more),
                 "torch": bench.twin("step", case, *more),
                 "separate": bench.ours("step", case, *more, "--layout", "separate"),
-                "floor": bench.floors(case, threads)})
+                "products": bench.products(case, threads)})
             fused, torch = found["fused"], found.get("torch")
-            floor, separate = found.get("floor"), found["separate"]
-            rows.append([case, threads, cell(fused), cell(torch), ratio(torch, fused), cell(floor),
-                         ratio(fused, floor), cell(separate), ratio(separate, fused)])
+            products, separate = found.get("products"), found["separate"]
+            rows.append([case, threads, cell(fused), cell(torch), ratio(torch, fused),
+                         cell(products), ratio(fused, products), cell(separate),
+                         ratio(separate, fused)])
             print("step", rows[-1], file=sys.stderr, flush=True)
     return "## Training step\n\n" + table(
-        ["case", "threads", "headroom, ms", "PyTorch, ms", "PyTorch / headroom", "floor, ms",
-         "headroom / floor", "separate layout, ms", "separate / fused"], rows)
+        ["case", "threads", "headroom, ms", "PyTorch, ms", "PyTorch / headroom", "products, ms",
+         "headroom / products", "separate layout, ms", "separate / fused"], rows)
 
 
 def inference(bench):
@@ -125,17 +129,17 @@ def inference(bench):
                                    "torch": bench.twin("generate", case, *more)}, "tok_s", "tok_s")
             encode = bench.measure({"ours": bench.ours("encode", case, *more),
                                     "torch": bench.twin("encode", case, *more),
-                                    "floor": batch == 1 and
-                                             bench.floors(case, 2, "--forward") or None})
+                                    "products": batch == 1 and
+                                                bench.products(case, 2, "--forward") or None})
             fast, slow = words["ours"], words.get("torch")
             rows.append([case, batch, f"{fast[0]:.0f}", "" if slow is None else f"{slow[0]:.0f}",
                          ratio(fast, slow), cell(encode["ours"], 2), cell(encode.get("torch"), 2),
                          ratio(encode.get("torch"), encode["ours"]),
-                         ratio(encode["ours"], encode.get("floor"))])
+                         ratio(encode["ours"], encode.get("products"))])
             print("inference", rows[-1], file=sys.stderr, flush=True)
     return "## Inference, 2 threads\n\n" + table(
         ["case", "batch", "headroom, tokens/s", "PyTorch, tokens/s", "headroom / PyTorch",
-         "encoder, ms", "PyTorch, ms", "PyTorch / headroom", "headroom / floor"], rows)
+         "encoder, ms", "PyTorch, ms", "PyTorch / headroom", "headroom / products"], rows)
 
 
 def memory(bench):
@@ -175,7 +179,7 @@ def main():
         sys.exit(f"error: {options.program} does not exist; build it with ./headroom doctor")
     parts = {"step": steps, "inference": inference, "memory": memory}
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options, build_floor(folder))
+        bench = Bench(options, build_products(folder))
         text = circumstances(bench) + "\n" + "\n".join(
             part(bench) for name, part in parts.items() if options.only in (None, name))
     if options.out:

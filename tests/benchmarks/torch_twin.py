@@ -51,9 +51,9 @@ class Layer(nn.Module):
 
 
 class LanguageModel(nn.Module):
-    def __init__(self, layers, heads, width, length, batch, symbols):
+    def __init__(self, layers, heads, width, length, batch, vocabulary):
         super().__init__()
-        self.tokens, self.positions = nn.Embedding(symbols, width), nn.Embedding(length, width)
+        self.tokens, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
         self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
 
@@ -67,11 +67,11 @@ class LanguageModel(nn.Module):
 
 
 def training_step(case):
-    _, _, _, length, batch, symbols = case
+    _, _, _, length, batch, vocabulary = case
     model = LanguageModel(*case)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, foreach=True)
-    ids = torch.randint(symbols, (batch, length))
-    targets = torch.randint(symbols, (batch, length))
+    ids = torch.randint(vocabulary, (batch, length))
+    targets = torch.randint(vocabulary, (batch, length))
 
     def step():
         optimizer.zero_grad(set_to_none=True)
@@ -101,10 +101,10 @@ def step(case, options):
 
 
 def generate(case, options):
-    layers, heads, width, length, _, symbols = case
+    layers, heads, width, length, _, vocabulary = case
     batch = options.batch or 1
     model = LanguageModel(*case).eval()
-    prompt = torch.randint(symbols, (batch, PROMPT))
+    prompt = torch.randint(vocabulary, (batch, PROMPT))
     shape = (batch, heads, length, width // heads)
 
     def work():

@@ -14,7 +14,7 @@ BUILD = ("CMakeLists.txt", ".cmake", ".in", "CMakePresets.json")
 
 # (files, but not these, pattern, what is wrong)
 BANS = [
-    (CODE, r"^src/base/parallel\.cpp|^tests/benchmarks/gemm_floor\.cpp",
+    (CODE, r"^src/base/parallel\.cpp|^tests/benchmarks/matrix_products\.cpp",
      r"#pragma omp (?!simd|declare simd)", "threads come from parallel_for only"),
     (CODE, r"^tests/|^src/cli/", r"std::(thread|jthread|async)\b",
      "threads come from parallel_for only"),
@@ -47,7 +47,7 @@ LONGER_WITH_REASON = {}  # path: why this file is better in one piece
 
 # The maximum number of lines of code on these floors, without blank lines, comments and the lines
 # that open and close namespaces. A commit that raises it gives the reason.
-BUDGET = 12801
+BUDGET = 12826
 BUDGET_FLOORS = "base statistics array kernels algebra autograd ops io nn data optim".split()
 NAMESPACE = re.compile(r"^(inline )?namespace\b.*{$", re.M)
 

@@ -1,6 +1,6 @@
-// The floor under the benchmarks: the matrix products alone, nothing else, on the same BLAS.
+// The lower bound of the benchmarks: the matrix products alone, on the same BLAS.
 //
-//   gemm_floor [THREADS] [--forward]
+//   matrix_products [THREADS] [--forward]
 //
 // A JSON line per case of `headroom bench`, ms being the median. A training step's products are
 // forward, input gradient and weight gradient of every linear map, and attention's products in
