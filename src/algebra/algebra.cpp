@@ -54,8 +54,8 @@ Array concat(const std::vector<Array>& parts, int axis) {
   Index total = 0;
   for (const Array& part : parts) {
     if (part.rank() != first.rank() || !(part.shape().with(axis, first[axis]) == first)) {
-      throw ShapeError(fmt::format("concat: shapes {} and {} differ beside axis {}", first.text(),
-                                   part.shape().text(), axis));
+      throw ShapeError(fmt::format("concat: shapes {} and {} differ outside of axis {}",
+                                   first.text(), part.shape().text(), axis));
     }
     total += part.dim(axis);
   }

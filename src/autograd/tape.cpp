@@ -122,7 +122,7 @@ namespace {
 
 double bytes_of(const Shape& shape) { return double(shape.size()) * double(sizeof(Real)); }
 
-/// What an operation has to move: its inputs in, its output out.
+/// Counts the bytes that an operation reads (its inputs) and writes (its output).
 void count_bytes(const OpScope& op, const Array& y, const Inputs& inputs) {
   if (!profiling()) return;
   double bytes = bytes_of(y.shape());
@@ -132,7 +132,7 @@ void count_bytes(const OpScope& op, const Array& y, const Inputs& inputs) {
   op.work(0, bytes);
 }
 
-/// What its backward pass has to move: dy and the inputs in, the inputs' gradients out.
+/// The same for its backward pass, which reads dy and the inputs and writes the inputs' gradients.
 void count_bytes(const OpScope& op, const Node& node) {
   if (!profiling()) return;
   double bytes = bytes_of(node.shape);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <sstream>
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -97,6 +98,11 @@ std::string bar_text(double fraction, int cells) {
   return fmt::format("[{:#<{}}{:-<{}}]", "", full, "", cells - full);
 }
 
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = char(text[0] - 'a' + 'A');
+  return text;
+}
+
 Index display_width(std::string_view text) {
   Index width = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -115,6 +121,26 @@ std::string padded(std::string_view text, Index width, bool right) {
   const auto missing = static_cast<std::size_t>(std::max<Index>(0, width - display_width(text)));
   return right ? std::string(missing, ' ').append(text)
                : std::string(text) + std::string(missing, ' ');
+}
+
+std::string wrapped(const std::string& text, Index width, Index margin) {
+  const std::string before(static_cast<std::size_t>(margin), ' ');
+  std::istringstream words(text);
+  std::string lines = before;
+  Index column = margin;
+  for (std::string word; words >> word;) {
+    const Index columns = display_width(word);
+    if (column > margin && column + 1 + columns > width) {
+      lines += "\n" + before;
+      column = margin;
+    } else if (column > margin) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += columns;
+  }
+  return lines;
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -94,7 +94,7 @@ class DemoText {
     }
   }
 
-  void looking(const DemoRuns& runs) const {
+  void attention(const DemoRuns& runs) const {
     const auto [map, share] = runs.year_reader();
     headline(
         3, "Attention",
@@ -234,8 +234,8 @@ int demo(const DemoOptions& options) {
   };
   if (!runs.learn(progress(2, "Learning"))) return stopped();
   text.parted(runs.record());
-  runs.look();
-  text.looking(runs);
+  runs.record_maps();
+  text.attention(runs);
   if (!runs.remove_heads(progress(4, "Removing heads"))) return stopped();
   text.removed(runs.record());
   runs.measure_cost();

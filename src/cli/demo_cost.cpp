@@ -1,12 +1,11 @@
 // Time and memory of training steps.
 #include "cli/demo_cost.hpp"
 
-#include <algorithm>
 #include <chrono>
 
-#include "headroom/base/at.hpp"
 #include "headroom/base/op_scope.hpp"
 #include "headroom/optim/adam.hpp"
+#include "headroom/statistics/ranks.hpp"
 #include "headroom/train/objectives.hpp"
 
 namespace headroom {
@@ -29,10 +28,7 @@ std::vector<double> median_step_ms(const std::vector<Seq2Seq*>& models, const Se
     }
   }
   std::vector<double> medians;
-  for (auto& list : times) {
-    std::nth_element(list.begin(), list.begin() + rounds / 2, list.end());
-    medians.push_back(at(list, rounds / 2));
-  }
+  for (const std::vector<double>& list : times) medians.push_back(median(list));
   return medians;
 }
 

@@ -229,7 +229,7 @@ ComparisonRow DemoRuns::score(const std::string& label, const std::vector<Arm*>&
 
 // ---------------------------------------------------------------- attention maps
 
-void DemoRuns::look() {
+void DemoRuns::record_maps() {
   const Evaluating quiet(fused());
   record_.examples.clear();
   // Three sentences of different length, the year written in digits.

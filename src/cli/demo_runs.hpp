@@ -28,7 +28,7 @@ struct DemoSetup {
   Index telemetry = 10;       // steps between measurements of the fused model's heads; 0: none
 
   Index steps() const { return learn_steps + prune_steps + recover_steps; }
-  /// What the page shows beside the model's configuration.
+  /// Lists the fields that the page shows, in addition to the model's configuration.
   template <class Visit>
   static void fields(Visit visit) {
     visit("batch_size", &DemoSetup::batch_size);
@@ -112,7 +112,7 @@ class DemoRuns {
   /// Trains both on the same batches, and records when rounding makes them diverge.
   bool learn(const OnStep& on_step);
   /// Records the attention maps of the fused model for a few unseen sentences.
-  void look();
+  void record_maps();
   /// Chooses the heads once, by the sum of both models' sensitivities, and goes on training while
   /// they are removed from both.
   bool remove_heads(const OnStep& on_step);

@@ -178,7 +178,7 @@ std::string as_part(const std::string& svg, double x, double y, const std::strin
 }
 
 /// Arranges pictures in two columns, each in the shorter one.
-std::string beside_each_other(const std::vector<std::string>& pictures, const Words& words) {
+std::string side_by_side(const std::vector<std::string>& pictures, const Words& words) {
   constexpr double gap = 24;
   double left_width = 0, right_width = 0, left = 0, right = 0;  // how far the columns reach
   std::vector<bool> to_the_left;
@@ -218,7 +218,7 @@ Files draw(const GraphCommand& command, const std::vector<Picture>& pictures) {
   Files files;
   std::vector<TapeView> views;
   std::vector<std::string> texts;
-  Words together{"The tapes of the three layouts of multi-head attention, beside each other", ""};
+  Words together{"The tapes of the three layouts of multi-head attention, side by side", ""};
   for (const Picture& picture : pictures) {
     const Words words = words_of(picture);
     together.description += fmt::format("{}, {} operations and {} parameters. ", words.title,
@@ -230,7 +230,7 @@ Files draw(const GraphCommand& command, const std::vector<Picture>& pictures) {
   }
   if (texts.size() > 1) {
     files.emplace_back(std::string("layouts") + command.ending(),
-                       command.dot ? to_graphviz(views) : beside_each_other(texts, together));
+                       command.dot ? to_graphviz(views) : side_by_side(texts, together));
   }
   if (names_a_file(command.out)) return {{command.out, files.back().second}};
   return files;

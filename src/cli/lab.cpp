@@ -132,7 +132,7 @@ int list(const LabCommand& command) {
   for (const Experiment& e : experiments()) {
     if (e.group() != group) {
       group = e.group();
-      fmt::print("\nQ{}:\n\n", group.substr(1));  // "Questions from ..."
+      fmt::print("\n{}:\n\n", capital(group));
     }
     fmt::print("  {}  {}\n", emphasised(padded(e.name, widest), Emphasis::good, style), e.title);
   }

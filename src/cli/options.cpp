@@ -9,12 +9,17 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/parallel.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/train/run_folder.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace fs = std::filesystem;
+
+std::string before_column(const std::string& text, Index column) {
+  return padded(text + " ", column);
+}
 
 CLI::Validator at_least(Index least) {
   const auto check = [least](const std::string& text) -> std::string {

@@ -11,6 +11,11 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// Column in which help describes an option, a task or a layout.
+inline constexpr Index help_column = 28;
+/// A name or number in front of the next column, at least one space away from it.
+std::string before_column(const std::string& text, Index column);
+
 /// A whole number of at least `least`.
 CLI::Validator at_least(Index least);
 /// One of the given words; the error lists them and names the nearest.

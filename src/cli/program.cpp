@@ -10,9 +10,10 @@
 #include <filesystem>
 #include <memory>
 #include <new>
-#include <sstream>
+#include <string_view>
 
 #include "cli/command.hpp"
+#include "cli/options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/nearest.hpp"
@@ -42,30 +43,24 @@ constexpr const char* exit_codes_text =
     "130  stopped by Ctrl-C\n"
     "143  stopped by SIGTERM\n";
 
-/// Breaks a text at spaces into lines of at most `width` characters. Keeps "(default: x" together.
-std::string wrapped(const std::string& text, std::size_t width) {
-  std::istringstream words(text);
-  std::string lines;
-  std::size_t column = 0;
-  for (std::string word; words >> word; column += word.size()) {
-    if (std::string value; word == "(default:" && words >> value) word += " " + value;
-    if (column + 1 + word.size() > width) {
-      lines += '\n';
-      column = 0;
-    } else if (!lines.empty()) {
-      lines += ' ';
-      ++column;
-    }
-    lines += word;
+std::string replaced(std::string text, std::string_view old, std::string_view with) {
+  for (std::size_t at = 0; (at = text.find(old, at)) != std::string::npos; at += with.size()) {
+    text.replace(at, old.size(), with);
   }
-  return lines;
+  return text;
+}
+
+/// A description in lines of at most `width` columns, none of which ends in "(default:".
+std::string description_lines(const std::string& text, Index width) {
+  constexpr std::string_view plain = "(default: ", unbroken = "(default:\u00a0";
+  return replaced(wrapped(replaced(text, plain, unbroken), width), unbroken, plain);
 }
 
 /// The help of a command, 80 columns wide: "--name TYPE  description (default: value)".
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
-    column_width(28);
+    column_width(help_column);
     label("SUBCOMMAND", "COMMAND");
     label("INT", "N");
     label("FLOAT", "X");
@@ -85,7 +80,7 @@ class HelpFormatter : public CLI::Formatter {
     if (!option->get_default_str().empty()) {
       text += fmt::format(" (default: {})", option->get_default_str());
     }
-    return wrapped(text, 80 - get_column_width());
+    return description_lines(text, Index(80 - get_column_width()));
   }
 
   std::string make_subcommand(const CLI::App* command) const override {
@@ -116,15 +111,19 @@ void print_overview(const CLI::App& program, const std::vector<Command>& command
   const std::string name = program.get_name();
   fmt::print("{}: transformers whose attention heads can be measured, compared and removed\n\n",
              emphasised("headroom", Emphasis::strong, style));
-  const auto line = [&](const std::string& command, const std::string& does) {
-    fmt::print("  {}  {}\n", emphasised(padded(name + " " + command, 20), Emphasis::good, style),
-               does);
-  };
+  std::vector<std::pair<std::string, std::string>> lines;
   for (const Command& command : commands) {
-    line(command.app->get_name(), command.app->get_description());
+    lines.emplace_back(name + " " + command.app->get_name(), command.app->get_description());
   }
   if (launched()) {
-    for (const auto& [command, does] : launcher_commands) line(command, does);
+    for (const auto& [command, does] : launcher_commands) {
+      lines.emplace_back(name + " " + command, does);
+    }
+  }
+  Index widest = 0;
+  for (const auto& [command, does] : lines) widest = std::max(widest, display_width(command));
+  for (const auto& [command, does] : lines) {
+    fmt::print("  {}  {}\n", emphasised(padded(command, widest), Emphasis::good, style), does);
   }
   fmt::print("\n{} COMMAND --help shows the options of a command.\n", name);
 }

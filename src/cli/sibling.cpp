@@ -44,8 +44,7 @@ Record sibling_record(const std::vector<std::string>& arguments) {
   const fs::path program = sibling_program();
   if (program.empty()) {
     throw UsageError(
-        fmt::format("--precision {} needs the program of that precision next to this one "
-                    "(build it, or use --precision {})",
+        fmt::format("the {} program is missing next to this one (build it, or use --precision {})",
                     other_precision, own_precision));
   }
   std::vector<std::string> words{program.string()};

@@ -150,7 +150,9 @@ int train(const TrainCommandOptions& options) {
 template <class Entries>
 std::string described(const char* title, const Entries& entries) {
   std::string text = title;
-  for (const auto& entry : entries) text += "\n" + padded("  " + entry.name, 28) + entry.summary;
+  for (const auto& entry : entries) {
+    text += "\n" + before_column("  " + entry.name, help_column) + entry.summary;
+  }
   return text;
 }
 

@@ -252,8 +252,8 @@ std::string TrainOptions::recipes() const {
   for (const std::vector<std::string>& row : rows) {
     text += text.empty() ? "" : "\n";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const Index width = i + 1 == row.size() ? 0 : i == 0 ? 28 : 13;
-      text += padded(row[i], width);
+      const bool last = i + 1 == row.size();
+      text += last ? row[i] : before_column(row[i], i == 0 ? help_column : 13);
     }
   }
   return text;

@@ -1,6 +1,5 @@
 // The gradual schedule and the choice of heads.
 #include "headroom/heads/pruning.hpp"
-#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 
 namespace headroom {

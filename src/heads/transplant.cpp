@@ -201,8 +201,7 @@ void transplant_moments(const Optimizer& from, Optimizer& to) {
     OptimizerState& target = to.state(block.to.name);
     if (source.axis != block.from.axis || target.axis != block.to.axis) {
       throw UsageError(
-          fmt::format("transplant: the step counts of {} are along another axis than "
-                      "its heads",
+          fmt::format("transplant: the step counts of {} are along another axis than its heads",
                       block.to.name));
     }
     std::copy_n(source.steps.begin() + block.from.begin, block.from.length(),

@@ -22,7 +22,7 @@ struct Corner {
   Index a_stride, b_stride, c_stride;
 };
 
-/// Where column `s` of row `r` goes, and what is added to it.
+/// Writes column `s` of row `r`, with the bias or beta times the old value added.
 inline void write(const Corner& at, Index r, Index s, Real dot, Real beta) {
   Real& c = at.c[r * at.c_stride + s];
   if (at.bias != nullptr) {

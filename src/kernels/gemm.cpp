@@ -42,9 +42,9 @@ Function* mkl(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// The pthread build of OpenBLAS must not thread by itself beside our loops: that is slower than
-/// one thread. Its OpenMP build runs serially inside them already, and would reduce our number of
-/// threads.
+/// The pthread build of OpenBLAS must not use threads of its own inside our loops: that is slower
+/// than one thread. Its OpenMP build runs serially inside them already, and would reduce our number
+/// of threads.
 bool make_blas_single_threaded() {
   if (auto* const set_layer = mkl<int(int)>("MKL_Set_Threading_Layer")) {
     constexpr int sequential = 1;

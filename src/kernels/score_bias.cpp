@@ -1,8 +1,9 @@
 // One row of a score bias, and of its gradient.
 #include "kernels/score_bias.hpp"
-#include "headroom/base/at.hpp"
 
 #include <cmath>
+
+#include "headroom/base/at.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

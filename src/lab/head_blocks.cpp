@@ -57,6 +57,16 @@ void set_head_values(Attention& layer, const HeadBlocks& blocks) {
   });
 }
 
+void set_to_zero(Attention& layer, HeadRole role) {
+  for_each_slice(layer, [&](const HeadSlice& slice, Tensor tensor) {
+    if (slice.role != role) return;
+    Array& values = tensor.edit_value();
+    for_each_run(values.shape(), slice, [&](Index first, Index count) {
+      std::fill_n(values.data() + first, count, Real(0));
+    });
+  });
+}
+
 void scale_gradient(Attention& layer, Index head, Real factor) {
   for_each_slice(layer, [&](const HeadSlice& slice, Tensor tensor) {
     if (slice.head != head || !tensor.grad().defined()) return;

@@ -17,6 +17,8 @@ HeadBlocks head_values(Attention& layer);
 HeadBlocks head_gradients(Attention& layer);
 /// Writes the given blocks; the others keep their values.
 void set_head_values(Attention& layer, const HeadBlocks& blocks);
+/// Sets the blocks of one role to zero in all heads.
+void set_to_zero(Attention& layer, HeadRole role);
 
 /// Multiplies all gradients of one head.
 void scale_gradient(Attention& layer, Index head, Real factor);

@@ -126,7 +126,7 @@ std::vector<std::string> failed_claims(const LabRecord& record) {
     for (const std::string& precision : record.precisions) {
       const auto run = claim.runs.find(precision);
       if (run == claim.runs.end() || run->second.holds) continue;
-      runs += fmt::format("{} {} in {}, must be {} {}", runs.empty() ? " is" : " and",
+      runs += fmt::format("{} {} in {}, must be {} {}", runs.empty() ? ":" : ";",
                           figure_text(run->second.measured), precision, claim.relation,
                           run->second.bound_text());
     }

@@ -62,8 +62,7 @@ class ModelWriter : public Writer {
     if (more > room()) {
       throw ShapeError(
           fmt::format("writer: {} more tokens after {}, but the model's longest sequence is {}; "
-                      "generate less or "
-                      "build the model with a larger 'longest'",
+                      "generate less or build the model with a larger 'longest'",
                       more, length_, longest_));
     }
     const NoGrad quiet;

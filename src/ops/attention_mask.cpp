@@ -62,7 +62,7 @@ Index matrix_offset(const Bytes& mask, Index b, Index head) {
   return (b * mask.dim(1) + head) * matrix;
 }
 
-/// Where both are 1; the one with fewer axes is repeated over batch and heads.
+/// A mask that is 1 where both are; the one with fewer axes is repeated over batch and heads.
 Bytes both(const Bytes& a, const Bytes& b) {
   const Bytes& fine = a.rank() >= b.rank() ? a : b;
   const Bytes& coarse = a.rank() >= b.rank() ? b : a;

@@ -1,6 +1,5 @@
 // Sums, means and extremes over axes.
 #include "headroom/ops/reductions.hpp"
-#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +8,7 @@
 
 #include "array/map.hpp"
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "kernels/broadcast.hpp"
 #include "kernels/reduce.hpp"

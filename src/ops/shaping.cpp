@@ -1,6 +1,5 @@
 // Operations that move elements: reshape, permute, slice, concat, gather and their relatives.
 #include "headroom/ops/shaping.hpp"
-#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +11,7 @@
 
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "kernels/gather.hpp"
 #include "kernels/permute.hpp"

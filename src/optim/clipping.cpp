@@ -1,6 +1,5 @@
 // The norm of all gradients, and its limit.
 #include "headroom/optim/clipping.hpp"
-#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"

@@ -1,6 +1,5 @@
 // The base of all optimizers: states by name, pruning, saving.
 #include "headroom/optim/optimizer.hpp"
-#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "headroom/algebra/algebra.hpp"
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/op_scope.hpp"

@@ -1,6 +1,7 @@
 // The page of attention maps.
 #include <fmt/format.h>
 
+#include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/report/attend.hpp"
 #include "report/compose_page.hpp"
@@ -16,7 +17,7 @@ std::string attend_summary(const AttentionRecord& record) {
   const Index heads = record.model.heads, alive = record.model.alive;
   const std::string left = alive == heads ? fmt::format("All {} heads are alive", heads)
                                           : fmt::format("{} of {} heads are alive", alive, heads);
-  const bool switchable = record.page_model && record.page_model->left_out.empty();
+  const bool switchable = record.page_model->left_out.empty();
   return fmt::format(
       "This page shows the attention weights of every head of a trained model. {}. {}", left,
       switchable ? "The page contains the model: type another input or switch "
@@ -27,6 +28,9 @@ std::string attend_summary(const AttentionRecord& record) {
 }  // namespace
 
 std::string attend_page(const AttentionRecord& record) {
+  if (!record.page_model) {
+    throw UsageError("attend page: page_model is missing (set it with page_model_record())");
+  }
   std::string script(page::model_js);
   script += "\n";
   script += page::attend_js;

@@ -75,7 +75,7 @@ std::vector<std::string> lines_in(const std::string& text) {
   return lines;
 }
 
-/// Places blocks of lines beside each other, `per_row` in a row, each `width` wide.
+/// Places blocks of lines side by side, `per_row` in a row, each `width` wide.
 std::string side_by_side(const std::vector<std::vector<std::string>>& blocks, std::size_t per_row,
                          Index width) {
   std::string text;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "headroom/report/terminal.hpp"
@@ -23,13 +22,6 @@ std::string small(double value) {
   const std::string digits = text.substr(0, e);
   return fmt::format("{}e{}", digits.ends_with(".0") ? digits.substr(0, e - 2) : digits,
                      std::stoi(text.substr(e + 1)));
-}
-
-std::string capital(std::string text) {
-  if (!text.empty()) {
-    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  }
-  return text;
 }
 
 std::string value_text(const MeasureRecord& measure, double value) {

@@ -17,8 +17,6 @@ using MaybeFinding = std::optional<Finding>;
 std::string percent(double fraction);
 /// "3.6e-7", "0.001": two digits, and an exponent only where it is shorter.
 std::string small(double value);
-/// The text with its first letter in upper case.
-std::string capital(std::string text);
 /// "99.6 %" or "0.123", by the unit of a measure.
 std::string value_text(const MeasureRecord& measure, double value);
 

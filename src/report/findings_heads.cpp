@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "headroom/base/text.hpp"
 #include "headroom/statistics/ranks.hpp"
 #include "report/findings.hpp"
 
@@ -156,26 +157,29 @@ MaybeFinding maps_finding(const RunRecord& run) {
 
 namespace {
 
-/// A sentence for each strength of a rank correlation.
+/// A sentence for each strength of a rank correlation; `few` if there are too few pairs for any.
 struct ByStrength {
-  const char *strong, *rough, *weak;
+  const char *strong, *rough, *weak, *opposite, *few;
 };
 
-/// The rank correlation of x and y in words: clear from 0.7 on, rough from 0.4 on, both only beyond
-/// 2 / sqrt(n), which n pairs without any relation reach in one of twenty cases.
+/// The rank correlation of x and y in words: clear from 0.7 on, rough from 0.4 on, opposite up to
+/// -0.7, each only beyond 2 / sqrt(n), which n pairs without any relation reach in one of twenty
+/// cases. No correlation is beyond it for n < 4.
 Finding correlation_finding(const std::vector<double>& x, const std::vector<double>& y,
                             const ByStrength& words, const std::string& caption) {
   const double r = std::round(100 * rank_correlation(x, y)) / 100;  // rounded as displayed
   const double by_chance = 2 / std::sqrt(double(x.size()));
   const double clear = std::max(strong_correlation, by_chance);
-  const char* sentence = r >= clear                                    ? words.strong
+  const char* sentence = clear > 1                                     ? words.few
+                         : r >= clear                                  ? words.strong
+                         : r <= -clear                                 ? words.opposite
                          : r >= std::max(rough_correlation, by_chance) ? words.rough
                                                                        : words.weak;
   const std::string rule =
       clear <= 1 ? fmt::format(" A rank correlation of {:.2g} or more would be clear.", clear)
                  : fmt::format(" {} heads are too few for a clear rank correlation.", x.size());
   return {fmt::format("{} (rank correlation {:.2f})", sentence, r),
-          r >= clear ? caption : caption + rule};
+          std::abs(r) >= clear ? caption : caption + rule};
 }
 
 }  // namespace
@@ -212,14 +216,18 @@ MaybeFinding importance_finding(const RunRecord& run, const std::vector<std::str
     return correlation_finding(importance, cost,
                                {"Importance predicts the cost of removal",
                                 "Importance predicts the cost of removal only roughly",
-                                "No clear pattern: importance hardly predicts the cost of removal"},
+                                "No clear relation between importance and the cost of removal",
+                                "The less important a head, the higher the cost of its removal",
+                                "Too few heads to compare importance with the cost of removal"},
                                caption);
   }
   if (first.size() > 2) {
     return correlation_finding(
         first, second,
         {"Both layouts rank the heads alike", "The layouts rank the heads only roughly alike",
-         "No clear pattern: the layouts rank the heads differently"},
+         "No clear relation between the layouts' rankings of the heads",
+         "The layouts rank the heads in opposite orders",
+         "Too few heads to compare the layouts' rankings"},
         caption);
   }
   std::vector<double> values;

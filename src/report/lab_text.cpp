@@ -15,18 +15,9 @@ namespace {
 constexpr int widest_text = 100;  // longer lines are hard to read
 constexpr int indent = 2;
 
-/// The words of a text in lines of at most `width` columns, each after a margin.
-std::string wrapped(const std::string& text, int width, int margin) {
-  std::istringstream words(text);
-  std::string lines, line;
-  for (std::string word; words >> word;) {
-    if (!line.empty() && margin + display_width(line) + 1 + display_width(word) > width) {
-      lines += std::string(std::size_t(margin), ' ') + line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return lines + std::string(std::size_t(margin), ' ') + line + "\n";
+/// A text in lines of at most `width` columns, each after a margin and with a newline.
+std::string paragraph(const std::string& text, int width, int margin) {
+  return wrapped(text, width, margin) + "\n";
 }
 
 std::vector<std::vector<std::string>> cells_of(const std::vector<std::vector<Value>>& rows) {
@@ -137,8 +128,9 @@ std::string block_text(const LabBlock& block, const TerminalStyle& style) {
   const int width = std::min(style.columns, widest_text);
   return std::visit(
       [&](const auto& kind) {
-        return fmt::format("\n{}{}{}", wrapped(words(kind.title), width, indent),
-                           wrapped(words(kind.caption), width, 2 * indent), contents(kind, style));
+        return fmt::format("\n{}{}{}", paragraph(words(kind.title), width, indent),
+                           paragraph(words(kind.caption), width, 2 * indent),
+                           contents(kind, style));
       },
       block);
 }
@@ -158,7 +150,7 @@ std::string claims_text(const LabRecord& record, const TerminalStyle& style) {
                       figure_text(run->second.measured), claim.relation, run->second.bound_text());
     }
     const char* mark = holds ? (style.unicode ? "✓" : "+") : (style.unicode ? "✗" : "x");
-    std::string lines = wrapped(claim.text, width, 3 * indent);
+    std::string lines = paragraph(claim.text, width, 3 * indent);
     lines.replace(std::size_t(2 * indent), 1,
                   emphasised(mark, holds ? Emphasis::good : Emphasis::bad, style));
     text += lines + std::string(std::size_t(4 * indent), ' ') +
@@ -181,16 +173,16 @@ std::string lab_text(const LabRecord& record, const TerminalStyle& style) {
   };
   std::string text =
       "\n  " + emphasised(record.title, Emphasis::strong, style) + "\n" +
-      wrapped(fmt::format("{}; width {}, heads {}, seed {}, in {}", origin_text(record),
-                          record.options.width, record.options.heads, record.options.seed,
-                          fmt::join(record.precisions, " and ")),
-              width, indent);
-  text += heading("Question") + wrapped(record.question, width, 2 * indent);
-  text += heading("Computation") + wrapped(record.computed, width, 2 * indent);
-  for (const std::string& formula : record.formulas) text += wrapped(formula, width, 4 * indent);
+      paragraph(fmt::format("{}; width {}, heads {}, seed {}, in {}", origin_text(record),
+                            record.options.width, record.options.heads, record.options.seed,
+                            fmt::join(record.precisions, " and ")),
+                width, indent);
+  text += heading("Question") + paragraph(record.question, width, 2 * indent);
+  text += heading("Computation") + paragraph(record.computed, width, 2 * indent);
+  for (const std::string& formula : record.formulas) text += paragraph(formula, width, 4 * indent);
   for (const LabBlock& block : record.blocks) text += block_text(block, style);
   text += claims_text(record, style);
-  return text + heading("Answer") + wrapped(words(record.answer), width, 2 * indent);
+  return text + heading("Answer") + paragraph(words(record.answer), width, 2 * indent);
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -1,9 +1,9 @@
 // Losses and scores without training.
 #include "headroom/train/evaluation.hpp"
-#include "headroom/base/at.hpp"
 
 #include <algorithm>
 
+#include "headroom/base/at.hpp"
 #include "headroom/ops/reductions.hpp"
 
 namespace headroom {

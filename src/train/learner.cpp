@@ -1,11 +1,11 @@
 // Learners for the three kinds of tasks.
 #include "headroom/train/learner.hpp"
-#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/train/evaluation.hpp"

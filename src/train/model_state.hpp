@@ -1,4 +1,4 @@
-// What a checkpoint says about a model beside its parameters. Private.
+// The state of a model in a checkpoint, in addition to its parameters. Private.
 #pragma once
 
 #include <vector>

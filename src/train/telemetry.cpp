@@ -1,6 +1,5 @@
 // Readings of every head from one training step.
 #include "headroom/train/telemetry.hpp"
-#include "headroom/base/at.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
@@ -80,9 +80,10 @@ double rounded(double value) { return rounded_number(value, 6); }
 }  // namespace
 
 HeadTelemetry::HeadTelemetry(Module& model, Index every) : model_(&model), every_(every) {
-  if (every < 0)
+  if (every < 0) {
     throw UsageError(
         fmt::format("telemetry: an interval of {} steps is negative; 0 turns it off", every));
+  }
 }
 
 void HeadTelemetry::begin(Index step, HeadProbe& probe) {

@@ -33,22 +33,20 @@ std::unique_ptr<Learner> learner_of(const TrainingSettings& settings, Task task)
   return make_learner(std::move(task), config, settings.learner);
 }
 
-/// Throws FileError naming the first setting that is another one in the run's config.json.
+/// Throws FileError naming the first setting that is another one in the folder's config.json.
 void check_same_settings(const Record& mine, const RunFolder& folder) {
-  const Record stored = folder.read_config();
-  for (const auto& [section, fields] : mine.items()) {
-    for (const auto& [key, value] : fields.items()) {
-      const Record* const other = stored.contains(section) && stored[section].contains(key)
-                                      ? &stored[section][key]
-                                      : nullptr;
-      if (other != nullptr && *other == value) continue;
-      throw FileError(
-          fmt::format("{}: \"{}\" is {}, but this run has {}; resume with the stored settings "
-                      "(TrainingSettings::from_record), or use another folder",
-                      folder.config().string(), key, other == nullptr ? "missing" : other->dump(),
-                      value.dump()));
-    }
-  }
+  const std::string file = folder.config().string();
+  const Record stored = TrainingSettings::from_record(folder.read_config(), file).to_record();
+  const Record differences = Record::diff(stored, mine);
+  if (differences.empty()) return;
+  const Record::json_pointer setting(differences[0]["path"].get<std::string>());
+  const auto text = [&](const Record& settings) {
+    return settings.contains(setting) ? settings[setting].dump() : "the default";
+  };
+  throw FileError(
+      fmt::format("{}: \"{}\" is {}, but this run has {}; resume with the stored settings "
+                  "(TrainingSettings::from_record), or use another folder",
+                  file, setting.back(), text(stored), text(mine)));
 }
 
 }  // namespace
@@ -94,12 +92,12 @@ void TrainingRun::every(Index n, Observer observer) {
 
 void TrainingRun::keep_in(RunFolder folder) {
   const Record config = settings_.to_record();
-  const bool stored = std::filesystem::exists(folder.config());
-  if (folder.resumes()) {
-    if (stored) check_same_settings(config, folder);
-    load(folder.checkpoint());
+  if (std::filesystem::exists(folder.config())) {
+    check_same_settings(config, folder);
+  } else {
+    folder.write_config(config);
   }
-  if (!stored) folder.write_config(config);
+  if (folder.resumes()) load(folder.checkpoint());
   folder_ = std::move(folder);
   parts_fixed_ = true;
 }

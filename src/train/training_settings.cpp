@@ -12,7 +12,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Calls visit(section, key, reference) for every field beside the model, so that both directions
+/// Calls visit(section, key, reference) for every field except the model, so that both directions
 /// share one list.
 template <class Settings, class Visit>
 void fields(Settings& s, Visit visit) {
@@ -47,14 +47,14 @@ void rare_fields(Settings& s, Visit visit) {
   visit("training", "schedule_steps", s.rate.steps);
 }
 
-// How each type of field is written ...
+// Each type of field is written by one of these ...
 Record written(const std::string& v) { return v; }
 Record written(const std::filesystem::path& v) { return v.string(); }
 Record written(RateShape v) { return name_of(v); }
 template <class Number>
 requires std::is_arithmetic_v<Number> Record written(Number v) { return v; }
 
-// ... and read.
+// ... and read by one of these.
 struct JsonField {
   const Record& section;
   const char* key;

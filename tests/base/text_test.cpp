@@ -17,6 +17,24 @@ TEST_CASE("widths count what a terminal shows") {
   CHECK(padded("long", 2) == "long");
 }
 
+TEST_CASE("a text is wrapped at spaces by the columns that a terminal shows") {
+  CHECK(wrapped("", 10) == "");
+  CHECK(wrapped("one two  three", 7) == "one two\nthree");
+  CHECK(wrapped("one two three", 6) == "one\ntwo\nthree");
+  CHECK(wrapped("a longest-of-words b", 5) == "a\nlongest-of-words\nb");
+  CHECK(wrapped("longest-of-words", 5) == "longest-of-words");
+  CHECK(wrapped("é é é", 5) == "é é é");
+  CHECK(wrapped("日本 日本", 8) == "日本\n日本");
+  CHECK(wrapped("one two three", 9, 2) == "  one two\n  three");
+}
+
+TEST_CASE("the first letter becomes a capital one") {
+  CHECK(capital("questions from") == "Questions from");
+  CHECK(capital("") == "");
+  CHECK(capital("Q") == "Q");
+  CHECK(capital("été") == "été");
+}
+
 TEST_CASE("numbers, times and bars as text") {
   CHECK(with_commas(0) == "0");
   CHECK(with_commas(999) == "999");

@@ -41,7 +41,7 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
     return ++steps == progress.step;
   }));
   CHECK(steps == 12);
-  job.look();
+  job.record_maps();
   CHECK(job.record().examples.size() == 3);
   CHECK(job.record().examples[0].maps.size() == 24);
   CHECK(job.year_reader().share > 0);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "headroom/base/real.hpp"
+#include "headroom/base/text.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
 #include "support/process.hpp"
@@ -34,10 +35,11 @@ TEST_CASE("lab list names every experiment") {
   const Finished listed = lab({"list"});
   CHECK(listed.code == 0);
   const json all = json::parse(lab({"list", "--json"}).out);
-  CHECK(all.size() >= 6);
+  CHECK(all.size() == 18);
   for (const json& experiment : all) {
     CHECK_THAT(listed.out, Contains(experiment["name"].get<std::string>()));
-    CHECK_THAT(listed.out, Contains(experiment["group"].get<std::string>().substr(1) + ":"));
+    CHECK_THAT(listed.out,
+               Contains(headroom::capital(experiment["group"].get<std::string>()) + ":\n"));
   }
   CHECK(lab({}).out == listed.out);
 }

@@ -27,7 +27,7 @@ TEST_CASE("lab ends with code 3 and the number when a claim does not hold") {
   const Finished finished = planted({"planted", "--out", "run"}, folder);
   CHECK(finished.code == 3);
   CHECK_THAT(finished.err, StartsWith("error: lab planted: ") && Contains("one as two") &&
-                               Contains("is 1") && Contains("must be == 2"));
+                               Contains(": 1 in ") && Contains("must be == 2"));
   CHECK_THAT(finished.out, Contains("does not support an answer") && !Contains("One is two."));
   const auto record = nlohmann::json::parse(folder.content("run/records.json"));
   CHECK(record["claims"][0].dump().find("\"holds\":true") != std::string::npos);

@@ -1,4 +1,4 @@
-// TokenKind and their numbers.
+// Vocabularies: tokens and their ids.
 #include "headroom/data/vocabulary.hpp"
 
 #include "headroom/base/error.hpp"

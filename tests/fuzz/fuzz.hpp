@@ -1,6 +1,6 @@
-// What the fuzz targets share. Each reads something from outside, which may be broken or hostile:
-// the worst that may happen is one of our errors. Whatever else happens (another exception, a
-// sanitizer's finding, more than 2 GB, more than 20 seconds) libFuzzer reports with the input.
+// The common code of the fuzz targets. Each reads something from outside, which may be broken or
+// hostile: the worst that may happen is one of our errors. libFuzzer reports everything else
+// (another exception, a sanitizer's finding, more than 2 GB, more than 20 seconds) with the input.
 //
 //   cmake --preset fuzz && cmake --build --preset fuzz && ctest --preset fuzz     a minute for each
 #pragma once

@@ -45,7 +45,7 @@ int in_child(Body body) {
   return status;
 }
 
-// What another process does at the most unlucky moment: just before the next lock is taken.
+// Another process's action at the most unlucky moment: just before the next lock is taken.
 std::function<void()> before_next_lock;
 
 }  // namespace

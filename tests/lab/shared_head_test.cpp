@@ -11,6 +11,32 @@ TEST_CASE("shared-head holds for any seed and size") {
   check_holds("shared-head", {{8, 2, 1}, {8, 2, 2}, {12, 3, 3}, {40, 5, 4}, {64, 16, 5}}, 10);
 }
 
+TEST_CASE("shared-head's cosine by chance is that of random normal vectors") {
+  const Index width = 8, heads = 2, d = 4;
+  const Record record = run("shared-head", width, heads, 1);
+  const Record& rows = block_with(record, "by chance")["rows"];
+  REQUIRE(rows.size() == 6);
+  Rng rng(5, "cosines");
+  for (const std::size_t row :
+       {std::size_t{0}, std::size_t{3}}) {  // a small matrix; a head's rows of a full one
+    const Index n = d * (row == 0 ? d : width), pairs = 20'000;
+    double mean = 0;
+    for (Index pair = 0; pair < pairs; ++pair) {
+      double ab = 0, aa = 0, bb = 0;
+      for (Index i = 0; i < n; ++i) {
+        const auto a = double(rng.normal()), b = double(rng.normal());
+        ab += a * b;
+        aa += a * a;
+        bb += b * b;
+      }
+      mean += std::abs(ab) / std::sqrt(aa * bb) / double(pairs);
+    }
+    INFO("n = " << n);
+    // The mean of 20,000 pairs has a standard deviation of at most 0.006 of itself.
+    CHECK(off(mean, rows[row][6].get<double>()) < 0.025);
+  }
+}
+
 TEST_CASE("shared-head reports the weights, and the gradient that finite differences give") {
   const Index width = 8, heads = 2, d = 4, batch = 2, tokens = 12;
   const Record record = run("shared-head", width, heads, 3);

@@ -77,7 +77,7 @@ TEST_CASE("concat, stack and split put parts together and take them apart") {
   CHECK(stack({b, b}, -1).shape() == Shape{2, 2, 2});
 
   CHECK_THROWS_WITH(concat({}, 0), "concat: no parts; at least 1 is needed");
-  CHECK_THROWS_WITH(concat({a, b}, 0), "concat: shapes [2, 1] and [2, 2] differ beside axis 0");
+  CHECK_THROWS_WITH(concat({a, b}, 0), "concat: shapes [2, 1] and [2, 2] differ outside of axis 0");
   CHECK_THROWS_WITH(stack({a, b}, 0),
                     "stack: shapes [2, 1] and [2, 2] differ; all parts must be equal");
   CHECK_THROWS_WITH(stack({a}, 4), "stack: parts of shape [2, 1] have no place for axis 4");

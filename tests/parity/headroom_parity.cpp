@@ -58,11 +58,11 @@ enum class Outcome { passed, undecided, failed };  // from good to bad
 
 struct Verdict {
   Outcome outcome = Outcome::failed;
-  std::string text;       // what is wrong; empty when all is well
-  double difference = 0;  // how far the worst number is off
+  std::string text;       // the reason; empty if the case passed
+  double difference = 0;  // the largest distance from an expected number
 };
 
-/// What one layout makes of a case.
+/// The verdict on a case in one layout.
 Verdict verdict_of(Layout layout, const Kind& kind, parity::Case& c) {
   c.begin_run();
   kind.check(c, layout);
@@ -87,7 +87,7 @@ Verdict verdict_of(Layout layout, const Kind& kind, parity::Case& c) {
   return {c.undecided() ? Outcome::undecided : Outcome::failed, text, worst.difference};
 }
 
-/// What the worse of its layouts makes of a case.
+/// The verdict on a case in the worse of its layouts.
 Verdict verdict(parity::Case& c) {
   const auto kind = kinds.find(c.kind());
   if (kind == kinds.end()) return {Outcome::failed, fmt::format("unknown kind '{}'", c.kind())};

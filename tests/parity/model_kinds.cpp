@@ -14,7 +14,7 @@ namespace parity {
 
 namespace {
 
-/// What a case says about its blocks; `layer` is the path of one of them.
+/// The configuration of a case's blocks; `layer` is the path of one of them.
 BlockConfig block_config(const Case& c, const std::string& layer = "") {
   BlockConfig block;
   const Shape linear1 = c.parameter_shape(layer + "linear1.weight");

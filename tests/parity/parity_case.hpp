@@ -26,7 +26,7 @@ struct ParameterName {
   Index begin = 0, count = -1;
 };
 
-/// What was computed under the name of an output.
+/// The computed tensor for an output of the case.
 struct Output {
   std::string name;
   Tensor tensor;
@@ -95,7 +95,7 @@ class Case {
   bool undecided() const;
 
  private:
-  /// What was computed, and how far it may be from the file's.
+  /// The computed numbers, and the distance from the file's that is allowed.
   struct Comparison {
     Array actual;
     double allowed, key_bias_allowed;  // the latter for gradients of key biases

@@ -1,4 +1,4 @@
-// What a parity case allows: the bounds, and what nudged runs add to them.
+// The bounds of a parity case, and the distance that nudged runs add to them.
 #include "parity/parity_case.hpp"
 
 #include "support/catch.hpp"

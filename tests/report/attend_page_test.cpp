@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/base/error.hpp"
 #include "report/attend_support.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
@@ -116,6 +118,18 @@ TEST_CASE("the address brings back input, kind, head, token and the heads that a
   CHECK_THAT(unknown.dom,
              Contains("“é” is not one of the 4 tokens in the model's vocabulary: a b c d."));
   CHECK(unknown.attribute("maps") == "6");  // those of the original input
+}
+
+TEST_CASE("a record without the field page_model is refused with the remedy") {
+  const SavedModel saved =
+      test::small_saved_model(test::small_config(ModelKind::language_model, Layout::fused));
+  AttentionRecord record = page_record(saved, {.input = "ab", .write = 4});
+  record.page_model.reset();
+  CHECK_THROWS_WITH(attend_page(record),
+                    "attend page: page_model is missing (set it with page_model_record())");
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(write_attend_page(record, folder / "report.html"), UsageError);
+  CHECK_FALSE(std::filesystem::exists(folder / "report.html"));
 }
 
 TEST_CASE("a page without its model says why, and shows the maps all the same") {

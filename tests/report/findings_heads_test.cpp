@@ -188,11 +188,16 @@ TEST_CASE("a middling correlation is called rough, and the caption says what wou
   CHECK_THAT(findings(run).importance->caption,
              EndsWith("A rank correlation of 0.7 or more would be clear."));
   CHECK(titled(true, 8) ==
-        "No clear pattern: importance hardly predicts the cost of removal (rank correlation 0.41)");
+        "No clear relation between importance and the cost of removal (rank correlation 0.41)");
   CHECK(titled(false, 7) ==
         "The layouts rank the heads only roughly alike (rank correlation 0.61)");
+  CHECK(titled(false, 8) ==
+        "No clear relation between the layouts' rankings of the heads (rank correlation 0.41)");
   CHECK(titled(false, 12) ==
-        "No clear pattern: the layouts rank the heads differently (rank correlation -1.00)");
+        "The layouts rank the heads in opposite orders (rank correlation -1.00)");
+  CHECK_THAT(findings(run).importance->caption, !Contains("would be clear"));
+  CHECK(titled(true, 12) ==
+        "The less important a head, the higher the cost of its removal (rank correlation -1.00)");
 }
 
 TEST_CASE("few heads do not make a clear correlation, and without a second ranking none is said") {
@@ -203,10 +208,21 @@ TEST_CASE("few heads do not make a clear correlation, and without a second ranki
     run.heads[i].importance = double(i);
     run.heads[i].cost = double(i);
   }
-  CHECK_THAT(importance_title(run), StartsWith("No clear pattern"));
+  // The cost rises, then falls with the importance; neither title says more than its number.
+  CHECK(importance_title(run) ==
+        "Too few heads to compare importance with the cost of removal (rank correlation 1.00)");
+  for (HeadRecord& head : run.heads) head.cost = -*head.cost;
+  CHECK(importance_title(run) ==
+        "Too few heads to compare importance with the cost of removal (rank correlation -1.00)");
   CHECK_THAT(findings(run).importance->caption,
              EndsWith("3 heads are too few for a clear rank correlation."));
   for (HeadRecord& head : run.heads) head.cost.reset();
+  for (std::size_t i = 0; i < 3; ++i) {
+    run.heads[i].importance = {{{"separate", double(i)}, {"fused", double(i)}}};
+  }
+  CHECK(importance_title(run) ==
+        "Too few heads to compare the layouts' rankings (rank correlation 1.00)");
+  for (std::size_t i = 0; i < 3; ++i) run.heads[i].importance = double(i);
   CHECK(importance_title(run) == "Head encoder 1.0 is the most important: 2, the median is 1");
   run.heads.resize(2);
   CHECK(importance_title(run) == "Head encoder 0.1 is the most important: 1, the median is 0.5");

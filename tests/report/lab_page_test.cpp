@@ -133,12 +133,12 @@ TEST_CASE("a browser draws the list of experiments, with links and what failed",
   run.experiments = {record, other};
   write_lab_pages(run, folder / "index.html");
   for (const OpenedPage& page : check_page(folder / "index.html", folder / "browser")) {
-    CHECK_THAT(page.dom, Contains("<h2>Asked on forums and in courses</h2>") &&
-                             Contains("<h2>The gradient laboratory</h2>") &&
+    CHECK_THAT(page.dom, Contains("<h2>Questions from forums and courses</h2>") &&
+                             Contains("<h2>Questions about gradients and training</h2>") &&
                              Contains("small, from a question") &&
                              Contains("<p class=\"caption\">unasked</p>"));
     CHECK_THAT(page.dom, Contains("<a href=\"small.html\">") &&
-                             Contains("is 3.0e-6 in float, must be &lt;= 1.0e-6"));
+                             Contains("3.0e-6 in float, must be &lt;= 1.0e-6"));
   }
 }
 

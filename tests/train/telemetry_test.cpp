@@ -308,7 +308,7 @@ TEST_CASE("padding is left out for a classifier, nothing for a language model") 
       entropy_of(writer, [&](HeadProbe* probe) { return training_loss(writer, one, 0, probe); })));
 }
 
-TEST_CASE("heads that another part removes after the update have no update ratio") {
+TEST_CASE("heads of an attention that another part prunes after the update have no update ratio") {
   for (const Layout layout : layouts) {
     SmallRun run(layout);
     HeadTelemetry telemetry(run.model, 1);

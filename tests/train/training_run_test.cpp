@@ -180,6 +180,12 @@ TEST_CASE("a run does not resume with other settings than it began with") {
                     Contains("peak_rate") && Contains("config.json"));
   CHECK(run.steps() == 0);
 
+  TrainingSettings rare = small_settings();
+  rare.learner.quick = 5;
+  CHECK_THROWS_WITH(
+      TrainingRun(rare, small_task()).keep_in(RunFolder(folder / "run", IfExists::resume_or_start)),
+      Contains("\"evaluated_examples\" is the default, but this run has 5"));
+
   other.data.seed = 4;  // without derive()
   CHECK_THROWS_WITH(TrainingRun(other, small_task()), Contains("derive()"));
 }

@@ -111,9 +111,9 @@ void nothing_flows(const Array& dy, Gradients& into);
 /// Computes an operation's output again, to the bit, from what its backward pass keeps anyway.
 using Remake = std::function<Array()>;
 
-/// What a backward closure keeps of an input whose numbers it reads. It keeps the numbers, unless
-/// the input's operation can make them again: then they are freed after the forward pass. For norms
-/// and activations that is much memory for little time. Chen et al. 2016, section 3.
+/// An input whose numbers a backward closure reads. It keeps the numbers, unless the input's
+/// operation can make them again: then they are freed after the forward pass. For norms and
+/// activations that saves much memory for little time. Chen et al. 2016, section 3.
 class Saved {
  public:
   explicit Saved(const Tensor& input);

@@ -1,4 +1,4 @@
-// Numbers, times and bars as text, and the columns that a text takes on a terminal.
+// Numbers, times and bars as text; lines and columns of a text on a terminal.
 #pragma once
 
 #include <string>
@@ -19,12 +19,17 @@ std::string bytes_text(double bytes);
 std::string clock_text(double seconds);
 /// "[########------------]"
 std::string bar_text(double fraction, int cells = 20);
+/// The text with its first letter in upper case (ASCII only).
+std::string capital(std::string text);
 
 /// Number of columns that a UTF-8 text takes on a terminal: 2 for a wide character, 0 for a
 /// combining one and for escape sequences.
 Index display_width(std::string_view text);
 /// The text with spaces after it (before it when `right`) up to a width. Longer texts stay whole.
 std::string padded(std::string_view text, Index width, bool right = false);
+/// The text in lines of at most `width` columns, each after `margin` spaces, with no newline at the
+/// end. Lines break at spaces; a longer word has its own line.
+std::string wrapped(const std::string& text, Index width, Index margin = 0);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -59,7 +59,7 @@ struct ModelRecord {
   Record classes{};                              // names, of a classifier
   std::vector<HalfTensor> parameters{};          // a tied one once, under the first of its names
   std::vector<AttentionLayout> attentions{};
-  // Of a page's model.
+  // The following are set in a page's model only.
   std::vector<std::vector<double>> logits{};  // [rows][tokens] of the rounded model
   std::optional<double> rounding{};  // max |difference| of a logit from the unrounded model's
   std::string left_out{};            // the reason why all of it is missing

@@ -256,8 +256,8 @@ void check(const LabRecord& record);
 /// UsageError when the records are not of one experiment with equal options.
 LabRecord merged_records(const LabRecord& first, const LabRecord& second);
 
-/// A line for every claim that does not hold in each precision: `"heads changed by one input slice"
-/// is 8 in float, must be == 1`.
+/// One line for every claim that fails in any precision: `"gradient": 1.0e-4 in double, must be <=
+/// 1.0e-6; 3.0e-6 in float, must be <= 1.0e-6`.
 std::vector<std::string> failed_claims(const LabRecord& record);
 
 }  // namespace HEADROOM_PRECISION

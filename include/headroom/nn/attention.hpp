@@ -40,7 +40,7 @@ struct AttentionConfig {
   FanPolicy init = FanPolicy::per_matrix;
 };
 
-/// Which results an attention returns besides its output.
+/// The results that an attention returns in addition to its output.
 struct AttentionAsk {
   bool maps = false;      // the weights
   bool head_out = false;  // each head's output before its gate

@@ -6,8 +6,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Of G = U S V^T [m, n] roughly U V^T, the nearest matrix with orthonormal rows (or columns, when
-/// there are more rows than columns), by Newton and Schulz's iteration with a quintic polynomial:
+/// Returns, for a matrix G = U S V^T [m, n], an approximation of U V^T, the nearest matrix with
+/// orthonormal rows (or columns, when there are more rows than columns), by Newton and Schulz's
+/// iteration with a quintic polynomial:
 ///   X = G / (|G| + 1e-7), |G| Frobenius's norm;
 ///   `iterations` times:  A = X X^T,  X = 3.4445 X + (-4.7750 A + 2.0315 A^2) X
 /// on the transpose when m > n, since A is then smaller. Each step maps every singular value s to

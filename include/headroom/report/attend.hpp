@@ -26,10 +26,10 @@ std::string attend_text(const AttentionRecord& record, const HeadSelection& sele
                         const TerminalStyle& style);
 
 /// Writes the page. The record has a title, a page_model and, if there is one, an environment.
-/// Throws FileError.
+/// Throws UsageError without a page_model, and FileError.
 void write_attend_page(const AttentionRecord& record, const std::filesystem::path& file);
 
-/// The same page as text.
+/// The same page as text. Throws UsageError without a page_model.
 std::string attend_page(const AttentionRecord& record);
 
 }  // namespace HEADROOM_PRECISION

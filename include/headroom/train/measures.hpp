@@ -1,4 +1,4 @@
-// The measures of a model beside its loss.
+// The measures of a model other than its loss.
 #pragma once
 
 #include <array>

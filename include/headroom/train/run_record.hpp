@@ -79,7 +79,7 @@ struct BlockNumbers {
   }
 };
 
-/// The kinds of lines in metrics.jsonl besides measurements of the model.
+/// The kinds of lines in metrics.jsonl other than measurements of the model.
 enum class LineKind { heads };
 
 /// Measurements of every live head at one step: a line of HeadTelemetry. Each list has a value

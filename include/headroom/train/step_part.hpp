@@ -1,4 +1,4 @@
-// StepPart: takes part in every training step, beside model and optimizer.
+// StepPart: takes part in every training step, as model and optimizer do.
 #pragma once
 
 #include "headroom/nn/attention.hpp"

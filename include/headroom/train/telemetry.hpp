@@ -49,7 +49,7 @@ class HeadTelemetry : public StepPart {
   /// Sets report.telemetry to line() if the step is measured.
   void after_update(StepReport& report) override;
 
-  /// Of the last step that was measured, in the order of live_heads().
+  /// The readings of the last measured step, in the order of live_heads().
   const std::vector<HeadReading>& readings() const { return readings_; }
 
   /// The readings with six significant digits, as a line of metrics.jsonl.

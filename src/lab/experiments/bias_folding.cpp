@@ -24,8 +24,8 @@ constexpr FoldingCase all_cases[] = {
     {"causal mask", "1", Kind::causal, true, ""},
     {"padding, at least one key", "1", Kind::lengths, true, ""},
     {"padding, one example without keys", "1, and 0 in empty rows", Kind::empty_rows, false,
-     "in rows with keys"},
-    {"gates between 0.25 and 0.75", "the gate", Kind::gates, false, "with g_h in the sum"},
+     "only rows with keys are compared"},
+    {"gates between 0.25 and 0.75", "the gate", Kind::gates, false, "the sum contains g_h"},
     {"dropout 0.3 on the attention", "1 on average", Kind::dropout, false, ""}};
 
 AttentionMask mask_of(Kind kind) {
@@ -47,14 +47,6 @@ void replace_value_bias(Attention& layer, const Array& addition) {
 }  // namespace
 
 std::span<const FoldingCase> folding_cases() { return all_cases; }
-
-void set_to_zero(Attention& layer, HeadRole role) {
-  HeadBlocks blocks = head_values(layer);
-  for (auto& [place, block] : blocks) {
-    if (place.first == role) block = zeros(block.shape());
-  }
-  set_head_values(layer, blocks);
-}
 
 Tensor output_bias(Attention& layer) {
   for (const HeadSlice& slice : layer.head_slices()) {

@@ -9,9 +9,6 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Sets the blocks of one role to zero in all heads.
-void set_to_zero(Attention& layer, HeadRole role);
-
 /// The output bias of a layer of any layout.
 Tensor output_bias(Attention& layer);
 

@@ -248,13 +248,15 @@ void foldings(const LabOptions& options, Notebook& book) {
     rows.push_back({which.name, which.row_sums, seen.mean(&Folding::difference), which.repair,
                     *which.repair != 0 ? Value(after_repair) : Value()});
   }
-  book.table(sentence("b_V can be folded into b_O, except in {} of {} cases", inexact, rows.size()),
-             sentence("Difference of a layer from its copy with b_V = 0 and b_O' = b_O + sum_h "
-                      "W_O^h b_V^h: max |difference| / max |output|, mean of {} draws with 95 % "
-                      "intervals. The last two columns: the restriction or change that makes both "
-                      "equal, and the largest difference with it.",
-                      draws),
-             {"case", "rows of attention sum to", "difference", "equal", "difference then"}, rows);
+  book.table(
+      sentence("b_V can be folded into b_O, except in {} of {} cases", inexact, rows.size()),
+      sentence("Difference of a layer from its copy with b_V = 0 and b_O' = b_O + sum_h "
+               "W_O^h b_V^h: max |difference| / max |output|, mean of {} draws with 95 % "
+               "intervals. The last two columns: the restriction or change that makes both "
+               "equal, and the largest difference with it in any draw.",
+               draws),
+      {"case", "rows of attention sum to", "difference", "equal if", "largest difference then"},
+      rows);
   book.at_most("b_V folded into b_O where rows sum to one, difference", exact, same_values);
   book.more_than("empty rows, gates, dropout: smallest difference", least_inexact, 1e-3);
   book.at_most("difference in rows with keys only, and with gates in the sum", repaired,

@@ -201,7 +201,7 @@ std::vector<double> residuals(const Terms& t) {
 struct Found {
   double worst_output = 0, worst_scores = 0;  // residuals of the first three, of the last two
   std::vector<double> bias_shares;            // of <b_V, db_V> in the values' term
-  Index empty_rows = 0, cases = 0;
+  Index cases = 0;
   Notebook::Rows rows;
 };
 
@@ -209,9 +209,6 @@ Found examine(Layout layout, const LabOptions& options, Rng& rng) {
   const Problem problem = draw(layout, options, rng);
   Found found;
   for (const NamedMask& masked : every_mask_kind(batch, options.heads, tokens, tokens, rng)) {
-    const std::vector<Index> allowed =
-        allowed_keys(masked.mask, batch, options.heads, tokens, tokens);
-    found.empty_rows += std::count(allowed.begin(), allowed.end(), Index{0});
     for (const Gates& gates : every_gate_kind(options.heads, rng)) {
       const Terms terms = terms_of(problem, masked.mask, gates.values);
       const std::vector<double> apart = residuals(terms);
@@ -316,7 +313,7 @@ void run(const LabOptions& options, Notebook& book) {
              {"", "|<W_O, dW_O>|", "|dL/dg|, whole batch", "|dL/dg|, summed by example"},
              scores.rows);
 
-  Index cases = 0, empty_rows = 0;
+  Index cases = 0;
   std::vector<double> bias_shares;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string name = name_of(layouts[i]);
@@ -326,7 +323,6 @@ void run(const LabOptions& options, Notebook& book) {
     book.at_most(name + ": the queries' term, the keys' term and <S, dS>, largest difference",
                  all[i].worst_scores, same_gradients);
     cases += all[i].cases;
-    empty_rows += all[i].empty_rows;
     bias_shares.insert(bias_shares.end(), all[i].bias_shares.begin(), all[i].bias_shares.end());
   }
   book.at_most("terms of one head, largest difference", terms.worst, same_gradients);
@@ -337,7 +333,6 @@ void run(const LabOptions& options, Notebook& book) {
     book.more_than("1 - |slope of the whole batch| / sum by example, maximum over the heads",
                    scores.by_example, 0.01);
   }
-  book.at_least("rows without allowed keys among the cases", double(empty_rows), 3);
   book.at_least("share of <b_V, db_V> in the values' term, mean", mean_interval(bias_shares).value,
                 0.05);
   book.answer(sentence(

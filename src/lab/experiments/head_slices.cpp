@@ -195,10 +195,9 @@ void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
       {"", "rows of query, key, value", "columns of output", "norm of A_h W_O^h",
        fmt::format("share of output features 0 to {}", d - 1)},
       rows);
-  // With few features a head may have small weights there by chance.
-  const double share = d >= 8 ? 0.1 / double(options.heads) : 0;
+  if (d < 8) return;  // with few features a head may have small weights there by chance
   book.more_than(fmt::format("smallest share of a head in output features 0 to {}", d - 1),
-                 smallest(squares) / all_squares, share);
+                 smallest(squares) / all_squares, 0.1 / double(options.heads));
 }
 
 /// Counts the features that change when the rows of one head change.

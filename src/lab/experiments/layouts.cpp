@@ -248,7 +248,7 @@ void compare_passes(const Pairs& pairs, Notebook& book) {
     rows.push_back({name_of(layout), apart, by_separate, by_fused});
   }
   book.table(
-      "Every implementation's formula gives the same outputs and gradients",
+      "Outputs and gradients by each implementation's formula",
       "Each implementation's forward pass, written with its own arrays and convention. The tape "
       "gives its gradients, in its own names and shapes. Both are compared with the converted "
       "output and gradients of headroom's layers: max |difference| / max |value|.",
@@ -326,7 +326,7 @@ void wrong_order(const LabOptions& options, const Pairs& pairs, Notebook& book) 
   const double as_written = difference_read_as(HeadOrder::interleaved);
   const double misread = difference_read_as(HeadOrder::blocked);
   book.table(
-      "The order of the channels is part of a layout",
+      "Import in the right and in the wrong order of channels",
       sentence("Code splits the features either into [heads, D] or into [D, heads]. The "
                "layer is exported in the second order. Imported in the first, it is {}.",
                misread > 0 ? "another layer" : "the same layer, because both orders are equal"),

@@ -243,8 +243,8 @@ MuonShares scaled_table(const std::vector<OptimizerRule>& rules, const LabOption
              cells);
   const auto at_scaled = [&](std::size_t line) { return lines[line].points[0].second; };
   book.chart(
-      sentence("Head 0 itself changes by {:.2g} with {}, by {:.2g} with {}", at_scaled(0),
-               lines[0].name, at_scaled(1), lines[1].name),
+      sentence("Head 0's own update is {:.2g} times the unscaled one with {}, {:.2g} times with {}",
+               at_scaled(0), lines[0].name, at_scaled(1), lines[1].name),
       sentence("Norm of every head's last update divided by the norm without scaling, mean "
                "of {} draws; only head 0 has a larger gradient. Fused heads. SGD, whose update is "
                "proportional to the gradient, is left out.",

@@ -197,7 +197,7 @@ function by_keyboard({canvas, side, queries}) {
 
 const row_title = (group, layer) => `${group.title}, layer ${layer}: left and right change the head, up and down the row`;
 
-/** Maps beside each other. The tab key stops at one of them; left and right move between them. */
+/** Maps side by side. The tab key stops at one of them; left and right move between them. */
 function map_row(title, cards) {
   const row = h("div.maps", {role: "group", "aria-label": title}, cards);
   const canvases = [...row.querySelectorAll("canvas")];
