@@ -103,6 +103,20 @@ std::string capital(std::string text) {
   return text;
 }
 
+std::string escaped_markup(std::string_view text) {
+  std::string markup;
+  for (const char c : text) {
+    switch (c) {
+      case '&': markup += "&amp;"; break;
+      case '<': markup += "&lt;"; break;
+      case '>': markup += "&gt;"; break;
+      case '"': markup += "&quot;"; break;
+      default: markup += c;
+    }
+  }
+  return markup;
+}
+
 Index display_width(std::string_view text) {
   Index width = 0;
   for (std::size_t at = 0; at < text.size();) {

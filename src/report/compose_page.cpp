@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "headroom/base/record_json.hpp"
+#include "headroom/base/text.hpp"
 #include "report/page.hpp"
 
 namespace headroom {
@@ -15,14 +16,6 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
     text.replace(at, from.size(), to);
   }
-}
-
-std::string escape_html(std::string text) {
-  replace_all(text, "&", "&amp;");
-  replace_all(text, "<", "&lt;");
-  replace_all(text, ">", "&gt;");
-  replace_all(text, "\"", "&quot;");
-  return text;
 }
 
 /// JSON that is safe inside a script element: it cannot open or close a tag.
@@ -58,7 +51,7 @@ std::string compose_page(const std::string& title, const std::string& summary,
                          std::string_view script) {
   std::string chart = chart_js;
   replace_all(chart, "</script", "<\\/script");
-  const std::string safe_title = escape_html(title), safe_summary = escape_html(summary);
+  const std::string safe_title = escaped_markup(title), safe_summary = escaped_markup(summary);
   const std::string json = json_for_page(contents);
   return fill(page::template_html, {{"title", safe_title},
                                     {"summary", safe_summary},

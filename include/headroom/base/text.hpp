@@ -21,6 +21,8 @@ std::string clock_text(double seconds);
 std::string bar_text(double fraction, int cells = 20);
 /// The text with its first letter in upper case (ASCII only).
 std::string capital(std::string text);
+/// The text with the characters & < > " as entities, for HTML and XML.
+std::string escaped_markup(std::string_view text);
 
 /// Number of columns that a UTF-8 text takes on a terminal: 2 for a wide character, 0 for a
 /// combining one and for escape sequences.
