@@ -15,6 +15,11 @@ void throw_wrong_count(const char* what, const Shape& shape, Index count) {
   throw ShapeError(fmt::format("{}: {} elements do not fill shape {}, which takes {}", what, count,
                                shape.text(), shape.size()));
 }
+
+void throw_wrong_index(const Shape& shape, Index index) {
+  throw ShapeError(fmt::format("index {} of an array of {} elements, shape {}", index, shape.size(),
+                               shape.text()));
+}
 }  // namespace detail
 
 Array zeros(const Shape& shape) { return {shape, Real(0)}; }

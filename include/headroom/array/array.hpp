@@ -17,7 +17,8 @@ inline namespace HEADROOM_PRECISION {
 
 namespace detail {
 [[noreturn]] void throw_wrong_count(const char* what, const Shape& shape, Index count);
-}
+[[noreturn]] void throw_wrong_index(const Shape& shape, Index index);
+}  // namespace detail
 
 /// Elements of type T in row-major order. Copying a handle shares the buffer; clone() copies the
 /// elements. A default-constructed one is undefined: it has no buffer and shape [0].
@@ -69,8 +70,10 @@ class ArrayOf {
   const T* data() const {
     return block_ == nullptr ? nullptr : static_cast<const T*>(block_->data());
   }
-  T& operator[](Index i) { return data()[i]; }
-  const T& operator[](Index i) const { return data()[i]; }
+  /// With HEADROOM_CHECKED defined, as it is for the answers of the course, an index that does not
+  /// exist throws ShapeError.
+  T& operator[](Index i) { return data()[checked(i)]; }
+  const T& operator[](Index i) const { return data()[checked(i)]; }
   std::span<T> span() { return {data(), static_cast<std::size_t>(size())}; }
   std::span<const T> span() const { return {data(), static_cast<std::size_t>(size())}; }
 
@@ -104,6 +107,13 @@ class ArrayOf {
   }
 
  private:
+  Index checked(Index i) const {
+#ifdef HEADROOM_CHECKED
+    if (i < 0 || i >= size()) detail::throw_wrong_index(shape_, i);
+#endif
+    return i;
+  }
+
   Shape shape_{0};
   detail::Block* block_ = nullptr;
 };
