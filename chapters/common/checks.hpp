@@ -1,11 +1,11 @@
-// Checks of an exercise: values and gradients of a function that the learner wrote. The checks of
-// an exercise are Catch2 test cases, one per stage; a stage that fails says in one sentence what is
-// wrong, and no answer can end the program.
+// Checks of an exercise. They are Catch2 test cases, one per stage, in the order in which they run;
+// the program stops at the first stage that fails. A failure says in a few lines what is wrong.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headroom/autograd/tensor.hpp"
@@ -14,50 +14,71 @@
 
 namespace chapter {
 
+using headroom::Array;
+using headroom::Index;
+using headroom::Real;
+using headroom::Shape;
+using headroom::Tensor;
+
 /// Every stage runs once for each of these seeds.
 inline constexpr std::uint64_t seeds[] = {1, 2, 3, 4, 5};
 
 /// Largest difference of two elements that count as equal, relative to max(1, |expected|).
-inline constexpr headroom::Real tolerance =
-    headroom::is_double ? headroom::Real(1e-10) : headroom::Real(2e-5);
+inline constexpr double tolerance = headroom::is_double ? 1e-10 : 2e-5;
+
+/// Fails with a sentence unless `holds`.
+void require(bool holds, const std::string& sentence);
 
 /// A mistake that learners make, and the result that it gives. When the result of an answer is
-/// exactly this one, the message adds "It looks as if ...".
+/// exactly this one, the message adds "It looks as if ...". A hypothesis whose result cannot be
+/// computed (the library throws) is dropped.
 struct Hypothesis {
-  const char* looks_as_if;
-  std::function<headroom::Array()> result;
+  std::string looks_as_if;
+  std::function<Array()> result;
 };
 
-/// The sentence that says how `yours` differs from `expected`, or an empty text when they agree.
-/// Shapes are compared first. It names `what` (plural: "the values"), the worst element, a constant
-/// factor between the two, and every hypothesis that gives the same result.
-std::string difference(const std::string& what, const headroom::Array& expected,
-                       const headroom::Array& yours,
-                       const std::vector<Hypothesis>& hypotheses = {});
+/// The names of axes and sizes in the messages of a check.
+struct Names {
+  std::vector<std::string> axes = {};                      // "batch", "token", "channel"
+  std::vector<std::pair<std::string, double>> sizes = {};  // {"D", 3}: factors that are named
+};
+
+/// Fails unless both agree. Shapes are compared first. The message names `subject` (plural: "the
+/// values"), the number of wrong elements and the worst one, shows both next to each other around
+/// it, and adds every hypothesis that gives the same result. Hypotheses that need no function of
+/// their own are always tried: a constant factor, a flipped sign, zeros, axes exchanged, the slices
+/// of an axis in another order, and differences on one slice only.
+void require_equal(const std::string& subject, const Array& expected, const Array& yours,
+                   const Names& names = {}, const std::vector<Hypothesis>& hypotheses = {});
+
+/// The message of require_equal(), "" if both agree.
+std::string difference(const std::string& subject, const Array& expected, const Array& yours,
+                       const Names& names = {}, const std::vector<Hypothesis>& hypotheses = {});
 
 /// A call of the function under test.
-using Call = std::function<headroom::Tensor()>;
+using Call = std::function<Tensor()>;
 
-/// Fails unless the call returns a tensor with the expected values. Exceptions of any type fail
-/// with their message.
-void require_values(const Call& call, const headroom::Array& expected,
+/// Fails unless the call returns a tensor with the expected values.
+void require_values(const Call& call, const Array& expected, const Names& names = {},
                     const std::vector<Hypothesis>& hypotheses = {});
 
 /// An input of the call, as a parameter without a gradient, and the gradient that it must get.
 struct Input {
-  const char* name;
-  headroom::Tensor tensor;
-  headroom::Array gradient;
+  std::string name;
+  Tensor tensor;
+  Array gradient;
   std::vector<Hypothesis> hypotheses = {};
+  std::vector<std::string> axes = {};
 };
 
-/// Runs the call and its backward pass from dL/dy = `dy`. Fails with a sentence of its own when the
-/// result has another shape than dy, when it is not recorded on the tape, when an input gets no
-/// gradient or one of another shape, and when a gradient differs from the expected one.
-void require_gradients(const Call& call, const headroom::Array& dy,
-                       const std::vector<Input>& inputs);
+/// Runs the call and its backward pass from dL/dy = `dy`. The inputs already have a gradient from
+/// another operation, so that a closure that replaces gradients instead of adding to them fails.
+/// Other failures with a sentence of their own: the result has another shape than dy or is not
+/// recorded on the tape, an input gets no gradient or one of another shape, a gradient is wrong.
+void require_gradients(const Call& call, const Array& dy, const std::vector<Input>& inputs,
+                       const Names& names = {});
 
 /// Normal random values.
-headroom::Array random_array(const headroom::Shape& shape, headroom::Rng& rng);
+Array random_array(const Shape& shape, headroom::Rng& rng);
 
 }  // namespace chapter

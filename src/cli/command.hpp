@@ -23,6 +23,7 @@ Command add_doctor(CLI::App& program);
 Command add_graph(CLI::App& program);
 Command add_inspect(CLI::App& program);
 Command add_lab(CLI::App& program);
+Command add_learn(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_sample(CLI::App& program);
 Command add_train(CLI::App& program);

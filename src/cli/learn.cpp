@@ -1,0 +1,383 @@
+// headroom learn: the course.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+
+#include "cli/child_program.hpp"
+#include "cli/command.hpp"
+#include "cli/learn_authors.hpp"
+#include "cli/learn_judge.hpp"
+#include "cli/learn_mine.hpp"
+#include "cli/learn_screen.hpp"
+#include "cli/learn_watch.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/fields.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int not_passed = 3;  // the program's exit code for a claim that does not hold
+
+struct LearnOptions {
+  std::string id, chapter, value, folder;
+  std::vector<std::string> ids;
+  bool json = false, junit = false, give_up = false, in_float = false;
+};
+
+/// The course and the learner's files; every command begins with them.
+struct Session {
+  Course course = load_course();
+  Workspace workspace{course};
+
+  /// The exercise with an id, or the current one.
+  const Exercise& exercise(const std::string& id) const {
+    if (!id.empty()) return course.exercise(id);
+    const Exercise* current = workspace.current(course);
+    if (current == nullptr) {
+      throw UsageError(
+          fmt::format("all exercises are done; {} learn list shows them", invocation()));
+    }
+    return *current;
+  }
+};
+
+/// Checks an answer, and adds it to the learner's functions if it passes. Returns the exit code.
+int check_and_add(Session& session, const Exercise& exercise) {
+  if (!check_once(session.course, session.workspace, exercise)) return not_passed;
+  add_to_mine(session.course, session.workspace, exercise);
+  return 0;
+}
+
+int learn(const LearnOptions& options) {
+  Session session;
+  const Exercise& exercise = session.exercise(options.id);
+  if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
+    return watch(session.course, session.workspace, exercise);
+  }
+  session.workspace.begin(exercise);
+  session.workspace.state.current = exercise.id;
+  session.workspace.save();
+  fmt::print("{}\n",
+             card_text(session.course, session.workspace, exercise, TerminalStyle::of(stdout)));
+  return check_and_add(session, exercise);
+}
+
+int check(const LearnOptions& options) {
+  Session session;
+  const Exercise& exercise = session.exercise(options.id);
+  session.workspace.begin(exercise);
+  return check_and_add(session, exercise);
+}
+
+/// An exercise in the lists for programs.
+struct ListedExercise {
+  std::string id, title, chapter, file;
+  Index minutes = 0, difficulty = 0;
+  bool short_path = false, passed = false;
+  std::string message;  // of the checks, when they ran
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("id", &ListedExercise::id);
+    visit("title", &ListedExercise::title);
+    visit("chapter", &ListedExercise::chapter);
+    visit("file", &ListedExercise::file);
+    visit("minutes", &ListedExercise::minutes);
+    visit("difficulty", &ListedExercise::difficulty);
+    visit("short_path", &ListedExercise::short_path);
+    visit("passed", &ListedExercise::passed);
+    visit("message", &ListedExercise::message, Presence::if_any);
+  }
+};
+
+ListedExercise listed(Session& session, const Exercise& exercise) {
+  return {exercise.id,
+          exercise.master.title,
+          exercise.chapter,
+          session.workspace.answer(exercise).string(),
+          exercise.master.minutes,
+          exercise.master.difficulty,
+          exercise.master.path == "short",
+          session.workspace.of(exercise).passed,
+          {}};
+}
+
+int list(const LearnOptions& options) {
+  Session session;
+  if (!options.json) {
+    fmt::print("{}", list_text(session.course, session.workspace, TerminalStyle::of(stdout)));
+    return 0;
+  }
+  std::vector<ListedExercise> all;
+  for (const Exercise& exercise : session.course.exercises) {
+    all.push_back(listed(session, exercise));
+  }
+  fmt::print("{}\n", json_of(all).dump(2));
+  return 0;
+}
+
+int hint(const LearnOptions& options) {
+  Session session;
+  fmt::print("{}", hint_text(session.workspace, session.exercise(options.id)));
+  return 0;
+}
+
+int solution(const LearnOptions& options) {
+  Session session;
+  const Exercise& exercise = session.exercise(options.id);
+  ExerciseState& state = session.workspace.of(exercise);
+  if (!state.passed && !options.give_up) {
+    throw UsageError(fmt::format("{} is not done yet; --give-up shows the solution all the same",
+                                 exercise.text()));
+  }
+  if (!state.passed) state.given_up = true;
+  session.workspace.save();
+  fmt::print("{}", exercise.master.solution().code);
+  return 0;
+}
+
+int reset(const LearnOptions& options) {
+  Session session;
+  const Exercise& exercise = session.exercise(options.id);
+  const fs::path kept = session.workspace.reset(exercise);
+  fmt::print("{}\n", session.workspace.answer(exercise).string());
+  if (!kept.empty()) fmt::print("Your file is now {}.\n", kept.string());
+  return 0;
+}
+
+int predict(const LearnOptions& options) {
+  Session session;
+  session.workspace.state.predictions[options.id] = options.value;
+  session.workspace.save();
+  fmt::print("You predict {} for {}. The experiment will show it.\n", options.value, options.id);
+  return 0;
+}
+
+/// "2 functions are yours: softmax, FusedHeads::project"
+std::string mine_text(const std::vector<std::string>& functions) {
+  if (functions.empty()) return "No function is yours yet: all of them are the library's.\n";
+  std::string names;
+  for (const std::string& name : functions) names += (names.empty() ? "" : ", ") + name;
+  return fmt::format("{} {} yours: {}\n\n", functions.size(),
+                     functions.size() == 1 ? "function is" : "functions are", names);
+}
+
+/// Replaces this process by a program of the course, on the learner's functions.
+int run_with_mine(Session& session, const std::vector<std::string>& words, bool quiet = false) {
+  if (words.empty()) {
+    throw UsageError(
+        fmt::format("learn run needs a command, for example {} learn run train", invocation()));
+  }
+  const Course& course = session.course;
+  std::string name = (course.folder() / "bin" / (is_double ? "headroom-f64" : "headroom")).string();
+  std::vector<std::string> arguments = words;
+  const std::vector<std::string>& experiments = course.experiments;
+  if (std::find(experiments.begin(), experiments.end(), words[0]) != experiments.end()) {
+    name = (course.folder() / "bin" / words[0]).string();
+    arguments.erase(arguments.begin());
+    build_target(course, "course_experiment_" + words[0]);
+  }
+  if (!quiet) fmt::print("{}", mine_text(functions_of_mine(session.course, session.workspace)));
+  std::fflush(stdout);
+  std::string folders = folder_of_mine(session.workspace).string();
+  if (const char* before = std::getenv("LD_LIBRARY_PATH")) folders += std::string(":") + before;
+  setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+  setenv("HEADROOM_PREDICTIONS", session.workspace.write_predictions().c_str(), 1);
+  std::vector<char*> argv{name.data()};
+  for (std::string& word : arguments) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(name.c_str(), argv.data());
+  throw FileError(fmt::format("{}: cannot be run; build it with {} learn", name, invocation()));
+}
+
+/// Runs the commands of chapters/NN_*/milestone.txt, one per line, on the learner's functions.
+/// Lines that begin with "#" are printed.
+int milestone(const LearnOptions& options) {
+  Session session;
+  fs::path file;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(session.course.source / "chapters")) {
+    if (entry.path().filename().string().starts_with(options.chapter + "_")) {
+      file = entry.path() / "milestone.txt";
+    }
+  }
+  if (!fs::exists(file)) {
+    throw UsageError(
+        fmt::format("chapter \"{}\" has no milestone; chapters have two digits: {} "
+                    "learn milestone 07",
+                    options.chapter, invocation()));
+  }
+  fmt::print("{}", mine_text(functions_of_mine(session.course, session.workspace)));
+  std::istringstream lines(read_file(file));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    if (line.starts_with("#")) {
+      fmt::print("{}\n", line.substr(std::min<std::size_t>(2, line.size())));
+      continue;
+    }
+    fmt::print("\n$ {} learn run {}\n", invocation(), line);
+    std::fflush(stdout);
+    std::istringstream stream(line);
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;) words.push_back(word);
+    const pid_t child = fork();
+    if (child == 0) {
+      try {
+        run_with_mine(session, words, true);
+      } catch (const std::exception& error) {
+        fmt::print(stderr, "error: {}\n", error.what());
+      }
+      _exit(1);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (status != 0) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  return 0;
+}
+
+int grade(const LearnOptions& options) {
+  Session session;
+  std::vector<ListedExercise> all;
+  Index failed = 0;
+  for (const Exercise& exercise : session.course.exercises) {
+    ListedExercise& entry = all.emplace_back(listed(session, exercise));
+    const fs::path answer = session.workspace.answer(exercise);
+    if (!fs::exists(answer)) {
+      entry.passed = false;
+      entry.message = "not begun";
+    } else {
+      const Verdict verdict = judge(session.course, exercise, course_double, answer,
+                                    session.workspace.build() / "grade");
+      entry.passed = verdict.kind == Verdict::Kind::passed;
+      entry.message = entry.passed ? "" : verdict.stage + ": " + verdict.message;
+    }
+    failed += entry.passed ? 0 : 1;
+    if (!options.json && !options.junit) {
+      fmt::print("{}  {}\n", entry.passed ? "done " : "     ", exercise.text());
+    }
+  }
+  if (options.json) {
+    fmt::print("{}\n", json_of(all).dump(2));
+  } else if (options.junit) {
+    fmt::print(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"headroom\" "
+        "tests=\"{}\" failures=\"{}\">\n",
+        all.size(), failed);
+    for (const ListedExercise& entry : all) {
+      fmt::print("  <testcase classname=\"{}\" name=\"{} {}\"", entry.chapter, entry.id,
+                 escaped_markup(entry.title));
+      if (entry.passed) {
+        fmt::print("/>\n");
+      } else {
+        fmt::print("><failure message=\"{}\"/></testcase>\n", escaped_markup(entry.message));
+      }
+    }
+    fmt::print("</testsuite>\n");
+  } else {
+    fmt::print("{} of {} exercises are done.\n", Index(all.size()) - failed, all.size());
+  }
+  return failed == 0 ? 0 : not_passed;
+}
+
+int generate(const LearnOptions& options) {
+  const Course course = load_course();
+  for (const fs::path& file : write_answers(course.exercise(options.id), options.folder)) {
+    fmt::print("{}\n", file.string());
+  }
+  return 0;
+}
+
+int try_all(const LearnOptions& options) {
+  const Course course = load_course();
+  return try_answers(course, options.ids, options.in_float ? course_float : course_double)
+             ? 0
+             : not_passed;
+}
+
+}  // namespace
+
+Command add_learn(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("learn", "The course: checks your answers as you save them");
+  const auto options = std::make_shared<LearnOptions>();
+  const auto action = std::make_shared<std::function<int()>>();
+  *action = [options] { return learn(*options); };
+  app->add_option("exercise", options->id,
+                  "an exercise, for example 07/1 (default: the current one)")
+      ->type_name("ID");
+  app->require_subcommand(0, 1);
+  const auto add = [&](const char* name, const char* does, int (*run)(const LearnOptions&)) {
+    CLI::App* command = app->add_subcommand(name, does);
+    command->callback(
+        [action, options, run] { *action = [options, run] { return run(*options); }; });
+    return command;
+  };
+  const auto add_id = [&](CLI::App* command, bool required = false) {
+    command->add_option("exercise", options->id, "the exercise (default: the current one)")
+        ->type_name("ID")
+        ->required(required);
+  };
+  add_id(add("check", "checks an answer once", check));
+  add("list", "lists the exercises", list)
+      ->add_flag("--json", options->json, "as JSON, for programs");
+  add_id(add("hint", "shows the next hint", hint));
+  CLI::App* shown = add("solution", "shows the solution of an exercise that is done", solution);
+  add_id(shown);
+  shown->add_flag("--give-up", options->give_up, "also of one that is not done");
+  add_id(add("reset", "begins an exercise again; your file is kept under another name", reset));
+  CLI::App* predicted = add("predict", "writes down a prediction before an experiment", predict);
+  add_id(predicted, true);
+  predicted->add_option("value", options->value, "the number that you expect")->required();
+  CLI::App* run =
+      app->add_subcommand("run", "runs a command of the program, or an example, on your functions");
+  run->prefix_command();
+  run->callback([action, run] {
+    *action = [run] {
+      Session session;
+      return run_with_mine(session, run->remaining());
+    };
+  });
+  add("milestone", "shows what a chapter was for, on your functions", milestone)
+      ->add_option("chapter", options->chapter, "two digits: 07")
+      ->required();
+  CLI::App* shown_demo = app->add_subcommand("demo", "runs the demo on your functions");
+  shown_demo->prefix_command();
+  shown_demo->callback([action, shown_demo] {
+    *action = [shown_demo] {
+      Session session;
+      std::vector<std::string> words = shown_demo->remaining();
+      words.insert(words.begin(), "demo");
+      return run_with_mine(session, words);
+    };
+  });
+  CLI::App* graded = add("grade", "checks all answers of the workspace", grade);
+  graded->add_flag("--json", options->json, "as JSON");
+  graded->add_flag("--junit", options->junit, "as JUnit's XML");
+  CLI::App* generated =
+      add("generate", "writes the solution, the skeleton and the wrong answers of an exercise",
+          generate);
+  add_id(generated, true);
+  generated->add_option("folder", options->folder, "where to write them")->required();
+  CLI::App* tried = add("try", "tries all answers of the master files, for authors", try_all);
+  tried->add_option("exercises", options->ids, "these only");
+  tried->add_flag("--float", options->in_float, "in float (default: in double)");
+  return {app, [action] { return (*action)(); }};
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

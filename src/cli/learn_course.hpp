@@ -1,0 +1,54 @@
+// The course: its exercises, and the build that the runner uses.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/learn_master.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// An exercise of the course.
+struct Exercise {
+  std::string id;       // "07/1"
+  std::string chapter;  // "07_one_big_linear", a folder of chapters/
+  std::string file;     // "1_project"
+  MasterFile master;
+
+  /// "07_1", part of the names of its targets and files in the build.
+  std::string target() const { return id.substr(0, 2) + "_" + id.substr(3); }
+  /// "07/1 FusedHeads::project"
+  std::string text() const { return id + " " + master.title; }
+};
+
+/// The exercises and the folders of the build, as CMake wrote them to course.json.
+struct Course {
+  std::filesystem::path source, build;
+  std::string compiler, build_tool;
+  std::vector<std::string> flags, link_flags;  // of answers
+  std::vector<std::string> experiments;        // of examples/
+  std::vector<Exercise> exercises;
+
+  /// build/RELEASE/course
+  std::filesystem::path folder() const { return build / "course"; }
+  std::filesystem::path chapter(const Exercise& exercise) const {
+    return source / "chapters" / exercise.chapter;
+  }
+  /// Throws UsageError naming the nearest id.
+  const Exercise& exercise(const std::string& id) const;
+};
+
+/// The course of the build that this program belongs to. Throws UsageError if that has none.
+Course load_course();
+
+/// A precision of answers and checks: the suffix of targets and files, and compiler flags.
+struct CoursePrecision {
+  std::string suffix;
+  std::vector<std::string> definitions;
+};
+extern const CoursePrecision course_double, course_float;
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

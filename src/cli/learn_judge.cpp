@@ -1,0 +1,205 @@
+// Compiles an answer and runs the checks of its exercise on it.
+#include "cli/learn_judge.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <sstream>
+
+#include "cli/child_program.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/io/atomic_file.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Words = std::vector<std::string>;
+
+fs::path object_file(const Exercise& exercise, const fs::path& folder) {
+  return folder / (exercise.target() + ".o");
+}
+
+/// The first error of GCC's or clang's output: "line 23: message", and the line itself.
+std::string first_error(const std::string& output, const fs::path& source) {
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t error = line.find("error: ");
+    if (error == std::string::npos) continue;
+    std::string text = line.substr(error + 7);
+    if (line.starts_with(source.string() + ":")) {
+      const std::string number = line.substr(source.string().size() + 1);
+      text = fmt::format("line {}: {}", number.substr(0, number.find(':')), text);
+      std::string code;
+      if (std::getline(lines, code) && code.find('|') != std::string::npos) {
+        code.erase(0, code.find('|') + 1);
+        text += "\n" + code;
+        if (std::getline(lines, code) && code.find('|') != std::string::npos) {
+          code.erase(0, code.find('|') + 1);
+          text += "\n" + code;
+        }
+      }
+    }
+    return text;
+  }
+  return output;
+}
+
+/// The warnings of a compiler's output: "line 23: unused variable".
+std::string warnings_of(const std::string& output, const fs::path& source) {
+  std::istringstream lines(output);
+  std::string warnings;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t warning = line.find("warning: ");
+    if (warning == std::string::npos || !line.starts_with(source.string() + ":")) continue;
+    const std::string number = line.substr(source.string().size() + 1);
+    warnings +=
+        fmt::format("line {}: {}\n", number.substr(0, number.find(':')), line.substr(warning + 9));
+  }
+  return warnings;
+}
+
+/// The words of a crash.
+std::string signal_text(int signal) {
+  switch (signal) {
+    case SIGALRM:
+    case SIGXCPU: return "was stopped after 10 seconds. Is there a loop that does not end?";
+    case SIGSEGV:
+      return "crashed: it used memory that is not there (segmentation fault). Pointers are not "
+             "checked; x[i] of an Array is.";
+    case SIGFPE: return "crashed: an integer was divided by 0.";
+    case SIGABRT: return "was ended by abort().";
+    default: return fmt::format("was ended by the signal {}.", signal);
+  }
+}
+
+/// Reads the lines of the reporter in chapters/common/main.cpp.
+Verdict read_verdict(const std::string& report) {
+  Verdict verdict;
+  std::istringstream lines(report);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("stage ")) {
+      verdict.stage = line.substr(6);
+    } else if (line == "passed") {
+      verdict.passed.push_back(std::move(verdict.stage));
+      verdict.stage.clear();
+    } else if (line == "failed") {
+      verdict.kind = Verdict::Kind::failed;
+      std::getline(lines, verdict.message, '\0');
+      while (verdict.message.ends_with('\n')) verdict.message.pop_back();
+      if (verdict.message.starts_with("not implemented")) {
+        verdict.kind = Verdict::Kind::not_implemented;
+      }
+    }
+  }
+  return verdict;
+}
+
+fs::path checks_program(const Course& course, const Exercise& exercise,
+                        const CoursePrecision& precision) {
+  return course.folder() / ("checks" + precision.suffix) / (exercise.target() + "_checks");
+}
+
+/// Whether the program is newer than the files that a change of the course can touch.
+bool is_fresh(const fs::path& program, const Course& course, const Exercise& exercise,
+              const CoursePrecision& precision) {
+  if (!fs::exists(program)) return false;
+  const auto built = fs::last_write_time(program);
+  const fs::path common = course.source / "chapters/common";
+  for (const fs::path& file :
+       {common / "checks.cpp", common / "checks.hpp", common / "twins.hpp",
+        course.chapter(exercise) / (exercise.file + "_checks.cpp"),
+        course.chapter(exercise) / (exercise.file + ".cpp"),
+        course.chapter(exercise) / (exercise.file + ".hpp"),
+        course.folder() / "lib" / fmt::format("libheadroom{}.so", precision.suffix)}) {
+    if (fs::exists(file) && fs::last_write_time(file) > built) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string compile_answer(const Course& course, const Exercise& exercise,
+                           const CoursePrecision& precision, const fs::path& source,
+                           const fs::path& folder, std::string& warnings) {
+  fs::create_directories(folder);
+  const fs::path object = object_file(exercise, folder);
+  const fs::path library = folder / ("lib" + exercise.target() + ".so");
+  Words words{course.compiler};
+  words.insert(words.end(), course.flags.begin(), course.flags.end());
+  words.insert(words.end(), precision.definitions.begin(), precision.definitions.end());
+  for (const fs::path& path :
+       {course.source / "include", course.source / "chapters", course.chapter(exercise)}) {
+    words.push_back("-I" + path.string());
+  }
+  const fs::path precompiled = course.folder() / fmt::format("answer{}.hpp", precision.suffix);
+  words.insert(words.end(), {"-include", precompiled.string(), "-fmax-errors=1", "-c",
+                             source.string(), "-o", object.string()});
+  const ChildResult compiled = run_child(words);
+  if (compiled.code == ChildResult::not_found) {
+    throw UsageError(fmt::format("the compiler {} is missing; install it (apt-get install g++)",
+                                 course.compiler));
+  }
+  warnings = compiled.err;
+  if (compiled.code != 0) return first_error(compiled.err, source);
+  Words link{course.compiler, "-shared", object.string(), "-o", library.string()};
+  link.insert(link.end(), course.link_flags.begin(), course.link_flags.end());
+  const ChildResult linked = run_child(link);
+  return linked.code == 0 ? "" : linked.err;
+}
+
+void build_checks(const Course& course, const Exercise& exercise,
+                  const CoursePrecision& precision) {
+  if (is_fresh(checks_program(course, exercise, precision), course, exercise, precision)) return;
+  build_target(course, fmt::format("course_{}_checks{}", exercise.target(), precision.suffix));
+}
+
+void build_target(const Course& course, const std::string& target) {
+  const ChildResult built = run_child({course.build_tool, "-C", course.build.string(), target});
+  if (built.code == 0) return;
+  const fs::path log = course.folder() / "build.log";
+  write_file(log, built.out + built.err);
+  throw Error(fmt::format("{} could not be built: {}; see {}", target,
+                          first_error(built.out + built.err, ""), log.string()));
+}
+
+Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
+              const fs::path& source, const fs::path& folder) {
+  Verdict verdict;
+  std::string warnings;
+  const std::string error = compile_answer(course, exercise, precision, source, folder, warnings);
+  if (!error.empty()) {
+    verdict.kind = Verdict::Kind::does_not_compile;
+    verdict.message = error;
+    return verdict;
+  }
+  build_checks(course, exercise, precision);
+  const fs::path report = folder / "report.txt";
+  fs::remove(report);
+  const ChildResult run = run_child({"env", "LD_LIBRARY_PATH=" + folder.string(),
+                                     checks_program(course, exercise, precision).string(),
+                                     "--reporter", "learn", "--out", report.string()});
+  verdict = read_verdict(fs::exists(report) ? read_file(report) : "");
+  verdict.printed = run.out + run.err;
+  if (verdict.kind != Verdict::Kind::not_implemented) {
+    verdict.warnings = warnings_of(warnings, source);  // a skeleton has unused names
+  }
+  if (run.code > 128) {
+    verdict.kind = Verdict::Kind::crashed;
+    verdict.message = "your code " + signal_text(run.code - 128);
+  } else if (run.code != 0 && verdict.kind == Verdict::Kind::passed) {
+    // It ended the program itself, or could not be loaded.
+    verdict.kind = Verdict::Kind::crashed;
+    verdict.message = fmt::format("the checks ended with the exit code {}.", run.code);
+  } else if (verdict.kind == Verdict::Kind::passed && !verdict.stage.empty()) {
+    verdict.kind = Verdict::Kind::crashed;
+    verdict.message = "your code ended the program.";
+  }
+  return verdict;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

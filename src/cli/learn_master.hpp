@@ -1,0 +1,67 @@
+// The master file of an exercise: its solution, and in comments the skeleton and wrong answers.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+// A master file compiles as it stands: it is the solution. Lines that begin with `//!` direct the
+// generator. At the top they describe the exercise; a line that begins with two spaces continues
+// the one before:
+// ```
+// //! title: FusedHeads::project
+// //! replaces: headroom::FusedHeads::project
+// //! minutes: 20
+// //! difficulty: 2
+// //! path: short
+// //! needs: 06/2
+// //! hint: How many rows of in_proj_weight belong to the queries of all heads? Does that
+// //!   number change when a head is removed?
+// //! after: The columns of W_O are divided in the same way.
+// ```
+// In an exercise that begins with a file that works and is wrong, `//! mistake: TEXT` is a part of
+// the message that the checks must give for that file, the skeleton.
+//
+// Below, a block has the code of the solution and, as comments, that of the other answers. An
+// answer without a part of its own has the solution's:
+// ```
+//   //! solution
+//   const Index rows = live() * head_dim();
+//   //! skeleton
+//   // const Index rows = chapter::todo("rows: the number of rows of a third");
+//   //! wrong counts_removed_heads: removed heads were counted
+//   // const Index rows = config().heads * head_dim();
+//   //! end
+// ```
+
+/// One answer to an exercise as a source file.
+struct CourseAnswer {
+  std::string name;      // "solution", "skeleton", or that of a wrong answer
+  std::string promised;  // a part of the message that the checks must give; "" for the solution
+  std::string code;
+};
+
+/// The contents of a master file.
+struct MasterFile {
+  /// The promise of a skeleton.
+  static constexpr const char* not_implemented = "not implemented";
+
+  std::string title, replaces, path, after;
+  Index minutes = 0, difficulty = 0;
+  std::vector<std::string> needs, hints;
+  std::vector<CourseAnswer> answers;  // solution, skeleton, wrong answers
+
+  const CourseAnswer& solution() const { return answers[0]; }
+  const CourseAnswer& skeleton() const { return answers[1]; }
+};
+
+/// Throws FileError, and DataError naming the line that is wrong.
+MasterFile read_master(const std::filesystem::path& path);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,111 @@
+// Links the answers that have passed.
+#include "cli/learn_mine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "cli/child_program.hpp"
+#include "cli/learn_judge.hpp"
+#include "headroom/base/error.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The objects of the answers that have passed, in one precision.
+fs::path objects(const Workspace& workspace, const CoursePrecision& precision) {
+  return workspace.build() / ("passed" + precision.suffix);
+}
+
+fs::path shared_library(const Course& course, const CoursePrecision& precision) {
+  return course.folder() / "lib" / fmt::format("libheadroom{}.so", precision.suffix);
+}
+
+void link_mine(const Course& course, const Workspace& workspace, const CoursePrecision& precision) {
+  const fs::path folder = folder_of_mine(workspace);
+  const std::string name = fmt::format("libmine{}.so", precision.suffix);
+  fs::create_directories(folder);
+  // Linked under another name first: a program that runs keeps the library that it has loaded.
+  const fs::path linked = folder / (name + ".new");
+  std::vector<std::string> words{course.compiler, "-shared", "-o", linked.string(),
+                                 "-Wl,-soname," + name};
+  words.insert(words.end(), course.link_flags.begin(), course.link_flags.end());
+  for (const fs::directory_entry& entry : fs::directory_iterator(objects(workspace, precision))) {
+    words.push_back(entry.path().string());
+  }
+  const ChildResult result = run_child(words);
+  if (result.code != 0) {
+    throw Error(fmt::format("your functions could not be linked: {}", result.err));
+  }
+  fs::rename(linked, folder / name);
+}
+
+/// The functions that a library exports: mangled names from `nm`.
+std::set<std::string> exports(const fs::path& library) {
+  const ChildResult listed =
+      run_child({"nm", "-D", "--defined-only", "--format=just-symbols", library.string()});
+  std::istringstream lines(listed.out);
+  std::set<std::string> names;
+  for (std::string line; std::getline(lines, line);) names.insert(line);
+  return names;
+}
+
+/// "headroom::f64::FusedHeads::project(headroom::f64::Tensor const&, ...) const" as
+/// "FusedHeads::project".
+std::string short_name(std::string name) {
+  name = name.substr(0, name.find('('));
+  for (const std::string_view part : {"headroom::", "f64::", "f32::"}) {
+    for (std::size_t at; (at = name.find(part)) != std::string::npos;) name.erase(at, part.size());
+  }
+  return name;
+}
+
+}  // namespace
+
+fs::path folder_of_mine(const Workspace& workspace) { return workspace.build() / "mine"; }
+
+void add_to_mine(const Course& course, const Workspace& workspace, const Exercise& exercise) {
+  for (const CoursePrecision* precision : {&course_double, &course_float}) {
+    if (!fs::exists(shared_library(course, *precision))) continue;  // not built
+    const fs::path folder = workspace.build() / ("answer" + precision->suffix);
+    std::string warnings;
+    const std::string error =
+        compile_answer(course, exercise, *precision, workspace.answer(exercise), folder, warnings);
+    if (!error.empty()) {
+      throw Error(fmt::format("{} does not compile in float: {}", exercise.id, error));
+    }
+    const fs::path kept = objects(workspace, *precision);
+    fs::create_directories(kept);
+    fs::copy_file(folder / (exercise.target() + ".o"), kept / (exercise.target() + ".o"),
+                  fs::copy_options::overwrite_existing);
+    link_mine(course, workspace, *precision);
+  }
+}
+
+std::vector<std::string> functions_of_mine(const Course& course, const Workspace& workspace) {
+  const fs::path library = folder_of_mine(workspace) / "libmine_f64.so";
+  if (!fs::exists(library)) return {};
+  const std::set<std::string> mine = exports(library),
+                              headroom = exports(shared_library(course, course_double));
+  std::vector<std::string> both;
+  std::set_intersection(mine.begin(), mine.end(), headroom.begin(), headroom.end(),
+                        std::back_inserter(both));
+  std::string mangled;
+  for (const std::string& name : both) mangled += name + "\n";
+  std::istringstream lines(run_child({"c++filt"}, mangled).out);
+  std::set<std::string> names;
+  for (std::string line; std::getline(lines, line);) {
+    // Answers also contain copies of inline functions of the standard library.
+    if (line.starts_with("headroom::")) names.insert(short_name(line));
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,24 @@
+// The learner's functions as a library that takes the place of headroom's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/learn_workspace.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// The folder of libmine.so and libmine_f64.so. Programs of the course that find it in
+/// LD_LIBRARY_PATH run on the functions in it.
+std::filesystem::path folder_of_mine(const Workspace& workspace);
+
+/// Adds an answer that has passed: keeps its object in double, compiles it in float, and links both
+/// libraries anew. Throws Error if that fails.
+void add_to_mine(const Course& course, const Workspace& workspace, const Exercise& exercise);
+
+/// The functions of the library that libmine_f64.so replaces: those that both export.
+std::vector<std::string> functions_of_mine(const Course& course, const Workspace& workspace);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

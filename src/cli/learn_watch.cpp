@@ -1,0 +1,234 @@
+// The interactive runner of the course.
+#include "cli/learn_watch.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+
+#include "cli/learn_judge.hpp"
+#include "cli/learn_mine.hpp"
+#include "cli/learn_screen.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/train/stop_signals.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Single keys without Enter and without echo, until the end of its life.
+class KeyMode {
+ public:
+  KeyMode() {
+    tcgetattr(STDIN_FILENO, &before_);
+    termios keys = before_;
+    keys.c_lflag &= ~tcflag_t(ICANON | ECHO);  // Ctrl-C still sends its signal
+    tcsetattr(STDIN_FILENO, TCSANOW, &keys);
+  }
+  ~KeyMode() { tcsetattr(STDIN_FILENO, TCSANOW, &before_); }
+  KeyMode(const KeyMode&) = delete;
+  KeyMode& operator=(const KeyMode&) = delete;
+
+ private:
+  termios before_{};
+};
+
+/// Notices that a file is saved. Editors write a new file and rename it, so the folder is watched;
+/// where inotify is not available, the file's time is looked at.
+class SavedFile {
+ public:
+  explicit SavedFile(fs::path file) : file_(std::move(file)), queue_(inotify_init1(IN_NONBLOCK)) {
+    const fs::path folder = file_.parent_path();
+    if (queue_ >= 0 &&
+        inotify_add_watch(queue_, folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO) < 0) {
+      close(queue_);
+      queue_ = -1;
+    }
+    remember();
+  }
+  ~SavedFile() {
+    if (queue_ >= 0) close(queue_);
+  }
+  SavedFile(const SavedFile&) = delete;
+  SavedFile& operator=(const SavedFile&) = delete;
+
+  /// For poll(); negative: none, so that poll() ignores it.
+  int descriptor() const { return queue_; }
+  /// Whether the file was saved since the last call. Empties the queue.
+  bool saved() {
+    std::array<char, 4096> events;
+    while (queue_ >= 0 && read(queue_, events.data(), events.size()) > 0) {
+    }
+    const fs::file_time_type before = time_;
+    remember();
+    return time_ != before;
+  }
+
+ private:
+  void remember() {
+    std::error_code gone;  // for a moment, while an editor replaces it
+    const auto time = fs::last_write_time(file_, gone);
+    if (!gone) time_ = time;
+  }
+
+  fs::path file_;
+  int queue_;
+  fs::file_time_type time_;
+};
+
+constexpr const char* keys_text =
+    "\n[n] next  [h] hint  [s] solution  [l] list  [c] check again  [x] start over  [q] quit\n";
+
+/// The screen of one exercise at a time.
+class Watch {
+ public:
+  Watch(const Course& course, Workspace& workspace, const Exercise& first)
+      : course_(course), workspace_(workspace), exercise_(&first) {}
+
+  int run() {
+    const KeyMode keys;
+    const StopSignals signals;
+    while (!done_ && !signals.requested()) {
+      begin();
+      SavedFile file(workspace_.answer(*exercise_));  // before the check, which takes a while
+      check();
+      const Exercise* const shown = exercise_;
+      while (!done_ && exercise_ == shown && !signals.requested()) wait(file);
+    }
+    fmt::print("\n");
+    return signals.exit_code();
+  }
+
+ private:
+  void begin() {
+    workspace_.begin(*exercise_);
+    workspace_.state.current = exercise_->id;
+    workspace_.save();
+  }
+
+  void check() {
+    fmt::print("\x1b[H\x1b[2J\x1b[3J{}\n", card_text(course_, workspace_, *exercise_, style_));
+    std::fflush(stdout);
+    passed_ = false;
+    attempt([&] { passed_ = check_once(course_, workspace_, *exercise_); });
+    if (passed_ && !exercise_->master.after.empty()) {
+      fmt::print("\n{}\n", exercise_->master.after);
+    }
+    fmt::print("{}", emphasised(keys_text, Emphasis::faint, style_));
+    std::fflush(stdout);
+    if (passed_) attempt([&] { add_to_mine(course_, workspace_, *exercise_); });
+  }
+
+  /// Calls the function. An error, such as checks that cannot be built, does not end the session.
+  template <class Function>
+  void attempt(const Function& function) {
+    try {
+      function();
+    } catch (const Error& error) {
+      fmt::print("{} {}\n", emphasised("error:", Emphasis::bad, style_), error.what());
+    }
+  }
+
+  /// Waits for a key or a saved file.
+  void wait(SavedFile& file) {
+    std::array<pollfd, 2> sources{pollfd{STDIN_FILENO, POLLIN, 0},
+                                  pollfd{file.descriptor(), POLLIN, 0}};
+    const int milliseconds = file.descriptor() >= 0 ? 1000 : 200;
+    if (poll(sources.data(), sources.size(), milliseconds) < 0 && errno != EINTR) done_ = true;
+    if (file.saved()) check();
+    if ((sources[0].revents & (POLLIN | POLLHUP)) == 0) return;
+    char key = 'q';
+    if (read(STDIN_FILENO, &key, 1) <= 0) key = 'q';
+    obey(key);
+    std::fflush(stdout);
+  }
+
+  void obey(char key) {
+    switch (key) {
+      case 'n': next(); break;
+      case 'h': fmt::print("\n{}", hint_text(workspace_, *exercise_)); break;
+      case 's': solution(); break;
+      case 'l': fmt::print("\n{}", list_text(course_, workspace_, style_)); break;
+      case 'c': check(); break;
+      case 'x': start_over(); break;
+      case 'q': done_ = true; break;
+      default: break;
+    }
+  }
+
+  void next() {
+    const Exercise* next = workspace_.next(course_, *exercise_);
+    if (next == nullptr) {
+      fmt::print("\nThere is no exercise after this one that is not done. [l] lists all.\n");
+    } else {
+      exercise_ = next;
+    }
+  }
+
+  void solution() {
+    if (passed_ || confirmed("Show the solution before your own answer is right? [y/n] ")) {
+      if (!passed_) workspace_.of(*exercise_).given_up = true;
+      workspace_.save();
+      fmt::print("\n{}", exercise_->master.solution().code);
+    }
+  }
+
+  void start_over() {
+    if (!confirmed(
+            "Begin again with the file of the exercise? Yours is kept as NAME.cpp.1. [y/n] "))
+      return;
+    workspace_.reset(*exercise_);  // the new file is noticed and checked
+  }
+
+  bool confirmed(const char* question) {
+    fmt::print("\n{}", question);
+    std::fflush(stdout);
+    char key = 'n';
+    if (read(STDIN_FILENO, &key, 1) <= 0) key = 'n';  // Ctrl-C is no confirmation
+    fmt::print("{}\n", key == 'y' ? "yes" : "no");
+    return key == 'y';
+  }
+
+  const Course& course_;
+  Workspace& workspace_;
+  const Exercise* exercise_;
+  const TerminalStyle style_ = TerminalStyle::of(stdout);
+  bool passed_ = false, done_ = false;
+};
+
+}  // namespace
+
+bool check_once(const Course& course, Workspace& workspace, const Exercise& exercise) {
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  fmt::print("checking {} ...{}", exercise.id, style.live ? "" : "\n");
+  std::fflush(stdout);
+  const auto began = std::chrono::steady_clock::now();
+  const Verdict verdict = judge(course, exercise, course_double, workspace.answer(exercise),
+                                workspace.build() / ("answer" + course_double.suffix));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  fmt::print("{}{}", style.live ? "\r\x1b[K" : "", verdict_text(exercise, verdict, style));
+  fmt::print("{}\n", emphasised(fmt::format("({:.2f} s)", took.count()), Emphasis::faint, style));
+  std::fflush(stdout);
+  if (verdict.kind != Verdict::Kind::passed) return false;
+  workspace.of(exercise).passed = true;
+  workspace.save();
+  return true;
+}
+
+int watch(const Course& course, Workspace& workspace, const Exercise& first) {
+  return Watch(course, workspace, first).run();
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Checks that nothing printed in a chapter is untrue.
+
+usage: chapters.py SOURCE PROGRAMS
+
+SOURCE is the repository, PROGRAMS a folder with the experiments (two_layouts, ...) and the program
+headroom-f64. The rules, for each chapters/NN_*/README.md:
+
+* `<!-- snippet: FILE -->` before a block of code: its lines are consecutive lines of FILE, apart
+  from a common indentation. A line `...` skips lines.
+* `<!-- output: WORDS -->` before a block: the command `WORDS` prints each of its lines in this
+  order, apart from spaces and numbers; `$` lines are skipped. Numbers are compared as facts are.
+* `<!--= KEY = -->0`, `~`, `<`: the number after the mark is the value that an experiment prints
+  for KEY: as printed, within a factor of 3, or an upper bound. Experiments are named in
+  `<!-- facts: two_layouts -->`; a claim of the laboratory is `lab NAME: CLAIM`, and
+  `minutes 07/1` is the time that a master file states.
+* Any other number above 12 fails, unless it is code or listed in `<!-- harmless: 2018 60853 -->`.
+* At most 250 lines. Every picture and every linked file exists.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+MARK = re.compile(r"<!--= (.+?) ([=~<]) -->\**(-?[\d,.]*\d(?:e[-+]?\d+)?)")
+NUMBER = re.compile(r"(?<![\w.#/-])\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
+MOST_LINES = 250
+
+
+class Experiments:
+    """Runs experiments when their numbers are first asked for."""
+
+    def __init__(self, programs, minutes):
+        self.programs, self.minutes = programs, minutes
+        self.outputs, self.known = {}, {}
+
+    def output(self, words):
+        if words not in self.outputs:
+            self.outputs[words] = self.run(words.split())
+        return self.outputs[words]
+
+    def run(self, words):
+        own = os.path.join(self.programs, words[0])
+        if os.path.exists(own):
+            command = [own] + words[1:]
+        else:
+            command = [os.path.join(self.programs, "headroom-f64")] + words
+        environment = {**os.environ, "OMP_WAIT_POLICY": "passive"}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        if done.returncode != 0:
+            printed = done.stdout[-300:] + done.stderr[-300:]
+            raise RuntimeError(f"{' '.join(words)} exits with {done.returncode}: {printed}")
+        return done.stdout
+
+    def facts(self, name):
+        if name not in self.known:
+            if name.startswith("lab "):
+                record = json.loads(self.output(name + " --json"))
+                self.known[name] = {claim["text"]: claim["double"]["measured"]
+                                    for claim in record["claims"]}
+            else:
+                lines = re.findall(r"^(\S.*?) {2,}(\S+)", self.output(name), re.M)
+                self.known[name] = dict(lines)
+        return self.known[name]
+
+    def value(self, key, names):
+        if key.startswith("minutes "):
+            return self.minutes.get(key.split()[1])
+        if key.startswith("lab "):
+            name, claim = key.split(": ", 1)
+            return self.facts(name).get(claim)
+        for name in names:
+            if key in self.facts(name):
+                return self.facts(name)[key]
+        return None
+
+
+def holds(relation, printed, value):
+    number, measured = float(printed.replace(",", "")), float(value)
+    if relation == "<":
+        return abs(measured) < number
+    if relation == "~":
+        return number * measured > 0 and 1 / 3 <= measured / number <= 3
+    digits = len(re.sub(r"e.*|[^0-9]", "", printed).lstrip("0")) or 1
+    return number == measured or f"{measured:.{digits}g}" == f"{number:.{digits}g}"
+
+
+def snippet_error(block, text):
+    """Why the block's lines are not lines of the text; "" if they are."""
+    lines = [line.strip() for line in text.splitlines()]
+    position, consecutive = 0, False
+    for wanted in block:
+        wanted = wanted.strip()
+        if wanted == "...":
+            consecutive = False
+            continue
+        try:
+            found = lines.index(wanted, position)
+        except ValueError:
+            return wanted
+        if consecutive and found != position:
+            if lines[position] != wanted:
+                return wanted
+        position, consecutive = found + 1, True
+    return ""
+
+
+def check(root, path, experiments):
+    text = open(os.path.join(root, path), encoding="utf-8").read()
+    folder = os.path.join(root, os.path.dirname(path))
+    errors = []
+    lines = text.splitlines()
+    if len(lines) > MOST_LINES:
+        errors.append(f"{len(lines)} lines, the most is {MOST_LINES}")
+    names = sum((m.split() for m in re.findall(r"<!-- facts: (.*?) -->", text)), [])
+
+    for kind, argument, block in re.findall(
+            r"<!-- (snippet|output): (.*?) -->\n```\w*\n(.*?)```", text, re.S):
+        if kind == "snippet":
+            source = os.path.join(root, argument)
+            if not os.path.exists(source):
+                errors.append(f"snippet: there is no {argument}")
+            elif wrong := snippet_error(block.splitlines(),
+                                        open(source, encoding="utf-8").read()):
+                errors.append(f"snippet: {argument} has no line \"{wrong}\" at this place")
+        else:
+            printed = [line.split() for line in experiments.output(argument).splitlines()]
+            for line in block.splitlines():
+                words = re.sub(r" {2,}[a-zA-Z(].*", "", line).split()
+                if not words or words[0] == "$":
+                    continue
+                if not any(same_line(words, other) for other in printed):
+                    errors.append(f"output: {argument} does not print \"{line.strip()}\"")
+
+    for key, relation, number in MARK.findall(text):
+        value = experiments.value(key, names)
+        if value is None:
+            errors.append(f"no experiment prints \"{key}\"")
+        elif not holds(relation, number, value):
+            errors.append(f"\"{key}\" is {value}, the text says {relation} {number}")
+
+    harmless = set(sum((m.split() for m in re.findall(r"<!-- harmless: (.*?) -->", text)), []))
+    prose = re.sub(r"```.*?```|`[^`\n]*`", " ", text, flags=re.S)
+    prose = MARK.sub(" ", prose)
+    prose = re.sub(r"<!--.*?-->|\]\([^)]*\)|<[^>]*>", " ", prose, flags=re.S)
+    for number in NUMBER.findall(prose):
+        if number in harmless or float(number.replace(",", "")) <= 12 and "." not in number:
+            continue
+        errors.append(f"{number} has no fact mark and is not listed as harmless")
+
+    for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        if not link.startswith("http") and not os.path.exists(os.path.join(folder, link)):
+            errors.append(f"the link {link} leads nowhere")
+    return [f"{path}: {error}" for error in errors]
+
+
+def minutes_of_exercises(root):
+    """{"07/1": "20"}: the minutes that the master files state."""
+    minutes = {}
+    for folder, _, names in os.walk(os.path.join(root, "chapters")):
+        for name in names:
+            text = open(os.path.join(folder, name), encoding="utf-8", errors="replace").read()
+            if stated := re.search(r"^//! minutes: (\d+)", text, re.M):
+                minutes[os.path.basename(folder)[:2] + "/" + name[0]] = stated[1]
+    return minutes
+
+
+def same_line(words, printed):
+    """Whether two lines agree: words are equal, numbers within a factor of 3."""
+    if len(words) > len(printed):
+        return False
+    for word, other in zip(words, printed):
+        if word == other:
+            continue
+        try:
+            if not holds("~", word, other):
+                return False
+        except ValueError:
+            return False
+    return True
+
+
+def main():
+    root, programs = sys.argv[1:3]
+    experiments = Experiments(programs, minutes_of_exercises(root))
+    chapters = sorted(name for name in os.listdir(os.path.join(root, "chapters"))
+                      if re.match(r"\d\d_", name))
+    errors = []
+    for name in chapters:
+        path = os.path.join("chapters", name, "README.md")
+        if os.path.exists(os.path.join(root, path)):
+            errors += check(root, path, experiments)
+    for error in errors:
+        print(error)
+    print(f"chapters: {len(errors)} finding(s)")
+    sys.exit(1 if errors else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Walks through the course as a learner does, on a terminal: start, hint, wrong answer, answer that
+does not compile, right answer, next, start over, kill, resume.
+
+usage: learn_walk.py PROGRAM
+"""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE = 120  # seconds; the checks of an exercise may have to be built first
+
+
+class Terminal:
+    """The program on a terminal of 80 columns."""
+
+    def __init__(self, command, environment):
+        self.pid, self.file = pty.fork()
+        if self.pid == 0:
+            os.execvpe(command[0], command, environment)
+        self.text = ""
+
+    def wait_for(self, wanted):
+        """Reads until the text appears, and forgets what came before its end."""
+        end = time.monotonic() + PATIENCE
+        while wanted not in self.plain():
+            if time.monotonic() > end:
+                sys.exit(f"\"{wanted}\" did not appear; the screen:\n{self.plain()}")
+            if select.select([self.file], [], [], 1)[0]:
+                try:
+                    self.text += os.read(self.file, 65536).decode(errors="replace")
+                except OSError:  # the program has ended
+                    if wanted not in self.plain():
+                        sys.exit(f"ended before \"{wanted}\":\n{self.plain()}")
+        plain = self.plain()
+        self.text = plain[plain.index(wanted) + len(wanted):]
+
+    def plain(self):
+        return re.sub(r"\x1b\[[0-9;]*[A-Za-z]|\r", "", self.text)
+
+    def press(self, keys):
+        os.write(self.file, keys.encode())
+
+    def exit_code(self):
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "HEADROOM_WORKSPACE": folder, "TERM": "xterm", "COLUMNS": "80",
+                       "OMP_WAIT_POLICY": "passive"}
+
+        def run(*words):
+            return subprocess.run([program, "learn", *words], env=environment, text=True,
+                                  capture_output=True, check=False)
+
+        answers = pathlib.Path(folder, "answers")
+        for name in run("generate", "07/1", str(answers)).stdout.splitlines():
+            assert os.path.exists(name), name
+        own = pathlib.Path(folder, "07_one_big_linear/1_project.cpp")
+
+        def save(answer):
+            """As editors do: a new file under another name, then a rename."""
+            copy = own.with_suffix(".tmp")
+            copy.write_text(answer, encoding="utf-8")
+            copy.rename(own)
+
+        def text_of(answer):
+            return (answers / f"1_project_{answer}.cpp").read_text(encoding="utf-8")
+
+        learn = Terminal([program, "learn", "07/1"], environment)
+        learn.wait_for("to do  self-attention")
+        learn.wait_for("[q] quit")
+        learn.press("h")
+        learn.wait_for("Hint 1 of 3")
+        learn.press("s")
+        learn.wait_for("[y/n]")
+        learn.press("n")
+        save(text_of("keys_for_values"))
+        learn.wait_for("the columns of the keys were taken for the values")
+        save(text_of("solution").replace("live() *", "live( *"))
+        learn.wait_for("does not compile")
+        save(text_of("solution"))
+        learn.wait_for("Right. All checks pass.")
+        learn.wait_for("[q] quit")
+        learn.press("x")
+        learn.wait_for("[y/n]")
+        learn.press("y")
+        learn.wait_for("to do  self-attention")
+        assert own.with_name("1_project.cpp.1").exists()
+        os.kill(learn.pid, signal.SIGKILL)
+        learn.exit_code()
+
+        state = {e["id"]: e["passed"] for e in json.loads(run("list", "--json").stdout)}
+        assert state["07/1"], "a pass was forgotten"
+        assert run("check", "07/1").returncode == 3
+        save(text_of("solution"))
+        assert run("check", "07/1").returncode == 0
+        assert "1 function is yours: FusedHeads::project" in run("run", "doctor").stdout
+        graded = run("grade", "--junit")
+        case = "<testcase classname=\"07_one_big_linear\" name=\"07/1"
+        assert case in graded.stdout, graded.stdout
+        unknown = run("check", "07/9")
+        assert unknown.returncode == 2 and "did you mean 07/" in unknown.stderr, unknown.stderr
+
+        learn = Terminal([program, "learn", "07/1"], environment)
+        learn.wait_for("Right. All checks pass.")
+        learn.wait_for("[q] quit")
+        learn.press("q")
+        assert learn.exit_code() == 0
+        learn = Terminal([program, "learn", "07/1"], environment)
+        learn.wait_for("[q] quit")
+        learn.press("\x03")  # Ctrl-C
+        assert learn.exit_code() == 130
+    print("the walk is done")
+
+
+if __name__ == "__main__":
+    main()
