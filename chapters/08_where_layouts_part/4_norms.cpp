@@ -1,0 +1,100 @@
+//! title: head_gradient_norms
+//! minutes: 15
+//! difficulty: 2
+//! path: short
+//! needs: 08/2
+//! hint: A head has up to seven slices. What do you have to add up over all of them, and what may
+//!   you do only once, at the end?
+//! hint: squares[head] += g * g for each element g of each slice of that head. Which elements these
+//!   are depends on slice.axis; for_each_run() knows it.
+//! hint: for (Index i = first; i < first + count; ++i) squares[slice.head] += grad[i] * grad[i];
+//!   then one square root for each head in layer.alive().
+//! after: `train --telemetry 10` writes such norms, role by role, while a model trains.
+// Exercise 08/4, head_gradient_norms: the gradient of a head, wherever it is stored.
+#include "4_norms.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+std::vector<double> head_gradient_norms(Attention& layer) {
+  std::map<std::string, Tensor> tensors;
+  for (const auto& [name, tensor] : parameters(layer)) tensors[name] = tensor;
+  std::map<Index, double> squares;  // by original number
+  for (const Index head : layer.alive()) squares[head] = 0;
+  for (const HeadSlice& slice : layer.head_slices()) {
+    //! solution
+    if (slice.head < 0) continue;
+    //! skeleton
+    // if (slice.head < 0) continue;
+    //! wrong counts_output_bias: It looks as if the gradient of the output bias was counted
+    // if (slice.head < 0) {
+    //   const Array& bias = tensors.at(slice.name).grad();
+    //   for (Index i = 0; bias.defined() && i < bias.size(); ++i) {
+    //     for (auto& [head, sum] : squares) sum += double(bias[i]) * double(bias[i]);
+    //   }
+    //   continue;
+    // }
+    //! end
+    const Array& grad = tensors.at(slice.name).grad();
+    //! solution
+    if (!grad.defined()) continue;
+    for_each_run(grad.shape(), slice, [&](Index first, Index count) {
+      for (Index i = first; i < first + count; ++i) {
+        squares[slice.head] += double(grad[i]) * double(grad[i]);
+      }
+    });
+    //! skeleton
+    // squares[slice.head] = chapter::todo("the squares of the elements of this slice");
+    //! wrong rows_for_columns: It looks as if rows of W_O were taken for columns
+    // if (!grad.defined()) continue;
+    // const AxisRange rows{0, slice.begin, slice.end};
+    // for_each_run(grad.shape(), rows, [&](Index first, Index count) {
+    //   for (Index i = first; i < first + count; ++i) {
+    //     squares[slice.head] += double(grad[i]) * double(grad[i]);
+    //   }
+    // });
+    //! wrong squares_not_summed: It looks as if the norms of the parts were added
+    // if (!grad.defined()) continue;
+    // double own = 0;
+    // for_each_run(grad.shape(), slice, [&](Index first, Index count) {
+    //   for (Index i = first; i < first + count; ++i) own += double(grad[i]) * double(grad[i]);
+    // });
+    // const double sum = std::sqrt(squares[slice.head]) + std::sqrt(own);
+    // squares[slice.head] = sum * sum;
+    //! wrong whole_tensors: It looks as if each head was given the norm of whole parameters
+    // if (!grad.defined()) continue;
+    // for (Index i = 0; i < grad.size(); ++i) {
+    //   squares[slice.head] += double(grad[i]) * double(grad[i]);
+    // }
+    //! wrong crashes_without: index 0 of an array of 0 elements
+    // for_each_run(grad.shape(), slice, [&](Index first, Index count) {
+    //   for (Index i = first; i < first + count; ++i) {
+    //     squares[slice.head] += double(grad[i]) * double(grad[i]);
+    //   }
+    // });
+    //! wrong without_biases: It looks as if the biases were left out
+    // if (!grad.defined() || grad.rank() == 1) continue;
+    // for_each_run(grad.shape(), slice, [&](Index first, Index count) {
+    //   for (Index i = first; i < first + count; ++i) {
+    //     squares[slice.head] += double(grad[i]) * double(grad[i]);
+    //   }
+    // });
+    //! end
+  }
+  std::vector<double> norms;
+  //! solution
+  for (const Index head : layer.alive()) norms.push_back(std::sqrt(squares[head]));
+  //! skeleton
+  // return chapter::todo("one norm for each live head");
+  //! wrong no_root: It looks as if the square root is missing
+  // for (const Index head : layer.alive()) norms.push_back(squares[head]);
+  //! wrong removed_too: your function returns 4 norms for 2 live heads
+  // for (Index head = 0; head < layer.config().heads; ++head) {
+  //   norms.push_back(std::sqrt(squares[head]));
+  // }
+  //! end
+  return norms;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
