@@ -50,7 +50,8 @@ Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& ke
     //! end
   };
 
-  if (query.same(key) && key.same(value)) {  // self-attention: one product for everything
+  if (in_proj_weight.defined() && query.same(key) &&
+      key.same(value)) {  // self-attention: one product for everything
     //! solution
     const Tensor qkv = part(query, 0, 3);
     return {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}};
@@ -61,6 +62,17 @@ Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& ke
     // return {{qkv, 0}, {qkv, rows}, {qkv, rows}};
     //! end
   }
+  //! solution
+  if (!in_proj_weight.defined()) {  // keys of another width, which the exercise leaves out
+    const auto own = [&](const Tensor& x, const Tensor& weight, Index third) -> HeadColumns {
+      if (!x.defined()) return {};
+      if (!in_proj_bias.defined()) return {linear(x, weight, Tensor()), 0};
+      return {linear(x, weight, slice(in_proj_bias, 0, third * rows, (third + 1) * rows)), 0};
+    };
+    return {own(query, q_proj_weight, 0), own(key, k_proj_weight, 1), own(value, v_proj_weight, 2)};
+  }
+  //! skeleton
+  //! end
   const Tensor q = part(query, 0, 1);
   if (!key.defined()) return {{q, 0}, {}, {}};  // keys and values are in the cache
   //! solution

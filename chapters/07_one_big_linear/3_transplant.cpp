@@ -16,6 +16,11 @@
 // Exercise 07/3, transplant: the same heads in another layout.
 #include "3_transplant.hpp"
 
+//! solution
+#include "headroom/heads/transplant.hpp"
+//! skeleton
+//! end
+
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
@@ -70,6 +75,11 @@ void transplant(Module& from, Module& to) {
   std::map<std::string, Tensor> source = parameters_of(from), target = parameters_of(to);
   const std::vector<NamedAttention> old_homes = attentions(from), new_homes = attentions(to);
   std::set<std::string> moved;  // parameters of `from` that heads own
+  //! solution
+  matching_blocks(from,
+                  to);  // throws if the models do not correspond; the checks do not ask for it
+  //! skeleton
+  //! end
   for (std::size_t i = 0; i < old_homes.size(); ++i) {
     //! solution
     for (const HeadSlice& old : old_homes[i].attention->head_slices()) {

@@ -32,7 +32,12 @@ std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granular
         const std::string name =
             attention.name.empty() ? slice.name : attention.name + "." + slice.name;
         const Index head = granularity == Granularity::head ? slice.head : 0;
-        own[{slice.role, head}].push_back({slice, name});
+        ParameterBlock& block = own[{slice.role, head}];
+        if (!block.empty() && block.back().name == name && block.back().end == slice.begin) {
+          block.back().end = slice.end;  // joins neighbours, which is shorter, not more right
+        } else {
+          block.push_back({slice, name});
+        }
         found.insert(name);
       }
       for (const auto& [key, block] : own) blocks.push_back(block);

@@ -33,6 +33,19 @@ Array kept(const Array& array, const ParameterEdit& edit) {
   return array.defined() ? gather(array, edit.axis, edit.from) : Array();
 }
 
+/// Fails if a layout's slices are not parts of its parameters.
+void check_slices(const std::vector<HeadSlice>& slices, const std::vector<NamedParameter>& all) {
+  for (const HeadSlice& slice : slices) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const NamedParameter& p) {
+      return p.name == slice.name && slice.end <= p.tensor.dim(slice.axis);
+    });
+    if (found != all.end()) continue;
+    throw UsageError("head_slices(): [" + std::to_string(slice.begin) + ", " +
+                     std::to_string(slice.end) + ") is outside axis " + std::to_string(slice.axis) +
+                     " of " + slice.name);
+  }
+}
+
 }  // namespace
 
 std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_heads) {
@@ -41,7 +54,9 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   };
   for (const Index head : original_heads) {
     if (std::find(alive_.begin(), alive_.end(), head) == alive_.end()) {
-      throw UsageError("prune: head " + std::to_string(head) + " is not alive");
+      std::string alive;
+      for (const Index live : alive_) alive += (alive.empty() ? "" : ", ") + std::to_string(live);
+      throw UsageError("prune: head " + std::to_string(head) + " is not alive; alive are " + alive);
     }
   }
   std::vector<Index> kept_positions, kept_heads;  // among the live heads; by original number
@@ -51,6 +66,7 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
     kept_heads.push_back(alive_[i]);
   }
   const std::vector<NamedParameter> before = parameters(*this);
+  check_slices(head_slices(), before);
 
   // The cut of each parameter, by name; then the modules of the removed heads are dropped.
   //! solution

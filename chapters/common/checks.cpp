@@ -195,7 +195,8 @@ std::string explanations(const Array& yours, const std::vector<Hypothesis>& hypo
   for (const Hypothesis& hypothesis : hypotheses) {
     try {
       if (agree(hypothesis.result(), yours)) {
-        text += fmt::format("\nIt looks as if {}.", hypothesis.looks_as_if);
+        const std::string guess = fmt::format("\nIt looks as if {}.", hypothesis.looks_as_if);
+        if (text.find(guess) == std::string::npos) text += guess;  // several ways to one mistake
       }
     } catch (const headroom::Error&) {  // the mistake is not possible here
     }

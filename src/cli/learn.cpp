@@ -16,6 +16,7 @@
 #include "cli/learn_mine.hpp"
 #include "cli/learn_screen.hpp"
 #include "cli/learn_watch.hpp"
+#include "cli/options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/text.hpp"
@@ -33,8 +34,8 @@ constexpr int not_passed = 3;  // the program's exit code for a claim that does 
 
 struct LearnOptions {
   std::string id, chapter, value, folder;
-  std::vector<std::string> ids;
-  bool json = false, junit = false, give_up = false, in_float = false;
+  TrialOptions trial;
+  bool json = false, junit = false, give_up = false, in_float = false, sanitize = false;
 };
 
 /// The course and the learner's files; every command begins with them.
@@ -304,9 +305,16 @@ int generate(const LearnOptions& options) {
 
 int try_all(const LearnOptions& options) {
   const Course course = load_course();
-  return try_answers(course, options.ids, options.in_float ? course_float : course_double)
-             ? 0
-             : not_passed;
+  if (options.trial.part < 0 || options.trial.part >= options.trial.parts) {
+    throw UsageError(fmt::format("--part {} of --parts {}: parts count from 0", options.trial.part,
+                                 options.trial.parts));
+  }
+  TrialOptions trial = options.trial;
+  if (options.sanitize) trial.solutions_only = true;  // wrong answers may crash on purpose
+  const CoursePrecision& precision = options.sanitize   ? course_sanitized
+                                     : options.in_float ? course_float
+                                                        : course_double;
+  return try_answers(course, precision, trial) ? 0 : not_passed;
 }
 
 }  // namespace
@@ -374,8 +382,14 @@ Command add_learn(CLI::App& program) {
   add_id(generated, true);
   generated->add_option("folder", options->folder, "where to write them")->required();
   CLI::App* tried = add("try", "tries all answers of the master files, for authors", try_all);
-  tried->add_option("exercises", options->ids, "these only");
+  tried->add_option("exercises", options->trial.ids, "these only");
   tried->add_flag("--float", options->in_float, "in float (default: in double)");
+  tried->add_flag("--sanitize", options->sanitize,
+                  "the solutions in double, with the address and undefined sanitizers");
+  tried->add_flag("--solutions", options->trial.solutions_only, "no skeletons and wrong answers");
+  tried->add_option("--parts", options->trial.parts, "tries every N-th exercise")
+      ->check(at_least(1));
+  tried->add_option("--part", options->trial.part, "beginning with number N, from 0");
   return {app, [action] { return (*action)(); }};
 }
 

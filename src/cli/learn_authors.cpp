@@ -30,15 +30,20 @@ bool as_promised(const CourseAnswer& answer, const Verdict& verdict) {
   if (answer.promised == MasterFile::not_implemented) {
     return verdict.kind == Kind::not_implemented && verdict.passed.empty();
   }
+  const std::string& message = verdict.message;
+  const std::string guess = "It looks as if";
   return (verdict.kind == Kind::failed || verdict.kind == Kind::crashed) &&
-         verdict.message.find(answer.promised) != std::string::npos;
+         message.find(answer.promised) != std::string::npos &&
+         message.find(guess) == message.rfind(guess);
 }
 
 void run(const Course& course, const CoursePrecision& precision, Trial& trial) {
   const Exercise& exercise = *trial.exercise;
   const CourseAnswer& answer = *trial.answer;
   const fs::path folder =
-      course.folder() / ("answers" + precision.suffix) / (exercise.target() + "_" + answer.name);
+      course.folder() /
+      ("answers" + precision.suffix + (precision.sanitizers.empty() ? "" : "_sanitized")) /
+      (exercise.target() + "_" + answer.name);
   fs::create_directories(folder);
   const fs::path source = folder / (exercise.file + ".cpp");
   write_file(source, answer.code);
@@ -61,14 +66,18 @@ std::vector<fs::path> write_answers(const Exercise& exercise, const fs::path& fo
   return files;
 }
 
-bool try_answers(const Course& course, const std::vector<std::string>& ids,
-                 const CoursePrecision& precision) {
+bool try_answers(const Course& course, const CoursePrecision& precision,
+                 const TrialOptions& options) {
+  const std::vector<std::string>& ids = options.ids;
   for (const std::string& id : ids) course.exercise(id);  // an unknown one is an error
   std::vector<Trial> trials;
-  for (const Exercise& exercise : course.exercises) {
+  for (std::size_t i = 0; i < course.exercises.size(); ++i) {
+    const Exercise& exercise = course.exercises[i];
     if (!ids.empty() && std::find(ids.begin(), ids.end(), exercise.id) == ids.end()) continue;
+    if (Index(i) % options.parts != options.part) continue;
     build_checks(course, exercise, precision);
     for (const CourseAnswer& answer : exercise.master.answers) {
+      if (options.solutions_only && &answer != &exercise.master.solution()) continue;
       trials.push_back({&exercise, &answer, ""});
     }
   }

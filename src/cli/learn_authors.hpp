@@ -14,12 +14,19 @@ inline namespace HEADROOM_PRECISION {
 std::vector<std::filesystem::path> write_answers(const Exercise& exercise,
                                                  const std::filesystem::path& folder);
 
-/// Runs the checks on every answer of these exercises (empty: of all), several at a time, and
-/// prints a line for each. The solution must pass without a warning, the skeleton must stop in the
-/// first stage as not implemented, and the checks must say of each wrong answer what its master
-/// file promises. Returns whether that is so.
-bool try_answers(const Course& course, const std::vector<std::string>& ids,
-                 const CoursePrecision& precision);
+/// Which answers to try.
+struct TrialOptions {
+  std::vector<std::string> ids;  // empty: of all exercises
+  bool solutions_only = false;
+  Index part = 0, parts = 1;  // exercises number part, part + parts, ...
+};
+
+/// Runs the checks on answers, several at a time, and prints a line for each. The solution must
+/// pass without a warning, the skeleton must stop in the first stage as not implemented, and the
+/// checks must say of each wrong answer what its master file promises, and no more than one thing
+/// that it looks like. Returns whether that is so.
+bool try_answers(const Course& course, const CoursePrecision& precision,
+                 const TrialOptions& options);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

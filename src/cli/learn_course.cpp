@@ -46,6 +46,10 @@ fs::path course_file() {
 
 const CoursePrecision course_double{"_f64", {"-DHEADROOM_PRECISION=f64", "-DHEADROOM_DOUBLE"}};
 const CoursePrecision course_float{"", {"-DHEADROOM_PRECISION=f32"}};
+const CoursePrecision course_sanitized{
+    course_double.suffix,
+    course_double.definitions,
+    {"-fsanitize=address,undefined", "-fno-sanitize-recover=all"}};
 
 Course load_course() {
   const fs::path path = course_file();

@@ -47,8 +47,11 @@ Course load_course();
 struct CoursePrecision {
   std::string suffix;
   std::vector<std::string> definitions;
+  std::vector<std::string> sanitizers = {};  // flags for the answer alone
 };
 extern const CoursePrecision course_double, course_float;
+/// Answers in double that are compiled with the address sanitizer and the undefined one.
+extern const CoursePrecision course_sanitized;
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

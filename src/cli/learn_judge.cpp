@@ -103,6 +103,13 @@ fs::path checks_program(const Course& course, const Exercise& exercise,
   return course.folder() / ("checks" + precision.suffix) / (exercise.target() + "_checks");
 }
 
+/// The path of the address sanitizer's library.
+std::string sanitizer_library(const Course& course) {
+  std::string path = run_child({course.compiler, "-print-file-name=libasan.so"}).out;
+  while (path.ends_with('\n')) path.pop_back();
+  return path;
+}
+
 /// Whether the program is newer than the files that a change of the course can touch.
 bool is_fresh(const fs::path& program, const Course& course, const Exercise& exercise,
               const CoursePrecision& precision) {
@@ -130,7 +137,9 @@ std::string compile_answer(const Course& course, const Exercise& exercise,
   const fs::path library = folder / ("lib" + exercise.target() + ".so");
   Words words{course.compiler};
   words.insert(words.end(), course.flags.begin(), course.flags.end());
-  words.insert(words.end(), precision.definitions.begin(), precision.definitions.end());
+  for (const Words& flags : {precision.definitions, precision.sanitizers}) {
+    words.insert(words.end(), flags.begin(), flags.end());
+  }
   for (const fs::path& path :
        {course.source / "include", course.source / "chapters", course.chapter(exercise)}) {
     words.push_back("-I" + path.string());
@@ -146,7 +155,9 @@ std::string compile_answer(const Course& course, const Exercise& exercise,
   warnings = compiled.err;
   if (compiled.code != 0) return first_error(compiled.err, source);
   Words link{course.compiler, "-shared", object.string(), "-o", library.string()};
-  link.insert(link.end(), course.link_flags.begin(), course.link_flags.end());
+  for (const Words& flags : {course.link_flags, precision.sanitizers}) {
+    link.insert(link.end(), flags.begin(), flags.end());
+  }
   const ChildResult linked = run_child(link);
   return linked.code == 0 ? "" : linked.err;
 }
@@ -179,9 +190,15 @@ Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecis
   build_checks(course, exercise, precision);
   const fs::path report = folder / "report.txt";
   fs::remove(report);
-  const ChildResult run = run_child({"env", "LD_LIBRARY_PATH=" + folder.string(),
-                                     checks_program(course, exercise, precision).string(),
-                                     "--reporter", "learn", "--out", report.string()});
+  Words words{"env", "LD_LIBRARY_PATH=" + folder.string()};
+  if (!precision.sanitizers.empty()) {
+    // The checks are compiled without, so the sanitizer has to be loaded before everything else.
+    words.push_back("LD_PRELOAD=" + sanitizer_library(course));
+    words.push_back("ASAN_OPTIONS=detect_leaks=0");  // the library's pool keeps its blocks
+  }
+  words.insert(words.end(), {checks_program(course, exercise, precision).string(), "--reporter",
+                             "learn", "--out", report.string()});
+  const ChildResult run = run_child(words);
   verdict = read_verdict(fs::exists(report) ? read_file(report) : "");
   verdict.printed = run.out + run.err;
   if (verdict.kind != Verdict::Kind::not_implemented) {

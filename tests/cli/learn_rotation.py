@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Tries the answers of the course. All of them take minutes, so the ordinary tests try a third of
+the exercises, another third with every commit: the wrong answers and skeletons in double, the
+solutions in float, and the solutions under sanitizers.
+
+usage: learn_rotation.py PROGRAM SOURCE [--all]
+
+PROGRAM is the headroom program in double; --all tries every exercise, also the wrong answers in
+float. The solutions in double have tests of their own.
+"""
+
+import subprocess
+import sys
+
+THIRDS = 3
+
+
+def commits(source):
+    """The number of commits; 0 outside a repository."""
+    done = subprocess.run(["git", "-C", source, "rev-list", "--count", "HEAD"], text=True,
+                          capture_output=True)
+    return int(done.stdout) if done.returncode == 0 else 0
+
+
+def main():
+    program, source = sys.argv[1:3]
+    if sys.argv[3:] == ["--all"]:
+        trials = [[], ["--float"], ["--sanitize"]]
+    else:
+        count = commits(source)
+        trials = [[*words, "--parts", str(THIRDS), "--part", str((count + i) % THIRDS)]
+                  for i, words in enumerate([[], ["--float", "--solutions"], ["--sanitize"]])]
+    wrong = 0
+    for words in trials:
+        print("learn try", *words, flush=True)
+        wrong += subprocess.run([program, "learn", "try", *words]).returncode != 0
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
