@@ -2,6 +2,7 @@
 #include "headroom/base/op_scope.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -23,19 +24,24 @@ std::map<Key, ProfileRow>& table() {
 
 OpScope::OpScope(const char* name, Pass pass) : name_(name), pass_(pass), outer_(innermost) {
   innermost = this;
-  if (profile_is_on) begin_ = Clock::now();
+  if (profile_is_on) begin_ = now();
 }
 
 OpScope::~OpScope() {
   innermost = outer_;
-  if (!profile_is_on || begin_ == Clock::time_point{}) return;
-  const Clock::duration total = Clock::now() - begin_;
+  if (!profile_is_on || begin_ == 0) return;
+  const Nanoseconds total = now() - begin_;
   if (outer_ != nullptr) outer_->inner_time_ += total;
   ProfileRow& row = table()[{name_, pass_}];
   ++row.calls;
-  row.seconds += std::chrono::duration<double>(total - inner_time_).count();
+  row.seconds += 1e-9 * double(total - inner_time_);
   row.flops += flops_;
   row.bytes += bytes_;
+}
+
+OpScope::Nanoseconds OpScope::now() {
+  const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_boot).count();
 }
 
 OpScope* OpScope::current() { return innermost; }

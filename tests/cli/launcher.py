@@ -54,7 +54,7 @@ def main():
         release = folder / "build/release"
         for words in HELP:
             expect(folder, "not built", words, started=False)
-        for command in ["program", "lab", "graph"]:
+        for command in ["program", "lab", "learn", "graph"]:
             stamp = release / f"{command}.stamp"
             stamp.write_text(f"{folder}\n")
             for words in HELP:

@@ -2,7 +2,7 @@
 // the profile.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -36,13 +36,16 @@ class OpScope {
   static OpScope* current();
 
  private:
-  using Clock = std::chrono::steady_clock;
+  // Nanoseconds and not <chrono>, which every file that includes a tape would have to compile.
+  using Nanoseconds = std::int64_t;
+  static Nanoseconds now();
+
   const char* name_;
   Pass pass_;
   OpScope* outer_;
   mutable double flops_ = 0, bytes_ = 0;
-  Clock::duration inner_time_{};
-  Clock::time_point begin_;
+  Nanoseconds inner_time_ = 0;
+  Nanoseconds begin_ = 0;  // 0: not timed
 };
 
 /// One operation's line in the profile; its forward and its backward pass have a line each.
