@@ -115,6 +115,14 @@ std::string card_text(const Course& course, const Workspace& workspace, const Ex
 std::string list_text(const Course& course, Workspace& workspace, const TerminalStyle& style) {
   std::string text, chapter;
   const Exercise* current = workspace.current(course);
+  const char* const star = style.unicode ? "★" : "*";
+  Index widest = 0, minutes = 0, count = 0;
+  for (const Exercise& exercise : course.exercises) {
+    widest = std::max(widest, display_width(exercise.master.title));
+    if (exercise.master.path != "short") continue;
+    ++count;
+    minutes += exercise.master.minutes;
+  }
   for (const Exercise& exercise : course.exercises) {
     if (exercise.chapter != chapter) {
       chapter = exercise.chapter;
@@ -124,13 +132,14 @@ std::string list_text(const Course& course, Workspace& workspace, const Terminal
     }
     const ExerciseState& state = workspace.of(exercise);
     const char* done = state.passed ? (state.given_up ? "shown" : "done ") : "     ";
-    text += fmt::format("{} {}  {}  {} {} {:>2} min{}\n", &exercise == current ? ">" : " ",
+    text += fmt::format("{} {} {} {}  {}  {}  {:>2} min\n", &exercise == current ? ">" : " ",
                         emphasised(done, state.passed ? Emphasis::good : Emphasis::faint, style),
-                        exercise.id, padded(exercise.master.title, 40),
-                        difficulty_text(exercise, style), exercise.master.minutes,
-                        exercise.master.path == "short" ? "  short path" : "");
+                        exercise.master.path == "short" ? star : " ", exercise.id,
+                        padded(exercise.master.title, widest), difficulty_text(exercise, style),
+                        exercise.master.minutes);
   }
-  return text;
+  return text + fmt::format("\n{} the short path: {} of {} exercises, about {} hours\n", star,
+                            count, course.exercises.size(), (minutes + 30) / 60);
 }
 
 std::string hint_text(Workspace& workspace, const Exercise& exercise) {
