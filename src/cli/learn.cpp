@@ -167,13 +167,26 @@ int predict(const LearnOptions& options) {
   return 0;
 }
 
-/// "2 functions are yours: softmax, FusedHeads::project"
-std::string mine_text(const std::vector<std::string>& functions) {
+/// "2 functions are yours: softmax (1.4 times), FusedHeads::project". Functions that make a
+/// training step at least a quarter slower have their time.
+std::string mine_text(const std::vector<OwnFunction>& functions) {
   if (functions.empty()) return "No function is yours yet: all of them are the library's.\n";
   std::string names;
-  for (const std::string& name : functions) names += (names.empty() ? "" : ", ") + name;
-  return fmt::format("{} {} yours: {}\n\n", functions.size(),
-                     functions.size() == 1 ? "function is" : "functions are", names);
+  bool slower = false;
+  for (const OwnFunction& function : functions) {
+    names += (names.empty() ? "" : ", ") + function.name;
+    if (function.step_time.value_or(1) < 1.25) continue;
+    names += fmt::format(" ({:.2g} times)", *function.step_time);
+    slower = true;
+  }
+  std::string text = fmt::format("{} {} yours: {}", functions.size(),
+                                 functions.size() == 1 ? "function is" : "functions are", names);
+  if (slower) {
+    text +=
+        ". In brackets: the time of a small training step with that function alone, relative to "
+        "the library's.";
+  }
+  return wrapped(text, TerminalStyle::of(stdout).columns) + "\n\n";
 }
 
 /// Replaces this process by a program of the course, on the learner's functions.

@@ -1,6 +1,7 @@
 // The learner's functions as a library that takes the place of headroom's.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,17 @@ inline namespace HEADROOM_PRECISION {
 std::filesystem::path folder_of_mine(const Workspace& workspace);
 
 /// Adds an answer that has passed: keeps its object in double, compiles it in float, and links both
-/// libraries anew. Throws Error if that fails.
-void add_to_mine(const Course& course, const Workspace& workspace, const Exercise& exercise);
+/// libraries anew. Then it measures how much longer a training step takes with this answer. Throws
+/// Error if that fails.
+void add_to_mine(const Course& course, Workspace& workspace, const Exercise& exercise);
 
+/// A function of the library that the learner has written.
+struct OwnFunction {
+  std::string name;                 // "FusedHeads::project"
+  std::optional<double> step_time;  // as in ExerciseState
+};
 /// The functions of the library that libmine_f64.so replaces: those that both export.
-std::vector<std::string> functions_of_mine(const Course& course, const Workspace& workspace);
+std::vector<OwnFunction> functions_of_mine(const Course& course, const Workspace& workspace);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

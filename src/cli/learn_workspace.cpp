@@ -20,6 +20,7 @@ void ExerciseState::fields(Visit visit) {
   visit("passed", &ExerciseState::passed);
   visit("given_up", &ExerciseState::given_up);
   visit("hints", &ExerciseState::hints);
+  visit("step_time", &ExerciseState::step_time);
 }
 
 template <class Visit>

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "cli/learn_course.hpp"
@@ -15,6 +16,8 @@ struct ExerciseState {
   bool passed = false;    // once; a later mistake does not take it back
   bool given_up = false;  // the solution was shown first
   Index hints = 0;        // number of hints that were shown
+  /// How many times as long a training step takes with this answer alone as with the library's.
+  std::optional<double> step_time;
 
   template <class Visit>
   static void fields(Visit visit);
