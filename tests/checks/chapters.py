@@ -4,7 +4,8 @@
 usage: chapters.py SOURCE PROGRAMS
 
 SOURCE is the repository, PROGRAMS a folder with the experiments (two_layouts, ...) and the program
-headroom-f64. The rules, for each chapters/NN_*/README.md:
+headroom-f64. The rules, for each chapters/NN_*/README.md, for chapters/README.md and
+chapters/questions.md:
 
 * `<!-- snippet: FILE -->` before a block of code: its lines are consecutive lines of FILE, apart
   from a common indentation. A line `...` skips lines.
@@ -192,8 +193,8 @@ def main():
     chapters = sorted(name for name in os.listdir(os.path.join(root, "chapters"))
                       if re.match(r"\d\d_", name))
     errors = []
-    for name in chapters:
-        path = os.path.join("chapters", name, "README.md")
+    paths = [os.path.join("chapters", name, "README.md") for name in chapters]
+    for path in [*paths, "chapters/README.md", "chapters/questions.md"]:
         if os.path.exists(os.path.join(root, path)):
             errors += check(root, path, experiments)
     for error in errors:
