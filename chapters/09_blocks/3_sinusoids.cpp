@@ -1,0 +1,79 @@
+//! title: sinusoids
+//! replaces: headroom::Positions::Positions
+//! minutes: 10
+//! difficulty: 1
+//! needs: 03/1
+//! hint: Channels 0 and 1 are a pair, 2 and 3 are the next. Which number is the same for both
+//!   channels of a pair, and what do they differ in?
+//! hint: The first channel of the pair of c is c - c % 2. Its share of the width is a number from 0
+//!   to below 1: the division must not be one of integers. Channel 2i has the sine, channel 2i + 1
+//!   the cosine, of the same angle.
+//! hint: angle = double(t) / std::pow(10000.0, double(c - c % 2) / double(width)),
+//!   value = c % 2 == 0 ? std::sin(angle) : std::cos(angle).
+//! after: Rotary positions, in many newer models, keep the pairs and their frequencies. They do not
+//!   add the angles' sines, but turn each pair of a query and of a key by the angle.
+// Exercise 09/3, sinusoids: a vector for each position.
+#include "3_sinusoids.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+Array sinusoids(Index longest, Index width) {
+  Array table({longest, width});
+  for (Index t = 0; t < longest; ++t) {
+    for (Index c = 0; c < width; ++c) {
+      //! solution
+      const double angle = double(t) / std::pow(10000.0, double(c - c % 2) / double(width));
+      const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      //! skeleton
+      // const double value = chapter::todo("the value of channel c at position t");
+      //! wrong pairs_shifted: sine and cosine of a pair have different frequencies
+      // const double angle = double(t) / std::pow(10000.0, double(c) / double(width));
+      // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      //! wrong channel_for_pair: the channel was doubled
+      // const double angle = double(t) / std::pow(10000.0, 2 * double(c) / double(width));
+      // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      //! wrong halves: all sines first, then all cosines
+      // const Index pair = c % (width / 2);
+      // const double angle = double(t) / std::pow(10000.0, 2 * double(pair) / double(width));
+      // const double value = c < width / 2 ? std::sin(angle) : std::cos(angle);
+      //! wrong integer_division: all channels have the same frequency
+      // const double angle = double(t) / std::pow(10000.0, (c - c % 2) / width);
+      // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      //! wrong multiplied: the position was multiplied
+      // const double angle = double(t) * std::pow(10000.0, double(c - c % 2) / double(width));
+      // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      //! wrong exchanged: sine and cosine were exchanged
+      // const double angle = double(t) / std::pow(10000.0, double(c - c % 2) / double(width));
+      // const double value = c % 2 == 0 ? std::cos(angle) : std::sin(angle);
+      //! wrong from_one: the first position was counted as 1
+      // const double angle = double(t + 1) / std::pow(10000.0, double(c - c % 2) / double(width));
+      // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      //! end
+      table[t * width + c] = Real(float(value));  // rounded: the same table in both precisions
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+Positions::Positions(PositionKind kind_, Index longest_, Index width, Rng& rng)
+    : kind(kind_), longest(longest_) {
+  if (kind == PositionKind::learned) {
+    weight = parameter(normal({longest, width}, Real(0.02), rng));
+  } else if (kind == PositionKind::sinusoidal) {
+    //! solution
+    weight = constant(sinusoids(longest, width));
+    //! skeleton
+    // weight = constant(sinusoids(longest, width));
+    //! wrong trained: the table is a parameter
+    // weight = parameter(sinusoids(longest, width));
+    //! end
+  }
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
