@@ -350,7 +350,7 @@ int main() {
   claim("post: the path is multiplied by", post.path.middle(), 1e-8, 1e-2);
   claim("pre: the path is multiplied by", pre.path.middle(), 0.1, 0.9);
   claim("variety, f(x)", branch.variety.middle(), -1e-6, 1e-3);
-  claim("variety, norm(f(x))", normed.variety.middle(), -1e-6, 1e-2);
+  claim("variety, norm(f(x))", normed.variety.middle(), -1e-6, 1e-4);
   claim("variety, post", post.variety.middle(), 0, 0.05);
   claim("variety, pre", pre.variety.middle(), 0.03, 1);
 
