@@ -1,5 +1,5 @@
 //! title: EncoderLayer::operator()
-//! replaces: headroom::EncoderLayer::operator()
+//! replaces: headroom::EncoderLayer::operator
 //! minutes: 15
 //! difficulty: 2
 //! path: short
