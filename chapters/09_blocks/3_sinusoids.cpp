@@ -35,7 +35,7 @@ Array sinusoids(Index longest, Index width) {
       //! wrong channel_for_pair: the channel was doubled
       // const double angle = double(t) / std::pow(10000.0, 2 * double(c) / double(width));
       // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
-      //! wrong halves: all sines first, then all cosines
+      //! wrong halves: all sines came first, then all cosines
       // const Index pair = c % (width / 2);
       // const double angle = double(t) / std::pow(10000.0, 2 * double(pair) / double(width));
       // const double value = c < width / 2 ? std::sin(angle) : std::cos(angle);

@@ -46,9 +46,9 @@ void check(Index longest, Index width) {
        "where 2i is the even channel of the pair",
        by_exponent([=](Index c) { return double(c) / all; })},
       {"the channel was doubled. In 2i / C, i counts the pairs, so 2i is the even channel itself: "
-       "0, 0, 2, 2, 4, 4, ...",
+       "0, 0, 2, 2, 4, 4",
        by_exponent([=](Index c) { return 2 * double(c) / all; })},
-      {"the channel was doubled. In 2i / C, 2i is the even channel itself: 0, 0, 2, 2, 4, 4, ...",
+      {"the channel was doubled. In 2i / C, 2i is the even channel itself: 0, 0, 2, 2, 4, 4",
        by_exponent([=](Index c) { return 2 * pair(c); })},
       {"all channels have the same frequency: an integer divided by a larger one is 0",
        by_exponent([](Index) { return 0.0; })},
@@ -61,7 +61,8 @@ void check(Index longest, Index width) {
        of([=](double t, Index c) { return wave(c, (t + 1) / scale(pair(c))); })}};
   if (width % 2 == 0) {
     hypotheses.push_back(
-        {"all sines first, then all cosines. A model that is trained with it does not mind; the "
+        {"all sines came first, then all cosines. A model that is trained with it does not mind; "
+         "the "
          "paper's order takes turns, and weights of the one do not fit the other",
          of([=](double t, Index c) {
            const double angle = t / scale(2 * double(c % (width / 2)) / all);
