@@ -12,8 +12,8 @@ chapters/questions.md:
 * `<!-- output: WORDS -->` before a block: the command `WORDS` prints each of its lines in this
   order, apart from spaces and numbers; `$` lines are skipped. Numbers are compared as facts are.
 * `<!--= KEY = -->0`, `~`, `<`: the number after the mark is the value that an experiment prints
-  for KEY: as printed, within a factor of 3, or an upper bound. With `~`, all numbers below 1e-12 are
-  the same: they are rounding errors, which depend on the processor. Experiments are named in
+  for KEY: as printed, within a factor of 3, or an upper bound. With `~`, all numbers below 1e-12
+  are the same: they are rounding errors, which depend on the processor. Experiments are named in
   `<!-- facts: two_layouts -->`; a claim of the laboratory is `lab NAME: CLAIM`, and
   `minutes 07/1` is the time that a master file states.
 * Any other number above 12 fails, unless it is code or listed in `<!-- harmless: 2018 60853 -->`.

@@ -58,7 +58,7 @@ def main():
             files = set()
             for found in (bound, of_program):
                 for signature, callers_of in found.items():
-                    if signature.split("(")[0] == function:
+                    if signature.split("(")[0] == function.removesuffix("()"):
                         files |= callers_of
             files = {file for file in files if file.startswith(("libheadroom", "headroom"))}
             print(f"{name}  {function}: called by {', '.join(sorted(files)) or 'nobody'}")
