@@ -109,7 +109,10 @@ inline Record json_of(const Record& value) { return value; }
 inline Record json_of(const std::string& value) { return value; }
 inline Record json_of(const char* value) { return value; }
 /// null when the number is not finite.
-inline Record json_of(double value) { return std::isfinite(value) ? Record(value) : Record(); }
+template <std::floating_point T>
+Record json_of(T value) {
+  return std::isfinite(value) ? Record(static_cast<double>(value)) : Record();
+}
 template <std::integral T>
 Record json_of(T value) {
   return value;
