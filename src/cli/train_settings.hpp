@@ -53,7 +53,8 @@ class TrainOptions {
   CLI::Option* add_name(CLI::App& app, const std::string& name, std::optional<std::string>& value,
                         const std::string& help, const std::string& key = "");
 
-  std::optional<std::string> task_, data_, layout_, activation_, schedule_, positions_, norm_;
+  std::optional<std::string> task_, data_, layout_, activation_, schedule_, positions_, norm_,
+      optimizer_, granularity_;
   std::optional<Index> seed_, steps_, width_, heads_, head_dim_, hidden_, layers_, batch_, length_,
       warmup_, evaluate_every_, save_every_, telemetry_, prune_, prune_from_, prune_over_, keep_;
   std::optional<double> rate_, dropout_, label_smoothing_, clip_, weight_decay_, beta2_;

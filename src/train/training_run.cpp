@@ -6,7 +6,6 @@
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
-#include "headroom/optim/adam.hpp"
 #include "headroom/train/metrics_log.hpp"
 #include "train/model_state.hpp"
 
@@ -17,10 +16,7 @@ namespace {
 
 std::unique_ptr<Optimizer> optimizer_of(const TrainingSettings& settings, Module& model,
                                         std::unique_ptr<Optimizer> given) {
-  if (given != nullptr) return given;
-  return std::make_unique<AdamW>(model, AdamOptions{.beta2 = settings.beta2,
-                                                    .weight_decay = settings.weight_decay,
-                                                    .groups = {no_decay_of_vectors()}});
+  return given != nullptr ? std::move(given) : make_optimizer(model, settings.optimizer);
 }
 
 std::unique_ptr<Learner> learner_of(const TrainingSettings& settings, Task task) {

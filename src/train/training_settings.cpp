@@ -30,8 +30,8 @@ void fields(Settings& s, Visit visit) {
   visit("training", "warmup", s.rate.warmup);
   visit("training", "final_rate", s.rate.floor);
   visit("training", "clip", s.clip);
-  visit("training", "weight_decay", s.weight_decay);
-  visit("training", "beta2", s.beta2);
+  visit("training", "weight_decay", s.optimizer.weight_decay);
+  visit("training", "beta2", s.optimizer.beta2);
   visit("training", "evaluate_every", s.evaluate_every);
   visit("training", "save_every", s.save_every);
   visit("training", "telemetry", s.telemetry);
@@ -43,6 +43,8 @@ void rare_fields(Settings& s, Visit visit) {
   visit("task", "train", s.data.train);
   visit("task", "validation", s.data.validation);
   visit("task", "test", s.data.test);
+  visit("training", "optimizer", s.optimizer.kind);
+  visit("training", "granularity", s.optimizer.granularity);
   visit("training", "evaluated_examples", s.learner.quick);
   visit("training", "schedule_steps", s.rate.steps);
 }
@@ -50,7 +52,8 @@ void rare_fields(Settings& s, Visit visit) {
 // Each type of field is written by one of these ...
 Record written(const std::string& v) { return v; }
 Record written(const std::filesystem::path& v) { return v.string(); }
-Record written(RateShape v) { return name_of(v); }
+template <class Enum>
+requires std::is_enum_v<Enum> Record written(Enum v) { return name_of(v); }
 template <class Number>
 requires std::is_arithmetic_v<Number> Record written(Number v) { return v; }
 
@@ -70,7 +73,9 @@ struct JsonField {
     }
     v = section[key].get<std::uint64_t>();
   }
-  void into(RateShape& v) const { v = from_name<RateShape>(key, json_text(section, key, origin)); }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void into(Enum& v) const { v = from_name<Enum>(key, json_text(section, key, origin)); }
   template <class Number>
   requires std::is_floating_point_v<Number>
   void into(Number& v) const { v = static_cast<Number>(json_number(section, key, origin)); }

@@ -154,6 +154,9 @@ TEST_CASE("settings that few programs set survive config.json, and a seed has 64
   settings.data.test = 3;
   settings.learner.quick = 4;
   settings.rate.steps = 5;
+  CHECK_FALSE(settings.to_record()["training"].contains("optimizer"));
+  settings.optimizer.kind = OptimizerKind::muon;
+  settings.optimizer.granularity = Granularity::head;
   const TrainingSettings again = TrainingSettings::from_record(settings.to_record(), "config.json");
   CHECK(again.data.seed == ~std::uint64_t{0});
   CHECK(again.data.train == 1);
@@ -161,6 +164,8 @@ TEST_CASE("settings that few programs set survive config.json, and a seed has 64
   CHECK(again.data.test == 3);
   CHECK(again.learner.quick == 4);
   CHECK(again.rate.steps == 5);
+  CHECK(again.optimizer.kind == OptimizerKind::muon);
+  CHECK(again.optimizer.granularity == Granularity::head);
   Record negative = settings.to_record();
   negative["task"]["seed"] = -1;
   CHECK_THROWS_WITH(TrainingSettings::from_record(negative, "config.json"), Contains("\"seed\""));

@@ -4,6 +4,7 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/clipping.hpp"
 #include "headroom/optim/lamb.hpp"
+#include "headroom/optim/make_optimizer.hpp"
 #include "headroom/optim/muon.hpp"
 #include "headroom/optim/optimizer.hpp"
 #include "headroom/optim/orthogonalise.hpp"

@@ -37,7 +37,7 @@ class TrainingRun {
   /// Steps between the lines of metrics.jsonl that evaluations do not cause.
   static constexpr Index log_every = 10;
 
-  /// Without an optimizer: AdamW as the settings say.
+  /// Without an optimizer: the one of the settings.
   explicit TrainingRun(TrainingSettings settings, std::unique_ptr<Learner> learner,
                        std::unique_ptr<Optimizer> optimizer = nullptr);
   /// Model and learner made from the settings. Throws UsageError for settings without derive().

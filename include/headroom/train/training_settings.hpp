@@ -6,6 +6,7 @@
 #include "headroom/base/record.hpp"
 #include "headroom/data/task.hpp"
 #include "headroom/nn/models.hpp"
+#include "headroom/optim/make_optimizer.hpp"
 #include "headroom/optim/rate.hpp"
 #include "headroom/train/learner.hpp"
 
@@ -20,12 +21,11 @@ struct TrainingSettings {
   LearnerOptions learner;
   RateOptions rate;
   Index steps = 0;
-  double clip = 1;             // limit of the gradient's norm; 0: no clipping
-  double weight_decay = 0.01;  // of AdamW, which leaves biases and norms out
-  double beta2 = 0.999;        // of AdamW
-  Index evaluate_every = 0;    // steps between evaluations; 0: none
-  Index save_every = 0;        // steps between checkpoints; 0: only at the end
-  Index telemetry = 10;        // steps between measurements of every head; 0: none
+  double clip = 1;  // limit of the gradient's norm; 0: no clipping
+  OptimizerChoice optimizer;
+  Index evaluate_every = 0;  // steps between evaluations; 0: none
+  Index save_every = 0;      // steps between checkpoints; 0: only at the end
+  Index telemetry = 10;      // steps between measurements of every head; 0: none
 
   /// Sets what follows from other fields: the learner's seed (the data's), the length of the
   /// learning rate's schedule (steps), the length of the data's windows (the learner's).
