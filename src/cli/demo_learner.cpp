@@ -37,15 +37,16 @@ double DemoLearner::exact_match(std::span<const Seq2SeqQuestion> questions) {
   return score_greedily(model_, questions, task_.source, task_.target).exact_match();
 }
 
-void DemoLearner::visit_validation(Index most,
-                                   const std::function<void(Index, const Probed&)>& visit) {
-  std::vector<Seq2SeqExample> pairs = first_answers(task_.validation);
+void DemoLearner::visit(ExampleSet set, Index most,
+                        const std::function<void(const ProbedBatch&)>& see) {
+  std::vector<Seq2SeqExample> pairs = set == ExampleSet::train  ? task_.train
+                                      : set == ExampleSet::test ? first_answers(task_.test)
+                                                                : first_answers(task_.validation);
   pairs.resize(std::min(static_cast<std::size_t>(most), pairs.size()));
   for (const Seq2SeqBatch& batch : evaluation_batches(pairs, 64, task_.source, task_.target)) {
-    visit(batch.source.dim(0), [&](HeadProbe& probe) {
-      return cross_entropy(model_(batch.source, batch.source_lengths, batch.target_in, &probe),
-                           batch.labels, {.reduction = Reduction::sum});
-    });
+    see(probed(batch.labels, [&](HeadProbe& probe) {
+      return model_(batch.source, batch.source_lengths, batch.target_in, &probe);
+    }));
   }
 }
 

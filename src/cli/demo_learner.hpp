@@ -27,9 +27,10 @@ class DemoLearner : public Learner {
   BestSoFar::Better better() const override { return BestSoFar::Better::higher; }
   Stateful& position() override { return position_; }
   Record about() const override { return task_record(task_); }
-  /// The first `most` validation examples.
-  void visit_validation(Index most,
-                        const std::function<void(Index, const Probed&)>& visit) override;
+  /// The first `most` examples of the set. The sets importance, selection and validation are the
+  /// same: the task's validation examples.
+  void visit(ExampleSet set, Index most,
+             const std::function<void(const ProbedBatch&)>& see) override;
 
  private:
   /// Number of steps done, and the batches of the current phase.

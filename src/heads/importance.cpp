@@ -6,6 +6,7 @@
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/ops/reductions.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -23,21 +24,29 @@ std::vector<HeadScore> means(const std::map<HeadId, double>& sums, Index example
   return scores;
 }
 
+/// The sum of the losses of a batch's examples, added in double.
+double total_loss(const ProbedBatch& batch, HeadProbe& probe) {
+  double total = 0;
+  for (const Real loss : batch.losses(probe).value().span()) total += double(loss);
+  return total;
+}
+
 }  // namespace
 
 Sensitivity::Sensitivity(Module& model) : model_(model), attentions_(attentions(model)) {
   for (const HeadId& head : live_heads(model)) sums_[head] = 0;
 }
 
-void Sensitivity::add(Index examples, const ProbedLoss& loss) {
+void Sensitivity::add(const ProbedBatch& batch) {
+  const Index examples = batch.examples;
   HeadProbe probe;
   for (const NamedAttention& found : attentions_) {
     probe.gates[found.location()] = parameter(ones({examples, found.attention->config().heads}));
   }
   zero_grad(model_);
-  loss(probe).backward();
+  sum(batch.losses(probe)).backward();
   zero_grad(model_);
-  for (auto& [head, sum] : sums_) {
+  for (auto& [head, total] : sums_) {
     const Tensor& gates = probe.gates.at({head.kind, head.layer});
     if (!gates.grad().defined()) {
       // Without any head in the cross-attentions, the encoder does not change the loss.
@@ -48,7 +57,7 @@ void Sensitivity::add(Index examples, const ProbedLoss& loss) {
     }
     const Index heads = gates.dim(1);
     for (Index b = 0; b < examples; ++b) {
-      sum += std::abs(double(gates.grad()[b * heads + head.head]));
+      total += std::abs(double(gates.grad()[b * heads + head.head]));
     }
   }
   examples_ += examples;
@@ -62,20 +71,20 @@ RemovalCost::RemovalCost(Module& model) : attentions_(attentions(model)) {
   for (const HeadId& head : live_heads(model)) sums_[head] = 0;
 }
 
-void RemovalCost::add(Index examples, const ProbedLoss& loss) {
+void RemovalCost::add(const ProbedBatch& batch) {
   const NoGrad quiet;
   HeadProbe whole;
-  const auto before = double(loss(whole).item());
+  const double before = total_loss(batch, whole);
   for (const NamedAttention& found : attentions_) {
     for (const Index head : found.attention->alive()) {
       Array gates = ones({found.attention->config().heads});
       gates[head] = 0;
       HeadProbe probe;
       probe.gates[found.location()] = constant(gates);
-      sums_[found.id(head)] += double(loss(probe).item()) - before;
+      sums_[found.id(head)] += total_loss(batch, probe) - before;
     }
   }
-  examples_ += examples;
+  examples_ += batch.examples;
 }
 
 std::vector<HeadScore> RemovalCost::scores() const {

@@ -15,13 +15,13 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Runs a measurement of heads over validation examples, in evaluation mode.
+/// Runs a measurement of heads over ExampleSet::importance, in evaluation mode.
 template <class Measurement>
 std::vector<HeadScore> measured(Learner& learner, Index examples) {
   Measurement measurement(learner.model());
   const EvalMode now(learner.model());
-  learner.visit_validation(
-      examples, [&](Index count, const Learner::Probed& loss) { measurement.add(count, loss); });
+  learner.visit(ExampleSet::importance, examples,
+                [&](const ProbedBatch& batch) { measurement.add(batch); });
   return measurement.scores();
 }
 

@@ -7,7 +7,10 @@
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/base/rng.hpp"
 #include "headroom/ops/losses.hpp"
+#include "headroom/ops/reductions.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/objectives.hpp"
 
@@ -29,6 +32,66 @@ std::vector<T> some_of(const std::vector<T>& all, Index most) {
   return some;
 }
 
+// ---------------------------------------------------------------- sets of examples
+
+/// The examples that a task keeps back, in three sets; see ExampleSet.
+template <class T>
+struct HeldOut {
+  std::vector<T> importance, selection, validation;
+
+  const std::vector<T>& of(ExampleSet set) const {
+    return set == ExampleSet::importance  ? importance
+           : set == ExampleSet::selection ? selection
+                                          : validation;
+  }
+};
+
+/// The tokens as the bytes of a text, for a hash.
+std::string bytes_of(const Tokens& tokens) {
+  std::string bytes;
+  for (const std::int32_t token : tokens) bytes += std::to_string(token) + " ";
+  return bytes;
+}
+
+std::string text_of(const Seq2SeqQuestion& question) { return bytes_of(question.source); }
+std::string text_of(const LabelledExample& example) { return bytes_of(example.tokens); }
+std::string text_of(const TextBatch& window) {
+  return bytes_of({window.inputs.span().begin(), window.inputs.span().end()});
+}
+
+/// By a hash of each example's contents, so that their order in a file does not matter. Equal
+/// examples are in the same set. The order of the examples stays.
+template <class T>
+HeldOut<T> split(const std::vector<T>& all) {
+  const auto quarter = all.size() / 4;
+  std::vector<std::uint64_t> hashes;
+  for (const T& example : all) hashes.push_back(hash_name(text_of(example)));
+  std::vector<std::uint64_t> sorted = hashes;
+  std::sort(sorted.begin(), sorted.end());
+  HeldOut<T> sets;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<T>& set = quarter == 0                      ? sets.validation
+                          : hashes[i] < sorted[quarter]     ? sets.importance
+                          : hashes[i] < sorted[2 * quarter] ? sets.selection
+                                                            : sets.validation;
+    set.push_back(all[i]);
+  }
+  return sets;
+}
+
+std::vector<Seq2SeqExample> to_learn(const std::vector<Seq2SeqQuestion>& questions) {
+  return first_answers(questions);
+}
+const std::vector<LabelledExample>& to_learn(const std::vector<LabelledExample>& examples) {
+  return examples;
+}
+
+void require_examples(bool some, ExampleSet set) {
+  if (some) return;
+  throw UsageError(
+      fmt::format("the {} set is empty: the task has too few validation examples", name_of(set)));
+}
+
 // ---------------------------------------------------------------- tasks with examples
 
 /// The common part of learners over sets of examples.
@@ -40,7 +103,8 @@ class ExampleLearner : public Learner {
         options_(options),
         rng_(options.seed, "init"),
         model_(config, rng_),
-        loader_(task_, options.batch_size, options.seed) {}
+        loader_(task_, options.batch_size, options.seed),
+        held_out_(split(task_.validation)) {}
 
   Module& model() override { return model_; }
   Index next_batch() override {
@@ -51,21 +115,37 @@ class ExampleLearner : public Learner {
     return training_loss(model_, batch_, options_.label_smoothing, probe);
   }
   Record evaluate() override {
-    return measured(some_of(task_.validation, options_.quick), "validation_loss");
+    return measured(some_of(held_out_.validation, options_.quick), "validation_loss");
   }
   Record test() override { return measured(task_.test, "test_loss"); }
   Stateful& position() override { return loader_.plan; }
   Record about() const override { return task_record(task_); }
+  void visit(ExampleSet set, Index most,
+             const std::function<void(const ProbedBatch&)>& see) override {
+    const Examples examples = set == ExampleSet::train ? some_of(task_.train, most)
+                              : set == ExampleSet::test
+                                  ? to_learn(some_of(task_.test, most))
+                                  : to_learn(some_of(held_out_.of(set), most));
+    require_examples(!examples.empty(), set);
+    for (const Batch& batch : batches_of(examples)) {
+      see(probed(batch.labels, [&](HeadProbe& probe) { return logits_of(batch, probe); }));
+    }
+  }
 
  protected:
   using Questions = decltype(TaskType::test);
+  using Question = typename Questions::value_type;
+  using Examples = decltype(TaskType::train);
   virtual Record measured(const Questions& questions, const char* loss_name) = 0;
+  virtual std::vector<Batch> batches_of(const Examples& examples) const = 0;
+  virtual Tensor logits_of(const Batch& batch, HeadProbe& probe) const = 0;
 
   TaskType task_;
   LearnerOptions options_;
   Rng rng_;
   Model model_;
   Loader loader_;
+  HeldOut<Question> held_out_;
   Batch batch_;
 };
 
@@ -77,20 +157,16 @@ class Seq2SeqLearner : public ExampleLearner<Seq2SeqTask, Seq2Seq, Seq2SeqLoader
   BestSoFar::Better better() const override {
     return phonemes() ? BestSoFar::Better::lower : BestSoFar::Better::higher;
   }
-  void visit_validation(Index most,
-                        const std::function<void(Index, const Probed&)>& visit) override {
-    const auto pairs = first_answers(some_of(task_.validation, most));
-    for (const auto& batch : evaluation_batches(pairs, probe_batch, task_.source, task_.target)) {
-      visit(batch.source.dim(0), [&](HeadProbe& probe) {
-        return cross_entropy(model_(batch.source, batch.source_lengths, batch.target_in, &probe),
-                             batch.labels, {.reduction = Reduction::sum});
-      });
-    }
-  }
 
  private:
   /// Words as targets are phonemes: then nearness counts too.
   bool phonemes() const { return task_.target.kind() == TokenKind::words; }
+  std::vector<Seq2SeqBatch> batches_of(const Examples& examples) const override {
+    return evaluation_batches(examples, probe_batch, task_.source, task_.target);
+  }
+  Tensor logits_of(const Seq2SeqBatch& batch, HeadProbe& probe) const override {
+    return model_(batch.source, batch.source_lengths, batch.target_in, &probe);
+  }
 
   Record measured(const Questions& questions, const char* loss_name) override {
     const auto batches =
@@ -114,18 +190,14 @@ class ClassifierLearner : public ExampleLearner<ClassificationTask, Classifier,
 
   const char* measure() const override { return "accuracy"; }
   BestSoFar::Better better() const override { return BestSoFar::Better::higher; }
-  void visit_validation(Index most,
-                        const std::function<void(Index, const Probed&)>& visit) override {
-    const auto examples = some_of(task_.validation, most);
-    for (const auto& batch : evaluation_batches(examples, probe_batch, task_.tokens)) {
-      visit(batch.tokens.dim(0), [&](HeadProbe& probe) {
-        return cross_entropy(model_(batch.tokens, batch.lengths, &probe), batch.labels,
-                             {.reduction = Reduction::sum});
-      });
-    }
-  }
 
  private:
+  std::vector<ClassificationBatch> batches_of(const Examples& examples) const override {
+    return evaluation_batches(examples, probe_batch, task_.tokens);
+  }
+  Tensor logits_of(const ClassificationBatch& batch, HeadProbe& probe) const override {
+    return model_(batch.tokens, batch.lengths, &probe);
+  }
   Record measured(const Questions& questions, const char* loss_name) override {
     const auto batches = evaluation_batches(questions, evaluation_batch, task_.tokens);
     return {{loss_name, mean_loss(model_, batches)}, {"accuracy", accuracy(model_, batches)}};
@@ -152,7 +224,8 @@ class TextLearner : public Learner {
       : corpus_(std::move(corpus)),
         options_(options),
         rng_(options.seed, "init"),
-        model_(config, rng_) {}
+        model_(config, rng_),
+        held_out_(split(windows_of(corpus_.validation))) {}
 
   Module& model() override { return model_; }
   Index next_batch() override {
@@ -164,9 +237,8 @@ class TextLearner : public Learner {
     return training_loss(model_, batch_, options_.label_smoothing, probe);
   }
   Record evaluate() override {
-    auto windows = evaluation_windows(corpus_.validation, probe_batch, options_.length);
-    const Index most = std::max<Index>(1, options_.quick / probe_batch);
-    return {{"validation_loss", mean_loss(model_, some_of(windows, most))}};
+    return {{"validation_loss",
+             mean_loss(model_, joined(some_of(held_out_.validation, options_.quick)))}};
   }
   Record test() override {
     const auto windows = evaluation_windows(corpus_.validation, probe_batch, options_.length);
@@ -176,22 +248,47 @@ class TextLearner : public Learner {
   BestSoFar::Better better() const override { return BestSoFar::Better::lower; }
   Stateful& position() override { return position_; }
   Record about() const override { return task_record(corpus_); }
-  void visit_validation(Index most,
-                        const std::function<void(Index, const Probed&)>& visit) override {
-    auto windows = evaluation_windows(corpus_.validation, probe_batch, options_.length);
-    for (const TextBatch& batch : some_of(windows, std::max<Index>(1, most / probe_batch))) {
-      visit(batch.inputs.dim(0), [&](HeadProbe& probe) {
-        return cross_entropy(model_(batch.inputs, &probe), batch.labels,
-                             {.reduction = Reduction::sum});
-      });
+  void visit(ExampleSet set, Index most,
+             const std::function<void(const ProbedBatch&)>& see) override {
+    const std::vector<TextBatch> windows =
+        some_of(set == ExampleSet::train  ? windows_of(corpus_.train)
+                : set == ExampleSet::test ? windows_of(corpus_.validation)
+                                          : held_out_.of(set),
+                most);
+    require_examples(!windows.empty(), set);
+    for (const TextBatch& batch : joined(windows)) {
+      see(probed(batch.labels, [&](HeadProbe& probe) { return model_(batch.inputs, &probe); }));
     }
   }
 
  private:
+  /// Windows side by side, each as a batch of one.
+  std::vector<TextBatch> windows_of(const Tokens& text) const {
+    return evaluation_windows(text, 1, options_.length);
+  }
+  /// The windows in batches of at most probe_batch.
+  static std::vector<TextBatch> joined(const std::vector<TextBatch>& windows) {
+    std::vector<TextBatch> batches;
+    const auto all = Index(windows.size());
+    for (Index first = 0; first < all; first += probe_batch) {
+      const Shape& window = windows[0].inputs.shape();
+      const Shape shape = window.with(0, std::min(probe_batch, all - first));
+      TextBatch batch{Ids(shape), Ids(shape)};
+      for (Index row = 0; row < shape[0]; ++row) {
+        const TextBatch& from = at(windows, first + row);
+        std::copy_n(from.inputs.data(), window.size(), batch.inputs.data() + row * window.size());
+        std::copy_n(from.labels.data(), window.size(), batch.labels.data() + row * window.size());
+      }
+      batches.push_back(std::move(batch));
+    }
+    return batches;
+  }
+
   TextCorpus corpus_;
   LearnerOptions options_;
   Rng rng_;
   LanguageModel model_;
+  HeldOut<TextBatch> held_out_;
   WindowPosition position_;
   TextBatch batch_;
 };
@@ -205,6 +302,14 @@ template <class... F>
 Cases(F...) -> Cases<F...>;
 
 }  // namespace
+
+ProbedBatch probed(const Ids& labels, std::function<Tensor(HeadProbe& probe)> logits) {
+  const auto losses = [labels, logits](HeadProbe& probe) {
+    const Tensor all = cross_entropy(logits(probe), labels, {.reduction = Reduction::none});
+    return labels.rank() == 1 ? all : sum(all, {1});
+  };
+  return {labels.dim(0), losses, logits, labels};
+}
 
 ModelConfig fitted_to(const Task& task, ModelConfig config, const LearnerOptions& options) {
   std::visit(Cases{[&](const Seq2SeqTask& t) {

@@ -33,6 +33,10 @@ Tensor loss_of(const LanguageModel& model, const Ids& ids, const Ids& labels, He
   return cross_entropy(model(ids, &probe), labels, {.reduction = Reduction::sum});
 }
 
+ProbedBatch batch_of(const LanguageModel& model, const Ids& ids, const Ids& labels) {
+  return probed(labels, [&](HeadProbe& probe) { return model(ids, &probe); });
+}
+
 }  // namespace
 
 TEST_CASE("sensitivity is the mean over examples of |dL/dgate|, also after a prune") {
@@ -44,7 +48,7 @@ TEST_CASE("sensitivity is the mean over examples of |dL/dgate|, also after a pru
   const Ids labels({3, 5}, {2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 5, 7, 1, 3, 5});
   Sensitivity sensitivity(model);
   CHECK_THROWS_AS(sensitivity.scores(), UsageError);
-  sensitivity.add(3, [&](HeadProbe& probe) { return loss_of(model, ids, labels, probe); });
+  sensitivity.add(batch_of(model, ids, labels));
   const std::vector<HeadScore> scores = sensitivity.scores();
   REQUIRE(scores.size() == 7);
 
@@ -89,7 +93,7 @@ TEST_CASE("what removing a head costs is the rise of the loss of a model without
   RemovalCost cost(*model);
   CHECK_THROWS_AS(cost.scores(), UsageError);
   for (int times = 0; times < 2; ++times) {  // a mean does not depend on the number of batches
-    cost.add(3, [&](HeadProbe& probe) { return loss_of(*model, ids, labels, probe); });
+    cost.add(batch_of(*model, ids, labels));
   }
   const std::vector<HeadScore> scores = cost.scores();
   REQUIRE(scores.size() == 7);
@@ -111,14 +115,17 @@ TEST_CASE("heads that no path leads from cost nothing, and a loss without gates 
   std::erase_if(cross, [](const HeadId& head) { return head.kind != AttentionKind::cross; });
   prune(model, cross);
   Sensitivity sensitivity(model);
-  sensitivity.add(4, [&](HeadProbe& probe) { return test::loss_of(model, batch, &probe); });
+  const auto with = [&](bool gates) {
+    return probed(batch.labels, [&, gates](HeadProbe& probe) {
+      return model(batch.source, batch.lengths, batch.target, gates ? &probe : nullptr);
+    });
+  };
+  sensitivity.add(with(true));
   for (const HeadScore& score : sensitivity.scores()) {
     INFO(score.head.text());
     CHECK((score.score == 0) == (score.head.kind == AttentionKind::encoder_self));
   }
-  CHECK_THROWS_WITH(
-      sensitivity.add(4, [&](HeadProbe&) { return test::loss_of(model, batch, nullptr); }),
-      Catch::Contains("give the probe"));
+  CHECK_THROWS_WITH(sensitivity.add(with(false)), Catch::Contains("give the probe"));
 }
 
 TEST_CASE("measuring importance leaves no gradient in the model, and changes no parameter") {
@@ -129,7 +136,7 @@ TEST_CASE("measuring importance leaves no gradient in the model, and changes no 
     before.push_back(parameter.tensor.value().clone());
   }
   const Ids ids({1, 5}, {1, 2, 3, 4, 5}), labels({1, 5}, {2, 3, 4, 5, 6});
-  const auto loss = [&](HeadProbe& probe) { return loss_of(model, ids, labels, probe); };
+  const ProbedBatch batch = batch_of(model, ids, labels);
   const auto check_untouched = [&] {
     std::size_t next = 0;
     for (const NamedParameter& parameter : parameters(model)) {
@@ -139,18 +146,18 @@ TEST_CASE("measuring importance leaves no gradient in the model, and changes no 
     }
   };
   Sensitivity sensitivity(model);
-  sensitivity.add(1, loss);
+  sensitivity.add(batch);
   check_untouched();
   RemovalCost cost(model);
-  cost.add(1, loss);
+  cost.add(batch);
   check_untouched();
   CHECK(grad_enabled());  // gradients are enabled again afterwards
 
   // Existing gradients of another loss have no effect.
   HeadProbe probe;
-  loss(probe).backward();
+  loss_of(model, ids, labels, probe).backward();
   Sensitivity again(model);
-  again.add(1, loss);
+  again.add(batch);
   const std::vector<HeadScore> first = sensitivity.scores(), second = again.scores();
   REQUIRE(first.size() == second.size());
   for (std::size_t i = 0; i < first.size(); ++i) CHECK(first[i].score == second[i].score);

@@ -17,8 +17,8 @@ namespace {
 constexpr Index head_count = 6;
 
 /// One encoder layer with its optimizer, and with gates if it is the masked one.
-struct Learner {
-  Learner(Layout layout, unsigned set) {
+struct Trained {
+  Trained(Layout layout, unsigned set) {
     BlockConfig config;
     config.width = 12;
     config.heads = head_count;
@@ -66,7 +66,7 @@ TEST_CASE("masked equals compact through 20 optimizer steps, for all 63 sets of 
   for (const Layout layout : all_layouts) {
     for (unsigned set = 1; set < 64; ++set) {
       INFO(name_of(layout) << ", set " << set);
-      Learner masked(layout, set), compact(layout, set);
+      Trained masked(layout, set), compact(layout, set);
       for (int step = 0; step < 3; ++step) {  // moments are not zero when the heads are removed
         masked.step(x, y);
         compact.step(x, y);

@@ -1,10 +1,14 @@
 // Learners: training and validation data of each kind of task, and the measure of the best step.
 #include "headroom/train/learner.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "headroom/base/error.hpp"
 #include "headroom/data/batches.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/ops/losses.hpp"
+#include "headroom/ops/shaping.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "support/catch.hpp"
 
@@ -41,31 +45,116 @@ TextCorpus small_corpus() {
 
 }  // namespace
 
-TEST_CASE("a learner evaluates on validation examples from everywhere, and tests on the test set") {
-  const Seq2SeqTask task = small_pairs();
-  const auto& all = task.validation;
-  const std::vector<Seq2SeqQuestion> every_other{all[0], all[2], all[4], all[6], all[8]};
+TEST_CASE("a learner evaluates on its validation set, evenly spread, and tests on the test set") {
+  const Seq2SeqTask task = make_reverse_task({.train = 20, .validation = 40, .test = 7});
   const auto learner = small_learner(task, {.quick = 5});
   auto& model = dynamic_cast<Seq2Seq&>(learner->model());
   const auto loss_on = [&](const std::vector<Seq2SeqQuestion>& questions) {
     return mean_loss(model,
                      evaluation_batches(first_answers(questions), 128, task.source, task.target));
   };
-  CHECK(learner->evaluate()["validation_loss"].get<double>() == loss_on(every_other));
   CHECK(learner->test()["test_loss"].get<double>() == loss_on(task.test));
 
-  Index examples = 0, labels = 0;
-  double sum = 0;
-  learner->visit_validation(5, [&](Index count, const Learner::Probed& loss) {
+  double sum = 0, labels = 0;
+  learner->visit(ExampleSet::validation, 5, [&](const ProbedBatch& batch) {
+    CHECK(batch.examples == 5);
     HeadProbe probe;
-    examples += count;
-    sum += double(loss(probe).item());
+    const Tensor losses = batch.losses(probe), logits = batch.logits(probe);
+    REQUIRE(losses.shape() == Shape{5});
+    for (Index i = 0; i < 5; ++i) {  // each is the loss of its own row
+      const Index length = batch.labels.dim(1);
+      double row = 0;
+      for (Index t = 0; t < length; ++t) {
+        if (batch.labels[i * length + t] != ignored_label) ++labels;
+      }
+      const Tensor own = cross_entropy(
+          slice(logits, 0, i, i + 1),
+          Ids({1, length}, {batch.labels.data() + i * length, static_cast<std::size_t>(length)}),
+          {.reduction = Reduction::sum});
+      row = double(own.item());
+      sum += row;
+      CHECK(std::abs(double(losses.value()[i]) - row) < (is_double ? 1e-12 : 1e-5));
+    }
   });
-  for (const auto& question : every_other) {
-    labels += Index(question.answers[0].size()) + 1;  // and <eos>
+  CHECK(std::abs(sum / labels - learner->evaluate()["validation_loss"].get<double>()) <
+        (is_double ? 1e-12 : 1e-5));
+}
+
+TEST_CASE("a learner's sets of examples are disjoint, and the same whatever their order") {
+  const std::vector<ExampleSet> held_out{ExampleSet::importance, ExampleSet::selection,
+                                         ExampleSet::validation};
+  const auto contents = [](Learner& learner, ExampleSet set, Index most = 1000) {
+    std::vector<std::vector<std::int32_t>> rows;
+    learner.visit(set, most, [&](const ProbedBatch& batch) {
+      const Index length = batch.labels.size() / batch.examples;
+      for (Index i = 0; i < batch.examples; ++i) {
+        const std::int32_t* row = batch.labels.data() + i * length;
+        rows.emplace_back(row, std::find(row, row + length, ignored_label));
+      }
+    });
+    std::sort(rows.begin(), rows.end());
+    return rows;
+  };
+  Seq2SeqTask task = make_reverse_task({.train = 20, .validation = 41, .test = 7});
+  const auto learner = small_learner(task, {});
+  std::reverse(task.validation.begin(), task.validation.end());
+  const auto reversed = small_learner(task, {});
+  std::vector<std::vector<std::int32_t>> all;
+  for (const ExampleSet set : held_out) {
+    const auto rows = contents(*learner, set);
+    CHECK(rows.size() == (set == ExampleSet::validation ? 21 : 10));
+    CHECK(rows == contents(*reversed, set));
+    CHECK(contents(*learner, set, 3) == contents(*learner, set, 3));
+    all.insert(all.end(), rows.begin(), rows.end());
   }
-  CHECK(examples == 5);
-  CHECK(std::abs(sum / double(labels) - loss_on(every_other)) < (is_double ? 1e-12 : 1e-5));
+  CHECK(contents(*learner, ExampleSet::validation, 4).size() == 4);
+  CHECK(contents(*learner, ExampleSet::train).size() == 20);
+  CHECK(contents(*learner, ExampleSet::test).size() == 7);
+  std::sort(all.begin(), all.end());
+  CHECK(all.size() == 41);
+  CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());  // in no two sets
+
+  const auto brackets = small_learner(small_brackets(), {});
+  Index examples = 0;
+  for (const ExampleSet set : held_out) {
+    brackets->visit(set, 1000, [&](const ProbedBatch& batch) {
+      HeadProbe probe;
+      CHECK(batch.losses(probe).shape() == Shape{batch.examples});
+      examples += batch.examples;
+    });
+  }
+  CHECK(examples == 10);
+}
+
+TEST_CASE("of a text, the examples are windows, and all of them are in one of the sets") {
+  TextCorpus corpus = small_corpus();
+  for (std::int32_t i = 0; i < 300; ++i) corpus.validation.push_back((i * i + i / 7) % 8);
+  const auto learner = small_learner(corpus, {.length = 10});
+  Index examples = 0, labels = 0;
+  for (const ExampleSet set :
+       {ExampleSet::importance, ExampleSet::selection, ExampleSet::validation}) {
+    learner->visit(set, 1000, [&](const ProbedBatch& batch) {
+      HeadProbe probe;
+      CHECK(batch.losses(probe).shape() == Shape{batch.examples});
+      examples += batch.examples;
+      labels += batch.labels.size() -
+                std::count(batch.labels.span().begin(), batch.labels.span().end(), ignored_label);
+    });
+  }
+  CHECK(examples == 32);
+  CHECK(labels == 319);
+  Index tested = 0;
+  learner->visit(ExampleSet::test, 1000,
+                 [&](const ProbedBatch& batch) { tested += batch.examples; });
+  CHECK(tested == examples);
+}
+
+TEST_CASE("a set without examples is refused by name") {
+  const auto learner =
+      small_learner(make_reverse_task({.train = 5, .validation = 3, .test = 1}), {});
+  CHECK_THROWS_WITH(learner->visit(ExampleSet::importance, 5, [](const ProbedBatch&) {}),
+                    Catch::Contains("importance set is empty"));
+  CHECK_THROWS_AS(learner->visit(ExampleSet::selection, 5, [](const ProbedBatch&) {}), UsageError);
 }
 
 TEST_CASE("a learner's loss is the smoothed cross-entropy of the task's next batch") {

@@ -1,10 +1,9 @@
 // Importance: the sensitivity of the loss to each head, and its rise without the head.
 #pragma once
 
-#include <functional>
 #include <vector>
 
-#include "headroom/nn/attention.hpp"
+#include "headroom/train/learner.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -15,19 +14,15 @@ struct HeadScore {
   double score = 0;
 };
 
-/// Forward pass of one batch with the gates of `probe`: the sum of the examples' losses.
-using ProbedLoss = std::function<Tensor(HeadProbe& probe)>;
-
 /// Sensitivity of the loss to each live head's gate, E_x |dL(x)/dg_h| at g = 1: the mean over
 /// examples of the absolute gradient with respect to the example's own gate. Michel, Levy and
-/// Neubig 2019, equation
-/// 2. One forward and one backward pass per batch. Gradients of the model's parameters are left as
-/// zero_grad() leaves them.
+/// Neubig 2019, equation 2. One forward and one backward pass per batch. Gradients of the model's
+/// parameters are left as zero_grad() leaves them.
 class Sensitivity {
  public:
   explicit Sensitivity(Module& model);
-  /// Adds a batch of `examples` sequences. The caller sets evaluation mode.
-  void add(Index examples, const ProbedLoss& loss);
+  /// Adds a batch. The caller sets evaluation mode.
+  void add(const ProbedBatch& batch);
   /// In the order of live_heads(). Throws UsageError before the first batch.
   std::vector<HeadScore> scores() const;
 
@@ -46,8 +41,8 @@ class RemovalCost {
   static constexpr const char* in_words =
       "the mean rise of an unseen example's loss when only this head is switched off";
   explicit RemovalCost(Module& model);
-  /// Adds a batch of `examples` sequences. The caller sets evaluation mode.
-  void add(Index examples, const ProbedLoss& loss);
+  /// Adds a batch. The caller sets evaluation mode.
+  void add(const ProbedBatch& batch);
   /// In the order of live_heads(). Throws UsageError before the first batch.
   std::vector<HeadScore> scores() const;
 

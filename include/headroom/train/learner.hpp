@@ -22,6 +22,25 @@ struct LearnerOptions {
   Index quick = 1000;  // at most so many examples in evaluate(); test() takes all
 };
 
+/// Disjoint sets of a task's examples. The task keeps back some examples for validation: a quarter
+/// of them is for measuring the importance of heads, a quarter for choosing between pruned models,
+/// and the rest decides which model of a run is the best. The final figures are of the test set.
+enum class ExampleSet { train, importance, selection, validation, test };
+
+/// A batch of examples that a model can be run on under a probe, in the model's present mode.
+struct ProbedBatch {
+  Index examples = 0;
+  /// The loss of each example, the sum over its labels, on the tape: [examples].
+  std::function<Tensor(HeadProbe& probe)> losses;
+  /// Logits [..., V] on the tape, and the labels [...]; ignored_label marks padding.
+  std::function<Tensor(HeadProbe& probe)> logits;
+  Ids labels;
+};
+
+/// A batch of examples with labels [B, T], or [B] with one label each. The function computes its
+/// logits under a probe; it must stay valid as long as the batch.
+ProbedBatch probed(const Ids& labels, std::function<Tensor(HeadProbe& probe)> logits);
+
 /// The interface between a training run and its task. Task and model belong to the learner.
 class Learner {
  public:
@@ -32,8 +51,8 @@ class Learner {
   virtual Index next_batch() = 0;
   /// The mean loss of that batch, on the tape; `probe` as for training_loss().
   virtual Tensor loss(HeadProbe* probe = nullptr) = 0;
-  /// Measures of the model on (some of) the validation set: {"validation_loss", and exact_match, or
-  /// accuracy, or per and wer}.
+  /// Measures of the model on (some of) ExampleSet::validation: {"validation_loss", and
+  /// exact_match, or accuracy, or per and wer}.
   virtual Record evaluate() = 0;
   /// The same measures on the whole test set, the loss as "test_loss"; a text has no test set and
   /// is measured on its whole validation part.
@@ -46,12 +65,11 @@ class Learner {
   /// The task's entry in a checkpoint; see task_record().
   virtual Record about() const = 0;
 
-  /// The forward pass of a batch under a probe: the sum of its examples' losses.
-  using Probed = std::function<Tensor(HeadProbe& probe)>;
-  /// Calls `visit` for batches of at most 64 validation examples, `most` examples in all: the
-  /// data that importance is measured on.
-  virtual void visit_validation(
-      Index most, const std::function<void(Index examples, const Probed&)>& visit) = 0;
+  /// Calls `see` for batches of at most 64 examples of a set, `most` examples in all, spread evenly
+  /// over the set and the same at every call. Of a text, an example is a window, and the test set
+  /// is the whole validation part. Throws UsageError if the set is empty.
+  virtual void visit(ExampleSet set, Index most,
+                     const std::function<void(const ProbedBatch&)>& see) = 0;
 };
 
 /// Sets the fields of a model's configuration that the task decides: kind, sizes of the
