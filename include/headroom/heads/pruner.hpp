@@ -25,8 +25,8 @@ struct HeadChoice {
 /// Measures the current model and chooses heads.
 using HeadChooser = std::function<HeadChoice()>;
 
-/// Sensitivity of a learner's model on at most `examples` of ExampleSet::importance, and the cost of
-/// removing each head on at most 256 of them, both in evaluation mode. Gradients are left as
+/// Sensitivity of a learner's model on at most `examples` of ExampleSet::importance, and the cost
+/// of removing each head on at most 256 of them, both in evaluation mode. Gradients are left as
 /// zero_grad() leaves them.
 std::vector<HeadScore> measured_sensitivity(Learner& learner, Index examples = 500);
 std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples = 256);

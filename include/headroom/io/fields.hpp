@@ -111,7 +111,7 @@ inline Record json_of(const char* value) { return value; }
 /// null when the number is not finite.
 template <std::floating_point T>
 Record json_of(T value) {
-  return std::isfinite(value) ? Record(static_cast<double>(value)) : Record();
+  return std::isfinite(value) ? Record(double(value)) : Record();
 }
 template <std::integral T>
 Record json_of(T value) {
