@@ -44,9 +44,7 @@ void DemoLearner::visit(ExampleSet set, Index most,
                                                                 : first_answers(task_.validation);
   pairs.resize(std::min(static_cast<std::size_t>(most), pairs.size()));
   for (const Seq2SeqBatch& batch : evaluation_batches(pairs, 64, task_.source, task_.target)) {
-    see(probed(batch.labels, [&](HeadProbe& probe) {
-      return model_(batch.source, batch.source_lengths, batch.target_in, &probe);
-    }));
+    see(probed(batch.labels, [&](HeadProbe& probe) { return logits_of(model_, batch, &probe); }));
   }
 }
 

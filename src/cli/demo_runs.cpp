@@ -90,7 +90,7 @@ DemoRuns::DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder)
   record_.measures = {{.key = "exact_match", .name = "exact match", .unit = "%", .goal = 0.99}};
   record_.parted_at = Divergence{.threshold = parted_threshold};
   record_.importance_name = "sensitivity, E |dL/dgate|";
-  record_.cost_name = std::string(RemovalCost::in_words) + " (fused model)";
+  record_.cost_name = std::string(removal_cost_in_words) + " (fused model)";
   for (const HeadId& head : live_heads(fused())) {
     record_.heads.push_back({.kind = head.kind, .layer = head.layer, .head = head.head});
   }

@@ -8,21 +8,14 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/fields.hpp"
-#include "headroom/train/evaluation.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Runs a measurement of heads over ExampleSet::importance, in evaluation mode.
-template <class Measurement>
-std::vector<HeadScore> measured(Learner& learner, Index examples) {
-  Measurement measurement(learner.model());
-  const EvalMode now(learner.model());
-  learner.visit(ExampleSet::importance, examples,
-                [&](const ProbedBatch& batch) { measurement.add(batch); });
-  return measurement.scores();
+std::vector<HeadScore> measured(Learner& learner, const char* metric, Index examples) {
+  return measure_importance(learner, {metric}, {.examples = examples}).importance(metric);
 }
 
 /// Throws UsageError for a choice that cannot be carried out.
@@ -49,11 +42,11 @@ void check(const HeadChoice& choice, Index total) {
 }  // namespace
 
 std::vector<HeadScore> measured_sensitivity(Learner& learner, Index examples) {
-  return measured<Sensitivity>(learner, examples);
+  return measured(learner, "sensitivity", examples);
 }
 
 std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples) {
-  return measured<RemovalCost>(learner, examples);
+  return measured(learner, "leave_one_out", examples);
 }
 
 Pruner::Pruner(Learner& learner, Optimizer& optimizer, const PrunerOptions& options)
@@ -109,7 +102,7 @@ void Pruner::after_update(StepReport& report) {
 void Pruner::describe(RunRecord& run, const std::string& model, Index steps) const {
   if (!chosen()) return;
   run.importance_name = "sensitivity, E |dL/dgate|";
-  run.cost_name = RemovalCost::in_words;
+  run.cost_name = removal_cost_in_words;
   run.heads.clear();
   run.schedule.clear();
   std::map<Index, Index> removals{{0, 0}};

@@ -128,7 +128,7 @@ class ExampleLearner : public Learner {
                                   : to_learn(some_of(held_out_.of(set), most));
     require_examples(!examples.empty(), set);
     for (const Batch& batch : batches_of(examples)) {
-      see(probed(batch.labels, [&](HeadProbe& probe) { return logits_of(batch, probe); }));
+      see(probed(batch.labels, [&](HeadProbe& probe) { return logits_of(model_, batch, &probe); }));
     }
   }
 
@@ -138,7 +138,6 @@ class ExampleLearner : public Learner {
   using Examples = decltype(TaskType::train);
   virtual Record measured(const Questions& questions, const char* loss_name) = 0;
   virtual std::vector<Batch> batches_of(const Examples& examples) const = 0;
-  virtual Tensor logits_of(const Batch& batch, HeadProbe& probe) const = 0;
 
   TaskType task_;
   LearnerOptions options_;
@@ -163,9 +162,6 @@ class Seq2SeqLearner : public ExampleLearner<Seq2SeqTask, Seq2Seq, Seq2SeqLoader
   bool phonemes() const { return task_.target.kind() == TokenKind::words; }
   std::vector<Seq2SeqBatch> batches_of(const Examples& examples) const override {
     return evaluation_batches(examples, probe_batch, task_.source, task_.target);
-  }
-  Tensor logits_of(const Seq2SeqBatch& batch, HeadProbe& probe) const override {
-    return model_(batch.source, batch.source_lengths, batch.target_in, &probe);
   }
 
   Record measured(const Questions& questions, const char* loss_name) override {
@@ -194,9 +190,6 @@ class ClassifierLearner : public ExampleLearner<ClassificationTask, Classifier,
  private:
   std::vector<ClassificationBatch> batches_of(const Examples& examples) const override {
     return evaluation_batches(examples, probe_batch, task_.tokens);
-  }
-  Tensor logits_of(const ClassificationBatch& batch, HeadProbe& probe) const override {
-    return model_(batch.tokens, batch.lengths, &probe);
   }
   Record measured(const Questions& questions, const char* loss_name) override {
     const auto batches = evaluation_batches(questions, evaluation_batch, task_.tokens);
@@ -257,7 +250,7 @@ class TextLearner : public Learner {
                 most);
     require_examples(!windows.empty(), set);
     for (const TextBatch& batch : joined(windows)) {
-      see(probed(batch.labels, [&](HeadProbe& probe) { return model_(batch.inputs, &probe); }));
+      see(probed(batch.labels, [&](HeadProbe& probe) { return logits_of(model_, batch, &probe); }));
     }
   }
 

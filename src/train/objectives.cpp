@@ -16,28 +16,38 @@ CrossEntropyOptions smoothed(Real label_smoothing) {
 
 }  // namespace
 
-Tensor training_loss(const Seq2Seq& model, const Seq2SeqBatch& batch, Real label_smoothing,
-                     HeadProbe* probe) {
+Tensor logits_of(const Seq2Seq& model, const Seq2SeqBatch& batch, HeadProbe* probe) {
   if (probe != nullptr) {
     probe->query_lengths = {{AttentionKind::encoder_self, batch.source_lengths},
                             {AttentionKind::decoder_self, batch.target_lengths},
                             {AttentionKind::cross, batch.target_lengths}};
   }
-  const Tensor logits = model(batch.source, batch.source_lengths, batch.target_in, probe);
-  return cross_entropy(logits, batch.labels, smoothed(label_smoothing));
+  return model(batch.source, batch.source_lengths, batch.target_in, probe);
+}
+
+Tensor logits_of(const LanguageModel& model, const TextBatch& batch, HeadProbe* probe) {
+  if (probe != nullptr) probe->query_lengths.clear();
+  return model(batch.inputs, probe);
+}
+
+Tensor logits_of(const Classifier& model, const ClassificationBatch& batch, HeadProbe* probe) {
+  if (probe != nullptr) probe->query_lengths = {{AttentionKind::encoder_self, batch.lengths}};
+  return model(batch.tokens, batch.lengths, probe);
+}
+
+Tensor training_loss(const Seq2Seq& model, const Seq2SeqBatch& batch, Real label_smoothing,
+                     HeadProbe* probe) {
+  return cross_entropy(logits_of(model, batch, probe), batch.labels, smoothed(label_smoothing));
 }
 
 Tensor training_loss(const LanguageModel& model, const TextBatch& batch, Real label_smoothing,
                      HeadProbe* probe) {
-  if (probe != nullptr) probe->query_lengths.clear();
-  return cross_entropy(model(batch.inputs, probe), batch.labels, smoothed(label_smoothing));
+  return cross_entropy(logits_of(model, batch, probe), batch.labels, smoothed(label_smoothing));
 }
 
 Tensor training_loss(const Classifier& model, const ClassificationBatch& batch,
                      Real label_smoothing, HeadProbe* probe) {
-  if (probe != nullptr) probe->query_lengths = {{AttentionKind::encoder_self, batch.lengths}};
-  const Tensor logits = model(batch.tokens, batch.lengths, probe);
-  return cross_entropy(logits, batch.labels, smoothed(label_smoothing));
+  return cross_entropy(logits_of(model, batch, probe), batch.labels, smoothed(label_smoothing));
 }
 
 Index label_count(const Seq2SeqBatch& batch) { return batch.target_tokens; }

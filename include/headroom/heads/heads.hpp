@@ -2,8 +2,10 @@
 #pragma once
 
 #include "headroom/heads/attention_record.hpp"
+#include "headroom/heads/head_game.hpp"
+#include "headroom/heads/head_metric.hpp"
 #include "headroom/heads/head_records.hpp"
-#include "headroom/heads/importance.hpp"
+#include "headroom/heads/head_share.hpp"
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/heads/model_record.hpp"
 #include "headroom/heads/pruner.hpp"

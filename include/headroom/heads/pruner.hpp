@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "headroom/heads/importance.hpp"
+#include "headroom/heads/head_metric.hpp"
 #include "headroom/heads/pruning.hpp"
 #include "headroom/optim/optimizer.hpp"
 #include "headroom/train/learner.hpp"
@@ -19,7 +19,7 @@ inline namespace HEADROOM_PRECISION {
 struct HeadChoice {
   std::vector<HeadId> order;          // first to be removed first
   std::vector<HeadScore> importance;  // of all live heads, in the order of live_heads()
-  std::vector<HeadScore> cost;        // of the same heads: see RemovalCost
+  std::vector<HeadScore> cost;        // of the same heads, by leave_one_out
 };
 
 /// Measures the current model and chooses heads.
@@ -29,6 +29,8 @@ using HeadChooser = std::function<HeadChoice()>;
 /// of removing each head on at most 256 of them, both in evaluation mode. Gradients are left as
 /// zero_grad() leaves them.
 std::vector<HeadScore> measured_sensitivity(Learner& learner, Index examples = 500);
+inline constexpr const char* removal_cost_in_words =
+    "the mean rise of an unseen example's loss when only this head is switched off";
 std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples = 256);
 
 struct PrunerOptions {
@@ -38,7 +40,7 @@ struct PrunerOptions {
 
 /// Chooses heads after step schedule.begin and then removes them from model and optimizer, after
 /// the update, as the schedule says. By default the least sensitive heads are removed first
-/// (see Sensitivity). Choice and progress are stored in the checkpoint, so that a resumed run
+/// (metric sensitivity). Choice and progress are stored in the checkpoint, so that a resumed run
 /// removes the same heads at the same steps. Until the last one is removed, no step counts as the
 /// best (see StepReport::settled).
 class Pruner : public StepPart, public Stateful {

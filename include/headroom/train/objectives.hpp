@@ -7,8 +7,13 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Mean cross-entropy of the next tokens (or of the class) without padding; on the tape. `probe` is
-/// given to every attention of the forward pass, and is told which queries are padding.
+/// The logits of a batch, on the tape. `probe` is given to every attention of the forward pass, and
+/// is told which queries are padding.
+Tensor logits_of(const Seq2Seq& model, const Seq2SeqBatch& batch, HeadProbe* probe);
+Tensor logits_of(const LanguageModel& model, const TextBatch& batch, HeadProbe* probe);
+Tensor logits_of(const Classifier& model, const ClassificationBatch& batch, HeadProbe* probe);
+
+/// Mean cross-entropy of the next tokens (or of the class) without padding, from logits_of().
 Tensor training_loss(const Seq2Seq& model, const Seq2SeqBatch& batch, Real label_smoothing = 0,
                      HeadProbe* probe = nullptr);
 Tensor training_loss(const LanguageModel& model, const TextBatch& batch, Real label_smoothing = 0,

@@ -1,0 +1,64 @@
+// HeadGame: the loss of a model as a function of the set of its heads that are there.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "headroom/train/learner.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// A set of at most 64 players, which are numbered from 0.
+class HeadSet {
+ public:
+  HeadSet() = default;
+  /// The players 0 to count - 1.
+  static HeadSet all(Index count) {
+    return HeadSet(count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
+  }
+  static HeadSet of_bits(std::uint64_t bits) { return HeadSet(bits); }
+
+  bool contains(Index player) const { return (bits_ >> player & 1) != 0; }
+  HeadSet with(Index player) const { return HeadSet(bits_ | std::uint64_t{1} << player); }
+  HeadSet without(Index player) const { return HeadSet(bits_ & ~(std::uint64_t{1} << player)); }
+  std::uint64_t bits() const { return bits_; }
+  bool operator==(const HeadSet&) const = default;
+
+ private:
+  explicit HeadSet(std::uint64_t bits) : bits_(bits) {}
+  std::uint64_t bits_ = 0;
+};
+
+/// v(S): the mean loss of the examples of a set when the gates of the heads in S are 1 and those of
+/// the other players 0. Heads that do not play keep gate 1. The model is in evaluation mode and
+/// nothing is put on the tape. Learner and model must outlive the game, and no head may be removed.
+class HeadGame {
+ public:
+  /// Players: the given live heads, by default all. Throws UsageError for more than 64, for none,
+  /// and for a head that is not alive.
+  HeadGame(Learner& learner, ExampleSet set, Index most, std::vector<HeadId> players = {});
+
+  const std::vector<HeadId>& players() const { return players_; }
+  Index size() const { return std::ssize(players_); }
+  HeadSet all() const { return HeadSet::all(size()); }
+
+  /// v(S) of each subset: one pass over the examples for each.
+  std::vector<double> values(std::span<const HeadSet> subsets);
+  double value(HeadSet subset) { return values(std::span(&subset, 1))[0]; }
+  /// The loss of each example, in the order of Learner::visit().
+  std::vector<double> example_losses(HeadSet subset);
+  /// The number of passes over the examples so far.
+  Index passes() const { return passes_; }
+
+ private:
+  Learner* learner_;
+  ExampleSet set_;
+  Index most_;
+  std::vector<HeadId> players_;
+  Index passes_ = 0;
+};
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
