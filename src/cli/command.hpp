@@ -21,6 +21,7 @@ Command add_bench(CLI::App& program);
 Command add_demo(CLI::App& program);
 Command add_doctor(CLI::App& program);
 Command add_graph(CLI::App& program);
+Command add_importance(CLI::App& program);
 Command add_inspect(CLI::App& program);
 Command add_lab(CLI::App& program);
 Command add_learn(CLI::App& program);

@@ -1,6 +1,7 @@
 // demo, train, translate and sample as a user runs them: the files they write, the errors they
 // report, how they stop and resume.
 #include <algorithm>
+#include <fstream>
 
 #include "cli/runs.hpp"
 #include "support/browser.hpp"
@@ -36,6 +37,34 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
   CHECK(json::parse(content(folder / "run/config.json"))["model"]["width"] == 16);
   CHECK(steps_with_heads(folder / "run/metrics.jsonl") == std::vector<int>{10, 20, 30});
 
+  SECTION("importance scores every live head by every metric, on examples that are kept for it") {
+    const Finished scored =
+        headroom_program({"importance", "--model", "run", "--examples", "10", "--json"}, folder);
+    INFO(scored.err);
+    REQUIRE(scored.code == 0);
+    const json table = json::parse(scored.out);
+    const std::size_t heads = table["heads"].size();
+    CHECK(heads == summary["heads_alive"]);
+    CHECK(table["backward_passes"] == 1);
+    CHECK(table["forward_passes"] == 2 + heads);
+    for (const json& metric : table["metrics"]) {
+      INFO(metric["name"]);
+      CHECK(metric["scores"].size() == heads);
+      if (metric["name"] != "attention_l1") continue;
+      for (const json& score : metric["scores"]) {
+        CHECK(std::abs(score.get<double>() - 1) < 1e-5);
+      }
+    }
+    const Finished ranking =
+        headroom_program({"importance", "--model", "run", "--metric", "depth"}, folder);
+    CHECK(ranking.code == 0);
+    CHECK_THAT(ranking.out, Contains("least important first") && Contains("encoder 0.0"));
+    require_refused(headroom_program({"importance", "--model", "run", "--metric", "dept"}, folder),
+                    2, "did you mean depth");
+    std::ofstream(folder / "run/config.json") << "{}";
+    require_refused(headroom_program({"importance", "--model", "run"}, folder), 5,
+                    "it names no task");
+  }
   SECTION("translate answers, and keeps answers beside their lines") {
     const Finished answer =
         headroom_program({"translate", "--model", "run", "abc", "hello"}, folder);

@@ -4,6 +4,7 @@
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/learner.hpp"
+#include "headroom/train/load_learner.hpp"
 #include "headroom/train/measures.hpp"
 #include "headroom/train/metrics_log.hpp"
 #include "headroom/train/objectives.hpp"

@@ -1,0 +1,171 @@
+// `headroom importance`: the heads of a trained model by metrics of importance.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/heads/head_metric.hpp"
+#include "headroom/io/json.hpp"
+#include "headroom/train/load_learner.hpp"
+#include "headroom/train/run_folder.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+struct ImportanceCommandOptions {
+  std::string model, metric = "all", set = "importance";
+  ImportanceOptions options;
+  bool json = false;
+};
+
+std::vector<std::string> all_metrics() {
+  std::vector<std::string> names;
+  for (const MetricEntry& entry : head_metrics()) names.push_back(entry.info.name);
+  return names;
+}
+
+Record record_of(const ImportanceTable& table, const ImportanceCommandOptions& options,
+                 const std::string& model) {
+  Record heads = Record::array(), metrics = Record::array();
+  for (const HeadId& head : table.heads) {
+    heads.push_back({{"kind", name_of(head.kind)}, {"layer", head.layer}, {"head", head.head}});
+  }
+  for (const ImportanceTable::Column& column : table.columns) {
+    metrics.push_back({{"name", column.info.name},
+                       {"formula", column.info.formula},
+                       {"source", column.info.source},
+                       {"keep_low", column.info.keep_low},
+                       {"scores", column.scores}});
+  }
+  return {{"model", model},
+          {"set", options.set},
+          {"examples", options.options.examples},
+          {"forward_passes", table.forward},
+          {"backward_passes", table.backward},
+          {"heads", heads},
+          {"metrics", metrics}};
+}
+
+/// Columns of a head's name.
+constexpr Index name_width = 14;
+
+/// Tables of heads by metrics, as many columns next to each other as the terminal has room for.
+std::string tables_text(const ImportanceTable& table, const TerminalStyle& style) {
+  constexpr Index column_width = 18;
+  const auto together =
+      static_cast<std::size_t>(std::max<Index>(1, (style.columns - name_width) / column_width));
+  std::string text;
+  for (std::size_t first = 0; first < table.columns.size(); first += together) {
+    const std::size_t end = std::min(first + together, table.columns.size());
+    std::string head_line = padded("", name_width);
+    for (std::size_t c = first; c < end; ++c) {
+      head_line += padded(table.columns[c].info.name, column_width, true);
+    }
+    text += (text.empty() ? "" : "\n") + emphasised(head_line, Emphasis::strong, style) + "\n";
+    for (std::size_t h = 0; h < table.heads.size(); ++h) {
+      text += padded(table.heads[h].text(), name_width);
+      for (std::size_t c = first; c < end; ++c) {
+        text += padded(fmt::format("{:.4g}", table.columns[c].scores[h]), column_width, true);
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+/// The heads by one metric, the least important first.
+std::string ranking_text(const ImportanceTable& table, const MetricInfo& info) {
+  std::vector<HeadScore> scores = table.importance(info.name);
+  const std::vector<HeadId> order = least_important_first(scores);
+  double most = 0;
+  for (const HeadScore& score : scores) most = std::max(most, std::abs(score.score));
+  std::string text = "least important first\n";
+  for (const HeadId& head : order) {
+    const auto found = std::find_if(scores.begin(), scores.end(),
+                                    [&](const HeadScore& score) { return score.head == head; });
+    const double share = most > 0 ? std::abs(found->score) / most : 0;
+    text += fmt::format("  {} {:>10.4g}  {}\n", padded(head.text(), name_width),
+                        info.keep_low ? -found->score : found->score, bar_text(share, 24));
+  }
+  return text;
+}
+
+std::string legend_text(const ImportanceTable& table, const TerminalStyle& style) {
+  std::string text;
+  for (const ImportanceTable::Column& column : table.columns) {
+    const std::string line =
+        fmt::format("{}: {}; {}{}", column.info.name, column.info.formula, column.info.source,
+                    column.info.keep_low ? ". Heads with low scores are important" : "");
+    text += wrapped(line, style.columns, 2) + "\n";
+  }
+  return text;
+}
+
+int importance(const ImportanceCommandOptions& options) {
+  const std::filesystem::path folder = model_folder(options.model);
+  ImportanceOptions measured = options.options;
+  measured.set = options.set == "train" ? ExampleSet::train : ExampleSet::importance;
+  std::vector<std::string> metrics = all_metrics();
+  if (options.metric != "all") metrics = {head_metric(options.metric).info.name};
+  const std::unique_ptr<Learner> learner = load_learner(folder);
+  const ImportanceTable table = measure_importance(*learner, metrics, measured);
+  if (options.json) {
+    fmt::print("{}\n", record_of(table, options, folder.string()).dump());
+    return 0;
+  }
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  fmt::print(
+      "{} of {}: {} heads, at most {} examples of the set {}; {} forward and {} backward "
+      "passes\n\n",
+      options.metric == "all" ? "All metrics" : options.metric, folder.string(), table.heads.size(),
+      measured.examples, options.set, table.forward, table.backward);
+  fmt::print(
+      "{}\n{}",
+      metrics.size() == 1 ? ranking_text(table, table.columns[0].info) : tables_text(table, style),
+      legend_text(table, style));
+  return 0;
+}
+
+}  // namespace
+
+Command add_importance(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("importance",
+                                         "Scores the heads of a trained model by several metrics");
+  const auto options = std::make_shared<ImportanceCommandOptions>();
+  add_model(*app, options->model);
+  app->add_option("--metric", options->metric,
+                  fmt::format("all, or one of {}", fmt::join(all_metrics(), ", ")))
+      ->type_name("NAME")
+      ->capture_default_str();
+  app->add_option("--set", options->set,
+                  "examples to measure on: importance (held out for it) or train")
+      ->type_name("NAME")
+      ->check(one_of({"importance", "train"}))
+      ->capture_default_str();
+  app->add_option("--examples", options->options.examples, "maximum number of examples")
+      ->check(at_least(1))
+      ->capture_default_str();
+  app->add_option("--seed", options->options.seed, "seed of metrics that draw random numbers")
+      ->type_name("N")
+      ->capture_default_str();
+  app->add_flag("--json", options->json, "print one line of JSON");
+  add_threads(*app);
+  app->footer(
+      fmt::format("Examples: {0} importance --metric sensitivity\n"
+                  "          {0} importance --model runs/reverse-1 --json",
+                  invocation()));
+  return {app, [options] { return importance(*options); }};
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

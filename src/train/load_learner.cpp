@@ -1,0 +1,35 @@
+// A trained model with its task's data.
+#include "headroom/train/load_learner.hpp"
+
+#include <fmt/format.h>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/record_json.hpp"
+#include "headroom/io/tensor_file.hpp"
+#include "headroom/train/checkpoint.hpp"
+#include "headroom/train/run_folder.hpp"
+#include "headroom/train/training_settings.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+std::unique_ptr<Learner> load_learner(const std::filesystem::path& folder) {
+  const std::filesystem::path checkpoint = checkpoint_of(folder);
+  const RunFolder run(folder, IfExists::resume);
+  const Record config_file = run.read_config();
+  if (!config_file.contains("task")) {
+    throw FileError(fmt::format("{}: it names no task; the data of a training run can be made again, "
+                                "that of the demo cannot",
+                                run.config().string()));
+  }
+  const TrainingSettings settings =
+      TrainingSettings::from_record(config_file, run.config().string());
+  Task task = make_task(settings.task, settings.data);
+  const ModelConfig config = fitted_to(task, settings.model, settings.learner);
+  std::unique_ptr<Learner> learner = make_learner(std::move(task), config, settings.learner);
+  ModelState(learner->model()).load_state(StateReader(TensorFile::read(checkpoint), "model."));
+  return learner;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
