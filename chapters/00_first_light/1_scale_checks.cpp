@@ -1,0 +1,129 @@
+// Checks attention_scale: the factor itself, the size of the scores that it scales, and that the
+// library's attention uses it.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "common/checks.hpp"
+#include "headroom/autograd/tape.hpp"
+#include "headroom/ops/ops.hpp"
+
+namespace {
+
+using namespace headroom;  // NOLINT: the checks of an exercise read like the library
+using chapter::random_array;
+
+bool near(double value, double expected) {
+  return std::abs(value - expected) <= chapter::tolerance * std::max(1.0, std::abs(expected));
+}
+
+/// True if the formula gives what the answer gives, for all sizes of a head.
+template <class Formula>
+bool returns(Formula formula) {
+  for (const Index d : {1, 2, 3, 10, 16, 50, 64}) {
+    const double yours = double(attention_scale(d)), guess = formula(d);
+    if (!(std::abs(yours - guess) <= chapter::tolerance * std::abs(guess))) return false;
+  }
+  return true;
+}
+
+/// The sentence on a mistake that gives exactly the answer's numbers, or "".
+std::string guess() {
+  const auto root = [](Index d) { return std::sqrt(double(d)); };
+  if (returns([](Index) { return 1.0; })) {
+    return "A score is a sum of head_dim products, and the root of head_dim is the usual size of "
+           "such a sum. The factor must undo that.";
+  }
+  if (returns([](Index d) { return 1 / double(d); })) {
+    return "It looks as if it was divided by head_dim, not by its root.";
+  }
+  if (returns([&](Index d) { return root(d); })) {
+    return "It looks as if it was multiplied by the root. Large sums have to become smaller.";
+  }
+  if (returns([&](Index d) { return -1 / root(d); })) return "Right, but the sign is flipped.";
+  if (returns([](Index d) { return d == 1 ? 1.0 : 0.0; })) {
+    return "It looks as if integers were divided: 1 / head_dim divides integers, and 1 / 16 is 0. "
+           "Real(head_dim) is a number with a fraction.";
+  }
+  if (returns([&](Index d) { return 1 / std::floor(root(d)); })) {
+    return "It looks as if the root was rounded down to an integer.";
+  }
+  const double first = double(attention_scale(1));
+  if (returns([&](Index) { return first; })) {
+    return "It looks as if the function returns the same number for every head_dim.";
+  }
+  if (returns([](Index d) { return 1 / double(d * d); })) {
+    return "It looks as if it was divided by the square of head_dim, not by its root.";
+  }
+  return "";
+}
+
+/// "4 times too large"
+std::string factor_text(double yours, double expected) {
+  const double factor = yours / expected;
+  return factor >= 1 ? fmt::format("{:.3g} times too large", factor)
+                     : fmt::format("{:.3g} times too small", 1 / factor);
+}
+
+void compare(Index head_dim) {
+  const double yours = double(attention_scale(head_dim)),
+               expected = 1 / std::sqrt(double(head_dim));
+  if (near(yours, expected)) {
+    SUCCEED();
+    return;
+  }
+  std::string text =
+      fmt::format("with head_dim = {} your function returns {:.6g}", head_dim, yours);
+  if (yours > 0 && std::isfinite(yours)) {
+    text += fmt::format(", so the scores are {}", factor_text(yours, expected));
+  } else if (yours == 0) {
+    text += ", so all scores are 0";
+  }
+  const std::string reason = guess();
+  FAIL(text << '.' << (reason.empty() ? "" : "\n" + reason));
+}
+
+}  // namespace
+
+TEST_CASE("16 features", "[00/1]") { compare(16); }
+
+TEST_CASE("other sizes of a head", "[00/1]") {
+  for (const Index d : {1, 2, 10, 50, 64, 512}) compare(d);
+}
+
+TEST_CASE("random scores have size 1", "[00/1]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    for (const Index d : {4, 64}) {
+      Rng rng(seed, "00/1");
+      const Array query = random_array({100, d}, rng), key = random_array({100, d}, rng);
+      const NoGrad quiet;
+      const Array scores =
+          (matmul(Tensor(query), transpose(Tensor(key))) * attention_scale(d)).value();
+      double squares = 0;
+      for (const Real score : scores.span()) squares += double(score) * double(score);
+      const double size = std::sqrt(squares / double(scores.size()));
+      chapter::require(size > 0.8 && size < 1.2,
+                       fmt::format("{} scores of vectors with {} elements have the standard "
+                                   "deviation {:.3g}; it should be near 1.",
+                                   scores.size(), d, size));
+    }
+  }
+}
+
+TEST_CASE("the library's attention uses it", "[00/1]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    constexpr Index tokens = 5, d = 9;
+    Rng rng(seed, "00/1");
+    const Tensor query(random_array({1, tokens, d}, rng)), key(random_array({1, tokens, d}, rng)),
+        value(random_array({1, tokens, d}, rng));
+    const NoGrad quiet;
+    const Tensor scores = matmul(query, transpose(key)) * (1 / std::sqrt(Real(d)));
+    const Array expected = matmul(softmax(scores), value).value();
+    const chapter::Names names{{"batch", "token", "feature"}, {}};
+    chapter::require_equal("the outputs of attention()", expected,
+                           attention({query, 0}, {key, 0}, {value, 0}, 1, d, d, {}).value(), names);
+    chapter::require_equal(
+        "the outputs of composed::attention()", expected,
+        composed::attention({query, 0}, {key, 0}, {value, 0}, 1, d, d, {}).y.value(), names);
+  }
+}
