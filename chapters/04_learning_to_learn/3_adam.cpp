@@ -1,0 +1,120 @@
+//! title: Adam::update_run
+//! replaces: headroom::Adam::update_run
+//! minutes: 20
+//! difficulty: 2
+//! path: short
+//! needs: 03/1
+//! hint: At the first step m is (1 - beta1) g and v is (1 - beta2) g^2. What must both be divided
+//!   by, so that the step is rate * g / |g|? What at the second step?
+//! hint: Before the loop: the two corrections, from run.step. In the loop: first[i] and second[i]
+//!   get their new values, which remain for the next step; then parameter[i] is moved by the new
+//!   ones.
+//! hint: first_correction = Real(1 - std::pow(beta1_, t)), in the same way second_correction;
+//!   parameter[i] -= Real(rate) * (first[i] / first_correction) /
+//!   (std::sqrt(second[i] / second_correction) + Real(epsilon_)).
+//! after: A head that was removed and comes back starts at step 1 beside neighbours that do not
+//!   (chapter 12). That is why the step count belongs to the run. The library's own is in
+//!   src/kernels/adam.cpp: one pass over four arrays.
+// Exercise 04/3, Adam: steps whose length does not depend on the length of the gradient.
+#include "3_adam.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+void Adam::update_run(const Run& run, Real* parameter, const Real* gradient, Real* first,
+                      Real* second, double rate, double weight_decay) const {
+  //! solution
+  const double t = double(run.step);
+  const Real first_correction = Real(1 - std::pow(beta1_, t));
+  const Real second_correction = Real(1 - std::pow(beta2_, t));
+  //! skeleton
+  // const Real first_correction = chapter::todo("1 - beta1^t");
+  // const Real second_correction = chapter::todo("1 - beta2^t");
+  //! wrong no_correction: the means were not corrected
+  // const Real first_correction = 1, second_correction = 1;
+  //! wrong only_the_first: only the first mean was corrected
+  // const Real first_correction = Real(1 - std::pow(beta1_, double(run.step)));
+  // const Real second_correction = 1;
+  //! wrong correction_of_step_1: as if every step were the first
+  // const Real first_correction = Real(1 - beta1_), second_correction = Real(1 - beta2_);
+  //! wrong step_from_0: run.step counts from 1
+  // const double t = double(run.step - 1);
+  // const Real first_correction = Real(1 - std::pow(beta1_, t));
+  // const Real second_correction = Real(1 - std::pow(beta2_, t));
+  //! wrong counts_calls: the steps were counted by the calls of this function
+  // static double t = 0;
+  // ++t;
+  // const Real first_correction = Real(1 - std::pow(beta1_, t));
+  // const Real second_correction = Real(1 - std::pow(beta2_, t));
+  //! end
+  for (Index i = 0; i < run.size; ++i) {
+    Real g = gradient[i];
+    if (decoupled_) {
+      parameter[i] -= Real(rate * weight_decay) * parameter[i];
+    } else {
+      g += Real(weight_decay) * parameter[i];
+    }
+    //! solution
+    first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    parameter[i] -= Real(rate) * (first[i] / first_correction) /
+                    (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //! skeleton
+    // first[i] = chapter::todo("the mean of the gradients");
+    // second[i] = chapter::todo("the mean of their squares");
+    // parameter[i] = chapter::todo("the parameter after the step");
+    //! wrong betas_exchanged: beta1 and beta2 were exchanged
+    // first[i] = Real(beta2_) * first[i] + Real(1 - beta2_) * g;
+    // second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
+    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //! wrong epsilon_inside: epsilon was added under the root
+    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //                 std::sqrt(second[i] / second_correction + Real(epsilon_));
+    //! wrong epsilon_before: epsilon was added before the correction
+    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    // parameter[i] -= Real(rate) * (first[i] / first_correction) * std::sqrt(second_correction) /
+    //                 (std::sqrt(second[i]) + Real(epsilon_));
+    //! wrong no_root: the root is missing
+    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //                 (second[i] / second_correction + Real(epsilon_));
+    //! wrong square_of_the_mean: second holds the mean of m^2
+    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * first[i] * first[i];
+    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //! wrong corrects_the_memory: the corrected means were stored
+    // first[i] = (Real(beta1_) * first[i] + Real(1 - beta1_) * g) / first_correction;
+    // second[i] = (Real(beta2_) * second[i] + Real(1 - beta2_) * g * g) / second_correction;
+    // parameter[i] -= Real(rate) * first[i] / (std::sqrt(second[i]) + Real(epsilon_));
+    //! wrong forgets_the_memory: the means were not kept for the next step
+    // const Real m = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // const Real v = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    // parameter[i] -= Real(rate) * (m / first_correction) /
+    //                 (std::sqrt(v / second_correction) + Real(epsilon_));
+    //! wrong old_means: the parameter was moved before the means were updated
+    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    //! wrong uphill: the step goes along the gradient
+    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    // parameter[i] += Real(rate) * (first[i] / first_correction) /
+    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //! wrong overwrites: the parameter was replaced by the step
+    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    // parameter[i] = -Real(rate) * (first[i] / first_correction) /
+    //                (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //! end
+  }
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
