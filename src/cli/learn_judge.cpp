@@ -116,13 +116,19 @@ bool is_fresh(const fs::path& program, const Course& course, const Exercise& exe
   if (!fs::exists(program)) return false;
   const auto built = fs::last_write_time(program);
   const fs::path common = course.source / "chapters/common";
-  for (const fs::path& file :
-       {common / "checks.cpp", common / "checks.hpp", common / "twins.hpp",
-        course.chapter(exercise) / (exercise.file + "_checks.cpp"),
-        course.chapter(exercise) / (exercise.file + ".cpp"),
-        course.chapter(exercise) / (exercise.file + ".hpp"),
-        course.folder() / "lib" / fmt::format("libheadroom{}.so", precision.suffix)}) {
-    if (fs::exists(file) && fs::last_write_time(file) > built) return false;
+  const auto newer = [&](const fs::path& file) {
+    return fs::exists(file) && fs::last_write_time(file) > built;
+  };
+  if (newer(common / "checks.cpp") ||
+      newer(course.folder() / "lib" / fmt::format("libheadroom{}.so", precision.suffix))) {
+    return false;
+  }
+  for (const fs::path& folder : {common, course.chapter(exercise)}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      const fs::path& file = entry.path();
+      const bool of_exercise = file.filename().string().starts_with(exercise.file);
+      if ((of_exercise || file.extension() == ".hpp") && newer(file)) return false;
+    }
   }
   return true;
 }
