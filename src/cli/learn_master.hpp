@@ -58,6 +58,8 @@ struct MasterFile {
 
   const CourseAnswer& solution() const { return answers[0]; }
   const CourseAnswer& skeleton() const { return answers[1]; }
+  /// Whether the skeleton has gaps. Otherwise it works, and has a mistake.
+  bool begins_empty() const { return skeleton().promised == not_implemented; }
 };
 
 /// Throws FileError, and DataError naming the line that is wrong.

@@ -19,12 +19,13 @@ std::filesystem::path folder_of_mine(const Workspace& workspace);
 /// Error if that fails.
 void add_to_mine(const Course& course, Workspace& workspace, const Exercise& exercise);
 
-/// A function of the library that the learner has written.
+/// A function that the learner has written.
 struct OwnFunction {
   std::string name;                 // "FusedHeads::project"
   std::optional<double> step_time;  // as in ExerciseState
 };
-/// The functions of the library that libmine_f64.so replaces: those that both export.
+/// The functions in libmine_f64.so: those of the library that it replaces, since both export them,
+/// and those of exercises whose function is not in the library.
 std::vector<OwnFunction> functions_of_mine(const Course& course, const Workspace& workspace);
 
 }  // namespace HEADROOM_PRECISION

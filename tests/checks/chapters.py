@@ -4,8 +4,8 @@
 usage: chapters.py SOURCE PROGRAMS
 
 SOURCE is the repository, PROGRAMS a folder with the experiments (two_layouts, ...) and the program
-headroom-f64. The rules, for each chapters/NN_*/README.md, for chapters/README.md and
-chapters/questions.md:
+headroom-f64. The rules, for each chapters/NN_*/README.md, for chapters/README.md,
+chapters/questions.md and docs/teaching.md:
 
 * `<!-- snippet: FILE -->` before a block of code: its lines are consecutive lines of FILE, apart
   from a common indentation. A line `...` skips lines.
@@ -15,7 +15,7 @@ chapters/questions.md:
   for KEY: as printed, within a factor of 3, or an upper bound. With `~`, all numbers below 1e-12
   are the same: they are rounding errors, which depend on the processor. Experiments are named in
   `<!-- facts: two_layouts -->`; a claim of the laboratory is `lab NAME: CLAIM`, and
-  `minutes 07/1` is the time that a master file states.
+  `minutes 07/1` is the time that a master file states, and `minutes 07` the sum of a chapter's.
 * Any other number above 12 fails, unless it is code or listed in `<!-- harmless: 2018 60853 -->`.
 * At most 250 lines. Every picture and every linked file exists.
 """
@@ -170,6 +170,9 @@ def minutes_of_exercises(root):
             text = open(os.path.join(folder, name), encoding="utf-8", errors="replace").read()
             if stated := re.search(r"^//! minutes: (\d+)", text, re.M):
                 minutes[os.path.basename(folder)[:2] + "/" + name[0]] = stated[1]
+    for exercise in list(minutes):
+        chapter = exercise[:2]
+        minutes[chapter] = str(int(minutes.get(chapter, 0)) + int(minutes[exercise]))
     return minutes
 
 
@@ -195,7 +198,7 @@ def main():
                       if re.match(r"\d\d_", name))
     errors = []
     paths = [os.path.join("chapters", name, "README.md") for name in chapters]
-    for path in [*paths, "chapters/README.md", "chapters/questions.md"]:
+    for path in [*paths, "chapters/README.md", "chapters/questions.md", "docs/teaching.md"]:
         if os.path.exists(os.path.join(root, path)):
             errors += check(root, path, experiments)
     for error in errors:
