@@ -2,7 +2,6 @@
 //! replaces: headroom::permute
 //! minutes: 20
 //! difficulty: 2
-//! path: long
 //! needs: 03/2
 //! hint: Element i of y has a position along each axis of y. Axis j of y is axis order[j] of x. At
 //!   which stride of x does a step along axis j of y move?
