@@ -71,4 +71,25 @@ inline headroom::Tensor with_dropout(const headroom::Tensor& maps,
   return concat(dropped, 1);
 }
 
+/// A mask that broadcasts to `shape`, as bytes of that shape. Throws ShapeError.
+inline headroom::Bytes spread(const headroom::Bytes& allowed, const headroom::Shape& shape) {
+  using namespace headroom;  // NOLINT: this header is for answers
+  if (allowed.shape() == shape) return allowed;
+  if (!broadcasts_to(allowed.shape(), shape)) {
+    throw ShapeError("masked_softmax: allowed " + allowed.shape().text() +
+                     " does not broadcast to x " + shape.text());
+  }
+  Bytes result(shape);
+  for (Index i = 0; i < result.size(); ++i) {
+    Index from = 0, stride = 1, rest = i;
+    for (int axis = 1; axis <= allowed.rank(); ++axis) {
+      if (allowed.dim(-axis) != 1) from += rest % shape[-axis] * stride;
+      rest /= shape[-axis];
+      stride *= allowed.dim(-axis);
+    }
+    result[i] = allowed[from];
+  }
+  return result;
+}
+
 }  // namespace chapter
