@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <limits>
 
 #include "../../src/ops/attention_check.hpp"
 #include "common/answer.hpp"
@@ -35,6 +36,25 @@ struct HeadView {
 
   headroom::Array array;
   headroom::Index first, width;
+};
+
+/// One element for each query and key, [B, H, Tq, Tk]: x(b, h, i, j).
+template <class T>
+struct Pairs {
+  explicit Pairs(const headroom::ArrayOf<T>& of) : array(of) {}
+
+  headroom::Index at(headroom::Index b, headroom::Index h, headroom::Index i,
+                     headroom::Index j) const {
+    return ((b * array.dim(1) + h) * array.dim(2) + i) * array.dim(3) + j;
+  }
+  T operator()(headroom::Index b, headroom::Index h, headroom::Index i, headroom::Index j) const {
+    return array[at(b, h, i, j)];
+  }
+  T& operator()(headroom::Index b, headroom::Index h, headroom::Index i, headroom::Index j) {
+    return array[at(b, h, i, j)];
+  }
+
+  headroom::ArrayOf<T> array;
 };
 
 /// Scores [B, H, Tq, Tk] plus the score bias of the options, if there is one.

@@ -31,6 +31,11 @@ struct PlainAttention {
   bool over_queries = false;  // the softmax runs over the queries
   bool with_mean = true;      // false: dS = P dP
   bool plain_mean = false;    // the mean over the keys without their weights
+  bool running_mean = false;  // the mean is used before it is complete
+  bool scale_back = true;     // false: no scale in the gradient
+  bool last_query = false;    // dk is that of the last query
+  bool crossed = false;       // dk is made of keys
+  bool transposed = false;    // dv is made with P transposed
   bool from_keys = false;     // the average is made of keys
 
   Index batch() const { return query.source.dim(0); }
@@ -112,18 +117,23 @@ struct PlainAttention {
       const Index at = map_at(b, h, i, j);
       for (Index d = 0; d < value.width; ++d) {
         dp[std::size_t(at)] += to(b, h, i, d) * value(b, h, j, d);
-        g.value[value.at(b, h, j, d)] += p[at] * dy[to.at(b, h, i, d)];
+        g.value[value.at(b, h, j, d)] +=
+            p[transposed ? map_at(b, h, j, i) : at] * dy[to.at(b, h, i, d)];
       }
       const double weight = plain_mean ? 1 / double(keys()) : double(p[at]);
-      if (with_mean) mean[row(at)] += weight * dp[std::size_t(at)];
+      if (with_mean && !running_mean) mean[row(at)] += weight * dp[std::size_t(at)];
     });
     for_each_pair([&](Index b, Index h, Index i, Index j) {
       if (!allows(b, h, i, j)) return;
       const Index at = map_at(b, h, i, j);
-      const double ds = double(p[at]) * (dp[std::size_t(at)] - mean[row(at)]) * scale;
+      const auto weight = double(p[at]), d_weight = dp[std::size_t(at)];
+      if (running_mean) mean[row(at)] += weight * d_weight;
+      const double ds = weight * (d_weight - mean[row(at)]) * (scale_back ? scale : 1);
       for (Index d = 0; d < query.width; ++d) {
+        const auto dk = Real(ds * (crossed ? key(b, h, j, d) : query(b, h, i, d)));
+        Real& sum = g.key[key.at(b, h, j, d)];
         g.query[query.at(b, h, i, d)] += Real(ds * key(b, h, j, d));
-        g.key[key.at(b, h, j, d)] += Real(ds * query(b, h, i, d));
+        sum = last_query ? dk : sum + dk;
       }
     });
     return g;

@@ -1,0 +1,341 @@
+//! title: attention, its gradient in plain loops
+//! replaces: headroom::attention
+//! minutes: 40
+//! difficulty: 3
+//! path: short
+//! needs: 05/2
+//! hint: Take one query and its row of weights. Which of the gradients that you need can be
+//!   computed before the mean of the row is known, and which cannot?
+//! hint: for b, for h, for i: first loop over the allowed j: dp[j], the mean, and what is added to
+//!   dv(b, h, j, d). Second loop over the allowed j: ds, and with it what is added to
+//!   dq(b, h, i, d) and to dk(b, h, j, d).
+//! hint: First loop: dp[j] = sum over d of dy(b, h, i, d) * v(b, h, j, d); dv(b, h, j, d) +=
+//!   P(b, h, i, j) * dy(b, h, i, d); mean += P(b, h, i, j) * dp[j]. Second loop:
+//!   ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean); dq(b, h, i, d) += ds * k(b, h, j, d);
+//!   dk(b, h, j, d) += ds * q(b, h, i, d).
+//! after: The library's own, in src/kernels/attention.cpp, is the same formula. It does not keep P
+//!   but computes it again from one number per row, the log of the sum; it works on blocks of rows,
+//!   vectorised, on all cores; and it takes the mean as dy . y.
+// Exercise 05/4, attention: forward and backward in plain loops.
+#include "4_attention.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+Tensor attention(const HeadColumns& query, const HeadColumns& key, const HeadColumns& value,
+                 Index heads, Index head_dim, Index value_dim, const AttentionOptions& options) {
+  OpScope op("attention");
+  const AttentionSizes sizes =
+      check_attention(query, key, value, heads, head_dim, value_dim, options);
+  if (options.dropout > 0 || options.score_bias.defined()) {  // options that loops do not have here
+    return composed::attention(query, key, value, heads, head_dim, value_dim, options).y;
+  }
+  const chapter::HeadView q(query, head_dim), k(key, head_dim), v(value, value_dim);
+  const chapter::Pairs<std::uint8_t> allowed(
+      options.mask.bytes(sizes.batch, sizes.original_heads, sizes.queries, sizes.keys));
+  chapter::Pairs<Real> P(zeros({sizes.batch, heads, sizes.queries, sizes.keys}));
+  const Array out = zeros({sizes.batch, sizes.queries, heads * value_dim});
+  chapter::HeadView y(out, 0, value_dim);
+
+  for (Index b = 0; b < sizes.batch; ++b) {
+    for (Index h = 0; h < sizes.heads; ++h) {
+      for (Index i = 0; i < sizes.queries; ++i) {
+        Real largest = -std::numeric_limits<Real>::infinity(), sum = 0;
+        for (Index j = 0; j < sizes.keys; ++j) {
+          if (allowed(b, h, i, j) == 0) continue;
+          Real score = 0;
+          for (Index d = 0; d < sizes.head_dim; ++d) score += q(b, h, i, d) * k(b, h, j, d);
+          P(b, h, i, j) = score * sizes.scale;
+          largest = std::max(largest, P(b, h, i, j));
+        }
+        for (Index j = 0; j < sizes.keys; ++j) {
+          if (allowed(b, h, i, j) == 0) continue;
+          P(b, h, i, j) = std::exp(P(b, h, i, j) - largest);
+          sum += P(b, h, i, j);
+        }
+        for (Index j = 0; j < sizes.keys; ++j) {
+          if (allowed(b, h, i, j) == 0) continue;
+          P(b, h, i, j) /= sum;
+          for (Index d = 0; d < sizes.value_dim; ++d) {
+            y(b, h, i, d) += P(b, h, i, j) * v(b, h, j, d);
+          }
+        }
+      }
+    }
+  }
+
+  const auto backward = [=, q_at = query.first, k_at = key.first, v_at = value.first](
+                            const Array& gradient, Gradients& into) {
+    const chapter::HeadView dy(gradient, 0, sizes.value_dim);
+    chapter::HeadView dq(zeros(q.array.shape()), q_at, sizes.head_dim);
+    chapter::HeadView dk(zeros(k.array.shape()), k_at, sizes.head_dim);
+    chapter::HeadView dv(zeros(v.array.shape()), v_at, sizes.value_dim);
+    //! solution
+    Array dp = zeros({sizes.keys});
+    for (Index b = 0; b < sizes.batch; ++b) {
+      for (Index h = 0; h < sizes.heads; ++h) {
+        for (Index i = 0; i < sizes.queries; ++i) {
+          Real mean = 0;
+          for (Index j = 0; j < sizes.keys; ++j) {
+            if (allowed(b, h, i, j) == 0) continue;
+            dp[j] = 0;
+            for (Index d = 0; d < sizes.value_dim; ++d) {
+              dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+              dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+            }
+            mean += P(b, h, i, j) * dp[j];
+          }
+          for (Index j = 0; j < sizes.keys; ++j) {
+            if (allowed(b, h, i, j) == 0) continue;
+            const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+            for (Index d = 0; d < sizes.head_dim; ++d) {
+              dq(b, h, i, d) += ds * k(b, h, j, d);
+              dk(b, h, j, d) += ds * q(b, h, i, d);
+            }
+          }
+        }
+      }
+    }
+    //! skeleton
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       const Real mean = chapter::todo("a first loop over the keys: dp, the mean, dv");
+    //       // a second loop over the keys: ds, then dq and dk
+    //     }
+    //   }
+    // }
+    //! wrong no_mean: the mean of the row is missing
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         const Real ds = sizes.scale * P(b, h, i, j) * dp[j];
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * k(b, h, j, d);
+    //           dk(b, h, j, d) += ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong plain_mean: the mean was taken without the weights
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //         mean += dp[j] / Real(sizes.keys);
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * k(b, h, j, d);
+    //           dk(b, h, j, d) += ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong mean_too_early: the mean was used before it was complete
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //         mean += P(b, h, i, j) * dp[j];
+    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * k(b, h, j, d);
+    //           dk(b, h, j, d) += ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong no_scale_back: the scale is missing on the way back
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //         mean += P(b, h, i, j) * dp[j];
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         const Real ds = P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * k(b, h, j, d);
+    //           dk(b, h, j, d) += ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong last_query_only: only the last query that may see a key
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //         mean += P(b, h, i, j) * dp[j];
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * k(b, h, j, d);
+    //           dk(b, h, j, d) = ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong crossed: dk was made of keys
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //         mean += P(b, h, i, j) * dp[j];
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * k(b, h, j, d);
+    //           dk(b, h, j, d) += ds * k(b, h, j, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong transposed: P was read transposed
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, j, i) * dy(b, h, i, d);
+    //         }
+    //         mean += P(b, h, i, j) * dp[j];
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * k(b, h, j, d);
+    //           dk(b, h, j, d) += ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong reads_everything: a key that is not allowed was read
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //         mean += P(b, h, i, j) * dp[j];
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * k(b, h, j, d);
+    //           dk(b, h, j, d) += ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! end
+    //! solution
+    into[0] += dq.array;
+    into[1] += dk.array;
+    into[2] += dv.array;
+    //! skeleton
+    // into[0] += dq.array;
+    // into[1] += dk.array;
+    // into[2] += dv.array;
+    //! wrong without_values: no gradient arrived at value
+    // into[0] += dq.array;
+    // into[1] += dk.array;
+    //! wrong overwrites: the gradient of query was replaced, not added to
+    // into[0].sum() = dq.array;
+    // into[1] += dk.array;
+    // into[2] += dv.array;
+    //! wrong slots_exchanged: the gradient of the keys went to the query
+    // into[0] += dk.array;
+    // into[1] += dq.array;
+    // into[2] += dv.array;
+    //! end
+  };
+  //! solution
+  return record(op, out, {query.source, key.source, value.source}, backward);
+  //! skeleton
+  // return record(op, out, {query.source, key.source, value.source}, backward);
+  //! wrong not_recorded: the result is not recorded on the tape
+  // return Tensor(out);
+  //! end
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
