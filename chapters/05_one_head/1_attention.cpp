@@ -21,8 +21,8 @@ namespace composed {
 
 Attention attention(const HeadColumns& query, const HeadColumns& key, const HeadColumns& value,
                     Index heads, Index head_dim, Index value_dim, const AttentionOptions& options) {
-  const AttentionSizes sizes =
-      check_attention(query, key, value, heads, head_dim, value_dim, options);
+  const chapter::Sizes sizes =
+      chapter::check_attention(query, key, value, heads, head_dim, value_dim, options);
   const Tensor q = split_heads(query, heads, head_dim);   // [B, H, Tq, D]
   const Tensor k = split_heads(key, heads, head_dim);     // [B, H, Tk, D]
   const Tensor v = split_heads(value, heads, value_dim);  // [B, H, Tk, Dv]

@@ -25,8 +25,8 @@ inline namespace HEADROOM_PRECISION {
 Tensor attention(const HeadColumns& query, const HeadColumns& key, const HeadColumns& value,
                  Index heads, Index head_dim, Index value_dim, const AttentionOptions& options) {
   OpScope op("attention");
-  const AttentionSizes sizes =
-      check_attention(query, key, value, heads, head_dim, value_dim, options);
+  const chapter::Sizes sizes =
+      chapter::check_attention(query, key, value, heads, head_dim, value_dim, options);
   if (options.dropout > 0 || options.score_bias.defined()) {  // options that loops do not have here
     return composed::attention(query, key, value, heads, head_dim, value_dim, options).y;
   }

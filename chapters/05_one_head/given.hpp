@@ -4,8 +4,9 @@
 
 #include <cstdlib>
 #include <limits>
+#include <sstream>
+#include <string>
 
-#include "../../src/ops/attention_check.hpp"
 #include "common/answer.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
@@ -57,9 +58,91 @@ struct Pairs {
   headroom::ArrayOf<T> array;
 };
 
+/// The sizes of an attention, with the defaults of its options filled in.
+struct Sizes {
+  headroom::Index batch, heads, queries, keys, head_dim, value_dim;
+  headroom::Real scale;
+  std::vector<headroom::Index> original_heads;
+};
+
+/// Text of parts that are written to a stream.
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream stream;
+  (stream << ... << parts);
+  return stream.str();
+}
+
+inline void check_columns(const char* name, const headroom::HeadColumns& columns,
+                          headroom::Index heads, headroom::Index width) {
+  const headroom::Shape& shape = columns.source.shape();
+  if (shape.rank() != 3) {
+    throw headroom::ShapeError(
+        text("attention: ", name, " ", shape.text(), " must be [B, T, width]"));
+  }
+  const headroom::Index end = columns.first + heads * width;
+  if (columns.first >= 0 && end <= shape[2]) return;
+  throw headroom::ShapeError(text("attention: ", name, " ", shape.text(), " has no room for ",
+                                  heads, " heads of ", width, " columns from column ",
+                                  columns.first, " on; that takes ", end));
+}
+
+/// The original numbers of the heads, of which there were `count`.
+inline std::vector<headroom::Index> original_heads(headroom::Index heads, headroom::Index count,
+                                                   const headroom::AttentionOptions& options) {
+  std::vector<headroom::Index> result = options.original_heads;
+  for (headroom::Index h = 0; options.original_heads.empty() && h < heads; ++h) {
+    result.push_back(h);
+  }
+  if (std::ssize(result) != heads) {
+    throw headroom::ShapeError(
+        text("attention: ", std::ssize(result), " original heads are named for ", heads, " heads"));
+  }
+  for (const headroom::Index head : result) {
+    if (head >= 0 && head < count) continue;
+    throw headroom::ShapeError(
+        text("attention: original head ", head, " is outside the ", count, " heads of masks"));
+  }
+  return result;
+}
+
+/// Throws ShapeError or UsageError when the arguments of an attention do not fit together, as the
+/// library does.
+inline Sizes check_attention(const headroom::HeadColumns& query, const headroom::HeadColumns& key,
+                             const headroom::HeadColumns& value, headroom::Index heads,
+                             headroom::Index head_dim, headroom::Index value_dim,
+                             const headroom::AttentionOptions& options) {
+  using namespace headroom;  // NOLINT: this header is for answers
+  check_columns("query", query, heads, head_dim);
+  check_columns("key", key, heads, head_dim);
+  check_columns("value", value, heads, value_dim);
+  const Shape &q = query.source.shape(), &k = key.source.shape(), &v = value.source.shape();
+  if (q[0] != k[0] || q[0] != v[0] || k[1] != v[1]) {
+    throw ShapeError(text("attention: query ", q.text(), ", key ", k.text(), " and value ",
+                          v.text(), " must agree in batch size, and key and value in length"));
+  }
+  if (!(options.dropout >= 0 && options.dropout <= 1)) {
+    throw UsageError(text("attention: dropout ", options.dropout,
+                          " is not a probability; it must be in [0, 1]"));
+  }
+  const Index count = options.original_count == 0 ? heads : options.original_count;
+  options.mask.check("attention", q[0], count, q[1], k[1]);
+  if (options.score_bias.defined()) {
+    const Shape& bias = options.score_bias.shape();
+    if (bias != Shape{count} && bias != Shape{count, q[1], k[1]} &&
+        bias != Shape{q[0], count, q[1], k[1]}) {
+      throw ShapeError(text("attention: score_bias ", bias.text(),
+                            " must be [H], [H, Tq, Tk] or [B, H, Tq, Tk] with B = ", q[0],
+                            ", H = ", count, ", Tq = ", q[1], ", Tk = ", k[1]));
+    }
+  }
+  const Real scale = options.scale != 0 ? options.scale : attention_scale(head_dim);
+  return {q[0],     heads,     q[1],  k[1],
+          head_dim, value_dim, scale, original_heads(heads, count, options)};
+}
+
 /// Scores [B, H, Tq, Tk] plus the score bias of the options, if there is one.
-inline headroom::Tensor with_score_bias(const headroom::Tensor& scores,
-                                        const headroom::AttentionSizes& sizes,
+inline headroom::Tensor with_score_bias(const headroom::Tensor& scores, const Sizes& sizes,
                                         const headroom::AttentionOptions& options) {
   using namespace headroom;  // NOLINT: this header is for answers
   const Tensor& bias = options.score_bias;
@@ -78,8 +161,7 @@ inline headroom::Tensor with_score_bias(const headroom::Tensor& scores,
 }
 
 /// The weights [B, H, Tq, Tk] with the dropout of the options; the weights themselves without.
-inline headroom::Tensor with_dropout(const headroom::Tensor& maps,
-                                     const headroom::AttentionSizes& sizes,
+inline headroom::Tensor with_dropout(const headroom::Tensor& maps, const Sizes& sizes,
                                      const headroom::AttentionOptions& options) {
   using namespace headroom;  // NOLINT: this header is for answers
   if (options.dropout == 0) return maps;
