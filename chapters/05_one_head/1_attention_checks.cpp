@@ -97,7 +97,7 @@ TEST_CASE("a mask", "[05/1]") {
     compare(Case(seed, AttentionMask::causal(2)));
     Rng rng(seed, "05/1 mask");
     Bytes allowed({batch, heads, queries, keys});
-    for (Index e = 0; e < allowed.size(); ++e) allowed[e] = rng.uniform() < 0.6 ? 1 : 0;
+    for (Index e = 0; e < allowed.size(); ++e) allowed[e] = rng.uniform() < Real(0.6) ? 1 : 0;
     compare(Case(seed, AttentionMask::allow(allowed)));
   }
 }

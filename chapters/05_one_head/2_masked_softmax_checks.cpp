@@ -24,7 +24,7 @@ struct Case {
     allowed = Bytes(x.shape());
     for (Index e = 0; e < x.size(); ++e) {
       const Index row = e / keys;
-      allowed[e] = rng.uniform() < 0.6 || e % keys == row % keys ? 1 : 0;
+      allowed[e] = rng.uniform() < Real(0.6) || e % keys == row % keys ? 1 : 0;
       if (row % queries == closed) allowed[e] = 0;
     }
     allowed[keys + 2] = 0;  // at least one element is not allowed

@@ -96,7 +96,7 @@ AttentionMask random_mask(std::uint64_t seed, const Sizes& n) {
   Bytes allowed({n.queries, n.keys});
   for (Index e = 0; e < allowed.size(); ++e) {
     const bool closed = e % n.keys == 1 || e / n.keys == 2;
-    allowed[e] = !closed && rng.uniform() < 0.7 ? 1 : 0;
+    allowed[e] = !closed && rng.uniform() < Real(0.7) ? 1 : 0;
   }
   return AttentionMask::allow(allowed);
 }
