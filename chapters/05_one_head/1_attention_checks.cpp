@@ -51,7 +51,7 @@ struct Case {
             scaled("the scores were multiplied by sqrt(D), not divided", root),
             scaled("options.scale was ignored: sizes.scale is it, or 1/sqrt(D) if it is not set",
                    1 / root),
-            {"the softmax ran over the queries: columns of the map sum to 1. Each query spreads a\n"
+            {"the softmax ran over the queries: columns of the map sum to 1. Each query spreads a "
              "weight of 1 over the keys, so it is the rows that must",
              [this] {
                return chapter::with(plain, [](PlainAttention& a) { a.over_queries = true; }).maps();
@@ -139,7 +139,7 @@ TEST_CASE("dropout and a score bias", "[05/1]") {
           "the outputs", fused.value(), c.yours().y.value(), {{"batch", "query", "channel"}, {}});
       chapter::require(text.empty(),
                        dropout ? "right without dropout, wrong with it: the averages must be made "
-                                 "with the weights that are left,\n`dropped`. " +
+                                 "with the weights that are left, `dropped`. " +
                                      text
                                : "right without a score bias, wrong with it: the softmax must be "
                                  "that of `biased`. " +

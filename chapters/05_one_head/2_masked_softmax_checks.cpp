@@ -62,7 +62,7 @@ struct Case {
     const auto all = [](Index) { return true; };
     return {
         {"the mask was applied after the softmax: the weights of a row no longer sum to 1, and the "
-         "sum that they\nwere divided by has the forbidden elements in it",
+         "sum that they were divided by has the forbidden elements in it",
          [=, this] { return weights(own, all, [this](Index i) { return may(i) ? 1. : 0.; }); }},
         {"the mask was ignored", [=, this] { return weights(own, all, once); }},
         {"the mask was read the other way round: 1 means allowed",
@@ -131,7 +131,7 @@ TEST_CASE("nothing allowed: the row is 0", "[05/2]") {
     chapter::require(
         count_nan(y) == 0,
         "a row in which nothing is allowed is NaN. It has no maximum and no sum: infinity minus "
-        "infinity\nis NaN, and so is 0 / 0. In an attention, one such row spoils the gradients of "
+        "infinity is NaN, and so is 0 / 0. In an attention, one such row spoils the gradients of "
         "all others.");
     chapter::require_equal("the values", c.right(), y, names, c.hypotheses());
   }
@@ -164,7 +164,7 @@ TEST_CASE("whatever is under the mask", "[05/2]") {
                     "should change.\n{}{}",
                     vanished
                         ? "It looks as if the maximum was searched among all elements: next to "
-                          "e^(1000 - 1000), the others\nare 0, and 0 / 0 is NaN. "
+                          "e^(1000 - 1000), the others are 0, and 0 / 0 is NaN. "
                         : "",
                     text));
   }

@@ -85,7 +85,7 @@ TEST_CASE("causal with a cache: an offset", "[05/3]") {
     compare(
         AttentionMask::causal(offset), [=](Index, Index i) { return bounded(i + offset + 1); },
         {if_it_was("the offset was ignored: it is right without a cache. With 3 keys in the cache, "
-                   "query 0 is token 3\nof the text, and sees 4 keys",
+                   "query 0 is token 3 of the text, and sees 4 keys",
                    [](Index, Index i) { return i + 1; }),
          if_it_was("the limit became less than 0; then there is no key to see, and it is 0",
                    [=](Index, Index i) { return std::min(keys, i + offset + 1); }),

@@ -48,7 +48,7 @@ struct Case {
   std::vector<chapter::Hypothesis> about_scores(Array Gradients::*of) const {
     return {
         mistake("the mean of the row is missing in dS = P (dP - mean). It is there because the "
-                "weights of a row\nsum to 1: one can only grow if others shrink",
+                "weights of a row sum to 1: one can only grow if others shrink",
                 of, [](PlainAttention& a) { a.with_mean = false; }),
         mistake("the mean was taken without the weights: it is the sum of P dP over the row", of,
                 [](PlainAttention& a) { a.plain_mean = true; }),

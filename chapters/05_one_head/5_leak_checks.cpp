@@ -132,7 +132,7 @@ TEST_CASE("no token moves an output before it", "[05/5]") {
           c.gradient_reaches_the_last()
               ? "\nSomething else in that row is made of all tokens."
               : "\nNo gradient goes from that output to the last token: detach() hides a leak from "
-                "the backward pass, and a\ntest of gradients sees nothing. The values still "
+                "the backward pass, and a test of gradients sees nothing. The values still "
                 "leak."));
     }
     SUCCEED();
@@ -153,7 +153,7 @@ TEST_CASE("no other text moves an output", "[05/5]") {
           moved(shorter, before, i) < noticeable,
           fmt::format(
               "without the last two tokens, output {} is another one, although no change of "
-              "a token moves it:\nit knows how many tokens follow. Elements that are not "
+              "a token moves it: it knows how many tokens follow. Elements that are not "
               "allowed must not be counted, not even as 0.",
               i));
     }
