@@ -29,17 +29,17 @@ step() { # step TITLE SENTENCE COMMAND [LINES]: runs a command, shows its output
 cat <<EOF
 # First steps
 
-A transcript of the first minutes with headroom on a bare $(. /etc/os-release && echo "$PRETTY_NAME") with $(nproc) processors.
-\`tests/first_steps.sh\` made it. The clock begins after \`git clone\`; Debian's packages were installed and
-everything was compiled on the way.
+A transcript of the first minutes with headroom, made by \`tests/first_steps.sh\` on a bare
+$(. /etc/os-release && echo "$PRETTY_NAME") with $(nproc) processors. The clock begins after \`git clone\`;
+Debian's packages were installed and everything was compiled on the way.
 
 EOF
 step 'The demo' \
-  'Installs packages, compiles, trains two models, removes half of their heads, and shows an attention map.' \
+  'Installs packages, compiles, trains two models, removes half of their heads, shows a map.' \
   './headroom demo' 34
 step 'A map of your own' 'Asks the trained model a question, and shows where one head looked.' \
   './headroom attend --model runs/demo-1 --input "May 3rd, 2021" --kind cross --layer 0 --head 0'
-step 'The course' 'Compiles the library in double, which the checks need, and lists the exercises.' \
+step 'The course' 'Compiles the library in double for the checks, and lists the exercises.' \
   './headroom learn list' 24
 step 'The first exercise' \
   'Puts a file into `workspace/`, and checks it. The file is wrong on purpose.' \
