@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/importance_oracle.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
@@ -25,7 +26,7 @@ namespace {
 struct ImportanceCommandOptions {
   std::string model, metric = "all", set = "importance";
   ImportanceOptions options;
-  bool json = false;
+  bool json = false, oracle = false;
 };
 
 std::vector<std::string> all_metrics() {
@@ -111,6 +112,25 @@ std::string legend_text(const ImportanceTable& table, const TerminalStyle& style
   return text;
 }
 
+/// Shows on standard error which share of the subsets is done: a bar on a terminal, else quarters.
+class OracleProgress {
+ public:
+  void operator()(double share) {
+    const auto now = Index(share * (live_ ? 100 : 4));
+    if (now == shown_) return;
+    shown_ = now;
+    if (live_) {
+      fmt::print(stderr, "\rall subsets  {}{}", bar_text(share, 40), share < 1 ? "" : "\r\x1b[K");
+    } else {
+      fmt::print(stderr, "all subsets  {:.0f} %\n", 100 * share);
+    }
+  }
+
+ private:
+  bool live_ = TerminalStyle::of(stderr).live;
+  Index shown_ = 0;
+};
+
 int importance(const ImportanceCommandOptions& options) {
   const std::filesystem::path folder = model_folder(options.model);
   ImportanceOptions measured = options.options;
@@ -119,8 +139,12 @@ int importance(const ImportanceCommandOptions& options) {
   if (options.metric != "all") metrics = {head_metric(options.metric).info.name};
   const std::unique_ptr<Learner> learner = load_learner(folder);
   const ImportanceTable table = measure_importance(*learner, metrics, measured);
+  std::vector<ExactGame> games;
+  if (options.oracle) games = exact_games(*learner, measured.examples, OracleProgress());
   if (options.json) {
-    fmt::print("{}\n", record_of(table, options, folder.string()).dump());
+    Record record = record_of(table, options, folder.string());
+    for (const ExactGame& game : games) record["games"].push_back(oracle_record(game, table));
+    fmt::print("{}\n", record.dump());
     return 0;
   }
   const TerminalStyle style = TerminalStyle::of(stdout);
@@ -133,6 +157,7 @@ int importance(const ImportanceCommandOptions& options) {
       "{}\n{}",
       metrics.size() == 1 ? ranking_text(table, table.columns[0].info) : tables_text(table, style),
       legend_text(table, style));
+  for (const ExactGame& game : games) fmt::print("\n{}", oracle_text(game, table, style));
   return 0;
 }
 
@@ -158,6 +183,9 @@ Command add_importance(CLI::App& program) {
   app->add_option("--seed", options->options.seed, "seed of metrics that draw random numbers")
       ->type_name("N")
       ->capture_default_str();
+  app->add_flag("--oracle", options->oracle,
+                "also the loss of all subsets of at most 12 heads, on the selection set: exact "
+                "Shapley values, best subsets, and how far each metric is from them");
   app->add_flag("--json", options->json, "print one line of JSON");
   add_threads(*app);
   app->footer(

@@ -2,6 +2,7 @@
 // report, how they stop and resume.
 #include <algorithm>
 #include <fstream>
+#include <numeric>
 
 #include "cli/runs.hpp"
 #include "support/browser.hpp"
@@ -55,6 +56,21 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
         CHECK(std::abs(score.get<double>() - 1) < 1e-5);
       }
     }
+    const Finished exact = headroom_program(
+        {"importance", "--model", "run", "--examples", "4", "--oracle", "--json"}, folder);
+    REQUIRE(exact.code == 0);
+    std::size_t players = 0;
+    const json games = json::parse(exact.out)["games"];
+    for (const json& game : games) {
+      const std::vector<double> values = game["values"], shapley = game["shapley"];
+      CHECK(values.size() == std::size_t{1} << shapley.size());
+      CHECK(std::abs(std::accumulate(shapley.begin(), shapley.end(), 0.0) - values.front() +
+                     values.back()) < 1e-9);
+      CHECK(game["best_subsets"].size() == shapley.size() + 1);
+      CHECK(game["regret"]["leave_one_out"].size() == shapley.size() + 1);
+      players += shapley.size();
+    }
+    CHECK(players == heads);
     const Finished ranking =
         headroom_program({"importance", "--model", "run", "--metric", "depth"}, folder);
     CHECK(ranking.code == 0);

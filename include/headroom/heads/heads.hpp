@@ -10,4 +10,5 @@
 #include "headroom/heads/model_record.hpp"
 #include "headroom/heads/pruner.hpp"
 #include "headroom/heads/pruning.hpp"
+#include "headroom/heads/shapley.hpp"
 #include "headroom/heads/transplant.hpp"

@@ -1,0 +1,42 @@
+// Exact values of a game among heads, from the loss of every subset.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "headroom/heads/head_game.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+// In all of them, values[S] is v(S), the loss with the players in the bits of S present: 2^players
+// numbers, as all_values() gives them. Functions throw UsageError for another count of values.
+
+/// v(S) of all 2^n subsets of the game's n players, in the order of their bits. Throws UsageError
+/// for more than 16 players.
+std::vector<double> all_values(HeadGame& game);
+
+/// The Shapley value of each player: its contribution v(S) - v(S + h), averaged over all orders in
+/// which the players can come. They sum to v(none) - v(all). Shapley 1953.
+std::vector<double> exact_shapley(std::span<const double> values, Index players);
+
+/// The Banzhaf value of each player: its contribution, averaged over all subsets of the others.
+/// Banzhaf 1965.
+std::vector<double> exact_banzhaf(std::span<const double> values, Index players);
+
+/// Harsanyi's dividend of every subset: d(S) = sum over T in S of (-1)^(|S| - |T|) v(T), so that
+/// v(S) is the sum of d(T) over T in S. Harsanyi 1963.
+std::vector<double> dividends(std::span<const double> values, Index players);
+
+/// The subset with the smallest loss of each size, 0 to players. Of equal ones, the one with the
+/// smallest bits.
+std::vector<HeadSet> best_subsets(std::span<const double> values, Index players);
+
+/// Of the players' rankings, the way from the best subset (0) to a random one (1) of the same size:
+/// (v(kept) - v(best)) / (mean of v - v(best)), where `kept` has the players with the highest
+/// importance. NaN where all subsets of this size are equally good.
+double regret(std::span<const double> values, Index players, std::span<const double> importance,
+              Index kept);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
