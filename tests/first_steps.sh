@@ -9,6 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 begin=$SECONDS
+system=$(. /etc/os-release && echo "$PRETTY_NAME")
 export COLUMNS=80 HEADROOM_WORKSPACE=$PWD/workspace
 
 elapsed() { printf '%d min %02d s' $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60)); }
@@ -30,7 +31,7 @@ cat <<EOF
 # First steps
 
 A transcript of the first minutes with headroom, made by \`tests/first_steps.sh\` on a bare
-$(. /etc/os-release && echo "$PRETTY_NAME") with $(nproc) processors. The clock begins after \`git clone\`;
+$system with $(nproc) processors. The clock begins after \`git clone\`;
 Debian's packages were installed and everything was compiled on the way.
 
 EOF
@@ -45,6 +46,7 @@ step 'The first exercise' \
   'Puts a file into `workspace/`, and checks it. The file is wrong on purpose.' \
   './headroom learn check 00/1'
 step 'An answer' \
-  'Any editor will do. `./headroom learn 00/1` in a terminal checks the file whenever it is saved.' \
-  "sed -i 's|return 1;.*|return 1 / std::sqrt(Real(head_dim));|' workspace/00_first_light/1_scale.cpp
+  'Any editor will do. In a terminal, `./headroom learn 00/1` checks the file at every save.' \
+  "sed -i 's|return 1;.*|return 1 / std::sqrt(Real(head_dim));|' \\
+    workspace/00_first_light/1_scale.cpp
   ./headroom learn check 00/1"
