@@ -1,6 +1,8 @@
 // The page of attention maps.
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/report/attend.hpp"
@@ -31,9 +33,10 @@ std::string attend_page(const AttentionRecord& record) {
   if (!record.page_model) {
     throw UsageError("attend page: page_model is missing (set it with page_model_record())");
   }
-  std::string script(page::model_js);
-  script += "\n";
-  script += page::attend_js;
+  std::string script;
+  for (const std::string_view part : {page::model_js, page::answers_js, page::attend_js}) {
+    script.append(part).append("\n");
+  }
   return compose_page(record.title, attend_summary(record), json_of(record), "", script);
 }
 

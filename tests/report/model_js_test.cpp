@@ -265,7 +265,7 @@ TEST_CASE(
       test::small_saved_model(test::small_config(ModelKind::seq2seq, Layout::fused));
   const std::string page = attend_page(page_record(any, {.input = "ab"}));
   const std::string model_js =
-      between(page, "// The forward pass of headroom's models", "// The page of `headroom attend`");
+      between(page, "// The forward pass of headroom's models", "// The model inside a page");
   REQUIRE(model_js.find("</script") == std::string::npos);
   const Record data = {{"cases", cases}, {"faults", faults}};
   const TemporaryFolder folder;

@@ -3,9 +3,6 @@
 const main = document.getElementById("main");
 const present = kinds.filter(({kind}) => run.heads.some((head) => head.kind === kind));
 const head_count = 1 + Math.max(...run.heads.map((head) => head.head));
-const key_of = (head) => head_key(head.kind, head.layer, head.head);
-const record = run.page_model;
-const model = record.left_out ? null : load_model(record);
 
 // The state in the address. focus: {layer, head} when one head fills the page, else null; off: keys of heads.
 const usual_kind = (present.find(({kind}) => kind === "cross") ?? present[0]).kind;
@@ -76,27 +73,12 @@ const side_of = (kind) => kinds.find((k) => k.kind === kind).rows;
 
 // ---------------------------------------------------------------- the model's answer
 
-/** The example and answer of the model in this page, with some heads off. */
-function computed_here(off) {
-  const gates = Object.fromEntries([...off].map((key) => [key, 0]));
-  return answer_to(model, {input: state.input, output: state.output, write: run.write}, gates);
-}
-
-const last_whole = {question: null, found: null};
-
-/** The same with all heads, computed once per input. */
-function whole_here() {
-  const question = JSON.stringify([state.input, state.output]);
-  if (question !== last_whole.question) Object.assign(last_whole, {found: computed_here([]), question});
-  return last_whole.found;
-}
-
 /** Computes and draws again. Returns false, and changes only the message, if the model cannot read the input. */
 function update() {
   try {
     // An answer with heads off is compared with one of the same rounded weights, so that only the heads differ.
-    const all = as_written() && !state.off.size ? {example: run.example, answer: run.answer} : whole_here();
-    now = state.off.size ? computed_here(state.off) : all;
+    const all = as_written() && !state.off.size ? {example: run.example, answer: run.answer} : answered(state);
+    now = state.off.size ? answered(state, state.off) : all;
     whole = all;
   } catch (error) {
     say(error.message + ".");
@@ -110,33 +92,13 @@ function update() {
 
 const message = h("p.worse", {role: "alert"});
 const say = (text) => { message.textContent = text; };
-const percent = (p) => p > 0.999 ? "over 99.9 %" : p < 0.001 ? "under 0.1 %" : `${(100 * p).toFixed(1)} %`;
-const visible = (text) => [...text].map((character) => character === " " ? character : shown(character)).join("");
-const brief = (text) => [...text].length > 60 ? [...text].slice(0, 59).join("") + "…" : text;
-
-/** Splits an answer into its tokens: a class, words with the spaces before them, or characters. */
-function pieces({text, classes}) {
-  if (classes) return [text];
-  const vocabulary = record.vocabularies?.target ?? record.vocabularies?.tokens;
-  return vocabulary?.kind === "words" ? text.split(/(?= )/) : [...visible(text)];
-}
-
-/** An answer; tokens that differ from another one are marked. */
-function answer_text(answer, other) {
-  const tokens = pieces(answer), others = other && pieces(other);
-  return tokens.length ? tokens.map((token, i) => others && others[i] !== token ? h("mark", {}, token) : token) : [h("i", {}, "nothing")];
-}
-
 const answers = h("dl.answers", {"aria-live": "polite"});
 
 function show_answer() {
   const written = run.model.family === "language_model" ? "The model continues" : run.model.family === "classifier" ? "The model predicts" : "The model generates";
-  const line = (title, {answer}, other) => [h("dt", {}, title),
-    h("dd", {}, h("code", {}, answer_text(answer, other)), h("span", {}, answer.classes ? answer.classes.map((c) => `${c.name} ${percent(c.probability)}`).join(", ") : `probability ${percent(answer.probability)}`,
-      answer.finished === false ? ", cut off" : ""))];
   const off = [...state.off];
-  answers.replaceChildren(...line(state.output === null ? written : "Given as output", whole),
-    ...(off.length ? line(`Without ${off.length === 1 ? off[0] : `${off.length} heads`}`, now, whole.answer) : []));
+  answers.replaceChildren(...answer_line(state.output === null ? written : "Given as output", whole.answer),
+    ...(off.length ? answer_line(`Without ${off.length === 1 ? off[0] : `${off.length} heads`}`, now.answer, whole.answer) : []));
   all_on.hidden = !off.length;
   const title = `“${brief(visible(state.input))}” → “${brief(visible(whole.answer.text))}”`;
   document.querySelector("h1").textContent = document.title = title;
@@ -162,18 +124,6 @@ function question_section() {
   };
   const form = h("form.ask", {onsubmit: ask}, h("label", {for: "input"}, "Input"), field, model ? h("button.plain", {type: "submit"}, "Show") : null);
   return h("section", {"aria-label": "Input and answer"}, form, message, answers, all_on, h("p.caption", {}, about_model()));
-}
-
-/** How the logits of the page compare with the program's, or why the page has no model. */
-function about_model() {
-  if (!model) return `You cannot type another input or switch heads off here: ${record.left_out}.`;
-  const {logits} = forward(model, run.ids.source, run.ids.target_in);
-  const difference = Math.max(...logits.map((row, t) => Math.max(...Array.from(row, (v, i) => Math.abs(v - record.logits[t][i])))));
-  document.documentElement.dataset.difference = difference;
-  return "This page runs the model with weights rounded to half precision. For the original text, "
-    + `rounding changes a logit by at most ${number_text(record.rounding)}, and with the same weights the program's logits `
-    + (difference <= 1e-4 ? `agree to ${difference < 1e-6 ? "0.000001" : number_text(difference)}.`
-      : `differ by ${number_text(difference)}: the results of this page are not reliable.`);
 }
 
 // ---------------------------------------------------------------- maps
