@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Builds the site with Sphinx: the front page, the chapters, the documents, and a page for each
+source file that they name.
+
+usage: build.py PROGRAM OUT
+
+PROGRAM is the program headroom; its demo trains the model of the front page, unless runs/ has a run of
+the demo. Pages go to the folder OUT, other files to build/site.
+"""
+
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+WORK = ROOT / "build/site"
+PAGES = WORK / "source"
+
+DOCUMENTS = ["README.md", "docs/glossary.md", "docs/results.md", "docs/performance.md",
+             "docs/architecture.md", "docs/dependencies.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".js": "javascript", ".css": "css",
+             ".html": "html", ".json": "json", ".sh": "bash", ".cmake": "cmake", ".txt": "none",
+             ".in": "none", ".pc": "none"}
+LANGUAGE_OF_NAME = {"headroom": "bash", "CMakeLists.txt": "cmake", "LICENSE": "none",
+                    ".clang-format": "yaml"}
+SOURCE_FOLDERS = ["src", "include", "examples", "tests", "docs", "chapters"]
+
+FENCED = re.compile(r"^( *)(`{3,}|~{3,}).*?^\1\2 *$", re.M | re.S)
+COMMENT = re.compile(r"^<!--.*?-->\n|<!--.*?-->", re.M | re.S)
+LINK = re.compile(r"(\]\()([^()\s]+)(\))")
+LINK_OR_CODE = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\([^()\s]+\)|(?<!`)`([\w./-]+)`(?!`)")
+
+EXAMPLE = "May 3rd, 2021"
+
+
+def documents():
+    """Every document, the chapters last."""
+    others = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*.md"))
+    chapters = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("chapters/*/README.md"))
+    return list(dict.fromkeys(DOCUMENTS + others)), ["chapters/README.md", *chapters]
+
+
+def language(path):
+    return LANGUAGE_OF_NAME.get(path.name, LANGUAGES.get(path.suffix))
+
+
+class Site:
+    """The sources of the site, written into PAGES."""
+
+    def __init__(self):
+        texts, chapters = documents()
+        self.documents, self.chapters = texts, chapters
+        self.written = set(texts + chapters)
+
+    def found(self, name, folder):
+        """The file or folder of the repository that a text in `folder` means by `name`, or None."""
+        for base in (ROOT, folder, ROOT / "include/headroom", ROOT / "include"):
+            path = (base / name).resolve()
+            inside = path.relative_to(ROOT).parts if path.is_relative_to(ROOT) else ()
+            if path.exists() and inside and (inside[0] in SOURCE_FOLDERS or len(inside) == 1):
+                return path
+        return None
+
+    def page_of(self, path):
+        """The page of a file or folder, which is written if there is none; None for binary files."""
+        name = str(path.relative_to(ROOT))
+        if name in self.written:
+            return name
+        page = f"{name}/files.md" if path.is_dir() else f"{name}.md"
+        if page in self.written:
+            return page
+        if path.is_file() and language(path) is None or path.is_dir() and path.parent == ROOT:
+            return None
+        self.written.add(page)
+        write(page, self.listing(path) if path.is_dir() else source_page(path))
+        return page
+
+    def listing(self, folder):
+        lines = [f"---\nnosearch: true\norphan: true\n---\n\n# `{folder.relative_to(ROOT)}/`\n"]
+        for path in sorted(folder.iterdir()):
+            page = self.page_of(path) if path.is_file() else None
+            name = f"`{path.name}`"
+            if page:
+                name = f"[{name}]({os.path.relpath(page, folder.relative_to(ROOT))})"
+            lines.append(f"* {name}")
+        return "\n".join(lines) + "\n"
+
+    def linked(self, text, folder):
+        """The text with links to pages of this site; paths of files in backticks become links."""
+        def relative(page):
+            return os.path.relpath(ROOT / page, folder)
+
+        def link(match):
+            target, _, fragment = match[2].partition("#")
+            path = (folder / target).resolve()
+            if not target or "://" in target or target.startswith("mailto:") or not path.exists():
+                return match[0]
+            page = self.page_of(path)
+            if page is None:  # a picture
+                copy = PAGES / path.relative_to(ROOT)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, copy)
+                return match[0]
+            return match[1] + relative(page) + ("#" + fragment if fragment else "") + match[3]
+
+        def link_or_code(match):
+            if match[1] is None:
+                return LINK.sub(link, match[0])
+            path = self.found(match[1], folder) if re.search(r"[./]", match[1]) else None
+            page = path and self.page_of(path)
+            return f"[{match[0]}]({relative(page)})" if page else match[0]
+
+        return LINK_OR_CODE.sub(link_or_code, text)
+
+    def converted(self, text, folder):
+        """A document's text without comments, with links to pages and blocks of formulas."""
+        parts, at = [], 0
+        for block in FENCED.finditer(text):
+            parts.append(self.linked(COMMENT.sub("", text[at:block.start()]), folder))
+            parts.append(re.sub(r"^( *`{3,})math$", r"\1{math}", block[0], count=1, flags=re.M))
+            at = block.end()
+        return "".join(parts) + self.linked(COMMENT.sub("", text[at:]), folder)
+
+    def write(self):
+        for name in self.documents + self.chapters:
+            path = ROOT / name
+            write(name, self.converted(path.read_text(), path.parent))
+        table = re.findall(r"^\|.*\|$", (ROOT / "chapters/README.md").read_text(), re.M)
+        front = (HERE / "index.md").read_text().replace(
+            "CHAPTERS", "\n".join(row.replace("](", "](chapters/") for row in table))
+        write("index.md", self.converted(front, ROOT) + contents("The course", self.chapters)
+              + contents("Documents", self.documents))
+
+
+def contents(title, names):
+    """A hidden table of contents, which the pages show at the side."""
+    entries = [name[:-3] if name != "README.md" else "Overview <README>" for name in names]
+    return f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(entries) + "\n```\n"
+
+
+def source_page(path):
+    fence = "`" * 12
+    return (f"---\nnosearch: true\norphan: true\n---\n\n# `{path.relative_to(ROOT)}`\n\n"
+            f"{fence}{{code-block}} {language(path)}\n:linenos:\n:force:\n\n{path.read_text()}\n{fence}\n")
+
+
+def write(name, text):
+    (PAGES / name).parent.mkdir(parents=True, exist_ok=True)
+    (PAGES / name).write_text(text)
+
+
+def write_record(program):
+    """The record of a page of `headroom attend`, for the demo's model before heads were removed."""
+    checkpoint = "before_removal.safetensors"
+    found = [*pathlib.Path("runs").glob(f"demo-*/{checkpoint}"), *WORK.glob(f"demo/{checkpoint}")]
+    if not found:
+        subprocess.run([program, "demo", "--out", WORK / "demo", "--force"], check=True)
+        found = [WORK / "demo" / checkpoint]
+    newest = max(found, key=lambda path: path.stat().st_mtime)
+    subprocess.run([program, "attend", "--model", newest, "--input", EXAMPLE,
+                    "--out", WORK / "attend", "--force"], check=True, stdout=subprocess.DEVNULL)
+    page = (WORK / "attend/report.html").read_text()
+    record = json.loads(re.search(r'<script type="application/json" id="run">(.*?)</script>',
+                                  page, re.S)[1])
+    del record["environment"]
+    record["model"]["file"] = ""
+    (WORK / "record.json").write_text(json.dumps(record))
+
+
+def main():
+    program, out = sys.argv[1:]
+    missing = [name for name in ("sphinx", "furo", "myst_parser")
+               if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.exit(f"error: this Python has no {', '.join(missing)} (Debian's packages: python3-sphinx "
+                 "furo python3-myst-parser)")
+    WORK.mkdir(parents=True, exist_ok=True)
+    write_record(os.path.abspath(program))
+    shutil.rmtree(PAGES, ignore_errors=True)
+    Site().write()
+    subprocess.run([sys.executable, "-m", "sphinx", "-q", "-E", "-b", "html", "-c", HERE,
+                    "-d", WORK / "doctrees", PAGES, out], check=True)
+    print(pathlib.Path(out) / "index.html")
+
+
+if __name__ == "__main__":
+    main()
