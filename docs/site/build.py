@@ -32,7 +32,7 @@ LANGUAGE_OF_NAME = {"headroom": "bash", "CMakeLists.txt": "cmake", "LICENSE": "n
 SOURCE_FOLDERS = ["src", "include", "examples", "tests", "docs", "chapters"]
 
 FENCED = re.compile(r"^( *)(`{3,}|~{3,}).*?^\1\2 *$", re.M | re.S)
-COMMENT = re.compile(r"^<!--.*?-->\n|<!--.*?-->", re.M | re.S)
+COMMENT = re.compile(r"^<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.M | re.S)
 LINK = re.compile(r"(\]\()([^()\s]+)(\))")
 LINK_OR_CODE = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\([^()\s]+\)|(?<!`)`([\w./-]+)`(?!`)")
 
@@ -175,12 +175,12 @@ def write_record(program):
 
 def main():
     program, out = sys.argv[1:]
-    missing = [name for name in ("sphinx", "furo", "myst_parser")
+    missing = [name for name in ("sphinx", "myst_parser")
                if importlib.util.find_spec(name) is None]
     if missing:
-        sys.exit(f"error: this Python has no {', '.join(missing)} (Debian's packages: python3-sphinx "
-                 "furo python3-myst-parser)")
-    WORK.mkdir(parents=True, exist_ok=True)
+        sys.exit(f"error: this Python has no {' and no '.join(missing)} "
+                 "(Debian's packages: python3-sphinx, python3-myst-parser)")
+    (WORK / "static").mkdir(parents=True, exist_ok=True)
     write_record(os.path.abspath(program))
     shutil.rmtree(PAGES, ignore_errors=True)
     Site().write()

@@ -62,7 +62,7 @@ function show() {
 function show_answers(whole, now) {
   const all = run.heads.length;
   answers.replaceChildren(...answer_line(`All ${all} heads`, whole), ...answer_line(`${all - off.size} heads on`, now, whole));
-  status.replaceChildren(off.size ? `${off.size} of ${all} heads are off. A changed character is underlined.` : "Click a head to switch it off: a button with its name is above its attention map.",
+  status.replaceChildren(off.size ? `${off.size} of ${all} heads are off. A changed character is underlined.` : "Click the name of a head to switch it off.",
     ...(off.size ? [h("button.plain", {type: "button", onclick: () => switch_heads(run.heads, true)}, "Switch all heads on")] : []));
 }
 
