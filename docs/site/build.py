@@ -8,7 +8,6 @@ PROGRAM is the program headroom; its demo trains the model of the front page, un
 the demo. Pages go to the folder OUT, other files to build/site.
 """
 
-import importlib.util
 import json
 import os
 import pathlib
@@ -26,17 +25,26 @@ DOCUMENTS = ["README.md", "docs/glossary.md", "docs/results.md", "docs/performan
              "docs/architecture.md", "docs/dependencies.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".js": "javascript", ".css": "css",
              ".html": "html", ".json": "json", ".sh": "bash", ".cmake": "cmake", ".txt": "none",
-             ".in": "none", ".pc": "none"}
-LANGUAGE_OF_NAME = {"headroom": "bash", "CMakeLists.txt": "cmake", "LICENSE": "none",
-                    ".clang-format": "yaml"}
+             ".in": "none", "headroom": "bash", "CMakeLists.txt": "cmake", "LICENSE": "none"}
 SOURCE_FOLDERS = ["src", "include", "examples", "tests", "docs", "chapters"]
 
 FENCED = re.compile(r"^( *)(`{3,}|~{3,}).*?^\1\2 *$", re.M | re.S)
 COMMENT = re.compile(r"^<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.M | re.S)
+FOLD = re.compile(r"^( *)(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.M | re.S)
 LINK = re.compile(r"(\]\()([^()\s]+)(\))")
 LINK_OR_CODE = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\([^()\s]+\)|(?<!`)`([\w./-]+)`(?!`)")
 
 EXAMPLE = "May 3rd, 2021"
+NO_SPHINX = "no Sphinx or MyST (Debian's packages: python3-sphinx, python3-myst-parser)"
+
+
+def python_with_sphinx():
+    """This Python or the system's, whichever has the generator; or None."""
+    for python in (sys.executable, shutil.which("/usr/bin/python3")):
+        test = [python, "-c", "import sphinx, myst_parser"]
+        if python and subprocess.run(test, stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    return None
 
 
 def documents():
@@ -47,7 +55,7 @@ def documents():
 
 
 def language(path):
-    return LANGUAGE_OF_NAME.get(path.name, LANGUAGES.get(path.suffix))
+    return LANGUAGES.get(path.name, LANGUAGES.get(path.suffix))
 
 
 class Site:
@@ -119,7 +127,8 @@ class Site:
         return LINK_OR_CODE.sub(link_or_code, text)
 
     def converted(self, text, folder):
-        """A document's text without comments, with links to pages and blocks of formulas."""
+        """A document's text without comments, with links to pages, formulas, and Markdown in folds."""
+        text = FOLD.sub(r"\1\2\n\n\1\3\n\n\1</details>\n", text)
         parts, at = [], 0
         for block in FENCED.finditer(text):
             parts.append(self.linked(COMMENT.sub("", text[at:block.start()]), folder))
@@ -175,16 +184,14 @@ def write_record(program):
 
 def main():
     program, out = sys.argv[1:]
-    missing = [name for name in ("sphinx", "myst_parser")
-               if importlib.util.find_spec(name) is None]
-    if missing:
-        sys.exit(f"error: this Python has no {' and no '.join(missing)} "
-                 "(Debian's packages: python3-sphinx, python3-myst-parser)")
+    python = python_with_sphinx()
+    if not python:
+        sys.exit("error: " + NO_SPHINX)
     (WORK / "static").mkdir(parents=True, exist_ok=True)
     write_record(os.path.abspath(program))
     shutil.rmtree(PAGES, ignore_errors=True)
     Site().write()
-    subprocess.run([sys.executable, "-m", "sphinx", "-q", "-E", "-b", "html", "-c", HERE,
+    subprocess.run([python, "-m", "sphinx", "-q", "-E", "-b", "html", "-c", HERE,
                     "-d", WORK / "doctrees", PAGES, out], check=True)
     print(pathlib.Path(out) / "index.html")
 

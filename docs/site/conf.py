@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -38,6 +39,7 @@ def add_demo(app, pagename, templatename, context, doctree):
     """The front page has the demo's record, and the styles and scripts of the reports."""
     if pagename != root_doc:
         return
+    context["body"] = re.sub(r"<h1>.*?</h1>", "", context["body"])  # the template has another
     record = json.loads((WORK / "record.json").read_text())
     context["record"] = json.dumps(record).replace("<", "\\u003c")
     context["heads"] = len(record["heads"])
@@ -51,7 +53,7 @@ def write_styles(app):
     with open(WORK / "static/site.css", "w") as out:
         for path in (PAGE / "page.css", HERE / "site.css", HERE / "front.css"):
             out.write(path.read_text())
-        for theme, style in (("light", "default"), ("dark", "native")):
+        for theme, style in (("light", "default"), ("dark", "github-dark")):
             code = HtmlFormatter(style=style).get_style_defs(".highlight")
             out.write(f"@media (prefers-color-scheme: {theme}) {{\n{code}\n}}\n")
         out.write(".highlight { background: none !important; }\n")
