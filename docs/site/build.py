@@ -4,8 +4,8 @@ source file that they name.
 
 usage: build.py PROGRAM OUT
 
-PROGRAM is the program headroom; its demo trains the model of the front page, unless runs/ has a run of
-the demo. Pages go to the folder OUT, other files to build/site.
+PROGRAM is the program headroom. Its demo trains the model of the front page, unless runs/ has one.
+Pages go to the folder OUT, other files to build/site.
 """
 
 import json
@@ -22,11 +22,11 @@ WORK = ROOT / "build/site"
 PAGES = WORK / "source"
 
 DOCUMENTS = ["README.md", "docs/glossary.md", "docs/results.md", "docs/performance.md",
-             "docs/architecture.md", "docs/dependencies.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+             "docs/architecture.md", "CONTRIBUTING.md", "docs/dependencies.md", "CHANGELOG.md"]
+FOLDERS = ["src", "include", "examples", "tests", "docs", "chapters"]
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".js": "javascript", ".css": "css",
              ".html": "html", ".json": "json", ".sh": "bash", ".cmake": "cmake", ".txt": "none",
              ".in": "none", "headroom": "bash", "CMakeLists.txt": "cmake", "LICENSE": "none"}
-SOURCE_FOLDERS = ["src", "include", "examples", "tests", "docs", "chapters"]
 
 FENCED = re.compile(r"^( *)(`{3,}|~{3,}).*?^\1\2 *$", re.M | re.S)
 COMMENT = re.compile(r"^<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.M | re.S)
@@ -34,21 +34,21 @@ FOLD = re.compile(r"^( *)(<details><summary>.*?</summary>)\s*(.*?)\s*</details>"
 LINK = re.compile(r"(\]\()([^()\s]+)(\))")
 LINK_OR_CODE = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\([^()\s]+\)|(?<!`)`([\w./-]+)`(?!`)")
 
-EXAMPLE = "May 3rd, 2021"
+CHECKPOINT = "before_removal.safetensors"  # of a run of the demo: the model with all heads
 NO_SPHINX = "no Sphinx or MyST (Debian's packages: python3-sphinx, python3-myst-parser)"
 
 
 def python_with_sphinx():
     """This Python or the system's, whichever has the generator; or None."""
-    for python in (sys.executable, shutil.which("/usr/bin/python3")):
+    for python in filter(None, (sys.executable, shutil.which("/usr/bin/python3"))):
         test = [python, "-c", "import sphinx, myst_parser"]
-        if python and subprocess.run(test, stderr=subprocess.DEVNULL).returncode == 0:
+        if subprocess.run(test, stderr=subprocess.DEVNULL).returncode == 0:
             return python
     return None
 
 
 def documents():
-    """Every document, the chapters last."""
+    """The documents, and the chapters with their index."""
     others = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*.md"))
     chapters = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("chapters/*/README.md"))
     return list(dict.fromkeys(DOCUMENTS + others)), ["chapters/README.md", *chapters]
@@ -62,60 +62,58 @@ class Site:
     """The sources of the site, written into PAGES."""
 
     def __init__(self):
-        texts, chapters = documents()
-        self.documents, self.chapters = texts, chapters
-        self.written = set(texts + chapters)
+        self.documents, self.chapters = documents()
+        self.written = {*self.documents, *self.chapters}
 
     def found(self, name, folder):
-        """The file or folder of the repository that a text in `folder` means by `name`, or None."""
+        """The file or folder that a text in `folder` means by `name`, or None."""
         for base in (ROOT, folder, ROOT / "include/headroom", ROOT / "include"):
             path = (base / name).resolve()
             inside = path.relative_to(ROOT).parts if path.is_relative_to(ROOT) else ()
-            if path.exists() and inside and (inside[0] in SOURCE_FOLDERS or len(inside) == 1):
+            top_file = len(inside) == 1 and path.is_file()
+            if top_file or inside and inside[0] in FOLDERS and path.exists():
                 return path
         return None
 
     def page_of(self, path):
-        """The page of a file or folder, which is written if there is none; None for binary files."""
+        """The page of a file or folder, written if there is none; None for binary files."""
         name = str(path.relative_to(ROOT))
         if name in self.written:
             return name
         page = f"{name}/files.md" if path.is_dir() else f"{name}.md"
-        if page in self.written:
-            return page
-        if path.is_file() and language(path) is None or path.is_dir() and path.parent == ROOT:
-            return None
-        self.written.add(page)
-        write(page, self.listing(path) if path.is_dir() else source_page(path))
+        if page not in self.written:
+            if path.is_file() and language(path) is None:
+                return None
+            self.written.add(page)
+            text = self.listing(path) if path.is_dir() else source_text(path)
+            write(page, f"---\nnosearch: true\norphan: true\n---\n\n# `{name}`\n\n{text}\n")
         return page
 
     def listing(self, folder):
-        lines = [f"---\nnosearch: true\norphan: true\n---\n\n# `{folder.relative_to(ROOT)}/`\n"]
-        for path in sorted(folder.iterdir()):
+        lines = []
+        for path in sorted(folder.glob("[!._]*")):
             page = self.page_of(path) if path.is_file() else None
-            name = f"`{path.name}`"
-            if page:
-                name = f"[{name}]({os.path.relpath(page, folder.relative_to(ROOT))})"
-            lines.append(f"* {name}")
-        return "\n".join(lines) + "\n"
+            link = f"[`{path.name}`]({os.path.relpath(ROOT / page, folder)})" if page else ""
+            lines.append("* " + (link or f"`{path.name}`"))
+        return "\n".join(lines)
 
     def linked(self, text, folder):
-        """The text with links to pages of this site; paths of files in backticks become links."""
+        """The text with links to pages of the site; paths in backticks become links."""
         def relative(page):
             return os.path.relpath(ROOT / page, folder)
 
         def link(match):
-            target, _, fragment = match[2].partition("#")
+            target, hash_sign, fragment = match[2].partition("#")
             path = (folder / target).resolve()
-            if not target or "://" in target or target.startswith("mailto:") or not path.exists():
+            if not target or "://" in target or not path.exists():
                 return match[0]
             page = self.page_of(path)
-            if page is None:  # a picture
-                copy = PAGES / path.relative_to(ROOT)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, copy)
-                return match[0]
-            return match[1] + relative(page) + ("#" + fragment if fragment else "") + match[3]
+            if page:
+                return match[1] + relative(page) + hash_sign + fragment + match[3]
+            copy = PAGES / path.relative_to(ROOT)  # a picture
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+            return match[0]
 
         def link_or_code(match):
             if match[1] is None:
@@ -127,7 +125,7 @@ class Site:
         return LINK_OR_CODE.sub(link_or_code, text)
 
     def converted(self, text, folder):
-        """A document's text without comments, with links to pages, formulas, and Markdown in folds."""
+        """A document without comments, with links to pages, formulas, and Markdown in folds."""
         text = FOLD.sub(r"\1\2\n\n\1\3\n\n\1</details>\n", text)
         parts, at = [], 0
         for block in FENCED.finditer(text):
@@ -138,25 +136,24 @@ class Site:
 
     def write(self):
         for name in self.documents + self.chapters:
-            path = ROOT / name
-            write(name, self.converted(path.read_text(), path.parent))
-        table = re.findall(r"^\|.*\|$", (ROOT / "chapters/README.md").read_text(), re.M)
-        front = (HERE / "index.md").read_text().replace(
-            "CHAPTERS", "\n".join(row.replace("](", "](chapters/") for row in table))
-        write("index.md", self.converted(front, ROOT) + contents("The course", self.chapters)
-              + contents("Documents", self.documents))
+            write(name, self.converted((ROOT / name).read_text(), (ROOT / name).parent))
+        rows = re.findall(r"^\|.*\|$", (ROOT / "chapters/README.md").read_text(), re.M)
+        table = "\n".join(rows).replace("](", "](chapters/")
+        front = self.converted((HERE / "index.md").read_text().replace("CHAPTERS", table), ROOT)
+        write("index.md", front + contents("The course", self.chapters)
+              + contents("Documents", ["Overview <README>", *self.documents[1:]]))
 
 
 def contents(title, names):
     """A hidden table of contents, which the pages show at the side."""
-    entries = [name[:-3] if name != "README.md" else "Overview <README>" for name in names]
-    return f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(entries) + "\n```\n"
+    entries = "\n".join(name.removesuffix(".md") for name in names)
+    return f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{entries}\n```\n"
 
 
-def source_page(path):
+def source_text(path):
     fence = "`" * 12
-    return (f"---\nnosearch: true\norphan: true\n---\n\n# `{path.relative_to(ROOT)}`\n\n"
-            f"{fence}{{code-block}} {language(path)}\n:linenos:\n:force:\n\n{path.read_text()}\n{fence}\n")
+    options = f"{{code-block}} {language(path)}\n:linenos:\n:force:\n"
+    return f"{fence}{options}\n{path.read_text()}\n{fence}"
 
 
 def write(name, text):
@@ -165,20 +162,18 @@ def write(name, text):
 
 
 def write_record(program):
-    """The record of a page of `headroom attend`, for the demo's model before heads were removed."""
-    checkpoint = "before_removal.safetensors"
-    found = [*pathlib.Path("runs").glob(f"demo-*/{checkpoint}"), *WORK.glob(f"demo/{checkpoint}")]
+    """Writes the record of the page of `headroom attend` for the model of the newest demo."""
+    found = [*pathlib.Path("runs").glob(f"demo-*/{CHECKPOINT}"), *WORK.glob(f"demo/{CHECKPOINT}")]
     if not found:
         subprocess.run([program, "demo", "--out", WORK / "demo", "--force"], check=True)
-        found = [WORK / "demo" / checkpoint]
+        found = [WORK / "demo" / CHECKPOINT]
     newest = max(found, key=lambda path: path.stat().st_mtime)
-    subprocess.run([program, "attend", "--model", newest, "--input", EXAMPLE,
-                    "--out", WORK / "attend", "--force"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "attend", "--model", newest, "--input", "May 3rd, 2021", "--out",
+                    WORK / "attend", "--force"], check=True, stdout=subprocess.DEVNULL)
     page = (WORK / "attend/report.html").read_text()
-    record = json.loads(re.search(r'<script type="application/json" id="run">(.*?)</script>',
-                                  page, re.S)[1])
-    del record["environment"]
-    record["model"]["file"] = ""
+    record = json.loads(page.split('<script type="application/json" id="run">')[1]
+                        .split("</script>")[0])
+    del record["environment"], record["model"]["file"]
     (WORK / "record.json").write_text(json.dumps(record))
 
 
@@ -186,7 +181,8 @@ def main():
     program, out = sys.argv[1:]
     python = python_with_sphinx()
     if not python:
-        sys.exit("error: " + NO_SPHINX)
+        print("error:", NO_SPHINX, file=sys.stderr)
+        sys.exit(2)
     (WORK / "static").mkdir(parents=True, exist_ok=True)
     write_record(os.path.abspath(program))
     shutil.rmtree(PAGES, ignore_errors=True)
@@ -197,4 +193,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except subprocess.CalledProcessError as error:  # the program or Sphinx has said why
+        sys.exit(error.returncode if error.returncode > 0 else 2)

@@ -49,7 +49,7 @@ def add_demo(app, pagename, templatename, context, doctree):
 
 
 def write_styles(app):
-    """Writes the styles of the reports, of the site and of code, which has a style for the dark theme."""
+    """Writes the styles of the reports, of the site, and of code, light and dark."""
     with open(WORK / "static/site.css", "w") as out:
         for path in (PAGE / "page.css", HERE / "site.css", HERE / "front.css"):
             out.write(path.read_text())

@@ -103,7 +103,8 @@ int fail(std::string text, int code) {
 /// The commands of the launcher, which need the sources: name, description.
 constexpr std::pair<const char*, const char*> launcher_commands[] = {
     {"test", "Builds and runs the test suite (--quick: about a minute)"},
-    {"parity", "Compares headroom with results computed by PyTorch"}};
+    {"parity", "Compares headroom with results computed by PyTorch"},
+    {"site", "Builds the chapters and documents as a website"}};
 
 /// The output of `headroom` without a command.
 void print_overview(const CLI::App& program, const std::vector<Command>& commands) {
@@ -249,7 +250,7 @@ int run_program(int argc, char* const* argv) {
     more += "\n";
   }
   more += exit_codes_text;
-  if (launched()) more += "test and parity have their own exit codes: see their --help.\n";
+  if (launched()) more += "test, parity and site have their own exit codes: see their --help.\n";
   program.footer(more);
   program.require_subcommand(0, 1);
   program.formatter(std::make_shared<HelpFormatter>());

@@ -5,11 +5,11 @@ usage: site.py FOLDER [PROGRAM]
 
 FOLDER is the built site. With PROGRAM, the program headroom, docs/site/build.py builds it first.
 
-Every page is opened 390 and 1200 pixels wide, light and dark. It must cause no message in the console and
-no request to another host, be no wider than the screen, and have no dead link to another page of the
-site. Documents must have all words of their Markdown file, no comment of it, and no fault that
-tests/support/page_probe.js finds. The front page must answer a date that is typed, and a head that is
-switched off must change answer and maps. The search must find something.
+Every page is opened 390 and 1200 pixels wide, light and dark. It must cause no message in the
+console and no request to another host, be no wider than the screen, and have no dead link to a page
+of the site. Documents must have all words of their Markdown file, no comment of it, and no fault
+that tests/support/page_probe.js finds. The front page must answer a date that is typed, and a head
+that is switched off must change answer and maps. The search must find pages.
 
 Exits with 77, "skipped", if Chromium or Sphinx is not installed.
 """
@@ -275,7 +275,7 @@ class Check:
         browser.frames(2)
         self.expect(browser.run(STATE) == before, "front page: heads on again, another state")
         times = browser.run("""[...Array(9)].map(() => { const before = performance.now();
-            input = input + " "; show(); input = input.trim(); return performance.now() - before; })""")
+            input += " "; show(); input = input.trim(); return performance.now() - before; })""")
         self.expect(browser.run("document.querySelectorAll('math').length") >= 2, "no formula")
         self.finish("index.html")
         return f"{changed} of {len(before['maps'])} maps changed, {sorted(times)[4]:.0f} ms"
