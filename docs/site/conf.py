@@ -1,5 +1,6 @@
 """The configuration of Sphinx for the site. docs/site/build.py writes the sources and calls it."""
 
+import inspect
 import json
 import pathlib
 import re
@@ -27,12 +28,20 @@ html_copy_source = html_use_index = html_domain_indices = False
 html_math_renderer = "mathml"
 
 
-def write_formula(inline):
-    def visit(translator, node):
-        formula = tex2mathml(node.astext(), inline=inline)
-        translator.body.append(formula if inline else f'<div class="formula">{formula}</div>')
-        raise nodes.SkipNode
-    return visit, None
+# docutils has changed the name of this option.
+old = "inline" in inspect.signature(tex2mathml).parameters
+AS_BLOCK = {"inline": False} if old else {"as_block": True}
+
+
+def write_inline(translator, node):
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def write_block(translator, node):
+    formula = tex2mathml(node.astext(), **AS_BLOCK)
+    translator.body.append(f'<div class="formula">{formula}</div>')
+    raise nodes.SkipNode
 
 
 def add_demo(app, pagename, templatename, context, doctree):
@@ -61,5 +70,5 @@ def write_styles(app):
 
 def setup(app):
     app.connect("builder-inited", write_styles)
-    app.add_html_math_renderer("mathml", write_formula(True), write_formula(False))
+    app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
     app.connect("html-page-context", add_demo)

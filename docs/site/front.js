@@ -15,7 +15,8 @@ function random_date() {
 const field = h("input", {id: "date", value: input, spellcheck: "false", autocomplete: "off", maxlength: model.config.longest, oninput: () => ask(field.value)});
 const message = h("p.worse", {role: "alert"});
 const answers = h("dl.answers", {"aria-live": "polite"});
-const status = h("p.status");
+const status = h("span");
+const all_on = h("button.plain", {type: "button", onclick: () => switch_heads(run.heads, true)}, "Switch all heads on");
 const sentences = h("div");
 const groups = ["cross", "encoder", "decoder"].map((kind) => ({...kinds.find((group) => group.kind === kind),
   heads: run.heads.filter((head) => head.kind === kind), section: h("section.group")}));
@@ -62,8 +63,8 @@ function show() {
 function show_answers(whole, now) {
   const all = run.heads.length;
   answers.replaceChildren(...answer_line(`All ${all} heads`, whole), ...answer_line(`${all - off.size} heads on`, now, whole));
-  status.replaceChildren(off.size ? `${off.size} of ${all} heads are off. A changed character is underlined.` : "Click the name of a head to switch it off.",
-    ...(off.size ? [h("button.plain", {type: "button", onclick: () => switch_heads(run.heads, true)}, "Switch all heads on")] : []));
+  status.textContent = off.size ? `${off.size} of ${all} heads are off.` : "Click the name of a head to switch it off.";
+  all_on.disabled = !off.size;
 }
 
 function show_maps(example) {
@@ -71,8 +72,12 @@ function show_maps(example) {
   maps.length = 0;
   strips = {};
   for (const side of ["source", "target"]) if (chosen[side] >= example[side].length) chosen[side] = locked[side] = null;
-  sentences.replaceChildren(strip("target", "The answer: point at a character to see where each head looks for it.", example.target), strip("source", "The input: the darker a character, the more the cross-attention looks at it.", example.source));
-  for (const group of groups) group.section.replaceChildren(...group_parts(group, example));
+  sentences.replaceChildren(strip("target", "The answer: point at a character to see where each head looks for it.", example.target), strip("source", "The input: shaded where the cross-attention looks.", example.source));
+  for (const group of groups) {
+    const open = group.section.querySelector("details")?.open ?? false;
+    group.section.replaceChildren(...group_parts(group, example));
+    group.section.querySelector("details").open = open;
+  }
   if (focused) document.querySelector(`[data-key="${focused}"]`)?.focus();
   refresh();
 }
@@ -98,7 +103,7 @@ function head_card(head, group, example, queries, keys) {
 document.getElementById("demo").append(
   h("div.top", {}, h("div", {},
     h("form.ask", {onsubmit: (event) => event.preventDefault()}, h("label", {for: "date"}, "A date"), field, h("button.plain", {type: "button", onclick: new_date}, "Another date")),
-    message, answers, status), sentences),
+    message, answers, h("p.status", {}, status, all_on)), sentences),
   ...groups.map((group) => group.section),
   h("p.caption", {}, "A head is named by its layer and its number: 1.0 is the first head of the second layer. ", about_model()));
 show();

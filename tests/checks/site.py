@@ -343,4 +343,5 @@ def main():
             browser.close()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
