@@ -48,10 +48,12 @@ def python_with_sphinx():
 
 
 def documents():
-    """The documents, and the chapters with their index."""
-    others = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*.md"))
-    chapters = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("chapters/*/README.md"))
-    return list(dict.fromkeys(DOCUMENTS + others)), ["chapters/README.md", *chapters]
+    """The documents, and the chapters with their index first."""
+    texts, chapters, others = (
+        sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern))
+        for pattern in ("docs/*.md", "chapters/*/README.md", "chapters/*.md"))
+    return (list(dict.fromkeys(DOCUMENTS + texts)),
+            list(dict.fromkeys(["chapters/README.md", *chapters, *others])))
 
 
 def language(path):
@@ -69,9 +71,8 @@ class Site:
         """The file or folder that a text in `folder` means by `name`, or None."""
         for base in (ROOT, folder, ROOT / "include/headroom", ROOT / "include"):
             path = (base / name).resolve()
-            inside = path.relative_to(ROOT).parts if path.is_relative_to(ROOT) else ()
-            top_file = len(inside) == 1 and path.is_file()
-            if top_file or inside and inside[0] in FOLDERS and path.exists():
+            first = os.path.relpath(path, ROOT).split("/")[0]
+            if first in FOLDERS and path.exists() or path.parent == ROOT and path.is_file():
                 return path
         return None
 
