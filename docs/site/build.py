@@ -172,8 +172,7 @@ def write_record(program):
     subprocess.run([program, "attend", "--model", newest, "--input", "May 3rd, 2021", "--out",
                     WORK / "attend", "--force"], check=True, stdout=subprocess.DEVNULL)
     page = (WORK / "attend/report.html").read_text()
-    record = json.loads(page.split('<script type="application/json" id="run">')[1]
-                        .split("</script>")[0])
+    record = json.loads(page.split('id="run">')[1].split("</script>")[0])
     del record["environment"], record["model"]["file"]
     (WORK / "record.json").write_text(json.dumps(record))
 

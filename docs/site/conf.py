@@ -18,6 +18,8 @@ root_doc = "index"
 extensions = ["myst_parser"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
+# Texts are Markdown as other programs read it: a line that begins with % is no comment.
+myst_disable_syntax = ["myst_line_comment", "myst_block_break", "myst_target", "myst_role"]
 templates_path = ["templates"]
 highlight_language = "none"
 
