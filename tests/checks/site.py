@@ -192,6 +192,9 @@ class Check:
             self.finish(page)
         self.ids[page] = set(run("[...document.querySelectorAll('[id]')].map((e) => e.id)"))
         self.links += [(page, link) for link in run("[...document.links].map((a) => a.href)")]
+        for text in run("[...document.querySelectorAll('span.xref')].filter((e) => !e.closest('a'))"
+                        ".map((e) => e.textContent)"):
+            self.wrong.append(f"{page}: dead link of \"{text}\"")
         if source:
             self.words(page, source)
 
