@@ -27,7 +27,7 @@ struct MetricInfo {
   bool keep_low = false;  // the heads with low scores are the important ones
 };
 
-/// What a metric has to be shown of each batch.
+/// The evidence of each batch that a metric needs.
 struct MetricNeeds {
   bool maps = false;  // attention weights and their row statistics
   bool gate_gradients = false;
