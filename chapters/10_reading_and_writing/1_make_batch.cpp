@@ -1,0 +1,177 @@
+//! title: make_batch
+//! replaces: headroom::make_batch
+//! minutes: 15
+//! difficulty: 1
+//! path: short
+//! hint: The target is "cat". Write down, one below the other, what the decoder may have read and
+//!   what it should name next, until there is nothing left to name. How many columns are there?
+//! hint: Build three lists of rows, one row for each example: sources, inputs of the decoder,
+//!   labels. The last two have one token more than the target, at different ends. Then pad each
+//!   list; the lengths that pad() returns are those that you need.
+//! hint: inputs: <bos> and then the target, padded with target.pad(). labels: the target and then
+//!   <eos>, padded with ignored_label. target_lengths are the lengths of either before padding.
+//!   source_tokens and target_tokens are the sums of the two arrays of lengths.
+//! after: The loader draws examples of similar length for a batch, so that little of it is padding:
+//!   src/data/batch_plan.cpp.
+// Exercise 10/1, make_batch: teacher forcing, as arrays.
+#include "1_make_batch.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+Index sum(const Ids& ids) {
+  Index total = 0;
+  for (const std::int32_t id : ids.span()) total += id;
+  return total;
+}
+
+}  // namespace
+
+Seq2SeqBatch make_batch(std::span<const Seq2SeqExample> set, std::vector<Index> examples,
+                        const Vocabulary& source, const Vocabulary& target) {
+  std::vector<Tokens> sources, inputs, labels;  // one row for each example of the batch
+  //! solution
+  for (const Index i : examples) {
+    const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
+    sources.push_back(example.source);
+    Tokens input{target.bos()}, label = example.target;
+    input.insert(input.end(), example.target.begin(), example.target.end());
+    label.push_back(target.eos());
+    inputs.push_back(input);
+    labels.push_back(label);
+  }
+  //! skeleton
+  // for (const Index i : examples) {
+  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
+  //   Tokens input = chapter::todo("the row of target_in"),
+  //          label = chapter::todo("the row of labels");
+  //   sources.push_back(example.source);
+  //   inputs.push_back(input);
+  //   labels.push_back(label);
+  // }
+  //! wrong not_shifted: the decoder reads the token that it should name
+  // for (const Index i : examples) {
+  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
+  //   sources.push_back(example.source);
+  //   Tokens label = example.target;
+  //   label.push_back(target.eos());
+  //   inputs.push_back(label);
+  //   labels.push_back(label);
+  // }
+  //! wrong not_shifted_from_bos: the decoder reads the token that it should name
+  // for (const Index i : examples) {
+  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
+  //   sources.push_back(example.source);
+  //   Tokens input{target.bos()};
+  //   input.insert(input.end(), example.target.begin(), example.target.end());
+  //   inputs.push_back(input);
+  //   labels.push_back(input);
+  // }
+  //! wrong shifted_to_the_left: target_in and labels were exchanged
+  // for (const Index i : examples) {
+  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
+  //   sources.push_back(example.source);
+  //   Tokens input{target.bos()}, label = example.target;
+  //   input.insert(input.end(), example.target.begin(), example.target.end());
+  //   label.push_back(target.eos());
+  //   inputs.push_back(label);
+  //   labels.push_back(input);
+  // }
+  //! wrong no_end: <eos> is no label
+  // for (const Index i : examples) {
+  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
+  //   sources.push_back(example.source);
+  //   Tokens input{target.bos()};
+  //   input.insert(input.end(), example.target.begin(), example.target.end());
+  //   if (!example.target.empty()) input.pop_back();
+  //   inputs.push_back(input);
+  //   labels.push_back(example.target);
+  // }
+  //! wrong end_is_read: <eos> is in target_in
+  // for (const Index i : examples) {
+  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
+  //   sources.push_back(example.source);
+  //   Tokens input{target.bos()}, label = example.target;
+  //   input.insert(input.end(), example.target.begin(), example.target.end());
+  //   input.push_back(target.eos());
+  //   label.push_back(target.eos());
+  //   inputs.push_back(input);
+  //   labels.push_back(label);
+  // }
+  //! wrong first_examples: the examples 0, 1, 2, ... of the set were taken
+  // for (std::size_t i = 0; i < examples.size(); ++i) {
+  //   const Seq2SeqExample& example = set[i];
+  //   sources.push_back(example.source);
+  //   Tokens input{target.bos()}, label = example.target;
+  //   input.insert(input.end(), example.target.begin(), example.target.end());
+  //   label.push_back(target.eos());
+  //   inputs.push_back(input);
+  //   labels.push_back(label);
+  // }
+  //! end
+
+  Seq2SeqBatch batch;
+  batch.examples = examples;
+  //! solution
+  const Padded from = pad(sources, source.pad()), to = pad(inputs, target.pad());
+  batch.source = from.ids;
+  batch.source_lengths = from.lengths;
+  batch.target_in = to.ids;
+  batch.target_lengths = to.lengths;
+  batch.labels = pad(labels, ignored_label).ids;
+  batch.source_tokens = sum(from.lengths);
+  batch.target_tokens = sum(to.lengths);
+  //! skeleton
+  // const Padded from = pad(sources, source.pad());
+  // batch.source = from.ids;
+  // batch.source_lengths = from.lengths;
+  // const Padded to = chapter::todo("the padded inputs of the decoder");
+  // batch.target_in = to.ids;
+  // batch.target_lengths = to.lengths;
+  // batch.labels = chapter::todo("the padded labels");
+  // batch.source_tokens = sum(from.lengths);
+  // batch.target_tokens = chapter::todo("the number of target tokens, without padding");
+  //! wrong pads_count: padding is a label like any other
+  // const Padded from = pad(sources, source.pad()), to = pad(inputs, target.pad());
+  // batch.source = from.ids;
+  // batch.source_lengths = from.lengths;
+  // batch.target_in = to.ids;
+  // batch.target_lengths = to.lengths;
+  // batch.labels = pad(labels, target.pad()).ids;
+  // batch.source_tokens = sum(from.lengths);
+  // batch.target_tokens = sum(to.lengths);
+  //! wrong ignored_is_read: the decoder would look up token -100
+  // const Padded from = pad(sources, source.pad()), to = pad(inputs, ignored_label);
+  // batch.source = from.ids;
+  // batch.source_lengths = from.lengths;
+  // batch.target_in = to.ids;
+  // batch.target_lengths = to.lengths;
+  // batch.labels = pad(labels, ignored_label).ids;
+  // batch.source_tokens = sum(from.lengths);
+  // batch.target_tokens = sum(to.lengths);
+  //! wrong counts_padding: padding was counted
+  // const Padded from = pad(sources, source.pad()), to = pad(inputs, target.pad());
+  // batch.source = from.ids;
+  // batch.source_lengths = from.lengths;
+  // batch.target_in = to.ids;
+  // batch.target_lengths = to.lengths;
+  // batch.labels = pad(labels, ignored_label).ids;
+  // batch.source_tokens = from.ids.size();
+  // batch.target_tokens = to.ids.size();
+  //! wrong longest_for_all: every sequence is said to be as long as the longest
+  // const Padded from = pad(sources, source.pad()), to = pad(inputs, target.pad());
+  // batch.source = from.ids;
+  // batch.source_lengths = Ids(from.lengths.shape(), std::int32_t(from.ids.dim(1)));
+  // batch.target_in = to.ids;
+  // batch.target_lengths = Ids(to.lengths.shape(), std::int32_t(to.ids.dim(1)));
+  // batch.labels = pad(labels, ignored_label).ids;
+  // batch.source_tokens = sum(from.lengths);
+  // batch.target_tokens = sum(to.lengths);
+  //! end
+  return batch;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
