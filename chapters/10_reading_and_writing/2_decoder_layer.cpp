@@ -1,0 +1,144 @@
+//! title: DecoderLayer::operator()
+//! replaces: headroom::DecoderLayer::operator
+//! minutes: 20
+//! difficulty: 2
+//! path: short
+//! needs: 09/2
+//! hint: Who asks in cross-attention, and who answers? The output has one row for each of those
+//!   who ask. Which of the two masks counts tokens of the source?
+//! hint: Three halves like those of chapter 09, h1 = half(x, norm1, dropout1, self-attention),
+//!   h2 = half(h1, norm2, dropout2, cross-attention), y = half(h2, norm3, dropout3, feed_forward).
+//!   Only the queries of the second one go through norm2: memory is used as it is.
+//! hint: Pre-norm: h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own)) with
+//!   n = norm1(x); h2 = h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask,
+//!   probe, cross)); y = h2 + dropout3(feed_forward(norm3(h2))).
+//! after: The library writes the form of a half once, for encoder and decoder:
+//!   residual() in src/nn/transformer.cpp.
+// Exercise 10/2, DecoderLayer::operator(): a layer that listens to another sequence.
+#include "2_decoder_layer.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                                const AttentionMask& memory_mask, HeadProbe* probe,
+                                DecoderLayerCache* cache) const {
+  KeyValueCache* own = cache == nullptr ? nullptr : &cache->self;
+  KeyValueCache* cross = cache == nullptr ? nullptr : &cache->cross;
+  if (norm_first) {
+    //! solution
+    const Tensor n = norm1(x);
+    const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    const Tensor h2 =
+        h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    return h2 + dropout3(feed_forward(norm3(h2)));
+    //! skeleton
+    // return chapter::todo("pre-norm: self-attention, cross-attention, feed-forward");
+    //! wrong memory_as_query: the output has a row for each token of the source
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    // const Tensor h2 =
+    //     memory + dropout2(attend(*multihead_attn_, memory, norm2(h1), AttentionMask::none(),
+    //     probe, cross));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong listens_to_itself: cross-attention got its own tokens as memory
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    // const Tensor m = norm2(h1);
+    // const Tensor h2 = h1 + dropout2(attend(*multihead_attn_, m, m, mask, probe, cross));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong padding_seen: padding of the source is seen
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    // const Tensor h2 =
+    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, AttentionMask::none(), probe,
+    //     cross));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong one_mask: the mask of the decoder was used for the source
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    // const Tensor h2 =
+    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, mask, probe, cross));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong no_causal_mask: every token sees the later ones
+    // const Tensor n = norm1(x);
+    // const AttentionMask all = AttentionMask::none();
+    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, all, probe, own));
+    // const Tensor h2 =
+    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong order: cross-attention came first
+    // const Tensor h1 =
+    //     x + dropout2(attend(*multihead_attn_, norm2(x), memory, memory_mask, probe, cross));
+    // const Tensor n = norm1(h1);
+    // const Tensor h2 = h1 + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong layers_exchanged: the weights of self-attention and of cross-attention were exchanged
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + dropout1(attend(*multihead_attn_, n, n, mask, probe, own));
+    // const Tensor h2 =
+    //     h1 + dropout2(attend(*self_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong memory_normed: norm2 was applied to the memory, too
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    // const Tensor h2 =
+    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), norm2(memory), memory_mask, probe,
+    //     cross));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong residual_missing: the residual path around cross-attention is missing
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    // const Tensor h2 =
+    //     dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong memory_cut: no gradient arrived at memory
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    // const Tensor h2 =
+    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory.detach(), memory_mask, probe,
+    //     cross));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong without_dropout: dropout was left out
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + attend(*self_attn_, n, n, mask, probe, own);
+    // const Tensor m = norm2(h1);
+    // const Tensor h2 = h1 + attend(*multihead_attn_, m, memory, memory_mask, probe, cross);
+    // return h2 + feed_forward(norm3(h2));
+    //! wrong map_lost: the map of cross-attention never came
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    // const Tensor h2 =
+    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, nullptr, cross));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! wrong cross_not_cached: the cache of cross-attention is still empty
+    // const Tensor n = norm1(x);
+    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    // const Tensor h2 =
+    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, nullptr));
+    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //! end
+  }
+  //! solution
+  const Tensor h1 = norm1(x + dropout1(attend(*self_attn_, x, x, mask, probe, own)));
+  const Tensor h2 =
+      norm2(h1 + dropout2(attend(*multihead_attn_, h1, memory, memory_mask, probe, cross)));
+  return norm3(h2 + dropout3(feed_forward(h2)));
+  //! skeleton
+  // return chapter::todo("post-norm: the same three halves");
+  //! wrong always_pre: norm_first is false, and this is pre-norm
+  // const Tensor n = norm1(x);
+  // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+  // const Tensor h2 =
+  //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+  // return h2 + dropout3(feed_forward(norm3(h2)));
+  //! wrong third_norm_missing: norm3 is missing
+  // const Tensor h1 = norm1(x + dropout1(attend(*self_attn_, x, x, mask, probe, own)));
+  // const Tensor h2 =
+  //     norm2(h1 + dropout2(attend(*multihead_attn_, h1, memory, memory_mask, probe, cross)));
+  // return h2 + dropout3(feed_forward(h2));
+  //! end
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
