@@ -89,7 +89,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       mine.finished = id == limits.end;
       if (mine.finished) continue;
       mine.ids.push_back(id);
-      rows.push_back(static_cast<Index>(row));
+      rows.push_back(Index(row));
       going_on.push_back(live[row]);
       tokens.push_back(id);
       //! skeleton
@@ -102,7 +102,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       // mine.finished = id == limits.end;
       // if (mine.finished) continue;
       // mine.ids.push_back(id);
-      // rows.push_back(static_cast<Index>(row));
+      // rows.push_back(Index(row));
       // going_on.push_back(live[row]);
       // tokens.push_back(id);
       //! wrong goes_on: the writing went on behind the end
@@ -110,7 +110,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       // mine.log_probability += double(*best) - log_sum_exp(scores);
       // if (id == limits.end) mine.finished = true;
       // if (id != limits.end) mine.ids.push_back(id);
-      // rows.push_back(static_cast<Index>(row));
+      // rows.push_back(Index(row));
       // going_on.push_back(live[row]);
       // tokens.push_back(id);
       //! wrong end_is_kept: the end token is among the ids
@@ -119,7 +119,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       // mine.finished = id == limits.end;
       // mine.ids.push_back(id);
       // if (mine.finished) continue;
-      // rows.push_back(static_cast<Index>(row));
+      // rows.push_back(Index(row));
       // going_on.push_back(live[row]);
       // tokens.push_back(id);
       //! wrong never_finished: no sequence is marked as finished
@@ -127,7 +127,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       // mine.log_probability += double(*best) - log_sum_exp(scores);
       // if (id == limits.end) continue;
       // mine.ids.push_back(id);
-      // rows.push_back(static_cast<Index>(row));
+      // rows.push_back(Index(row));
       // going_on.push_back(live[row]);
       // tokens.push_back(id);
       //! wrong sum_of_scores: the scores were added
@@ -136,7 +136,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       // mine.finished = id == limits.end;
       // if (mine.finished) continue;
       // mine.ids.push_back(id);
-      // rows.push_back(static_cast<Index>(row));
+      // rows.push_back(Index(row));
       // going_on.push_back(live[row]);
       // tokens.push_back(id);
       //! wrong end_is_free: the log-probability of the end token is missing
@@ -145,7 +145,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       // if (mine.finished) continue;
       // mine.log_probability += double(*best) - log_sum_exp(scores);
       // mine.ids.push_back(id);
-      // rows.push_back(static_cast<Index>(row));
+      // rows.push_back(Index(row));
       // going_on.push_back(live[row]);
       // tokens.push_back(id);
       //! wrong first_ends_all: the first sequence that ended stopped all others
@@ -153,7 +153,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       // mine.log_probability += double(*best) - log_sum_exp(scores);
       // mine.finished = id == limits.end;
       // if (!mine.finished) mine.ids.push_back(id);
-      // rows.push_back(static_cast<Index>(row));
+      // rows.push_back(Index(row));
       // going_on.push_back(live[row]);
       // tokens.push_back(id);
       // if (row + 1 == live.size()) {
@@ -167,7 +167,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       // mine.finished = id == limits.end;
       // if (mine.finished) continue;
       // mine.ids.push_back(id);
-      // rows.push_back(static_cast<Index>(row));
+      // rows.push_back(Index(row));
       // going_on.push_back(live[row]);
       // tokens.push_back(limits.begin);
       //! wrong not_removed: finished sequences were not removed from the writer
@@ -177,7 +177,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       //   mine.finished = id == limits.end;
       //   if (!mine.finished) mine.ids.push_back(id);
       // }
-      // rows.push_back(static_cast<Index>(row));
+      // rows.push_back(Index(row));
       // going_on.push_back(live[row]);
       // tokens.push_back(id);
       // if (row + 1 == live.size()) {

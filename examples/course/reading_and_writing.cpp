@@ -292,7 +292,7 @@ void measure_masks(Seq2Seq& model) {
 // ---------------------------------------------------------------- learning rates
 
 void measure_rates() {
-  constexpr Index steps = 40, warmup = 8, rows = 6;
+  constexpr Index steps = 40, warmup = 8, rows = 4;
   std::printf("learning rate of 40 steps\n");
   for (const RateShape shape : {RateShape::cosine, RateShape::inverse_root}) {
     const RateSchedule rate(
