@@ -30,7 +30,7 @@ std::span<const Real> row_of(const Array& logits, std::size_t row) {
   return logits.span().subspan(row * size, size);
 }
 
-/// log sum_v e^score_v. Throws NumericError if a score is NaN or infinite.
+/// log sum_v e^score_v. Throws NumericError unless it is finite.
 double log_sum_exp(std::span<const Real> scores) {
   const auto most = double(*std::max_element(scores.begin(), scores.end()));
   double sum = 0;
