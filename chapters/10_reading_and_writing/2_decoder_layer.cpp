@@ -92,7 +92,7 @@ Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const Att
     // const Tensor h2 =
     //     dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
     // return h2 + dropout3(feed_forward(norm3(h2)));
-    //! wrong memory_cut: no gradient arrived at memory
+    //! wrong memory_cut: no gradient arrived at memory, so the encoder would never learn
     // const Tensor n = norm1(x);
     // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
     // const Tensor h2 =

@@ -178,6 +178,11 @@ TEST_CASE("gradients", "[10/2]") {
       const Array dy = random_array({batch, tokens, width}, c.rng);
       const Tensor in = parameter(c.x.clone()), mem = parameter(c.memory.clone());
       c.composed(c.right(), in, mem).backward(dy);
+      const Tensor heard = parameter(c.memory.clone()), y = c.yours(Tensor(c.x), heard);
+      if (y.requires_grad()) y.backward(dy);
+      chapter::require(!y.requires_grad() || heard.grad().defined(),
+                       "no gradient arrived at memory, so the encoder would never learn: detach() "
+                       "and value() take a tensor off the tape.");
       const Tensor x = parameter(c.x), memory = parameter(c.memory);
       chapter::require_gradients([&] { return c.yours(x, memory); }, dy,
                                  {{"x", x, in.grad()}, {"memory", memory, mem.grad()}}, names);
