@@ -71,7 +71,7 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
     //! skeleton
     // lse[row] = chapter::todo("log sum_c e^x_c of this row");
     // losses[row] = chapter::todo("the loss of this row");
-    //! wrong no_maximum: a sum that contains e^1000
+    //! wrong no_maximum: a sum that contains e^100
     // Real sum = 0;
     // for (Index c = 0; c < classes; ++c) sum += std::exp(x[row * classes + c]);
     // lse[row] = std::log(sum);
