@@ -78,9 +78,8 @@ struct Case {
         {"-1e9 was added to the elements, and softmax does not change when a row is shifted.\nThe "
          "query then listens to keys that it must not see",
          [=, this] {
-           return weights(
-               [this](Index i) { return double(x[i] + (may(i) ? Real(0) : Real(-1e9))); }, all,
-               once);
+           return weights([this](Index i) { return double(x[i]) + (may(i) ? 0.0 : -1e9); }, all,
+                          once);
          }}};
   }
   Array gradient(const Array& dy, bool with_mean, bool weighted) const {
