@@ -38,8 +38,8 @@ EOF
 step 'The demo' \
   'Installs packages, compiles, trains two models, removes half of their heads, shows a map.' \
   './headroom demo' 34
-step 'A map of your own' 'Asks the trained model a question, and shows where one head looked.' \
-  './headroom attend --model runs/demo-1 --input "May 3rd, 2021" --kind cross --layer 0 --head 0'
+step 'Maps of your own' 'Asks the trained model a question, and shows where its heads looked.' \
+  './headroom attend --model runs/demo-1 --input "May 3rd, 2021" --kind cross --layer 0' 18
 step 'The course' 'Compiles the library in double for the checks, and lists the exercises.' \
   './headroom learn list' 24
 step 'The first exercise' \

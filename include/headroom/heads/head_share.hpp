@@ -13,7 +13,6 @@ inline namespace HEADROOM_PRECISION {
 struct HeadShare {
   HeadId head;
   std::map<HeadRole, Array> value;
-  std::map<HeadRole, Array> gradient;  // of those that have one
 };
 
 /// The share of a live head. Throws UsageError for a head that is not alive.
