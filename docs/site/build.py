@@ -21,8 +21,9 @@ ROOT = HERE.parents[1]
 WORK = ROOT / "build/site"
 PAGES = WORK / "source"
 
-DOCUMENTS = ["README.md", "docs/glossary.md", "docs/results.md", "docs/performance.md",
-             "docs/architecture.md", "CONTRIBUTING.md", "docs/dependencies.md", "CHANGELOG.md"]
+DOCUMENTS = ["README.md", "docs/first-steps.md", "docs/teaching.md", "docs/glossary.md",
+             "docs/results.md", "docs/performance.md", "docs/architecture.md", "CONTRIBUTING.md",
+             "docs/dependencies.md", "CHANGELOG.md"]
 FOLDERS = ["src", "include", "examples", "tests", "docs", "chapters"]
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".js": "javascript", ".css": "css",
              ".html": "html", ".json": "json", ".sh": "bash", ".cmake": "cmake", ".txt": "none",
