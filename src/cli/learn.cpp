@@ -59,6 +59,7 @@ struct Session {
 int check_and_add(Session& session, const Exercise& exercise) {
   if (!check_once(session.course, session.workspace, exercise)) return not_passed;
   add_to_mine(session.course, session.workspace, exercise);
+  measure_mine(session.course, session.workspace, exercise);
   return 0;
 }
 

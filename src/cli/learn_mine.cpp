@@ -104,7 +104,7 @@ std::string short_name(std::string name) {
 
 fs::path folder_of_mine(const Workspace& workspace) { return workspace.build() / "mine"; }
 
-void add_to_mine(const Course& course, Workspace& workspace, const Exercise& exercise) {
+void add_to_mine(const Course& course, const Workspace& workspace, const Exercise& exercise) {
   for (const CoursePrecision* precision : {&course_double, &course_float}) {
     if (!fs::exists(shared_library(course, *precision))) continue;  // not built
     const fs::path folder = workspace.build() / ("answer" + precision->suffix);
@@ -120,6 +120,9 @@ void add_to_mine(const Course& course, Workspace& workspace, const Exercise& exe
                   fs::copy_options::overwrite_existing);
     link_mine(course, *precision, files_of(kept), folder_of_mine(workspace));
   }
+}
+
+void measure_mine(const Course& course, Workspace& workspace, const Exercise& exercise) {
   const CoursePrecision& own = is_double ? course_double : course_float;
   const fs::path alone = workspace.build() / "alone";
   link_mine(course, own, {objects(workspace, own) / (exercise.target() + ".o")}, alone);

@@ -15,9 +15,12 @@ inline namespace HEADROOM_PRECISION {
 std::filesystem::path folder_of_mine(const Workspace& workspace);
 
 /// Adds an answer that has passed: keeps its object in double, compiles it in float, and links both
-/// libraries anew. Then it measures how much longer a training step takes with this answer. Throws
-/// Error if that fails.
-void add_to_mine(const Course& course, Workspace& workspace, const Exercise& exercise);
+/// libraries anew. Throws Error if that fails.
+void add_to_mine(const Course& course, const Workspace& workspace, const Exercise& exercise);
+
+/// Measures how much longer a training step takes with this answer, which was added, and keeps it
+/// in the workspace's state. Takes a second, or several with a slow answer.
+void measure_mine(const Course& course, Workspace& workspace, const Exercise& exercise);
 
 /// A function that the learner has written.
 struct OwnFunction {

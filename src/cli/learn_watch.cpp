@@ -127,7 +127,12 @@ class Watch {
     }
     fmt::print("{}", emphasised(keys_text, Emphasis::faint, style_));
     std::fflush(stdout);
-    if (passed_) attempt([&] { add_to_mine(course_, workspace_, *exercise_); });
+    if (!passed_) return;
+    attempt([&] { add_to_mine(course_, workspace_, *exercise_); });
+    // Once, so that the next edit of an answer that is right does not wait for it.
+    if (!workspace_.of(*exercise_).step_time) {
+      attempt([&] { measure_mine(course_, workspace_, *exercise_); });
+    }
   }
 
   /// Calls the function. An error, such as checks that cannot be built, does not end the session.
