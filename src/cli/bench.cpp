@@ -9,6 +9,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "cli/bench_heads.hpp"
 #include "cli/command.hpp"
 #include "cli/machine_speed.hpp"
 #include "cli/options.hpp"
@@ -101,6 +102,7 @@ namespace {
 struct BenchCommand {
   std::string what = "step", only_case;
   BenchOptions options;
+  CLI::Option* threads = nullptr;
   bool json = false;
 };
 
@@ -173,6 +175,37 @@ std::string profile_text(const Record& profile) {
                     TerminalStyle::of(stdout));
 }
 
+/// The sizes of a layer, the case's or those that were given, and tables as they are measured.
+int run_bench_heads(const BenchCommand& command) {
+  const BenchOptions& given = command.options;
+  HeadsSizes sizes;
+  for (const BenchCase& bench_case : bench_cases()) {
+    if (command.only_case != bench_case.name) continue;
+    sizes = {bench_case.width, bench_case.heads, bench_case.length};
+  }
+  if (given.width > 0) sizes.width = given.width;
+  if (given.heads > 0) sizes.heads = given.heads;
+  if (given.length > 0) sizes.length = given.length;
+  require_heads_divide(sizes.heads, sizes.width);
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  if (!command.json) {
+    fmt::print(
+        "Speed-up by removing heads: width {}, {} tokens, {} layout, {}\n"
+        "Medians of runs in turn; the ceiling is the ratio of the arithmetic.\n",
+        sizes.width, sizes.length, given.layout, blas_description());
+  }
+  bench_heads(sizes, given, command.threads->count() > 0 ? num_threads() : 0,
+              [&](const HeadsTable& table) {
+                if (command.json) {
+                  fmt::print("{}\n", heads_table_record(table, sizes).dump());
+                } else {
+                  fmt::print("\n{}", heads_table_text(table, style));
+                }
+                std::fflush(stdout);
+              });
+  return 0;
+}
+
 int run_bench(const BenchCommand& command) {
   if (command.what == "memory" && command.options.profile) {
     throw UsageError(
@@ -181,9 +214,13 @@ int run_bench(const BenchCommand& command) {
   if (command.what != "step" && command.options.telemetry > 0) {
     throw UsageError("--telemetry is only available for \"bench step\"");
   }
+  if (command.what == "heads" && (command.options.profile || command.options.layers > 0)) {
+    throw UsageError("bench heads measures one layer; it has no --profile and no --layers");
+  }
   if (command.what == "generate" && command.options.length == 1) {
     throw UsageError("--length 1 leaves nothing to generate after the prompt (try 64)");
   }
+  if (command.what == "heads") return run_bench_heads(command);
   const std::vector<Column> columns = columns_of(command.what);
   std::vector<std::string> titles = {"case"};
   for (const Column& column : columns) titles.emplace_back(column.title);
@@ -228,10 +265,11 @@ Command add_bench(CLI::App& program) {
   const auto command = std::make_shared<BenchCommand>();
   std::vector<std::string> cases;
   for (const BenchCase& bench_case : bench_cases()) cases.emplace_back(bench_case.name);
-  app->add_option("BENCHMARK", command->what, "step, generate, encode or memory")
+  app->add_option("BENCHMARK", command->what,
+                  "step, generate, encode, memory or heads (removed heads)")
       ->type_name("")
       ->capture_default_str()
-      ->check(one_of({"step", "generate", "encode", "memory"}));
+      ->check(one_of({"step", "generate", "encode", "memory", "heads"}));
   app->add_option("--case", command->only_case,
                   "size of the model: nano, small, medium or base (default: all)")
       ->type_name("NAME")
@@ -263,7 +301,7 @@ Command add_bench(CLI::App& program) {
       ->check(at_least(0));
   app->add_flag("--profile", command->options.profile, "show the time of each operation");
   app->add_flag("--json", command->json, "print one line of JSON per case");
-  add_threads(*app);
+  command->threads = add_threads(*app);
   app->footer(
       fmt::format("Examples: {0} bench step --case nano\n"
                   "          {0} bench generate --threads 1 --json",

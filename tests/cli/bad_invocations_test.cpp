@@ -90,7 +90,7 @@ const std::vector<Bad> bad_invocations = {
     // bench
     {{"bench", "steps"},
      usage,
-     "\"steps\" is not one of step, generate, encode, memory (did you mean step?)"},
+     "\"steps\" is not one of step, generate, encode, memory, heads (did you mean step?)"},
     {{"bench", "step", "step"}, usage, "bench takes no argument \"step\""},
     {{"bench", "--case", "nan"}, usage, "\"nan\" is not one of nano, small, medium, base"},
     {{"bench", "--case", "huge"}, usage, "\"huge\" is not one of"},
@@ -104,6 +104,7 @@ const std::vector<Bad> bad_invocations = {
     {{"bench", "generate", "--batch", "0"}, usage, "--batch: 0 is less than 1"},
     {{"bench", "memory", "--profile"}, usage, "--profile is not available for \"bench memory\""},
     {{"bench", "generate", "--length", "1"}, usage, "--length 1 leaves nothing to generate"},
+    {{"bench", "heads", "--profile"}, usage, "bench heads measures one layer; it has no --profile"},
     {{"bench", "step", "--heads", "3"}, usage, "--heads 3 must divide --width 128 (try 2 or 4)"},
     {{"bench", "step", "--width", "0"}, usage, "--width: 0 is less than 1"},
     {{"bench", "--threds", "2"}, usage, "bench has no option --threds (did you mean --threads?)"},

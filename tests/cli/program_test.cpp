@@ -1,6 +1,9 @@
 // The program with correct arguments.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "headroom/train/checkpoint.hpp"
 #include "support/catch.hpp"
@@ -179,6 +182,43 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
   const Finished encoded = headroom_program({"bench", "encode", "--case", "nano", "--steps", "1"});
   CHECK(encoded.code == 0);
   CHECK_THAT(encoded.out, Contains("nano"));
+}
+
+TEST_CASE("bench heads measures parts, passes and threads, beside the ratio of the arithmetic") {
+  const Finished done =
+      headroom_program({"bench", "heads", "--width", "16", "--heads", "4", "--length", "8",
+                        "--batch", "2", "--steps", "1", "--json"});
+  REQUIRE(done.code == 0);
+  std::vector<std::string> measured;
+  std::istringstream lines(done.out);
+  for (std::string text; std::getline(lines, text);) {
+    const json table = json::parse(text);
+    measured.push_back(fmt::format("{} {} {}", table["part"].get<std::string>(),
+                                   table["pass"].get<std::string>(), table["threads"].get<int>()));
+    const json& variants = table["variants"];
+    REQUIRE(variants.size() == 5);
+    CHECK(variants[2]["kept"] == 2);
+    CHECK(variants[4]["masked"] == true);
+    CHECK(variants[4]["ceiling"] == 1);
+    // Per token: 8 x 16 x 16 + 4 x 8 x 16 = 2560 in the attention, 16 x 16 x 16 in the rest.
+    const bool layer = table["part"] == "layer";
+    const double ceiling = layer ? (2560.0 + 4096) / (1280 + 4096) : 2;
+    CHECK(std::abs(variants[2]["ceiling"].get<double>() - ceiling) < 1e-12);
+    REQUIRE(table["lines"].size() == 1);
+    CHECK(table["lines"][0]["batch"] == 2);
+    for (const json& ms : table["lines"][0]["ms"]) CHECK(ms.get<double>() > 0);
+  }
+  CHECK(measured == std::vector<std::string>{"attention forward 1", "attention training step 1",
+                                             "layer forward 1", "layer training step 1",
+                                             "attention forward 2", "attention training step 2",
+                                             "layer forward 2", "layer training step 2"});
+  const Finished text =
+      headroom_program({"bench", "heads", "--width", "16", "--heads", "4", "--length", "8",
+                        "--batch", "1", "--steps", "1", "--threads", "1"});
+  REQUIRE(text.code == 0);
+  CHECK_THAT(text.out, Contains("layer, training step, 1 thread\n"));
+  CHECK_THAT(text.out, Contains("2 masked"));
+  CHECK_THAT(text.out, !Contains("2 threads"));
 }
 
 #ifndef __clang__  // clang's OpenMP has another setting
