@@ -216,6 +216,11 @@ void TrainOptions::add_to(CLI::App& app) {
   add(app, "--beta2", beta2_, "decay of the second moment (adamw, lamb)", "beta2");
   add(app, "--evaluate-every", evaluate_every_, "steps between evaluations", "evaluate_every");
   add(app, "--save-every", save_every_, "steps between checkpoints (default: as --evaluate-every)");
+  added_.push_back(
+      app.add_option("--snapshots", snapshots_,
+                     "steps after which a copy of the checkpoint is kept, separated by commas")
+          ->type_name("N")
+          ->delimiter(','));
   add(app, "--telemetry", telemetry_, "steps between measurements of every head; 0 turns them off",
       "telemetry");
   add(app, "--prune", prune_,
@@ -317,6 +322,7 @@ TrainSettings TrainOptions::settings() const {
   s.save_every = s.evaluate_every;
   set(save_every_, s.save_every);
   set(telemetry_, s.telemetry);
+  s.snapshots = snapshots_;
   set(prune_, pruning.prune);
   pruning.prune_from = s.steps / 2;
   pruning.prune_over = s.steps / 4;
@@ -336,6 +342,10 @@ TrainSettings TrainOptions::settings() const {
                                     {"--evaluate-every", s.evaluate_every},
                                     {"--save-every", s.save_every}}) {
     require(value >= 1, fmt::format("{} {} is less than 1", name, value));
+  }
+  for (const Index step : s.snapshots) {
+    require(step >= 1 && step <= s.steps,
+            fmt::format("--snapshots {}: the run has the steps 1 to {}", step, s.steps));
   }
   require(block.dropout >= 0 && block.dropout < 1,
           fmt::format("--dropout {} is not in [0, 1)", block.dropout));

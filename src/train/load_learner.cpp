@@ -13,9 +13,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-std::unique_ptr<Learner> load_learner(const std::filesystem::path& folder) {
-  const std::filesystem::path checkpoint = checkpoint_of(folder);
-  const RunFolder run(folder, IfExists::resume);
+std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
+  const std::filesystem::path checkpoint = checkpoint_of(path);
+  const RunFolder run(folder_of(path), IfExists::resume);
   const Record config_file = run.read_config();
   if (!config_file.contains("task")) {
     throw FileError(

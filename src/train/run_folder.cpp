@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "headroom/base/error.hpp"
@@ -16,6 +18,8 @@ inline namespace HEADROOM_PRECISION {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr const char* snapshot_folder = "snapshots";
 
 void make_folder(const fs::path& path) {
   std::error_code error;
@@ -60,6 +64,7 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
          {config(), metrics(), checkpoint(), best(), summary(), report(), path_ / "records.json"}) {
       fs::remove(old);
     }
+    for (const Index step : snapshots()) fs::remove(snapshot(step));
   }
 }
 
@@ -91,6 +96,29 @@ RunFolder RunFolder::fresh(const fs::path& root, const std::string& name) {
   }
 }
 
+fs::path RunFolder::snapshot(Index step) const {
+  return path_ / snapshot_folder / fmt::format("step-{:06}.safetensors", step);
+}
+
+fs::path RunFolder::new_snapshot(Index step) const {
+  make_folder(path_ / snapshot_folder);
+  return snapshot(step);
+}
+
+std::vector<Index> RunFolder::snapshots() const {
+  std::vector<Index> steps;
+  const fs::path folder = path_ / snapshot_folder;
+  if (!fs::is_directory(folder)) return steps;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const std::string digits = name.substr(name.find('-') + 1);
+    const Index step = std::atoll(digits.c_str());
+    if (entry.path() == snapshot(step)) steps.push_back(step);  // ours, not a file beside them
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
 void RunFolder::write_config(const Record& config) const {
   write_file(this->config(), config.dump(2) + "\n");
 }
@@ -116,6 +144,12 @@ fs::path newest_run(const fs::path& root) {
         root.string(), invocation()));
   }
   return *newest;
+}
+
+fs::path folder_of(const fs::path& path) {
+  if (fs::is_directory(path)) return path;
+  const fs::path folder = path.parent_path();
+  return folder.filename() == snapshot_folder ? folder.parent_path() : folder;
 }
 
 fs::path checkpoint_of(const fs::path& path) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
@@ -128,6 +130,11 @@ bool TrainingRun::run(const StopSignals* stop) {
     if (report.telemetry) log.write(json_of(*report.telemetry));
   });
   if (settings_.save_every > 0) loop.every(settings_.save_every, save_checkpoint);
+  loop.each([this](const StepReport& report) {
+    const std::vector<Index>& kept = settings_.snapshots;
+    if (std::find(kept.begin(), kept.end(), report.step) == kept.end()) return;
+    save(folder_->new_snapshot(report.step));
+  });
   loop.at_end(save_checkpoint);
   return loop.run(trainer_.steps(), stop);
 }

@@ -47,11 +47,13 @@ void rare_fields(Settings& s, Visit visit) {
   visit("training", "granularity", s.optimizer.granularity);
   visit("training", "evaluated_examples", s.learner.quick);
   visit("training", "schedule_steps", s.rate.steps);
+  visit("training", "snapshots", s.snapshots);
 }
 
 // Each type of field is written by one of these ...
 Record written(const std::string& v) { return v; }
 Record written(const std::filesystem::path& v) { return v.string(); }
+Record written(const std::vector<Index>& v) { return v; }
 template <class Enum>
 requires std::is_enum_v<Enum> Record written(Enum v) { return name_of(v); }
 template <class Number>
@@ -65,6 +67,13 @@ struct JsonField {
 
   void into(std::string& v) const { v = json_text(section, key, origin); }
   void into(std::filesystem::path& v) const { v = json_text(section, key, origin); }
+  void into(std::vector<Index>& v) const {
+    v.clear();
+    if (!section.contains(key) || !section[key].is_array()) {
+      throw FileError(fmt::format("{}: \"{}\" must be a list of whole numbers", origin, key));
+    }
+    for (const Record& entry : section[key]) v.push_back(json_integer({{key, entry}}, key, origin));
+  }
   void into(bool& v) const { v = json_boolean(section, key, origin); }
   void into(Index& v) const { v = json_integer(section, key, origin); }
   void into(std::uint64_t& v) const {

@@ -32,6 +32,7 @@ TrainingSettings small_settings() {
   settings.evaluate_every = 8;
   settings.save_every = 5;
   settings.telemetry = 6;
+  settings.snapshots = {7, 20};
   settings.derive();
   return settings;
 }
@@ -89,11 +90,13 @@ TEST_CASE("a run that is stopped and resumed leaves the files of one that was no
   CHECK(first.steps == 9);
   CHECK(third.steps == 24);
   for (const char* name :
-       {"checkpoint.safetensors", "best.safetensors", "summary.json", "config.json"}) {
+       {"checkpoint.safetensors", "best.safetensors", "summary.json", "config.json",
+        "snapshots/step-000007.safetensors", "snapshots/step-000020.safetensors"}) {
     INFO(name);
     const bool same = read_file(folder / "whole" / name) == read_file(folder / "parts" / name);
     CHECK(same);
   }
+  CHECK(RunFolder(folder / "whole", IfExists::resume).snapshots() == std::vector<Index>{7, 20});
   const std::vector<Record> lines = measurements(folder / "whole/metrics.jsonl");
   CHECK(measurements(folder / "parts/metrics.jsonl") == lines);
   CHECK(lines.size() == 3 + 4);  // steps 10, 20 and 24; telemetry at 6, 12, 18 and 24
@@ -193,6 +196,19 @@ TEST_CASE("a run does not resume with other settings than it began with") {
 
   other.data.seed = 4;  // without derive()
   CHECK_THROWS_WITH(TrainingRun(other, small_task()), Contains("derive()"));
+}
+
+TEST_CASE("a snapshot is the checkpoint of a run that was stopped after its step") {
+  const TemporaryFolder folder;
+  Counter whole, stopped;
+  CHECK(train(folder / "whole", whole));
+  CHECK_FALSE(train(folder / "stopped", stopped, 7));
+  const bool same = read_file(folder / "whole/snapshots/step-000007.safetensors") ==
+                    read_file(folder / "stopped/checkpoint.safetensors");
+  CHECK(same);
+  CHECK(folder_of(folder / "whole/snapshots/step-000007.safetensors") == folder / "whole");
+  CHECK(folder_of(folder / "whole/checkpoint.safetensors") == folder / "whole");
+  CHECK(folder_of(folder / "whole") == folder / "whole");
 }
 
 TEST_CASE("a part whose name is taken takes no part in a step") {

@@ -9,10 +9,11 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The learner of a run of TrainingRun, with the model of its best evaluation, or of its last step
-/// if there is none. The task's data is made or read anew, so its examples are those of the run.
-/// Throws FileError for a folder without config.json or checkpoint, and what make_task() throws.
-std::unique_ptr<Learner> load_learner(const std::filesystem::path& folder);
+/// The learner of a run of TrainingRun. The path is the run's folder, for the model of its best
+/// evaluation, or of its last step if there is none; or one of its checkpoints. The task's data is
+/// made or read anew, so its examples are those of the run. Throws FileError for a folder without
+/// config.json or checkpoint, and what make_task() throws.
+std::unique_ptr<Learner> load_learner(const std::filesystem::path& path);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "headroom/base/record.hpp"
 
@@ -37,6 +38,12 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path checkpoint() const { return path_ / checkpoint_name; }
   std::filesystem::path best() const { return path_ / best_name; }
+  /// A copy of the checkpoint after a step (TrainingSettings::snapshots).
+  std::filesystem::path snapshot(Index step) const;
+  /// The same path, once its folder is there. Throws FileError when that cannot be made.
+  std::filesystem::path new_snapshot(Index step) const;
+  /// The steps of all snapshots that are there, ascending.
+  std::vector<Index> snapshots() const;
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path report() const { return path_ / "report.html"; }
 
@@ -53,6 +60,9 @@ class RunFolder {
 
 /// The run under `root` whose checkpoint is the newest. Throws UsageError when there is none.
 std::filesystem::path newest_run(const std::filesystem::path& root = "runs");
+
+/// The folder of the run that a checkpoint or snapshot belongs to; a folder is its own.
+std::filesystem::path folder_of(const std::filesystem::path& path);
 
 /// The checkpoint at a path: the file itself, or a folder's best checkpoint, else its latest.
 /// Throws FileError when there is none.

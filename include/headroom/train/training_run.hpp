@@ -61,8 +61,9 @@ class TrainingRun {
 
   /// Logs and saves in this folder from now on: config.json, metrics.jsonl, a line per evaluation,
   /// telemetry and log_every steps; checkpoint.safetensors; best.safetensors, the model that was
-  /// the best in an evaluation. Resumes from the checkpoint when the folder says so. Throws
-  /// FileError, also if the folder's config.json has other settings than this run.
+  /// the best in an evaluation; snapshots/step-*.safetensors. Resumes from the checkpoint when the
+  /// folder says so. Throws FileError, also if the folder's config.json has other settings than
+  /// this run.
   void keep_in(RunFolder folder);
   /// Goes on where the run that was saved there stopped. The file may hold more parts than this
   /// run has: those are ignored. Throws FileError.

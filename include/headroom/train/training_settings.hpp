@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "headroom/base/record.hpp"
 #include "headroom/data/task.hpp"
@@ -23,9 +24,10 @@ struct TrainingSettings {
   Index steps = 0;
   double clip = 1;  // limit of the gradient's norm; 0: no clipping
   OptimizerChoice optimizer;
-  Index evaluate_every = 0;  // steps between evaluations; 0: none
-  Index save_every = 0;      // steps between checkpoints; 0: only at the end
-  Index telemetry = 10;      // steps between measurements of every head; 0: none
+  Index evaluate_every = 0;           // steps between evaluations; 0: none
+  Index save_every = 0;               // steps between checkpoints; 0: only at the end
+  Index telemetry = 10;               // steps between measurements of every head; 0: none
+  std::vector<Index> snapshots = {};  // steps after which a copy of the checkpoint is kept
 
   /// Sets what follows from other fields: the learner's seed (the data's), the length of the
   /// learning rate's schedule (steps), the length of the data's windows (the learner's).
