@@ -34,6 +34,28 @@ TEST_CASE("the rank correlation sees order only") {
                     "rank_correlation: 5 and 1 values");
 }
 
+TEST_CASE("tau-b counts pairs in the same order, without those that are tied") {
+  const std::vector<double> x{1, 2, 3, 4};
+  CHECK(kendall_tau(x, std::vector<double>{2, 4, 8, 16}) == 1);
+  CHECK(kendall_tau(x, std::vector<double>{4, 3, 2, 1}) == -1);
+  CHECK(agree(kendall_tau(x, std::vector<double>{1, 3, 2, 4}), 4.0 / 6, 1e-12));
+  // Of 6 pairs 1 is tied in y, 4 are in order, 1 is not.
+  CHECK(agree(kendall_tau(x, std::vector<double>{1, 3, 2, 3}), 3 / std::sqrt(6.0 * 5), 1e-12));
+  CHECK(kendall_tau(x, std::vector<double>{7, 7, 7, 7}) == 0);
+  CHECK_THROWS_WITH(kendall_tau(x, std::vector<double>{1}), "kendall_tau: 4 and 1 values");
+}
+
+TEST_CASE("the overlap is of the largest values, whatever their order") {
+  const std::vector<double> x{5, 1, 4, 3, 2}, y{4, 5, 3, 1, 2};
+  CHECK(top_overlap(x, y, 1) == 0);
+  CHECK(top_overlap(x, y, 2) == 0.5);
+  CHECK(agree(top_overlap(x, y, 3), 2.0 / 3, 1e-12));
+  CHECK(top_overlap(x, y, 5) == 1);
+  CHECK(top_overlap(std::vector<double>{2, 2, 2}, std::vector<double>{1, 0, 0}, 1) == 1);
+  CHECK_THROWS_WITH(top_overlap(x, y, 6), "top_overlap: 6 of 5 values");
+  CHECK_THROWS_AS(top_overlap(x, y, 0), UsageError);
+}
+
 TEST_CASE("the slope is that of the line of least squares") {
   const std::vector<std::pair<double, double>> line{{1, 5}, {3, 9}, {10, 23}};
   CHECK(agree(least_squares_slope(line), 2, 1e-12));

@@ -21,6 +21,16 @@ std::vector<double> ranks(std::span<const double> values);
 /// side are equal. Throws UsageError unless x and y have the same length.
 double rank_correlation(std::span<const double> x, std::span<const double> y);
 
+/// Kendall's tau-b: concordant minus discordant pairs, divided by the square root of the number of
+/// pairs that are not tied in x times that of those not tied in y. 0 where all values of one side
+/// are equal. Throws UsageError unless x and y have the same length. Kendall 1945.
+double kendall_tau(std::span<const double> x, std::span<const double> y);
+
+/// The share of the `count` largest values of x that are also among the `count` largest of y. Of
+/// equal values the first ones count as larger. Throws UsageError unless x and y have the same
+/// length and 1 <= count <= length.
+double top_overlap(std::span<const double> x, std::span<const double> y, Index count);
+
 /// Slope of the straight line through points (x, y) with the least sum of squared distances in y.
 /// Throws UsageError without two different x.
 double least_squares_slope(std::span<const std::pair<double, double>> points);
