@@ -40,7 +40,8 @@ std::vector<double> HeadGame::example_losses(HeadSet subset) {
   learner_->visit(set_, most_, [&](const ProbedBatch& batch) {
     HeadProbe probe;
     for (const auto& [location, values] : gates) probe.gates[location] = constant(values);
-    for (const Real loss : batch.losses(probe).value().span()) losses.push_back(double(loss));
+    const Tensor of_batch = batch.losses(probe);  // a loop over a temporary's span would dangle
+    for (const Real loss : of_batch.value().span()) losses.push_back(double(loss));
   });
   ++passes_;
   return losses;

@@ -42,6 +42,8 @@ PLANTED = [
     ("floors", "scripts/x.sh", "true\n", "does not belong at the top"),
     ("bans", "src/ops/linear.cpp", "y = e / xt::sum(e, {1}, xt::keep_dims);\n", "lazy reducer"),
     ("bans", "src/ops/linear.cpp", "xt::amax(e, {1});\n", "lazy reducer"),
+    ("bans", "src/ops/linear.cpp", "for (const Real v : linear(x, w).value().span()) s += v;\n",
+     "no longer exists"),
     ("bans", "src/ops/linear.cpp", "#pragma omp parallel for\n", "parallel_for"),
     ("bans", "src/ops/linear.cpp", "std::thread t;\n", "parallel_for"),
     ("bans", "src/ops/linear.cpp", "#include <regex>\n", "regex"),
