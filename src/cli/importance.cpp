@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/importance_oracle.hpp"
+#include "cli/importance_trace.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
@@ -26,6 +27,7 @@ namespace {
 struct ImportanceCommandOptions {
   std::string model, metric = "all", set = "importance";
   ImportanceOptions options;
+  std::vector<std::string> trace;
   bool json = false, oracle = false;
 };
 
@@ -131,12 +133,36 @@ class OracleProgress {
   Index shown_ = 0;
 };
 
+/// The names of the metrics that --metric asks for.
+std::vector<std::string> metrics_named(const std::string& metric) {
+  if (metric == "all") return all_metrics();
+  return {head_metric(metric).info.name};
+}
+
+int importance_trace(const ImportanceCommandOptions& options) {
+  if (!options.model.empty() || options.oracle || options.set != "importance") {
+    throw UsageError(
+        "--trace measures the runs that it names on the sets importance and selection; it cannot "
+        "be combined with --model, --oracle and --set");
+  }
+  std::vector<std::filesystem::path> runs(options.trace.begin(), options.trace.end());
+  const std::vector<TracePoint> points =
+      trace_of(runs, metrics_named(options.metric), options.options.examples,
+               [](const std::string& next) { fmt::print(stderr, "measuring {}\n", next); });
+  if (options.json) {
+    fmt::print("{}\n", trace_record(points).dump());
+  } else {
+    fmt::print("{}", trace_text(points, TerminalStyle::of(stdout)));
+  }
+  return 0;
+}
+
 int importance(const ImportanceCommandOptions& options) {
+  if (!options.trace.empty()) return importance_trace(options);
   const std::filesystem::path folder = model_folder(options.model);
   ImportanceOptions measured = options.options;
   measured.set = options.set == "train" ? ExampleSet::train : ExampleSet::importance;
-  std::vector<std::string> metrics = all_metrics();
-  if (options.metric != "all") metrics = {head_metric(options.metric).info.name};
+  const std::vector<std::string> metrics = metrics_named(options.metric);
   const std::unique_ptr<Learner> learner = load_learner(folder);
   const ImportanceTable table = measure_importance(*learner, metrics, measured);
   std::vector<ExactGame> games;
@@ -186,6 +212,10 @@ Command add_importance(CLI::App& program) {
   app->add_flag("--oracle", options->oracle,
                 "also the loss of all subsets of at most 12 heads, on the selection set: exact "
                 "Shapley values, best subsets, and how far each metric is from them");
+  app->add_option("--trace", options->trace,
+                  "runs with --snapshots: all metrics at each of these points of training, "
+                  "against the true costs and each other")
+      ->type_name("RUN");
   app->add_flag("--json", options->json, "print one line of JSON");
   add_threads(*app);
   app->footer(

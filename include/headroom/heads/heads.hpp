@@ -7,6 +7,7 @@
 #include "headroom/heads/head_records.hpp"
 #include "headroom/heads/head_share.hpp"
 #include "headroom/heads/layout_conversion.hpp"
+#include "headroom/heads/metric_agreement.hpp"
 #include "headroom/heads/model_record.hpp"
 #include "headroom/heads/pruner.hpp"
 #include "headroom/heads/pruning.hpp"

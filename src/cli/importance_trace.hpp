@@ -1,0 +1,40 @@
+// `headroom importance --trace`: what the metrics are worth at several points of training.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headroom/base/record_json.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/heads/head_metric.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// The heads of one run after one step of its training.
+struct TracePoint {
+  std::string run;
+  Index step = 0;
+  ImportanceTable table;  // on ExampleSet::importance
+  ImportanceTable again;  // on ExampleSet::selection, whose examples are others
+};
+
+/// Measures the metrics, and the true costs (leave_one_out) where the metrics lack them, at each
+/// snapshot of each run. `progress` is told what is measured next. Throws UsageError for a run
+/// without snapshots, and for runs without a common step.
+std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
+                                 std::vector<std::string> metrics, Index examples,
+                                 const std::function<void(const std::string&)>& progress);
+
+/// Tables over the steps: correlation of each metric with the true costs on other examples, its
+/// reliability, the sums of sensitivities and costs, and the metrics that agree most. Means over
+/// the runs with 95 % intervals.
+std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyle& style);
+/// All scores, and each of the statistics by run.
+Record trace_record(const std::vector<TracePoint>& points);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
