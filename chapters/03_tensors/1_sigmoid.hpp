@@ -6,8 +6,9 @@
 //
 //   Array y(x.shape())                   elements y[i], i from 0 to y.size() - 1
 //   x.value()                            the elements of x
-//   record(op, y, {x}, backward)         y as a Tensor on the tape. backward gets dy = dL/dy and
-//                                        `into`, the gradients of the inputs
+//   record(op, y, {x}, backward)         y as a Tensor on the tape. op has the operation's name.
+//                                        backward gets dy = dL/dy and `into`, the gradients of
+//                                        the inputs
 //   into[0] += dx                        adds the array dx to the gradient of input 0
 #pragma once
 
