@@ -13,7 +13,8 @@
 //   masked_softmax(x, allowed)   softmax of each row, over the allowed keys only: exercise 05/2
 //
 // Scores and maps are [B, H, Tq, Tk]: one row for each query. The lines in between add what the
-// options ask for, and do nothing here. All of these are on the tape: no line for the gradient.
+// options ask for, mostly nothing, and make `biased` of scores and `dropped` of maps: go on with
+// these. All operations are on the tape, so you write no gradient.
 #pragma once
 
 #include "given.hpp"

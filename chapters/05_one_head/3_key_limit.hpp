@@ -2,8 +2,8 @@
 //
 //   Index AttentionMask::key_limit(Index b, Index i, Index keys) const
 //
-// Query i of example b may see the keys 0 to limit - 1, as far as this function is asked. Two
-// conditions decide, each of which may be there or not, and both must allow a key:
+// Query i of example b may see the keys 0 to limit - 1. (A mask may hide more keys by other means.)
+// Two conditions decide, each of which may be there or not, and both must allow a key:
 //
 //   causal_offset_    a std::optional<Index>. If it is set, key j is allowed when
 //                     j <= i + *causal_offset_. The offset is the number of keys before query 0:
