@@ -8,6 +8,8 @@
 //                          (logits) of the token after it, [rows, V]. It keeps all earlier tokens
 //   void reorder(rows)     keeps only these rows, a std::vector<Index>, in this order
 //   Index batch()          the number of rows
+// For n rows, Ids({n, 1}, id) has the same id in each of them, and
+// Ids({n, 1}, std::span<const std::int32_t>(tokens)) those of a std::vector<std::int32_t>.
 // Written is the result for one sequence, in the order in which the sequences came:
 //   ids                    the tokens, without begin and end
 //   log_probability        sum of log p of the tokens, including the end token, where
