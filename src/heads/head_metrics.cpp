@@ -19,11 +19,23 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 std::vector<MetricEntry>& registry() {
+  // One metric per line.
+  // clang-format off
   static std::vector<MetricEntry> entries{
-      metric_random(),       metric_depth(),        metric_magnitude(),
-      metric_attention_l1(), metric_attention_l2(), metric_position_variance(),
-      metric_entropy(),      metric_confidence(),   metric_sensitivity(),
-      metric_taylor(),       metric_fisher(),       metric_leave_one_out()};
+      metric_random(),
+      metric_depth(),
+      metric_magnitude(),
+      metric_attention_l1(),
+      metric_attention_l2(),
+      metric_position_variance(),
+      metric_entropy(),
+      metric_confidence(),
+      metric_sensitivity(),
+      metric_taylor(),
+      metric_fisher(),
+      metric_leave_one_out(),
+  };
+  // clang-format on
   return entries;
 }
 
