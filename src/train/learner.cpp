@@ -296,10 +296,14 @@ Cases(F...) -> Cases<F...>;
 
 }  // namespace
 
+Tensor example_losses(const Tensor& logits, const Ids& labels) {
+  const Tensor all = cross_entropy(logits, labels, {.reduction = Reduction::none});
+  return labels.rank() == 1 ? all : sum(all, {1});
+}
+
 ProbedBatch probed(const Ids& labels, std::function<Tensor(HeadProbe& probe)> logits) {
   const auto losses = [labels, logits](HeadProbe& probe) {
-    const Tensor all = cross_entropy(logits(probe), labels, {.reduction = Reduction::none});
-    return labels.rank() == 1 ? all : sum(all, {1});
+    return example_losses(logits(probe), labels);
   };
   return {labels.dim(0), losses, logits, labels};
 }

@@ -13,6 +13,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
+#include "headroom/train/gate_gradients.hpp"
+#include "train/part_sum.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -22,7 +24,6 @@ namespace {
 /// A head's blocks in the order of HeadReading.
 constexpr std::array blocks = {&BlockNumbers::query, &BlockNumbers::key, &BlockNumbers::value,
                                &BlockNumbers::output};
-constexpr std::size_t output_block = 3;
 
 /// Index of a role among the four blocks; none for biases.
 std::optional<std::size_t> block_of(HeadRole role) {
@@ -30,29 +31,9 @@ std::optional<std::size_t> block_of(HeadRole role) {
     case HeadRole::query: return 0;
     case HeadRole::key: return 1;
     case HeadRole::value: return 2;
-    case HeadRole::output: return output_block;
+    case HeadRole::output: return 3;
     default: return {};
   }
-}
-
-/// The sum of term(a_i, b_i) over a part of two arrays of one shape, in double.
-template <class Term>
-double part_sum(const BlockPart& part, const Array& a, const Array& b, const Term& term) {
-  double total = 0;
-  for_each_run(a.shape(), part, [&](Index first, Index count) {
-    const Real *const x = a.data() + first, *const y = b.data() + first;
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (Index i = 0; i < count; ++i) {
-      sum += term(double(x[i]), double(y[i]));
-    }
-    total += sum;
-  });
-  return total;
-}
-
-double part_dot(const BlockPart& part, const Array& a, const Array& b) {
-  return part_sum(part, a, b, [](double x, double y) { return x * y; });
 }
 
 double part_squared_distance(const BlockPart& part, const Array& a, const Array& b) {
@@ -99,15 +80,14 @@ void HeadTelemetry::after_backward() {
   const OpScope op("telemetry");
   readings_.clear();
   for (const HeadId& head : live_heads(*model_)) readings_.push_back({.head = head});
+  const std::vector<double> of_gates = gate_gradients(*model_);
+  for (std::size_t i = 0; i < readings_.size(); ++i) readings_[i].gate_gradient = of_gates[i];
   find_blocks();
   read_rows();
   for_each_block([](const Block& block, HeadReading& reading) {
     const Array& gradient = block.parameter.grad();
     if (!gradient.defined()) return;
     reading.gradient_norm[block.role] = std::sqrt(part_dot(block.part, gradient, gradient));
-    if (block.role == output_block) {
-      reading.gate_gradient = part_dot(block.part, block.before, gradient);
-    }
   });
   // At most two products and two sums per element of a gradient, which is read; the value is read
   // and copied.

@@ -30,12 +30,16 @@ enum class ExampleSet { train, importance, selection, validation, test };
 /// A batch of examples that a model can be run on under a probe, in the model's present mode.
 struct ProbedBatch {
   Index examples = 0;
-  /// The loss of each example, the sum over its labels, on the tape: [examples].
+  /// The example_losses() of the logits, on the tape: [examples].
   std::function<Tensor(HeadProbe& probe)> losses;
   /// Logits [..., V] on the tape, and the labels [...]; ignored_label marks padding.
   std::function<Tensor(HeadProbe& probe)> logits;
   Ids labels;
 };
+
+/// The loss of each example, the sum of the cross-entropies of its labels, [B], from logits
+/// [..., V].
+Tensor example_losses(const Tensor& logits, const Ids& labels);
 
 /// A batch of examples with labels [B, T], or [B] with one label each. The function computes its
 /// logits under a probe; it must stay valid as long as the batch.

@@ -17,10 +17,8 @@ struct HeadReading {
   HeadId head;
   /// |dL/dW|, the Frobenius norm of each block's gradient, before clipping.
   std::array<double, 4> gradient_norm{};
-  /// dL/dg_h at g_h = 1, with y = sum_h g_h A_h W_O^h + b_O: negative where the loss would fall if
-  /// the head's output grew. It is computed as <W_O^h, dL/dW_O^h>: g_h and W_O^h occur only as a
-  /// product, so that g_h dL/dg_h equals it by Euler's identity for homogeneous functions, and no
-  /// gate needs to be in the forward pass.
+  /// dL/dg_h at g_h = 1: negative where the loss would fall if the head's output grew. See
+  /// gate_gradients().
   double gate_gradient = 0;
   /// Mean of -sum_j P_j log P_j / log n over the queries that may attend to n >= 2 keys: 0 when all
   /// weight is on one key, 1 when it is uniform. NaN when there is no such query.

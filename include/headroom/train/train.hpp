@@ -3,6 +3,7 @@
 
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/evaluation.hpp"
+#include "headroom/train/gate_gradients.hpp"
 #include "headroom/train/learner.hpp"
 #include "headroom/train/load_learner.hpp"
 #include "headroom/train/measures.hpp"
