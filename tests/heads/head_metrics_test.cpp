@@ -10,182 +10,14 @@
 #include "headroom/ops/losses.hpp"
 #include "headroom/ops/reductions.hpp"
 #include "headroom/train/objectives.hpp"
+#include "heads/plain_metrics.hpp"
 #include "support/catch.hpp"
 #include "support/close.hpp"
-#include "support/nn_support.hpp"
 
 using namespace headroom;
+using namespace headroom::test;
 
 namespace {
-
-constexpr Index lengths_of_examples[] = {3, 6, 4};
-
-/// A learner of fixed examples: an encoder-decoder whose sources have different lengths.
-class FixedLearner : public Learner {
- public:
-  explicit FixedLearner(Layout layout = Layout::fused) : rng_(5), model_(config(layout), rng_) {
-    for (const Index length : lengths_of_examples) {
-      Seq2SeqBatch one;
-      one.source = Ids({1, length}, 0);
-      for (Index i = 0; i < length; ++i) one.source[i] = std::int32_t(4 + (i * i + length) % 5);
-      one.source_lengths = Ids({1}, std::int32_t(length));
-      one.target_in = Ids({1, 3}, {1, 5, std::int32_t(4 + length)});
-      one.target_lengths = Ids({1}, 3);
-      one.labels = Ids({1, 3}, {5, std::int32_t(4 + length), 2});
-      examples_.push_back(one);
-    }
-  }
-  static ModelConfig config(Layout layout) {
-    ModelConfig config = test::small_config(ModelKind::seq2seq, layout);
-    config.block.activation = Activation::gelu;  // smooth, for finite differences
-    config.source_vocabulary = config.target_vocabulary = 11;
-    return config;
-  }
-
-  Seq2Seq& model() override { return model_; }
-  const std::vector<Seq2SeqBatch>& examples() const { return examples_; }
-  /// The examples 0 and 1 in one batch, padded; then example 2.
-  void visit(ExampleSet, Index, const std::function<void(const ProbedBatch&)>& see) override {
-    Seq2SeqBatch pair;
-    pair.source = Ids({2, 6}, 0);
-    for (Index row = 0; row < 2; ++row) {
-      const Ids& source = examples_[std::size_t(row)].source;
-      std::copy_n(source.data(), source.size(), pair.source.data() + row * 6);
-    }
-    pair.source_lengths = Ids({2}, {3, 6});
-    pair.target_in = rows(&Seq2SeqBatch::target_in);
-    pair.target_lengths = Ids({2}, {3, 3});
-    pair.labels = rows(&Seq2SeqBatch::labels);
-    for (const Seq2SeqBatch& batch : {pair, examples_[2]}) {
-      see(probed(batch.labels, [&](HeadProbe& probe) {
-        return logits_of(model_, batch, ask_ ? &probe : nullptr);
-      }));
-    }
-  }
-  void forget_the_probe() { ask_ = false; }
-
-  Index next_batch() override { return 0; }
-  Tensor loss(HeadProbe*) override { return {}; }
-  Record evaluate() override { return {}; }
-  Record test() override { return {}; }
-  const char* measure() const override { return ""; }
-  BestSoFar::Better better() const override { return BestSoFar::Better::lower; }
-  Stateful& position() override { throw UsageError("no position"); }
-  Record about() const override { return {}; }
-
- private:
-  Ids rows(Ids Seq2SeqBatch::*member) const {
-    Ids both({2, 3});
-    for (Index row = 0; row < 2; ++row) {
-      std::copy_n((examples_[std::size_t(row)].*member).data(), 3, both.data() + row * 3);
-    }
-    return both;
-  }
-
-  Rng rng_;
-  Seq2Seq model_;
-  std::vector<Seq2SeqBatch> examples_;
-  bool ask_ = true;
-};
-
-/// The loss of one example with one gate set.
-double loss_of(const Seq2Seq& model, const Seq2SeqBatch& example, const HeadId& head, double gate) {
-  const NoGrad quiet;
-  HeadProbe probe;
-  Array gates = ones({model.config.block.heads});
-  gates[head.head] = Real(gate);
-  probe.gates[{head.kind, head.layer}] = constant(gates);
-  return double(cross_entropy(logits_of(model, example, &probe), example.labels,
-                              {.reduction = Reduction::sum})
-                    .item());
-}
-
-/// The mean over the examples of f(dL/dg), by central differences.
-double by_differences(FixedLearner& learner, const HeadId& head,
-                      const std::function<double(double)>& f) {
-  const double h = is_double ? 1e-4 : 1e-2;
-  double sum = 0;
-  for (const Seq2SeqBatch& example : learner.examples()) {
-    sum += f((loss_of(learner.model(), example, head, 1 + h) -
-              loss_of(learner.model(), example, head, 1 - h)) /
-             (2 * h));
-  }
-  return sum / 3;
-}
-
-/// The mean of f over the rows of a head's maps, one example at a time, so without padding. f is
-/// given the weights that are allowed: all, or the first i + 1 in the decoder.
-double by_rows(FixedLearner& learner, const HeadId& head,
-               const std::function<double(const std::vector<double>&)>& f) {
-  double sum = 0, count = 0;
-  for (const Seq2SeqBatch& example : learner.examples()) {
-    const NoGrad quiet;
-    HeadProbe probe;
-    probe.maps = true;
-    logits_of(learner.model(), example, &probe);
-    const Array& maps = probe.seen.at({head.kind, head.layer}).maps.value();
-    const Index queries = maps.dim(2), keys = maps.dim(3);
-    for (Index i = 0; i < queries; ++i) {
-      std::vector<double> weights;
-      const Index allowed = head.kind == AttentionKind::decoder_self ? i + 1 : keys;
-      for (Index j = 0; j < allowed; ++j) {
-        weights.push_back(double(maps[(head.head * queries + i) * keys + j]));
-      }
-      sum += f(weights);
-      ++count;
-    }
-  }
-  return sum / count;
-}
-
-double squares_of(const std::vector<double>& weights) {
-  double sum = 0;
-  for (const double weight : weights) sum += weight * weight;
-  return sum;
-}
-
-double variance_of(const std::vector<double>& weights) {
-  const auto count = double(weights.size());
-  double sum = 0;
-  for (const double weight : weights) sum += (weight - 1 / count) * (weight - 1 / count);
-  return sum / count;
-}
-
-double entropy_of(const std::vector<double>& weights) {
-  if (weights.size() == 1) return 0;
-  double sum = 0;
-  for (const double weight : weights) sum -= weight * std::log(weight);
-  return sum / std::log(double(weights.size()));
-}
-
-double weights_of(FixedLearner& learner, const HeadId& head) {
-  double squares = 0;
-  for (const NamedAttention& found : attentions(learner.model())) {
-    if (found.location() != AttentionLocation{head.kind, head.layer}) continue;
-    for (const auto& [name, tensor] : parameters(*found.attention)) {
-      const bool of_head = name == "query." + std::to_string(head.head) + ".weight" ||
-                           name == "key." + std::to_string(head.head) + ".weight" ||
-                           name == "value." + std::to_string(head.head) + ".weight";
-      const Index d = found.attention->config().head_dim;
-      for (Index i = 0; i < tensor.size(); ++i) {
-        const bool column = name == "out.weight" && i % tensor.dim(1) / d == head.head;
-        if (of_head || column) squares += double(tensor.value()[i]) * double(tensor.value()[i]);
-      }
-    }
-  }
-  return std::sqrt(squares);
-}
-
-double removal_cost(FixedLearner& learner, const HeadId& head) {
-  double rise = 0;
-  FixedLearner pruned(Layout::separate);
-  prune(pruned.model(), std::vector<HeadId>{head});
-  for (const Seq2SeqBatch& example : learner.examples()) {
-    rise += loss_of(pruned.model(), example, {AttentionKind::cross, 0, head.head == 0 ? 1 : 0}, 1) -
-            loss_of(learner.model(), example, head, 1);
-  }
-  return rise / 3;
-}
 
 /// One row for each metric: its expected score of a head.
 using Expected = std::function<double(FixedLearner&, const HeadId&)>;
@@ -197,21 +29,32 @@ const std::map<std::string, Expected> expectations{
      [](FixedLearner& l, const HeadId& h) { return std::sqrt(by_rows(l, h, squares_of)); }},
     {"position_variance",
      [](FixedLearner& l, const HeadId& h) { return by_rows(l, h, variance_of); }},
-    {"entropy", [](FixedLearner& l, const HeadId& h) { return by_rows(l, h, entropy_of); }},
+    {"entropy", mean_entropy},
     {"confidence",
      [](FixedLearner& l, const HeadId& h) {
        return by_rows(l, h, [](const auto& w) { return *std::max_element(w.begin(), w.end()); });
      }},
-    {"sensitivity",
-     [](FixedLearner& l, const HeadId& h) {
-       return by_differences(l, h, [](double g) { return std::abs(g); });
-     }},
+    {"output_norm", norm_of_outputs},
+    {"output_variance", variance_of_outputs},
+    {"redundancy", largest_cosine},
+    {"sensitivity", sensitivity_of},
+    {"sensitivity_per_token", by_tokens},
+    {"sensitivity_per_batch", by_batch_gates},
     {"taylor", [](FixedLearner& l,
                   const HeadId& h) { return by_differences(l, h, [](double g) { return -g; }); }},
     {"fisher",
      [](FixedLearner& l, const HeadId& h) {
        return by_differences(l, h, [](double g) { return g * g; });
      }},
+    {"entropy_and_sensitivity", half_and_half},
+    {"logit_jacobian", by_logits},
+    {"value_path", [](FixedLearner& l, const HeadId& h) { return by_batch_scaling(l, h, "out"); }},
+    {"routing_path",
+     [](FixedLearner& l, const HeadId& h) { return by_batch_scaling(l, h, "query"); }},
+    {"parameter_taylor", taylor_of_parameters},
+    {"gradient_norms", product_of_norms},
+    {"running_sensitivity", recorded_score},
+    {"movement", recorded_score},
     {"leave_one_out", removal_cost},
 };
 
@@ -223,36 +66,57 @@ std::vector<std::string> names_of_all() {
 
 }  // namespace
 
-TEST_CASE("every metric gives the scores of its formula, in one pass with all others") {
+TEST_CASE("every metric gives the scores of its formula, alone and with all others") {
   FixedLearner learner(Layout::separate);
   const std::vector<std::string> names = names_of_all();
-  const ImportanceTable table = measure_importance(learner, names);
+  const ImportanceOptions options = options_for(learner);
+  const ImportanceTable table = measure_importance(learner, names, options);
+  CHECK(table.absent.empty());
   REQUIRE(table.heads == live_heads(learner.model()));
-  const auto heads = Index(table.heads.size());
-  CHECK(table.forward == 1 + 1 + heads);  // the batches, and leave_one_out
-  CHECK(table.backward == 1);
   for (const ImportanceTable::Column& column : table.columns) {
     INFO(column.info.name);
     CHECK_FALSE(column.info.formula.empty());
     CHECK_FALSE(column.info.source.empty());
-    REQUIRE(Index(column.scores.size()) == heads);
+    REQUIRE(column.scores.size() == table.heads.size());
     const auto expected = expectations.find(column.info.name);
     if (expected == expectations.end()) {
       CHECK(column.info.name == "random");
       continue;
     }
+    std::vector<double> wanted;
+    double largest = 0;
+    for (const HeadId& head : table.heads) {
+      wanted.push_back(expected->second(learner, head));
+      largest = std::max(largest, std::abs(wanted.back()));
+    }
     for (std::size_t i = 0; i < table.heads.size(); ++i) {
       INFO(table.heads[i].text());
-      const double wanted = expected->second(learner, table.heads[i]);
-      CHECK(std::abs(column.scores[i] - wanted) <=
-            (is_double ? 1e-7 : 3e-3) * std::max(1.0, std::abs(wanted)));
+      CHECK(std::abs(column.scores[i] - wanted[i]) <=
+            (is_double ? 1e-6 * largest : 3e-3 * std::max(1.0, largest)));
     }
     // The others do not change it, but for the rounding of maps that are kept.
-    const ImportanceTable alone = measure_importance(learner, {column.info.name});
+    const ImportanceTable alone = measure_importance(learner, {column.info.name}, options);
+    CHECK_FALSE(column.info.cost.empty());
+    if (column.info.cost == "0") CHECK(alone.forward + alone.backward == 0);
+    if (column.info.cost == "F") CHECK((alone.forward == 1 && alone.backward == 0));
+    if (column.info.cost == "B") CHECK((alone.forward == 1 && alone.backward == 1));
     for (std::size_t i = 0; i < table.heads.size(); ++i) {
       CHECK(std::abs(alone.columns[0].scores[i] - column.scores[i]) < (is_double ? 1e-12 : 1e-5));
     }
   }
+}
+
+TEST_CASE("all metrics that see batches share one forward and two backward passes") {
+  FixedLearner learner;
+  std::vector<std::string> names;
+  for (const MetricEntry& entry : head_metrics()) {
+    if (!entry.make()->plays()) names.push_back(entry.info.name);
+  }
+  const ImportanceTable table = measure_importance(learner, names, options_for(learner));
+  CHECK(table.columns.size() == names.size());
+  CHECK(table.forward == 1);
+  CHECK(table.backward == 2);  // from the loss and from the logits
+  CHECK(measure_importance(learner, {"leave_one_out"}).forward == 1 + std::ssize(table.heads));
 }
 
 TEST_CASE("scores are those of the live heads, by their original numbers") {
@@ -322,8 +186,14 @@ TEST_CASE("measuring importance leaves no gradient in the model, and changes no 
   for (const NamedParameter& p : parameters(learner.model())) {
     before.push_back(p.tensor.value().clone());
   }
-  const auto scores = [&] { return measure_importance(learner, names_of_all()).columns[8].scores; };
-  const std::vector<double> first = scores();
+  const auto scores = [&] {
+    std::vector<std::vector<double>> all;
+    for (const auto& column : measure_importance(learner, names_of_all()).columns) {
+      all.push_back(column.scores);
+    }
+    return all;
+  };
+  const std::vector<std::vector<double>> first = scores();
   std::size_t next = 0;
   for (const NamedParameter& p : parameters(learner.model())) {
     INFO(p.name);

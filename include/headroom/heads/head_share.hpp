@@ -9,11 +9,17 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Copies of a head's blocks, by role: query, key and value [D, C], their biases [D], output [C,
-/// D].
+/// D]. Blocks that all heads of a layout share are in no head's share.
 struct HeadShare {
   HeadId head;
   std::map<HeadRole, Array> value;
+  std::map<HeadRole, Array> gradient;  // of the parameters that have one
 };
+
+/// The scalar product <W, dL/dW> of a block with its gradient, in double; 0 without one. A factor
+/// that multiplies nothing but this block has this derivative at 1, because L depends on their
+/// product only (Euler's identity).
+double scaling_gradient(const HeadShare& share, HeadRole role);
 
 /// The share of a live head. Throws UsageError for a head that is not alive.
 HeadShare share_of(const NamedAttention& attention, Index head);

@@ -16,10 +16,26 @@ MetricEntry metric_attention_l2();
 MetricEntry metric_position_variance();
 MetricEntry metric_entropy();
 MetricEntry metric_confidence();
+// From the outputs of heads.
+MetricEntry metric_output_norm();
+MetricEntry metric_output_variance();
+MetricEntry metric_redundancy();
 // From the gates' gradients.
 MetricEntry metric_sensitivity();
+MetricEntry metric_sensitivity_per_token();
+MetricEntry metric_sensitivity_per_batch();
 MetricEntry metric_taylor();
 MetricEntry metric_fisher();
+MetricEntry metric_entropy_and_sensitivity();
+MetricEntry metric_logit_jacobian();
+// From the parameters' gradients.
+MetricEntry metric_value_path();
+MetricEntry metric_routing_path();
+MetricEntry metric_parameter_taylor();
+MetricEntry metric_gradient_norms();
+// From what training recorded.
+MetricEntry metric_running_sensitivity();
+MetricEntry metric_movement();
 // From the loss without heads.
 MetricEntry metric_leave_one_out();
 

@@ -22,7 +22,8 @@ class AttentionL1 : public RowMetric {
 MetricEntry metric_attention_l1() {
   return {{.name = "attention_l1",
            .formula = "E sum_j p_ij",
-           .source = "a proposal of public threads; it is 1 for every head"},
+           .source = "a proposal of public threads; it is 1 for every head",
+           .cost = "F"},
           [] { return std::make_unique<AttentionL1>(); }};
 }
 

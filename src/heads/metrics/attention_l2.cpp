@@ -29,7 +29,8 @@ class AttentionL2 : public RowMetric {
 MetricEntry metric_attention_l2() {
   return {{.name = "attention_l2",
            .formula = "sqrt(E sum_j p_ij^2)",
-           .source = "a proposal of public threads"},
+           .source = "a proposal of public threads",
+           .cost = "F"},
           [] { return std::make_unique<AttentionL2>(); }};
 }
 

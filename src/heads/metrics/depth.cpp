@@ -23,7 +23,8 @@ MetricEntry metric_depth() {
   return {{.name = "depth",
            .formula = "number of the layer; the last layers go first",
            .source = "control; HARP 2025, arXiv 2507.01900",
-           .keep_low = true},
+           .keep_low = true,
+           .cost = "0"},
           [] { return std::make_unique<DepthMetric>(); }};
 }
 

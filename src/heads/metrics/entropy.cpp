@@ -21,7 +21,8 @@ MetricEntry metric_entropy() {
   return {{.name = "entropy",
            .formula = "E H(p_i) / ln(allowed keys)",
            .source = "Voita et al. 2019; low entropy counts as important",
-           .keep_low = true},
+           .keep_low = true,
+           .cost = "F"},
           [] { return std::make_unique<Entropy>(); }};
 }
 

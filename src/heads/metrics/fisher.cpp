@@ -13,7 +13,8 @@ double squared(double gradient) { return gradient * gradient; }
 MetricEntry metric_fisher() {
   return {{.name = "fisher",
            .formula = "E_x (dL(x)/dg_h)^2",
-           .source = "Kwon et al. 2022, the diagonal"},
+           .source = "Kwon et al. 2022, the diagonal",
+           .cost = "B"},
           [] { return std::make_unique<GateGradientMetric<squared>>(); }};
 }
 

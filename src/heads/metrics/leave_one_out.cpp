@@ -27,7 +27,8 @@ class LeaveOneOut : public HeadMetric {
 MetricEntry metric_leave_one_out() {
   return {{.name = "leave_one_out",
            .formula = "v(all but h) - v(all)",
-           .source = "Michel, Levy and Neubig 2019, section 3.2"},
+           .source = "Michel, Levy and Neubig 2019, section 3.2",
+           .cost = "N F"},
           [] { return std::make_unique<LeaveOneOut>(); }};
 }
 

@@ -37,7 +37,8 @@ class MagnitudeMetric : public HeadMetric {
 MetricEntry metric_magnitude() {
   return {{.name = "magnitude",
            .formula = "sqrt of the sum of squares of W_Q, W_K, W_V and W_O of h",
-           .source = "Han et al. 2015, for whole heads"},
+           .source = "Han et al. 2015, for whole heads",
+           .cost = "0"},
           [] { return std::make_unique<MagnitudeMetric>(); }};
 }
 

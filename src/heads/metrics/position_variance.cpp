@@ -21,7 +21,8 @@ MetricEntry metric_position_variance() {
   return {{.name = "position_variance",
            .formula = "E Var_j p_ij over the allowed keys j",
            .source = "a proposal of public threads; where all rows are equally long, it ranks as "
-                     "attention_l2"},
+                     "attention_l2",
+           .cost = "F"},
           [] { return std::make_unique<PositionVariance>(); }};
 }
 

@@ -24,7 +24,10 @@ class RandomMetric : public HeadMetric {
 }  // namespace
 
 MetricEntry metric_random() {
-  return {{.name = "random", .formula = "U(0, 1), drawn by seed and head", .source = "control"},
+  return {{.name = "random",
+           .formula = "U(0, 1), drawn by seed and head",
+           .source = "control",
+           .cost = "0"},
           [] { return std::make_unique<RandomMetric>(); }};
 }
 

@@ -1,6 +1,8 @@
 // Means over the rows of attention maps.
 #include "heads/metrics/row_metric.hpp"
 
+#include "heads/metrics/real_queries.hpp"
+
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
@@ -10,11 +12,10 @@ void RowMetric::see(const Evidence& batch) {
   for (std::size_t h = 0; h < batch.heads.size(); ++h) {
     const HeadId& head = batch.heads[h];
     const AttentionOut& out = batch.probe.seen.at({head.kind, head.layer});
-    const auto lengths = batch.probe.query_lengths.find(head.kind);
     const Array& maps = out.maps.value();  // [B, live, Tq, Tk]
     const Index live = maps.dim(1), queries = maps.dim(2), keys = maps.dim(3);
     for (Index b = 0; b < batch.examples; ++b) {
-      const Index real = lengths == batch.probe.query_lengths.end() ? queries : lengths->second[b];
+      const Index real = real_queries(batch, head.kind, b, queries);
       for (Index i = 0; i < real; ++i) {
         const Index row = (b * live + batch.row_of_head[h]) * queries + i;
         const Index allowed = out.rows.allowed[row];

@@ -14,7 +14,8 @@ double negative(double gradient) { return -gradient; }
 MetricEntry metric_taylor() {
   return {{.name = "taylor",
            .formula = "-E_x dL(x)/dg_h",
-           .source = "Molchanov et al. 2017, with the sign kept"},
+           .source = "Molchanov et al. 2017, with the sign kept",
+           .cost = "B"},
           [] { return std::make_unique<GateGradientMetric<negative>>(); }};
 }
 
