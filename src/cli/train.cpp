@@ -12,6 +12,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/heads/pruner.hpp"
+#include "headroom/heads/training_scores.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
@@ -70,7 +71,9 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
   TrainingRun run(settings.run, std::move(task));
   Pruner pruner(run.learner(), run.optimizer(), settings.pruning.options());
   ProgressLine progress({.steps = settings.run.steps, .title = "Learning"});
+  TrainingScores scores(run.model());
   run.add("pruning", pruner);
+  run.add("scores", scores);
   run.each([&](const StepReport& report) {
     if (settings.pruning.prune == 0 || report.step != settings.pruning.prune_from) return;
     progress.note(fmt::format("{} of {} heads chosen at step {}, least sensitive first",

@@ -13,4 +13,5 @@
 #include "headroom/heads/pruner.hpp"
 #include "headroom/heads/pruning.hpp"
 #include "headroom/heads/shapley.hpp"
+#include "headroom/heads/training_scores.hpp"
 #include "headroom/heads/transplant.hpp"
