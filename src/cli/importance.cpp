@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -16,6 +17,7 @@
 #include "headroom/base/text.hpp"
 #include "headroom/heads/head_metric.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom/statistics/ranks.hpp"
 #include "headroom/train/load_learner.hpp"
 #include "headroom/train/run_folder.hpp"
 
@@ -25,21 +27,72 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 struct ImportanceCommandOptions {
-  std::string model, metric = "all", set = "importance";
+  std::string model, metrics = "all", set = "importance";
   ImportanceOptions options;
   std::vector<std::string> trace;
   bool json = false, oracle = false;
 };
 
-std::vector<std::string> all_metrics() {
+/// The metrics, or those that need no pass of their own.
+std::vector<std::string> all_metrics(bool cheap = false) {
   std::vector<std::string> names;
-  for (const MetricEntry& entry : head_metrics()) names.push_back(entry.info.name);
+  for (const MetricEntry& entry : head_metrics()) {
+    if (!cheap || !entry.make()->plays()) names.push_back(entry.info.name);
+  }
   return names;
+}
+
+/// The metrics that --metric names. Throws UsageError for an unknown or repeated name.
+std::vector<std::string> chosen_metrics(const std::string& text) {
+  if (text == "all" || text == "cheap") return all_metrics(text == "cheap");
+  std::vector<std::string> names;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(',', begin);
+    const std::string name = text.substr(begin, end == std::string::npos ? end : end - begin);
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      throw UsageError(fmt::format("--metric: {} is given twice", name));
+    }
+    names.push_back(head_metric(name).info.name);
+  }
+  return names;
+}
+
+/// What the scores of some metrics have in common.
+struct Likeness {
+  std::vector<std::string> constant;                 // metrics that do not tell heads apart
+  std::vector<std::vector<std::string>> same_order;  // metrics that sort the heads alike
+};
+
+Likeness likeness_of(const ImportanceTable& table) {
+  constexpr double rounding = is_double ? 1e-9 : 1e-5;
+  Likeness likeness;
+  std::vector<std::vector<double>> orders;  // of the first metric of each group
+  for (const ImportanceTable::Column& column : table.columns) {
+    std::vector<double> scores;
+    for (const HeadScore& score : table.importance(column.info.name)) scores.push_back(score.score);
+    if (scores.size() < 2) continue;
+    const auto [least, most] = std::minmax_element(scores.begin(), scores.end());
+    if (*most - *least <= rounding * std::max(std::abs(*least), std::abs(*most))) {
+      likeness.constant.push_back(column.info.name);
+      continue;
+    }
+    const std::vector<double> order = ranks(scores);
+    const auto group = std::find(orders.begin(), orders.end(), order);
+    if (group != orders.end()) {
+      likeness.same_order[static_cast<std::size_t>(group - orders.begin())].push_back(
+          column.info.name);
+    } else {
+      orders.push_back(order);
+      likeness.same_order.push_back({column.info.name});
+    }
+  }
+  std::erase_if(likeness.same_order, [](const auto& group) { return group.size() < 2; });
+  return likeness;
 }
 
 Record record_of(const ImportanceTable& table, const ImportanceCommandOptions& options,
                  const std::string& model) {
-  Record heads = Record::array(), metrics = Record::array();
+  Record heads = Record::array(), metrics = Record::array(), absent = Record::array();
   for (const HeadId& head : table.heads) {
     heads.push_back({{"kind", name_of(head.kind)}, {"layer", head.layer}, {"head", head.head}});
   }
@@ -48,15 +101,23 @@ Record record_of(const ImportanceTable& table, const ImportanceCommandOptions& o
                        {"formula", column.info.formula},
                        {"source", column.info.source},
                        {"keep_low", column.info.keep_low},
+                       {"cost", column.info.cost},
                        {"scores", column.scores}});
   }
+  for (const auto& [info, reason] : table.absent) {
+    absent.push_back({{"name", info.name}, {"reason", reason}});
+  }
+  const Likeness likeness = likeness_of(table);
   return {{"model", model},
           {"set", options.set},
           {"examples", options.options.examples},
           {"forward_passes", table.forward},
           {"backward_passes", table.backward},
           {"heads", heads},
-          {"metrics", metrics}};
+          {"metrics", metrics},
+          {"absent", absent},
+          {"constant", likeness.constant},
+          {"same_order", likeness.same_order}};
 }
 
 /// Columns of a head's name.
@@ -105,11 +166,25 @@ std::string ranking_text(const ImportanceTable& table, const MetricInfo& info) {
 
 std::string legend_text(const ImportanceTable& table, const TerminalStyle& style) {
   std::string text;
-  for (const ImportanceTable::Column& column : table.columns) {
-    const std::string line =
-        fmt::format("{}: {}; {}{}", column.info.name, column.info.formula, column.info.source,
-                    column.info.keep_low ? ". Heads with low scores are important" : "");
-    text += wrapped(line, style.columns, 2) + "\n";
+  const auto line = [&](const std::string& words) {
+    text += wrapped(words, style.columns, 2) + "\n";
+  };
+  for (const auto& [info, scores] : table.columns) {
+    line(fmt::format("{}: {}; {}; cost {}{}", info.name, info.formula, info.source,
+                     info.cost.empty() ? "unknown" : info.cost,
+                     info.keep_low ? ". Heads with low scores are important" : ""));
+  }
+  text += "\n";
+  line(
+      "Cost in passes over the examples: F forward, B forward and backward, N the number of "
+      "heads. Metrics of cost F and B share their passes; logit_jacobian adds a backward pass.");
+  for (const auto& [info, reason] : table.absent) {
+    line(fmt::format("Absent: {} ({}): {}", info.name, info.formula, reason));
+  }
+  const auto [constant, same_order] = likeness_of(table);
+  for (const std::string& name : constant) line(name + " is the same for all heads");
+  for (const std::vector<std::string>& group : same_order) {
+    line(fmt::format("Same order of heads: {}", fmt::join(group, ", ")));
   }
   return text;
 }
@@ -133,12 +208,6 @@ class OracleProgress {
   Index shown_ = 0;
 };
 
-/// The names of the metrics that --metric asks for.
-std::vector<std::string> metrics_named(const std::string& metric) {
-  if (metric == "all") return all_metrics();
-  return {head_metric(metric).info.name};
-}
-
 int importance_trace(const ImportanceCommandOptions& options) {
   if (!options.model.empty() || options.oracle || options.set != "importance") {
     throw UsageError(
@@ -147,7 +216,7 @@ int importance_trace(const ImportanceCommandOptions& options) {
   }
   std::vector<std::filesystem::path> runs(options.trace.begin(), options.trace.end());
   const std::vector<TracePoint> points =
-      trace_of(runs, metrics_named(options.metric), options.options.examples,
+      trace_of(runs, chosen_metrics(options.metrics), options.options.examples,
                [](const std::string& next) { fmt::print(stderr, "measuring {}\n", next); });
   if (options.json) {
     fmt::print("{}\n", trace_record(points).dump());
@@ -162,9 +231,11 @@ int importance(const ImportanceCommandOptions& options) {
   const std::filesystem::path folder = model_folder(options.model);
   ImportanceOptions measured = options.options;
   measured.set = options.set == "train" ? ExampleSet::train : ExampleSet::importance;
-  const std::vector<std::string> metrics = metrics_named(options.metric);
+  const std::vector<std::string> metrics = chosen_metrics(options.metrics);
   const std::unique_ptr<Learner> learner = load_learner(folder);
+  measured.recorded = recorded_scores(folder);
   const ImportanceTable table = measure_importance(*learner, metrics, measured);
+  if (metrics.size() == 1) table.importance(metrics[0]);  // throws if it is absent
   std::vector<ExactGame> games;
   if (options.oracle) games = exact_games(*learner, measured.examples, OracleProgress());
   if (options.json) {
@@ -177,8 +248,11 @@ int importance(const ImportanceCommandOptions& options) {
   fmt::print(
       "{} of {}: {} heads, at most {} examples of the set {}; {} forward and {} backward "
       "passes\n\n",
-      options.metric == "all" ? "All metrics" : options.metric, folder.string(), table.heads.size(),
-      measured.examples, options.set, table.forward, table.backward);
+      options.metrics == "all"     ? "All metrics"
+      : options.metrics == "cheap" ? "All cheap metrics"
+                                   : options.metrics,
+      folder.string(), table.heads.size(), measured.examples, options.set, table.forward,
+      table.backward);
   fmt::print(
       "{}\n{}",
       metrics.size() == 1 ? ranking_text(table, table.columns[0].info) : tables_text(table, style),
@@ -194,9 +268,11 @@ Command add_importance(CLI::App& program) {
                                          "Scores the heads of a trained model by several metrics");
   const auto options = std::make_shared<ImportanceCommandOptions>();
   add_model(*app, options->model);
-  app->add_option("--metric", options->metric,
-                  fmt::format("all, or one of {}", fmt::join(all_metrics(), ", ")))
-      ->type_name("NAME")
+  app->add_option("--metric", options->metrics,
+                  fmt::format("all; cheap (those that together take one forward and two backward "
+                              "passes over the examples); or one or more of {}",
+                              fmt::join(all_metrics(), ", ")))
+      ->type_name("NAME,...")
       ->capture_default_str();
   app->add_option("--set", options->set,
                   "examples to measure on: importance (held out for it) or train")
@@ -220,6 +296,7 @@ Command add_importance(CLI::App& program) {
   add_threads(*app);
   app->footer(
       fmt::format("Examples: {0} importance --metric sensitivity\n"
+                  "          {0} importance --metric cheap --examples 200\n"
                   "          {0} importance --model runs/reverse-1 --json",
                   invocation()));
   return {app, [options] { return importance(*options); }};

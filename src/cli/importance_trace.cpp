@@ -258,12 +258,13 @@ std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
   for (const std::filesystem::path& run : runs) {
     for (const Index step : *common) {
       progress(fmt::format("{}, step {}", run.string(), step));
-      const auto learner = load_learner(RunFolder(run, IfExists::resume).snapshot(step));
+      const std::filesystem::path snapshot = RunFolder(run, IfExists::resume).snapshot(step);
+      const std::unique_ptr<Learner> learner = load_learner(snapshot);
+      ImportanceOptions options{.examples = examples, .recorded = recorded_scores(snapshot)};
       TracePoint& point = points.emplace_back(TracePoint{run.string(), step, {}, {}});
-      point.table = measure_importance(*learner, metrics,
-                                       {.set = ExampleSet::importance, .examples = examples});
-      point.again = measure_importance(*learner, metrics,
-                                       {.set = ExampleSet::selection, .examples = examples});
+      point.table = measure_importance(*learner, metrics, options);
+      options.set = ExampleSet::selection;
+      point.again = measure_importance(*learner, metrics, options);
     }
   }
   return points;

@@ -48,6 +48,8 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
     CHECK(heads == summary["heads_alive"]);
     CHECK(table["backward_passes"] == 2);
     CHECK(table["forward_passes"] == 2 + heads);
+    CHECK(table["absent"].empty());  // the run recorded movement and running_sensitivity
+    CHECK(table["constant"] == json::parse(R"(["attention_l1"])"));
     for (const json& metric : table["metrics"]) {
       INFO(metric["name"]);
       CHECK(metric["scores"].size() == heads);
@@ -75,6 +77,18 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
         headroom_program({"importance", "--model", "run", "--metric", "depth"}, folder);
     CHECK(ranking.code == 0);
     CHECK_THAT(ranking.out, Contains("least important first") && Contains("encoder 0.0"));
+    const Finished cheap = headroom_program(
+        {"importance", "--model", "run", "--metric", "cheap", "--examples", "10"}, folder);
+    CHECK(cheap.code == 0);
+    CHECK_THAT(cheap.out, Contains("1 forward and 2 backward passes") &&
+                              Contains("attention_l1 is the same for all heads"));
+    const Finished three = headroom_program(
+        {"importance", "--model", "run", "--metric", "movement,depth,fisher", "--json"}, folder);
+    REQUIRE(three.code == 0);
+    CHECK(json::parse(three.out)["metrics"][2]["cost"] == "B");
+    require_refused(
+        headroom_program({"importance", "--model", "run", "--metric", "depth,depth"}, folder), 2,
+        "given twice");
     require_refused(headroom_program({"importance", "--model", "run", "--metric", "dept"}, folder),
                     2, "did you mean depth");
     std::ofstream(folder / "run/config.json") << "{}";
