@@ -51,6 +51,9 @@ void TrainingScores::load_state(const StateReader& from) {
   if (!from.has("sums")) return;
   try {
     sums_ = struct_of<std::vector<Sums>>(from.record("sums"), from.where("sums"));
+    for (const Sums& entry : sums_) {
+      if (entry.steps < 1) throw DataError(from.where("sums") + ": a head took part in no step");
+    }
   } catch (const DataError& error) {
     throw FileError(error.what());
   }

@@ -50,6 +50,8 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
     CHECK(table["forward_passes"] == 2 + heads);
     CHECK(table["absent"].empty());  // the run recorded movement and running_sensitivity
     CHECK(table["constant"] == json::parse(R"(["attention_l1"])"));
+    const json same = json::parse(R"(["sensitivity_per_batch", "value_path"])");
+    CHECK(std::count(table["same_order"].begin(), table["same_order"].end(), same) == 1);
     for (const json& metric : table["metrics"]) {
       INFO(metric["name"]);
       CHECK(metric["scores"].size() == heads);

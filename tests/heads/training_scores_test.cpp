@@ -149,9 +149,19 @@ TEST_CASE("a checkpoint without training scores has none, and a broken one is re
   CHECK(scores.scores().empty());
   later.step();
   CHECK(scores.scores().at("movement").size() == 12);
+  const double before = scores.scores().at("movement")[0].score;
+  scores.after_backward();  // of a step that then fails: no update follows
+  CHECK(scores.scores().at("movement")[0].score == before);
 
   TensorFile broken = TensorFile::read(folder / "plain");
   broken.metadata["any.scores"] = R"({"movement":[{"kind":"cross"}]})";
   broken.write(folder / "broken");
   CHECK_THROWS_WITH(recorded_scores(folder / "broken"), Contains("any.scores"));
+
+  later.save(folder / "later");
+  TensorFile no_step = TensorFile::read(folder / "later");
+  std::string& sums = no_step.metadata.at("scores.sums");
+  sums.replace(sums.find("\"steps\":1"), 9, "\"steps\":0");
+  no_step.write(folder / "no_step");
+  CHECK_THROWS_WITH(later.load(folder / "no_step"), Contains("no step"));
 }

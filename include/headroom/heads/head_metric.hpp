@@ -65,9 +65,9 @@ struct Evidence {
 /// The model that is measured.
 struct MetricSubject {
   Module& model;
-  std::span<const HeadId> heads;  // as in Evidence
-  std::uint64_t seed;             // of metrics that draw
-  const RecordedScores& recorded;
+  std::span<const HeadId> heads;   // as in Evidence
+  std::uint64_t seed;              // of metrics that draw
+  const RecordedScores& recorded;  // by training; valid during begin() only
 };
 
 /// A metric at work. It never runs the model itself: it sees each batch once, and asks the game.
