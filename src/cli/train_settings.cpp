@@ -180,6 +180,8 @@ void TrainOptions::add_to(CLI::App& app) {
   for (const TaskInfo& info : task_list()) tasks += (tasks.empty() ? "" : ", ") + info.name;
   add_name(app, "--task", task_, "task to learn: " + tasks)->default_str(default_task);
   add(app, "--data", data_, "path of the data file (tasks g2p and text)")->type_name("FILE");
+  add(app, "--validation", validation_,
+      "examples to keep back for validation and for measuring heads (not g2p and text)");
   add(app, "--seed", seed_, "seed of all random numbers", "seed");
   add(app, "--steps", steps_, "number of training steps", "steps");
   add_name(app, "--layout", layout_, "attention layout: " + layout_names(), "layout");
@@ -288,6 +290,7 @@ TrainSettings TrainOptions::settings() const {
   s.data.data = data_.value_or("");
   s.data.skip_bad_lines = skip_bad_lines_;
   s.data.stress = stress_;
+  set(validation_, s.data.validation);
   require(seed_.value_or(1) >= 0, fmt::format("--seed {} is negative", seed_.value_or(1)));
   s.data.seed = static_cast<std::uint64_t>(seed_.value_or(1));
   if (layout_) block.layout = layout_from(*layout_);
@@ -340,7 +343,8 @@ TrainSettings TrainOptions::settings() const {
                                     {"--batch", s.learner.batch_size},
                                     {"--length", s.learner.length},
                                     {"--evaluate-every", s.evaluate_every},
-                                    {"--save-every", s.save_every}}) {
+                                    {"--save-every", s.save_every},
+                                    {"--validation", validation_.value_or(1)}}) {
     require(value >= 1, fmt::format("{} {} is less than 1", name, value));
   }
   for (const Index step : s.snapshots) {

@@ -56,7 +56,8 @@ class TrainOptions {
   std::optional<std::string> task_, data_, layout_, activation_, schedule_, positions_, norm_,
       optimizer_, granularity_;
   std::optional<Index> seed_, steps_, width_, heads_, head_dim_, hidden_, layers_, batch_, length_,
-      warmup_, evaluate_every_, save_every_, telemetry_, prune_, prune_from_, prune_over_, keep_;
+      warmup_, evaluate_every_, save_every_, telemetry_, validation_, prune_, prune_from_,
+      prune_over_, keep_;
   std::vector<Index> snapshots_;
   std::optional<double> rate_, dropout_, label_smoothing_, clip_, weight_decay_, beta2_;
   bool post_norm_ = false, skip_bad_lines_ = false, stress_ = false;

@@ -103,6 +103,10 @@ Task make_task(const std::string& name, const TaskOptions& options) {
     if (!entry.info.needs_data && !options.data.empty()) {
       throw UsageError(fmt::format("task {} generates its examples and takes no --data", name));
     }
+    if (entry.info.needs_data && options.train + options.validation + options.test > 0) {
+      throw UsageError(fmt::format(
+          "task {} reads its examples from a file, which decides how many are kept back", name));
+    }
     return entry.make(options);
   }
   std::vector<std::string> names;
