@@ -7,6 +7,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/ops/arithmetic.hpp"
+#include "headroom/ops/dropout.hpp"
 #include "headroom/ops/shaping.hpp"
 
 namespace headroom {
@@ -51,6 +52,29 @@ Tensor apply_gates(const Tensor& y, const Tensor& gates, std::span<const Index> 
   // y [B, Tq, L D] as [B, Tq, L, D], times the factor, broadcast over D
   const Tensor by_head = reshape(y, {y.dim(0), y.dim(1), live, y.dim(2) / live});
   return reshape(by_head * factor, y.shape());
+}
+
+Tensor product_of_gates(const Tensor& a, const Tensor& b) {
+  if (!a.defined()) return b;
+  if (!b.defined()) return a;
+  if (a.rank() < b.rank()) return product_of_gates(b, a);
+  // Broadcasting aligns the last axes: [H] fits [B, H], but [B, H, Tq] needs [H, 1] or [B, H, 1].
+  if (a.rank() < 3 || b.rank() == 3) return a * b;
+  return b.rank() == 1 ? a * reshape(b, {b.dim(0), 1}) : a * reshape(b, {b.dim(0), b.dim(1), 1});
+}
+
+Tensor drop_head_gates(Index batch, Index heads, Real p, std::uint64_t module) {
+  if (!(p >= 0 && p < 1)) {
+    throw UsageError(fmt::format("drop head: p = {} must be in [0, 1)", p));
+  }
+  Array gates({batch, heads});
+  for (Index head = 0; head < heads; ++head) {
+    const MaskStream stream = mask_stream(module, head);
+    for (Index b = 0; b < batch; ++b) {
+      gates[b * heads + head] = Real(stream.uniform(b)) >= p ? 1 / (1 - p) : Real(0);
+    }
+  }
+  return constant(gates);
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -5,6 +5,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/nn/attention.hpp"
+#include "headroom/nn/gates.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -15,9 +16,14 @@ Tensor attend(const Attention& attention, const Tensor& query, const Tensor& mem
               const AttentionMask& mask, HeadProbe* probe, KeyValueCache* cache) {
   if (probe == nullptr) return attention(query, memory, memory, mask, {}, cache).y;
   const AttentionLocation& location = attention.location();
-  const auto gates = probe->gates.find(location);
-  const AttentionAsk ask{probe->maps, probe->head_out, probe->rows,
-                         gates == probe->gates.end() ? Tensor() : gates->second};
+  const auto given = probe->gates.find(location);
+  Tensor gates = given == probe->gates.end() ? Tensor() : given->second;
+  if (probe->drop_head > 0) {
+    const std::uint64_t stream = hash_name(attention.path() + ".drop_head");
+    gates = product_of_gates(
+        gates, drop_head_gates(query.dim(0), attention.config().heads, probe->drop_head, stream));
+  }
+  const AttentionAsk ask{probe->maps, probe->head_out, probe->rows, gates};
   AttentionOut out = attention(query, memory, memory, mask, ask, cache);
   const Tensor y = out.y;
   if (probe->maps || probe->head_out || probe->rows) probe->seen[location] = std::move(out);

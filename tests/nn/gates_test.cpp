@@ -1,10 +1,13 @@
 // Gates of heads against plain loops, their gradients against finite differences, errors.
 #include "headroom/nn/gates.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "headroom/autograd/gradcheck.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/ops/dropout.hpp"
 #include "support/catch.hpp"
 #include "support/close.hpp"
 #include "support/nn_support.hpp"
@@ -107,4 +110,89 @@ TEST_CASE("apply_gates refuses shapes that do not fit") {
   const std::vector<Index> outside = {0, 3};
   CHECK_THROWS_AS(apply_gates(constant(zeros({2, 4, 6})), constant(ones({3})), outside, 3),
                   ShapeError);
+}
+
+TEST_CASE("a product of gates multiplies the gates of each head, example and query") {
+  Rng rng(4);
+  for (const Shape& left : gate_shapes) {
+    for (const Shape& right : gate_shapes) {
+      INFO(left.text() << " and " << right.text());
+      const Array a = normal(left, rng), b = normal(right, rng);
+      const Tensor product = product_of_gates(constant(a), constant(b));
+      CHECK(product.rank() == std::max(left.rank(), right.rank()));
+      for (Index example = 0; example < batch; ++example) {
+        for (Index head = 0; head < heads; ++head) {
+          for (Index t = 0; t < queries; ++t) {
+            CHECK(gate_of(product.value(), example, head, t) ==
+                  gate_of(a, example, head, t) * gate_of(b, example, head, t));
+          }
+        }
+      }
+    }
+  }
+  const Tensor gates = constant(normal({heads}, rng));
+  CHECK(product_of_gates({}, gates).same(gates));
+  CHECK(product_of_gates(gates, {}).same(gates));
+  CHECK_THROWS_AS(product_of_gates(gates, constant(ones({batch, heads + 1}))), ShapeError);
+}
+
+TEST_CASE("gates of DropHead are 0 or 1 / (1 - p), unbiased, and independent") {
+  constexpr Index examples = 500, steps = 40;
+  const Real p = Real(0.3);
+  double sum = 0, neighbours = 0;  // of gates; of gates of two heads of one example, less 1
+  Array first;
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    const RandomStep random(7, step);
+    const Array gates = drop_head_gates(examples, heads, p, 11).value();
+    CHECK_THAT(drop_head_gates(examples, heads, p, 11).value(), SameBits(gates));
+    CHECK_THAT(drop_head_gates(examples, heads, p, 12).value(), !SameBits(gates));
+    if (step == 0) first = gates;
+    CHECK((step == 0 || !SameBits(first).match(gates)));
+    // The first examples of a batch, and the first heads, have the same gates in a larger one.
+    const Array more = drop_head_gates(examples + 3, heads + 2, p, 11).value();
+    for (Index b = 0; b < examples; ++b) {
+      for (Index head = 0; head < heads; ++head) {
+        const Real gate = gates[b * heads + head];
+        REQUIRE((gate == 0 || gate == 1 / (1 - p)));
+        REQUIRE(more[b * (heads + 2) + head] == gate);
+        sum += double(gate);
+        neighbours += double((gate - 1) * (gates[b * heads + (head + 1) % heads] - 1));
+      }
+    }
+  }
+  // The variance of a gate is p / (1 - p); bounds of four standard errors.
+  const double variance = 0.3 / 0.7, count = double(examples * steps * heads);
+  CHECK(std::abs(sum / count - 1) < 4 * std::sqrt(variance / count));
+  CHECK(std::abs(neighbours / count) < 4 * variance / std::sqrt(count));
+
+  const RandomStep random(7, 0);
+  CHECK_THAT(drop_head_gates(2, heads, 0, 1).value(), SameBits(ones({2, heads})));
+  CHECK_THROWS_AS(drop_head_gates(2, heads, 1, 1), UsageError);
+  CHECK_THROWS_AS(drop_head_gates(2, heads, Real(-0.1), 1), UsageError);
+}
+
+TEST_CASE("DropHead leaves the survivors of a removed head as they were, in every layout") {
+  Rng rng(5);
+  const Tensor x = constant(normal({6, 5, 12}, rng));
+  for (const Layout layout : all_layouts) {
+    INFO(name_of(layout));
+    const auto attention = make_attention(layout, {.width = 12, .heads = heads}, rng);
+    randomise(*attention, rng);
+    attention->name_streams("attention");
+    const auto output = [&](Real p, const Tensor& gates) {
+      const RandomStep random(3, 9);
+      HeadProbe probe;
+      probe.drop_head = p;
+      if (gates.defined()) probe.gates[attention->location()] = gates;
+      return attend(*attention, x, x, AttentionMask::causal(), &probe, nullptr).value();
+    };
+    Array without_two = ones({heads});
+    without_two[2] = 0;
+    const Array masked = output(Real(0.4), constant(without_two));
+    CHECK_THAT(masked, !same_numbers(output(0, constant(without_two)), Real(1e-3)));
+    CHECK_THAT(masked, !same_numbers(output(Real(0.4), {}), Real(1e-3)));
+    const std::vector<Index> gone = {2};
+    attention->prune(gone);
+    CHECK_THAT(output(Real(0.4), {}), same_numbers(masked, same_function));
+  }
 }

@@ -230,7 +230,8 @@ Layout add_layout(std::string name, std::string summary, AttentionFactory make);
 /// location, and collects the results.
 struct HeadProbe {
   bool maps = false, head_out = false, rows = false;
-  std::map<AttentionLocation, Tensor> gates;       // given
+  std::map<AttentionLocation, Tensor> gates;  // given
+  Real drop_head = 0;  // given: the probability of drop_head_gates(), in addition to the gates
   std::map<AttentionLocation, AttentionOut> seen;  // filled by the forward pass
   /// [B]: number of queries of each example that are not padding; no entry: all. Filled by
   /// training_loss().
