@@ -2,6 +2,7 @@
 #pragma once
 
 #include "headroom/heads/attention_record.hpp"
+#include "headroom/heads/drop_head.hpp"
 #include "headroom/heads/head_game.hpp"
 #include "headroom/heads/head_metric.hpp"
 #include "headroom/heads/head_records.hpp"
