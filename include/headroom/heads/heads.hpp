@@ -4,6 +4,7 @@
 #include "headroom/heads/attention_record.hpp"
 #include "headroom/heads/drop_head.hpp"
 #include "headroom/heads/fold_gates.hpp"
+#include "headroom/heads/gate_methods.hpp"
 #include "headroom/heads/head_game.hpp"
 #include "headroom/heads/head_metric.hpp"
 #include "headroom/heads/head_records.hpp"
