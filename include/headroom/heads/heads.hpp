@@ -11,6 +11,7 @@
 #include "headroom/heads/head_scores.hpp"
 #include "headroom/heads/head_share.hpp"
 #include "headroom/heads/layout_conversion.hpp"
+#include "headroom/heads/learned_gates.hpp"
 #include "headroom/heads/metric_agreement.hpp"
 #include "headroom/heads/model_record.hpp"
 #include "headroom/heads/pruner.hpp"

@@ -1,0 +1,205 @@
+// Gates in the forward pass, their gradients, and the heads that are left in the end.
+#include "headroom/heads/learned_gates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headroom/base/error.hpp"
+#include "headroom/heads/fold_gates.hpp"
+#include "headroom/heads/pruning.hpp"
+#include "headroom/io/fields.hpp"
+#include "headroom/nn/gates.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+/// A head in a checkpoint.
+struct SavedHead {
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0, head = 0;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("kind", &SavedHead::kind);
+    visit("layer", &SavedHead::layer);
+    visit("head", &SavedHead::head);
+  }
+};
+
+bool contains(std::span<const HeadId> heads, const HeadId& head) {
+  return std::find(heads.begin(), heads.end(), head) != heads.end();
+}
+
+}  // namespace
+
+LearnedGates::LearnedGates(Optimizer& optimizer, const GateOptions& options, std::uint64_t seed)
+    : optimizer_(&optimizer), options_(options), entry_(&gate_method(options.method)), seed_(seed) {
+  options.check();
+  method_ = entry_->make(options);
+  // Now rather than after the last step.
+  const std::vector<HeadId> alive = live_heads(optimizer.model());
+  if (options.keep > std::ssize(alive)) {
+    throw UsageError(
+        fmt::format("gates: {} of {} heads cannot be kept", options.keep, alive.size()));
+  }
+  choose(alive, std::ssize(alive) - options.keep, options.at_least);
+}
+
+std::vector<HeadScore> LearnedGates::live_scores() const {
+  const std::vector<HeadId> alive = live_heads(optimizer_->model());
+  std::vector<HeadScore> scores;
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    if (contains(alive, heads_[i])) scores.push_back({heads_[i], state_.values[i]});
+  }
+  return scores;
+}
+
+void LearnedGates::start() {
+  heads_ = live_heads(optimizer_->model());
+  state_ = {};
+  state_.first.resize(heads_.size(), 0);
+  state_.second.resize(heads_.size(), 0);
+  for (const HeadId& head : heads_) {
+    Rng rng(seed_, "gates of " + head.text());
+    state_.values.push_back(method_->first_value(rng));
+  }
+}
+
+GateStep LearnedGates::moment(Index step) {
+  const auto done = double(step - options_.begin), all = double(options_.end - options_.begin);
+  noise_.clear();
+  for (const HeadId& head : heads_) {
+    Rng rng(seed_, "gates of " + head.text(), static_cast<std::uint64_t>(step));
+    noise_.push_back((double(rng.word()) + 0.5) * 0x1p-32);  // never 0 or 1
+  }
+  const auto count = double(heads_.size());
+  const double fallen = done < options_.ramp * all ? done / (options_.ramp * all) : 1;
+  return {.progress = all > 1 ? (done - 1) / (all - 1) : 1,
+          .keep = options_.keep,
+          .open = count - fallen * (count - double(options_.keep)),
+          .noise = noise_};
+}
+
+void LearnedGates::begin(Index step, HeadProbe& probe) {
+  sample_ = {};
+  leaves_.clear();
+  if (step <= options_.begin || step > options_.end) return;
+  if (heads_.empty()) start();
+  if (heads_ != live_heads(optimizer_->model())) {
+    throw UsageError(
+        "gates: the heads of the model changed while their gates are learned; remove or add heads "
+        "before or afterwards");
+  }
+  step_ = moment(step);
+  sample_ = method_->sample(state_.values, step_);
+  std::map<AttentionLocation, Array> gates;
+  for (const NamedAttention& found : attentions(optimizer_->model())) {
+    gates[found.location()] = ones({found.attention->config().heads});
+  }
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    gates.at({heads_[i].kind, heads_[i].layer})[heads_[i].head] = Real(sample_.gates[i]);
+  }
+  for (const auto& [location, values] : gates) {
+    leaves_[location] = parameter(values);
+    Tensor& given = probe.gates[location];
+    given = product_of_gates(given, leaves_[location]);
+  }
+}
+
+void LearnedGates::after_backward() {
+  if (sample_.gates.empty()) return;
+  std::vector<double> of_gates;
+  for (const HeadId& head : heads_) {
+    const Tensor& leaf = leaves_.at({head.kind, head.layer});
+    if (!leaf.reached_by_backward()) {
+      throw UsageError("gates: the loss did not give the probe to the model's forward pass");
+    }
+    // Undefined where nothing that the loss depends on has a head: the encoder of a model without
+    // heads in its cross-attentions.
+    of_gates.push_back(leaf.grad().defined() ? double(leaf.grad()[head.head]) : 0);
+  }
+  gradient_ = sample_.gradient(of_gates);
+  const GatePenalty penalty = method_->penalty(state_, step_);
+  for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] += penalty.gradient[i];
+  if (method_->freezes_model()) {
+    // A parameter without a gradient stays as it is, and so do its moments. The backward pass has
+    // reached it, so that the optimizer does not report it as unconnected.
+    for (NamedParameter& own : parameters(optimizer_->model())) {
+      if (own.tensor.requires_grad()) own.tensor.mutable_grad() = {};
+    }
+  }
+}
+
+void LearnedGates::after_update(StepReport& report) {
+  if (report.step < options_.end) report.settled = false;
+  if (sample_.gates.empty()) return;
+  method_->update(state_, gradient_, step_);
+  report.metrics["open_heads"] = method_->open_heads(state_.values, step_);
+  if (report.step == options_.end) finish();
+}
+
+void LearnedGates::finish() {
+  std::vector<HeadScore> scores;
+  for (std::size_t i = 0; i < heads_.size(); ++i) scores.push_back({heads_[i], state_.values[i]});
+  const std::vector<HeadId> removed =
+      choose(least_important_first(scores), std::ssize(heads_) - options_.keep, options_.at_least);
+  const std::vector<double> gates = method_->final_gates(state_.values);
+  std::map<HeadId, double> kept;
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    if (!contains(removed, heads_[i])) kept[heads_[i]] = gates[i];
+  }
+  Module& model = optimizer_->model();
+  fold_gates(model, kept);
+  optimizer_->apply(prune(model, removed));
+}
+
+void LearnedGates::describe(RunRecord& run, const std::string& model, Index steps) const {
+  if (heads_.empty()) return;
+  run.importance_name = fmt::format("{} of {}", entry_->score, entry_->name);
+  run.heads.clear();
+  run.schedule = {{0, std::ssize(heads_)}};
+  const std::vector<HeadId> alive = live_heads(optimizer_->model());
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    const HeadId& head = heads_[i];
+    HeadRecord& entry = run.heads.emplace_back();
+    entry.kind = head.kind;
+    entry.layer = head.layer;
+    entry.head = head.head;
+    entry.importance =
+        PerModel(std::vector<std::pair<std::string, double>>{{model, state_.values[i]}});
+    if (!contains(alive, head)) entry.removed_at = options_.end;
+  }
+  if (steps >= options_.end) run.schedule.push_back({options_.end, std::ssize(alive)});
+  run.schedule.push_back({steps, std::ssize(alive)});
+}
+
+void LearnedGates::save_state(StateWriter to) const {
+  std::vector<SavedHead> saved;
+  for (const HeadId& head : heads_) saved.push_back({head.kind, head.layer, head.head});
+  to.record("heads", json_of(saved));
+  to.record("learned", json_of(state_));
+}
+
+void LearnedGates::load_state(const StateReader& from) {
+  try {
+    heads_.clear();
+    for (const SavedHead& saved :
+         struct_of<std::vector<SavedHead>>(from.record("heads"), from.where("heads"))) {
+      heads_.push_back({saved.kind, saved.layer, saved.head});
+    }
+    state_ = struct_of<GateState>(from.record("learned"), from.where("learned"));
+  } catch (const DataError& error) {
+    throw FileError(error.what());
+  }
+  for (const std::vector<double>* list : {&state_.values, &state_.first, &state_.second}) {
+    if (list->size() == heads_.size()) continue;
+    throw FileError(fmt::format("{}: {} numbers for {} heads", from.where("learned"), list->size(),
+                                heads_.size()));
+  }
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,369 @@
+// Learned gates in training: which heads are left, that the rest of the model is as it should be,
+// that a resumed run ends in the same bits.
+#include "headroom/heads/learned_gates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "headroom/base/error.hpp"
+#include "headroom/data/embedded_tasks.hpp"
+#include "headroom/heads/drop_head.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/ops/losses.hpp"
+#include "headroom/optim/adam.hpp"
+#include "headroom/train/training_run.hpp"
+#include "support/catch.hpp"
+#include "support/nn_support.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace headroom;
+using namespace headroom::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+TrainingSettings small_settings(Index steps) {
+  TrainingSettings settings;
+  settings.task = "reverse";
+  settings.model.block.width = 16;
+  settings.model.block.heads = 4;
+  settings.model.block.hidden = 24;
+  settings.model.block.dropout = Real(0.1);
+  settings.model.layers = 1;
+  settings.learner.batch_size = 8;
+  settings.steps = steps;
+  settings.telemetry = 0;
+  settings.derive();
+  return settings;
+}
+
+GateOptions options_of(const std::string& method) {
+  return {.method = method, .keep = 5, .begin = 3, .end = 12};
+}
+
+/// A run with learned gates and DropHead.
+struct Gated {
+  explicit Gated(const GateOptions& options, Index steps = 16, double drop = 0.2)
+      : run(small_settings(steps),
+            make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9})),
+        gates(run.optimizer(), options, 11),
+        drop_head(drop, steps) {
+    run.add("drop_head", drop_head);
+    run.add("gates", gates);
+  }
+  std::vector<Array> values() {
+    std::vector<Array> arrays;
+    for (const NamedParameter& own : parameters(run.model())) {
+      arrays.push_back(own.tensor.value().clone());
+    }
+    return arrays;
+  }
+  TrainingRun run;
+  LearnedGates gates;
+  DropHead drop_head;
+};
+
+/// One attention that is to reproduce a function of a few of its heads, the planted ones: it has
+/// the teacher's parameters, in which W_O of the other heads is almost 0.
+struct Planted {
+  static constexpr Index heads = 8, keep = 3;
+
+  Planted(const std::string& method, std::uint64_t seed, Layout layout)
+      : rng(seed, "planted"),
+        attention(make_attention(layout, {.width = 32, .heads = heads}, rng)),
+        optimizer(*attention),
+        trainer(optimizer, RateOptions{.peak = 1e-4}, {.seed = seed}),
+        gates(optimizer, {.method = method, .keep = keep, .end = 250}, seed) {
+    randomise(*attention, rng);
+    while (Index(planted.size()) < keep) planted.insert(rng.below(heads));
+    HeadBlocks blocks = head_values(*attention);
+    for (auto& [place, block] : blocks) {
+      if (place.first != HeadRole::output || planted.contains(place.second)) continue;
+      for (Real& x : block.span()) x *= Real(0.02);
+    }
+    set_head_values(*attention, blocks);
+    teacher = make_attention(layout, attention->config(), rng);
+    copy_parameters(*attention, *teacher);
+    trainer.add(gates);
+  }
+
+  StepReport step() {
+    const Tensor x = constant(test::normal({8, 6, 32}, rng));
+    const Tensor wanted = (*teacher)(x, x, AttentionMask::none()).detach();
+    return trainer.step([&](HeadProbe* probe) {
+      return squared_error(attend(*attention, x, x, AttentionMask::none(), probe, nullptr), wanted);
+    });
+  }
+
+  Rng rng;
+  std::unique_ptr<Attention> attention, teacher;
+  AdamW optimizer;
+  Trainer trainer;
+  LearnedGates gates;
+  std::set<Index> planted;
+};
+
+}  // namespace
+
+TEST_CASE("every method ends with exactly the heads of the highest scores, and folded gates") {
+  for (const GateMethodEntry& entry : gate_methods()) {
+    INFO(entry.name);
+    Gated gated(options_of(entry.name));
+    for (Index step = 1; step <= 16; ++step) {
+      INFO("step " << step);
+      const StepReport report = gated.run.step();
+      CHECK(report.heads_alive == (step < 12 ? 12 : 5));
+      CHECK(report.settled == (step >= 12));
+      CHECK(report.metrics.contains("open_heads") == (step > 3 && step <= 12));
+      CHECK(gated.gates.gates().empty() == (step <= 3 || step > 12));
+      CHECK(gated.gates.heads().size() == (step <= 3 ? 0 : 12));
+    }
+    CHECK(gated.gates.state().steps == 9);
+    double lowest_kept = 1e300;
+    for (const HeadScore& kept : gated.gates.live_scores()) {
+      lowest_kept = std::min(lowest_kept, kept.score);
+    }
+    CHECK(gated.gates.live_scores().size() == 5);
+    const std::vector<double>& scores = gated.gates.scores();
+    CHECK(std::count_if(scores.begin(), scores.end(),
+                        [&](double score) { return score > lowest_kept; }) == 4);
+
+    RunRecord page;
+    gated.gates.describe(page, "fused", 16);
+    REQUIRE(page.heads.size() == 12);
+    Index removed = 0;
+    for (std::size_t i = 0; i < page.heads.size(); ++i) {
+      CHECK(page.heads[i].importance.of("fused") == scores[i]);
+      if (page.heads[i].removed_at) CHECK(*page.heads[i].removed_at == 12);
+      removed += page.heads[i].removed_at ? 1 : 0;
+    }
+    CHECK(removed == 7);
+    CHECK(page.schedule == std::vector<ScheduleLine>{{0, 12}, {12, 5}, {16, 5}});
+  }
+}
+
+TEST_CASE("a resumed run with gates ends in the same bits") {
+  const TemporaryFolder folder;
+  const auto bytes = [&](Gated& gated) {
+    gated.run.save(folder / "end");
+    return read_file(folder / "end");
+  };
+  for (const GateMethodEntry& entry : gate_methods()) {
+    Gated whole(options_of(entry.name));
+    whole.run.run();
+    const auto expected = bytes(whole);
+    for (const Index stop : {2, 3, 4, 8, 11, 12, 14}) {
+      INFO(entry.name << ", stopped at step " << stop);
+      Gated first(options_of(entry.name)), second(options_of(entry.name));
+      while (first.run.steps() < stop) first.run.step();
+      first.run.save(folder / "stopped");
+      second.run.load(folder / "stopped");
+      second.run.run();
+      const bool same = bytes(second) == expected;
+      CHECK(same);
+    }
+  }
+}
+
+TEST_CASE("the last step folds the gates of its heads into the model that it leaves") {
+  for (const char* name : {"frozen", "hard_concrete"}) {
+    Gated gated({.method = name, .keep = 5, .begin = 3, .end = 12, .rate = 0.9, .penalty = 1}, 16,
+                0);
+    while (gated.run.steps() < 11) gated.run.step();
+    std::map<HeadId, Array> before;
+    const auto outputs = [&] {
+      std::map<HeadId, Array> blocks;
+      for (const NamedAttention& found : attentions(gated.run.model())) {
+        for (const auto& [place, block] : head_values(*found.attention)) {
+          if (place.first == HeadRole::output) blocks[found.id(place.second)] = block;
+        }
+      }
+      return blocks;
+    };
+    before = outputs();
+    gated.run.step();
+    bool other_than_one = false;
+    for (const HeadScore& kept : gated.gates.live_scores()) {
+      if (std::string(name) != "frozen") continue;  // its parameters do not move in the step
+      Array expected = before.at(kept.head);
+      for (Real& x : expected.span()) x *= Real(kept.score);
+      CHECK_THAT(outputs().at(kept.head), SameBits(expected));
+      other_than_one = other_than_one || kept.score != 1;
+    }
+    CHECK((other_than_one || std::string(name) != "frozen"));
+    CHECK(outputs().size() == 5);
+  }
+}
+
+TEST_CASE("frozen methods leave parameters and moments as they are until the end") {
+  for (const char* name : {"frozen", "frozen_top_k", "movement"}) {
+    INFO(name);
+    for (const Index begin : {0, 3}) {  // also before the optimizer has seen a gradient
+      GateOptions options = options_of(name);
+      options.begin = begin;
+      Gated gated(options);
+      while (gated.run.steps() < begin) gated.run.step();
+      const std::vector<Array> before = gated.values();
+      const auto moments = gated.run.optimizer().states();
+      while (gated.run.steps() < 11) gated.run.step();
+      const std::vector<Array> after = gated.values();
+      Index moved = 0;
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        moved += SameBits(before[i]).match(after[i]) ? 0 : 1;
+      }
+      CHECK((moved == 0) == (std::string(name) != "movement"));
+      for (const auto& [parameter, state] : gated.run.optimizer().states()) {
+        CHECK((state.steps == moments.at(parameter).steps) == (moved == 0));
+      }
+      while (gated.run.steps() < 16) gated.run.step();
+      std::int64_t most = 0;
+      for (const auto& [parameter, state] : gated.run.optimizer().states()) {
+        for (const std::int64_t count : state.steps) most = std::max(most, count);
+      }
+      CHECK(most == (moved == 0 ? 16 - 12 + begin : 16));
+    }
+  }
+}
+
+TEST_CASE("every method keeps the heads that the loss needs") {
+  for (const GateMethodEntry& entry : gate_methods()) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      INFO(entry.name << ", seed " << seed);
+      Planted small(entry.name, seed, all_layouts[seed % all_layouts.size()]);
+      while (small.trainer.steps() < 250) small.step();
+      const auto alive = small.attention->alive();
+      CHECK(std::set<Index>(alive.begin(), alive.end()) == small.planted);
+    }
+  }
+}
+
+TEST_CASE("hard concrete gates reach their target while a model learns to reverse") {
+  Gated gated({.method = "hard_concrete", .keep = 4, .begin = 10, .end = 260}, 260, 0);
+  double open = 12;
+  while (gated.run.steps() < 260) {
+    const StepReport report = gated.run.step();
+    if (report.metrics.contains("open_heads")) {
+      open = report.metrics["open_heads"].get<double>();
+    }
+  }
+  INFO("open " << open);
+  CHECK(std::abs(open - 4) < 0.5);
+  CHECK(live_heads(gated.run.model()).size() == 4);
+}
+
+TEST_CASE("telemetry reads the gradient of a gate times the gate") {
+  Planted small("frozen", 5, Layout::separate);
+  HeadTelemetry telemetry(*small.attention, 1);
+  Trainer trainer(small.optimizer, RateOptions{.peak = 1e-4});
+  // Telemetry comes first, as in a TrainingRun: it sees the gradients before they are dropped.
+  trainer.add(telemetry);
+  trainer.add(small.gates);
+  struct Watch : StepPart {
+    void begin(Index, HeadProbe& probe) override {
+      gates = probe.gates.at({AttentionKind::encoder_self, 0});
+    }
+    void after_backward() override { gradient = gates.grad().clone(); }
+    Tensor gates;
+    Array gradient;
+  } watch;
+  trainer.add(watch);
+  const Tensor x = constant(test::normal({8, 6, 32}, small.rng));
+  const Tensor wanted = constant(test::normal({8, 6, 32}, small.rng));
+  for (int step = 0; step < 5; ++step) {
+    trainer.step([&](HeadProbe* probe) {
+      return squared_error(attend(*small.attention, x, x, AttentionMask::none(), probe, nullptr),
+                           wanted);
+    });
+  }
+  REQUIRE(telemetry.readings().size() == Planted::heads);
+  for (Index head = 0; head < Planted::heads; ++head) {
+    const auto gate = double(watch.gates.value()[head]);
+    const double expected = gate * double(watch.gradient[head]);
+    CHECK(std::abs(telemetry.readings()[static_cast<std::size_t>(head)].gate_gradient - expected) <=
+          (is_double ? 1e-13 : 1e-6));
+    CHECK(gate != 1);
+  }
+}
+
+TEST_CASE("gates of another part are multiplied, each attention keeps what it must") {
+  GateOptions options = options_of("subset");
+  options.at_least = 1;
+  Gated gated(options);
+  struct Shut : StepPart {
+    void begin(Index, HeadProbe& probe) override {
+      for (const AttentionKind kind : all_of<AttentionKind>()) {
+        Array gates = ones({4});
+        gates[0] = 0;
+        gates[1] = Real(0.5);
+        probe.gates[{kind, 0}] = constant(gates);
+      }
+    }
+  } shut;
+  TrainingRun run(small_settings(16), make_reverse_task({.seed = 3, .train = 90}));
+  LearnedGates gates(run.optimizer(), options, 11);
+  struct Watch : StepPart {
+    void begin(Index, HeadProbe& probe) override {
+      seen = probe.gates.at({AttentionKind::cross, 0}).value();
+    }
+    Array seen;
+  } watch;
+  run.add("shut", shut);
+  run.add("gates", gates);
+  run.add("watch", watch);
+  for (int step = 1; step <= 12; ++step) {
+    run.step();
+    if (step <= 3) continue;
+    for (Index head = 0; head < 4; ++head) {  // cross-attention comes last
+      const Real other = head == 0 ? Real(0) : head == 1 ? Real(0.5) : Real(1);
+      CHECK(watch.seen[head] == other * Real(gates.gates()[static_cast<std::size_t>(8 + head)]));
+    }
+  }
+  for (const NamedAttention& found : attentions(run.model())) {
+    CHECK_FALSE(found.attention->alive().empty());
+  }
+  CHECK(live_heads(run.model()).size() == 5);
+}
+
+TEST_CASE("what cannot work is refused by its cause") {
+  const auto construct = [](GateOptions options) { Gated gated(options); };
+  GateOptions options = options_of("subset");
+  options.keep = 13;
+  CHECK_THROWS_WITH(construct(options), Contains("13 of 12 heads cannot be kept"));
+  options = options_of("subset");
+  options.at_least = 2;
+  CHECK_THROWS_WITH(construct(options), Contains("at most 6 can"));
+  options = options_of("subsets");
+  CHECK_THROWS_WITH(construct(options), Contains("did you mean subset?"));
+
+  Gated cut(options_of("movement"));
+  while (cut.run.steps() < 5) cut.run.step();
+  const std::vector<HeadId> one = {{AttentionKind::cross, 0, 1}};
+  cut.run.optimizer().apply(prune(cut.run.model(), one));
+  CHECK_THROWS_WITH(cut.run.step(), Contains("the heads of the model changed"));
+
+  Planted small("subset", 1, Layout::fused);
+  const Tensor x = constant(test::normal({2, 3, 32}, small.rng));
+  CHECK_THROWS_WITH(small.trainer.step([&](HeadProbe*) {
+    return squared_error((*small.attention)(x, x, AttentionMask::none()), x);
+  }),
+                    Contains("the loss did not give the probe"));
+
+  const auto refused = [](const Record& heads, const Record& learned, const char* words) {
+    TensorFile file;
+    StateWriter(file).record("heads", heads);
+    StateWriter(file).record("learned", learned);
+    Gated gated(options_of("subset"));
+    CHECK_THROWS_AS(gated.gates.load_state(StateReader(file)), FileError);
+    CHECK_THROWS_WITH(gated.gates.load_state(StateReader(file)), Contains(words));
+  };
+  const Record head{{"kind", "cross"}, {"layer", 0}, {"head", 1}};
+  Record learned{
+      {"values", {1.5}}, {"first", {0.0}}, {"second", {0.0}}, {"multiplier", 0}, {"steps", 1}};
+  refused(Record::array({head, head}), learned, "1 numbers for 2 heads");
+  Record other = head;
+  other["kind"] = "diagonal";
+  refused(Record::array({other}), learned, "diagonal");
+  learned["values"] = "many";
+  refused(Record::array({head}), learned, "values must be a list");
+}
