@@ -156,24 +156,35 @@ void LearnedGates::finish() {
   optimizer_->apply(prune(model, removed));
 }
 
-void LearnedGates::describe(RunRecord& run, const std::string& model, Index steps) const {
-  if (heads_.empty()) return;
-  run.importance_name = fmt::format("{} of {}", entry_->score, entry_->name);
-  run.heads.clear();
-  run.schedule = {{0, std::ssize(heads_)}};
+std::vector<Pruner::Head> LearnedGates::outcome() const {
   const std::vector<HeadId> alive = live_heads(optimizer_->model());
+  std::vector<Pruner::Head> all;
   for (std::size_t i = 0; i < heads_.size(); ++i) {
     const HeadId& head = heads_[i];
-    HeadRecord& entry = run.heads.emplace_back();
-    entry.kind = head.kind;
-    entry.layer = head.layer;
-    entry.head = head.head;
-    entry.importance =
-        PerModel(std::vector<std::pair<std::string, double>>{{model, state_.values[i]}});
-    if (!contains(alive, head)) entry.removed_at = options_.end;
+    all.push_back({head.kind, head.layer, head.head, state_.values[i]});
+    if (!contains(alive, head)) all.back().removed_at = options_.end;
   }
-  if (steps >= options_.end) run.schedule.push_back({options_.end, std::ssize(alive)});
-  run.schedule.push_back({steps, std::ssize(alive)});
+  return all;
+}
+
+void LearnedGates::describe(RunRecord& run, const std::string& model, Index steps) const {
+  if (heads_.empty()) return;
+  run.importance_name =
+      fmt::format("the {} of {} gates, less that of the lowest head", entry_->score, entry_->name);
+  const double lowest = *std::min_element(state_.values.begin(), state_.values.end());
+  run.heads.clear();
+  const Index before = std::ssize(heads_), after = std::ssize(live_heads(optimizer_->model()));
+  run.schedule = {{0, before}};
+  for (const Pruner::Head& head : outcome()) {
+    run.heads.push_back({.kind = head.kind,
+                         .layer = head.layer,
+                         .head = head.head,
+                         .removed_at = head.removed_at,
+                         .importance = PerModel(std::vector<std::pair<std::string, double>>{
+                             {model, head.importance - lowest}})});
+  }
+  if (after < before) run.schedule.push_back({options_.end, after});
+  run.schedule.push_back({steps, after});
 }
 
 void LearnedGates::save_state(StateWriter to) const {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "headroom/base/error.hpp"
+#include "headroom/io/fields.hpp"
 #include "headroom/optim/adam.hpp"
 #include "support/bag.hpp"
 #include "support/catch.hpp"
@@ -291,6 +292,8 @@ TEST_CASE("methods are found by their names, and options out of range are refuse
     const bool freezes = method(entry.name)->freezes_model();
     CHECK(freezes == (entry.name.rfind("frozen", 0) == 0));
   }
+  const GateOptions options{.method = "subset", .keep = 3, .at_least = 1, .begin = 5, .end = 9};
+  CHECK(json_of(struct_of<GateOptions>(json_of(options), "options")) == json_of(options));
   CHECK_THROWS_AS(gate_method("hard_concret"), UsageError);
   CHECK_THROWS_WITH(gate_method("hard_concret"), Contains("did you mean hard_concrete?"));
   const auto refused = [](GateOptions options, const char* words) {

@@ -9,6 +9,7 @@
 
 #include "headroom/heads/gate_methods.hpp"
 #include "headroom/heads/head_metric.hpp"
+#include "headroom/heads/pruner.hpp"
 #include "headroom/optim/optimizer.hpp"
 #include "headroom/train/run_record.hpp"
 #include "headroom/train/step_part.hpp"
@@ -41,7 +42,10 @@ class LearnedGates : public StepPart, public Stateful {
   const std::vector<double>& gates() const { return sample_.gates; }
   const GateState& state() const { return state_; }
 
-  /// Adds the heads to the record of a run, as Pruner::describe() does.
+  /// heads() as a Pruner describes them, with their scores and when they were removed.
+  std::vector<Pruner::Head> outcome() const;
+  /// Adds the heads to the record of a run, as Pruner::describe() does. A page shows importance as
+  /// a share of the largest, so the scores are counted from the lowest one.
   void describe(RunRecord& run, const std::string& model, Index steps) const;
 
   /// Throws UsageError if another part removed heads while gates are learned.

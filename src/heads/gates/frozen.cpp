@@ -71,13 +71,13 @@ class FrozenTopK : public Frozen {
 }  // namespace
 
 GateMethodEntry gates_frozen() {
-  return {"frozen", "gates with an L1 penalty; the model's parameters do not change", "gate",
+  return {"frozen", "gates with an L1 penalty while the model is frozen", "gate",
           "He, Zhang and Sun 2017; DuoAttention, Xiao et al. 2024", make_gates<Frozen>};
 }
 
 GateMethodEntry gates_frozen_top_k() {
-  return {"frozen_top_k", "the same with only the largest gates open in each step", "gate",
-          "GRASPrune 2026", make_gates<FrozenTopK>};
+  return {"frozen_top_k", "the same with only the largest gates open", "gate", "GRASPrune 2026",
+          make_gates<FrozenTopK>};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -95,7 +95,7 @@ class HardConcrete : public GateMethod {
 }  // namespace
 
 GateMethodEntry gates_hard_concrete() {
-  return {"hard_concrete", "sampled gates whose expected number is led to the target", "ln alpha",
+  return {"hard_concrete", "random gates, led to the number of heads to keep", "ln alpha",
           "Louizos, Welling and Kingma 2018, equations 10 to 13; Voita et al. 2019",
           make_gates<HardConcrete>};
 }

@@ -39,8 +39,8 @@ class Movement : public GateMethod {
 }  // namespace
 
 GateMethodEntry gates_movement() {
-  return {"movement", "the heads whose gates' gradients, summed over the steps, are the lowest",
-          "movement, -sum of dL/dgate", "Sanh, Wolf and Rush 2020", make_gates<Movement>};
+  return {"movement", "heads ranked by the sum of their gates' gradients", "score",
+          "Sanh, Wolf and Rush 2020", make_gates<Movement>};
 }
 
 }  // namespace HEADROOM_PRECISION

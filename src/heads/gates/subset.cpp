@@ -128,12 +128,12 @@ class SubsetTopK : public Subset {
 }  // namespace
 
 GateMethodEntry gates_subset() {
-  return {"subset", "samples of exactly K heads, relaxed by a falling temperature", "w",
+  return {"subset", "random subsets of the size to keep, relaxed", "w",
           "Li, Cotterell and Sachan 2021", make_gates<Subset>};
 }
 
 GateMethodEntry gates_subset_top_k() {
-  return {"subset_top_k", "samples of exactly K heads, straight-through gradients", "w",
+  return {"subset_top_k", "the same with straight-through gradients", "w",
           "Li, Cotterell and Sachan 2021", make_gates<SubsetTopK>};
 }
 
