@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/environment.hpp"
@@ -11,6 +12,8 @@
 #include "cli/train_settings.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/heads/drop_head.hpp"
+#include "headroom/heads/learned_gates.hpp"
 #include "headroom/heads/pruner.hpp"
 #include "headroom/heads/training_scores.hpp"
 #include "headroom/io/atomic_file.hpp"
@@ -47,8 +50,34 @@ std::string result_text(const Record& test) {
   return text;
 }
 
+/// The parts of a run that remove or leave out heads.
+struct HeadParts {
+  HeadParts(TrainingRun& run, const PruneSettings& settings)
+      : pruner(run.learner(), run.optimizer(), settings.options()) {
+    run.add("pruning", pruner);
+    if (!settings.gates.empty()) {
+      gates.emplace(run.optimizer(), settings.gate_options(std::ssize(live_heads(run.model()))),
+                    run.settings().data.seed);
+      run.add("gates", *gates);
+    }
+    if (settings.drop_head > 0) {
+      drop_head.emplace(settings.drop_head, run.settings().steps);
+      run.add("drop_head", *drop_head);
+    }
+  }
+  std::vector<Pruner::Head> heads() const { return gates ? gates->outcome() : pruner.heads(); }
+  void describe(RunRecord& page, const std::string& model, Index steps) const {
+    if (gates) return gates->describe(page, model, steps);
+    pruner.describe(page, model, steps);
+  }
+
+  Pruner pruner;
+  std::optional<LearnedGates> gates;
+  std::optional<DropHead> drop_head;
+};
+
 /// Writes records.json and the page of a finished run, and prints the page's path.
-void write_page(const TrainingRun& run, const Pruner& pruner) {
+void write_page(const TrainingRun& run, const HeadParts& parts) {
   const RunFolder& folder = run.folder();
   const std::string layout = name_of(run.settings().model.block.layout);
   RunRecord page = read_run(folder.path());
@@ -56,7 +85,7 @@ void write_page(const TrainingRun& run, const Pruner& pruner) {
   page.environment = environment();
   page.models = {layout};
   for (MetricsLine& line : page.metrics) line.model = layout;
-  pruner.describe(page, layout, run.settings().steps);
+  parts.describe(page, layout, run.settings().steps);
   write_file(folder.path() / "records.json", json_of(page).dump() + "\n");
   try {
     write_report(page, folder.report());
@@ -69,15 +98,17 @@ void write_page(const TrainingRun& run, const Pruner& pruner) {
 /// Trains or resumes in the folder. Returns the exit code.
 int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
   TrainingRun run(settings.run, std::move(task));
-  Pruner pruner(run.learner(), run.optimizer(), settings.pruning.options());
-  ProgressLine progress({.steps = settings.run.steps, .title = "Learning"});
+  const PruneSettings& pruning = settings.pruning;
   TrainingScores scores(run.model());
-  run.add("pruning", pruner);
-  run.add("scores", scores);
+  run.add("scores", scores);  // first: frozen gates drop the gradients that it reads
+  HeadParts parts(run, pruning);
+  ProgressLine progress({.steps = settings.run.steps, .title = "Learning"});
   run.each([&](const StepReport& report) {
-    if (settings.pruning.prune == 0 || report.step != settings.pruning.prune_from) return;
-    progress.note(fmt::format("{} of {} heads chosen at step {}, least sensitive first",
-                              settings.pruning.prune, pruner.heads().size(), report.step));
+    const Index chosen = pruning.prune_from + (parts.gates ? pruning.prune_over : 0);
+    if (pruning.prune == 0 || report.step != chosen) return;
+    progress.note(fmt::format("{} of {} heads chosen at step {}, {}", pruning.prune,
+                              parts.heads().size(), report.step,
+                              parts.gates ? pruning.gates + " lowest" : "least sensitive first"));
   });
   run.each(std::ref(progress));
   run.keep_in(std::move(folder));
@@ -90,10 +121,10 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
                invocation(), run.folder().path().string());
     return signals.exit_code();
   }
-  const Record heads = json_of(pruner.heads());
+  const Record heads = json_of(parts.heads());
   const Record summary = run.conclude(heads.empty() ? Record::object() : Record{{"heads", heads}});
   fmt::print("{}\n", result_text(summary["test"]));
-  write_page(run, pruner);
+  write_page(run, parts);
   return 0;
 }
 
@@ -170,13 +201,13 @@ Command add_train(CLI::App& program) {
                 "continue the run in --out, or the newest run in runs/");
   app->add_flag("--force", options->force, "replace the run in --out");
   add_threads(*app);
-  app->footer(
-      fmt::format("{1}\n\n{2}\n\n{3}\n\n"
-                  "Examples: {0} train --task reverse\n"
-                  "          {0} train --task g2p --data PATH --prune 12\n"
-                  "          {0} train --out runs/g2p-1 --resume",
-                  invocation(), described("Tasks:", task_list()),
-                  described("Layouts:", layout_list()), options->settings.recipes()));
+  app->footer(fmt::format(
+      "{1}\n\n{2}\n\n{4}\n\n{3}\n\n"
+      "Examples: {0} train --task reverse\n"
+      "          {0} train --task g2p --data PATH --prune 12\n"
+      "          {0} train --out runs/g2p-1 --resume",
+      invocation(), described("Tasks:", task_list()), described("Layouts:", layout_list()),
+      options->settings.recipes(), described("Gates:", gate_methods())));
   return {app, [options] { return train(*options); }};
 }
 

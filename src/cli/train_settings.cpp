@@ -70,6 +70,13 @@ void fields(Settings& s, Visit visit) {
   visit("keep", s.keep);
 }
 
+/// The same for those that config.json has only if they are set.
+template <class Settings, class Visit>
+void rare_fields(Settings& s, Visit visit) {
+  visit("gates", s.gates);
+  visit("drop_head", s.drop_head);
+}
+
 /// The settings of a task's recipe as help shows them, by their keys in config.json.
 using Values = std::map<std::string, std::string>;
 
@@ -133,7 +140,7 @@ void require(bool right, const std::string& text) {
 }  // namespace
 
 PrunerOptions PruneSettings::options() const {
-  if (prune == 0) return {};
+  if (prune == 0 || !gates.empty()) return {};
   return {.schedule = {.begin = prune_from,
                        .end = prune_from + prune_over,
                        .every = std::max<Index>(1, prune_over / 20),
@@ -141,9 +148,20 @@ PrunerOptions PruneSettings::options() const {
           .keep = keep};
 }
 
+GateOptions PruneSettings::gate_options(Index heads) const {
+  return {.method = gates,
+          .keep = heads - prune,
+          .at_least = keep,
+          .begin = prune_from,
+          .end = prune_from + prune_over};
+}
+
 Record TrainSettings::to_record() const {
   Record record = run.to_record();
   fields(pruning, [&](const char* key, Index value) { record["training"][key] = value; });
+  rare_fields(pruning, [&](const char* key, const auto& value) {
+    if (value != std::remove_cvref_t<decltype(value)>()) record["training"][key] = value;
+  });
   return record;
 }
 
@@ -151,6 +169,15 @@ TrainSettings TrainSettings::from_record(const Record& record, const std::string
   TrainSettings s{TrainingSettings::from_record(record, origin), {}};
   fields(s.pruning, [&](const char* key, Index& value) {
     value = json_integer(record["training"], key, origin);
+  });
+  rare_fields(s.pruning, [&]<class Value>(const char* key, Value& value) {
+    const Record& section = record["training"];
+    if (!section.contains(key)) return;
+    if constexpr (std::is_same_v<Value, double>) {
+      value = json_number(section, key, origin);
+    } else {
+      value = json_text(section, key, origin);
+    }
   });
   return s;
 }
@@ -232,6 +259,11 @@ void TrainOptions::add_to(CLI::App& app) {
   add(app, "--prune-over", prune_over_,
       "steps from there to the last removal (default: a quarter of the steps)");
   add(app, "--keep", keep_, "minimum number of heads left in every attention (default: 0)");
+  add_name(app, "--gates", gates_,
+           "learn gates that decide which heads --prune removes, in the steps from --prune-from "
+           "on; all are removed after --prune-over steps (default: least sensitive heads)");
+  add(app, "--drop-head", drop_head_,
+      "probability of leaving out a head in a training example; it falls to 0 (default: 0)");
   added_.push_back(
       app.add_flag("--skip-bad-lines", skip_bad_lines_, "skip malformed lines of the data file"));
   added_.push_back(app.add_flag("--stress", stress_, "learn stress marks, too (task g2p)"));
@@ -332,6 +364,8 @@ TrainSettings TrainOptions::settings() const {
   set(prune_from_, pruning.prune_from);
   set(prune_over_, pruning.prune_over);
   set(keep_, pruning.keep);
+  set(gates_, pruning.gates);
+  set(drop_head_, pruning.drop_head);
   if (steps_ && !warmup_) s.rate.warmup = std::min(s.rate.warmup, s.steps / 10);
   s.derive();
 
@@ -368,6 +402,12 @@ TrainSettings TrainOptions::settings() const {
                                  pruning.prune_from + pruning.prune_over <= s.steps),
           fmt::format("--prune-from {} and --prune-over {} do not fit into --steps {}",
                       pruning.prune_from, pruning.prune_over, s.steps));
+  require(pruning.drop_head >= 0 && pruning.drop_head < 1,
+          fmt::format("--drop-head {} is not in [0, 1)", pruning.drop_head));
+  if (gates_) {
+    gate_method(pruning.gates);
+    require(pruning.prune > 0, fmt::format("--gates {} needs --prune N", pruning.gates));
+  }
   if (block.head_dim == 0) require_heads_divide(block.heads, block.width);
   return all;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headroom/heads/gate_methods.hpp"
 #include "headroom/heads/pruner.hpp"
 #include "headroom/train/training_settings.hpp"
 
@@ -19,8 +20,13 @@ struct PruneSettings {
   Index prune_from = 0;  // the last step with all heads
   Index prune_over = 0;  // steps from there to the last removal
   Index keep = 0;        // live heads that every attention keeps
+  std::string gates;     // the method of LearnedGates that decides; empty: sensitivity
+  double drop_head = 0;  // the probability of DropHead in the first step
 
+  /// Without heads to remove if gates decide.
   PrunerOptions options() const;
+  /// `heads` is the number of heads before the removal.
+  GateOptions gate_options(Index heads) const;
 };
 
 /// Everything that determines a run of `headroom train`, as config.json keeps it.
@@ -54,12 +60,12 @@ class TrainOptions {
                         const std::string& help, const std::string& key = "");
 
   std::optional<std::string> task_, data_, layout_, activation_, schedule_, positions_, norm_,
-      optimizer_, granularity_;
+      optimizer_, granularity_, gates_;
   std::optional<Index> seed_, steps_, width_, heads_, head_dim_, hidden_, layers_, batch_, length_,
       warmup_, evaluate_every_, save_every_, telemetry_, validation_, prune_, prune_from_,
       prune_over_, keep_;
   std::vector<Index> snapshots_;
-  std::optional<double> rate_, dropout_, label_smoothing_, clip_, weight_decay_, beta2_;
+  std::optional<double> rate_, dropout_, label_smoothing_, clip_, weight_decay_, beta2_, drop_head_;
   bool post_norm_ = false, skip_bad_lines_ = false, stress_ = false;
   std::vector<CLI::Option*> added_;
   std::map<std::string, std::string> option_of_key_;

@@ -154,6 +154,47 @@ TEST_CASE("choosing heads leaves the training as it is until the first of them i
   CHECK(run("short", "20", {})["test"] == plain["test"]);
 }
 
+TEST_CASE("a run with gates and DropHead, stopped and resumed, ends as one that was not") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> more{
+      "--prune", "15", "--gates",     "hard_concrete", "--prune-from", "50", "--prune-over", "100",
+      "--keep",  "1",  "--drop-head", "0.2",           "--telemetry",  "50"};
+  auto whole = small_run("whole", more), parts = small_run("parts", more);
+  for (auto* run : {&whole, &parts}) {
+    (*run)[4] = "200";  // steps
+    (*run)[12] = "50";  // from one evaluation to the next
+  }
+  REQUIRE(headroom_program(whole, folder).code == 0);
+  const json config = json::parse(content(folder / "whole/config.json"))["training"];
+  CHECK(config["gates"] == "hard_concrete");
+  CHECK(config["drop_head"] == 0.2);
+  const json summary = json::parse(content(folder / "whole/summary.json"));
+  CHECK(summary["heads_alive"] == 9);
+  CHECK(summary["best_step"].get<int>() >= 150);
+  CHECK(summary["heads"].size() == 24);
+  int removed = 0;
+  for (const json& head : summary["heads"]) {
+    if (head["removed_at"].is_null()) continue;
+    CHECK(head["removed_at"] == 150);
+    ++removed;
+  }
+  CHECK(removed == 15);
+  const json page = json::parse(content(folder / "whole/records.json"));
+  CHECK(page["importance_name"] ==
+        "the ln alpha of hard_concrete gates, less that of the lowest head");
+
+  const Finished stopped = stop_when_measured("\"open_heads\"", parts, "INT", folder);
+  CHECK(stopped.code == 130);
+  CHECK(step_in(stopped.out) >= 60);
+  CHECK(step_in(stopped.out) < 150);
+  REQUIRE(
+      headroom_program({"train", "--out", "parts", "--resume", "--threads", "1"}, folder).code ==
+      0);
+  CHECK(json::parse(content(folder / "parts/summary.json")) == summary);
+  CHECK(measurements(folder / "parts/metrics.jsonl") ==
+        measurements(folder / "whole/metrics.jsonl"));
+}
+
 TEST_CASE("a run with every setting given has the losses that it always had") {
   const TemporaryFolder folder;
   const std::vector<std::string> arguments{
