@@ -134,14 +134,25 @@ TEST_CASE("the expected number of open hard concrete gates is the share of noise
     INFO(value);
     CHECK(std::abs(rule->open_heads(Numbers{value}, {}) - double(open) / grid) <= 1.0 / grid);
   }
-  // ln alpha = 0: sigmoid(2/3 ln 11), and the gate without noise is 1/2.
+  // ln alpha = 0: sigmoid(2/3 ln 11).
   CHECK(std::abs(rule->open_heads(Numbers{0, 0}, {}) -
                  2 / (1 + std::exp(-2.0 / 3 * std::log(11)))) < 1e-14);
-  const Numbers gates = rule->final_gates(Numbers{0, 9, -9, std::log(3)});
-  CHECK(std::abs(gates[0] - 0.5) < 1e-15);
-  CHECK(gates[1] == 1);
-  CHECK(gates[2] == 0);
-  CHECK(std::abs(gates[3] - 0.8) < 1e-15);
+  // Half of the gates above 0 are below the final one.
+  CHECK(rule->final_gates(Numbers{9}) == Numbers{1});
+  for (const double value : {-6.0, -3.0, -1.0, 0.3}) {
+    const double gate = rule->final_gates(Numbers{value})[0];
+    int open = 0, below = 0;
+    for (int i = 0; i < grid; ++i) {
+      const Numbers noise = {(i + 0.5) / grid};
+      const double drawn = rule->sample(Numbers{value}, {.noise = noise}).gates[0];
+      open += drawn > 0 ? 1 : 0;
+      below += drawn > 0 && drawn < gate ? 1 : 0;
+    }
+    INFO(value << ": " << gate);
+    CHECK(gate > 0);
+    CHECK(gate < 1);
+    CHECK(std::abs(below - 0.5 * open) <= 1);
+  }
   // Heads begin open.
   Rng rng(3);
   for (int i = 0; i < 20; ++i) CHECK(std::abs(rule->first_value(rng) - 5) < 0.05);

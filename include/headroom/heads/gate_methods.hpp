@@ -19,7 +19,7 @@ struct GateOptions {
   Index keep = 0;                  // heads that are left after step `end`
   Index at_least = 0;              // heads that every attention keeps, whatever their scores
   Index begin = 0, end = 0;        // the last step without gates; the last one with them
-  double ramp = 0.2;               // share of the steps in which the target falls to `keep`
+  double ramp = 0.6;               // share of the steps in which the target falls to `keep`
   double rate = 0.1;               // learning rate of the gates
   double multiplier_rate = 0.01;   // of the constraint's multiplier: hard_concrete
   double first_temperature = 1;    // subset: it falls in geometric steps

@@ -12,11 +12,16 @@ namespace {
 
 constexpr double beta = 2.0 / 3, gamma = -0.1, zeta = 1.1;
 constexpr double first_mean = 5, first_deviation = 0.01;
-constexpr double stiffness = 10;  // c, in nats per squared head
+constexpr double stiffness = 3;  // c, in nats per squared head
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// The stretched and clipped value of s in (0, 1), Louizos et al. (10) and (11).
+/// s of ln alpha and u, Louizos et al. 2018 (10).
+double concrete(double value, double u) {
+  return sigmoid((std::log(u) - std::log1p(-u) + value) / beta);
+}
+
+/// The stretched and clipped value of s in (0, 1), (10) and (11).
 double stretched(double s) { return std::clamp(s * (zeta - gamma) + gamma, 0.0, 1.0); }
 
 /// The value of a head is ln alpha. With u uniform in (0, 1) its gate is (Louizos et al. 2018)
@@ -42,9 +47,7 @@ class HardConcrete : public GateMethod {
     GateSample sample;
     std::vector<double> slopes;  // dg/d ln alpha
     for (std::size_t h = 0; h < values.size(); ++h) {
-      const double u = step.noise[h];
-      const double s = sigmoid((std::log(u) - std::log1p(-u) + values[h]) / beta);
-      const double gate = stretched(s);
+      const double s = concrete(values[h], step.noise[h]), gate = stretched(s);
       sample.gates.push_back(gate);
       slopes.push_back(gate > 0 && gate < 1 ? (zeta - gamma) * s * (1 - s) / beta : 0);
     }
@@ -78,10 +81,14 @@ class HardConcrete : public GateMethod {
                            [](double sum, double value) { return sum + open_probability(value); });
   }
 
-  /// The gates without noise, Louizos et al. (13).
+  /// The medians of the gates given that they are above 0. The gates without noise, (13), are 0 for
+  /// ln alpha < ln(1/11), where a head may still be one of those that are kept.
   std::vector<double> final_gates(std::span<const double> values) const override {
     std::vector<double> gates;
-    for (const double value : values) gates.push_back(stretched(sigmoid(value)));
+    for (const double value : values) {
+      const double rest = open_probability(value) / 2;  // 1 - u of the median
+      gates.push_back(stretched(concrete(value, 1 - rest)));
+    }
     return gates;
   }
 
