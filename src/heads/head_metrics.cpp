@@ -43,6 +43,9 @@ std::vector<MetricEntry>& registry() {
       metric_gradient_norms(),
       metric_running_sensitivity(),
       metric_movement(),
+      metric_hard_concrete(),
+      metric_subset(),
+      metric_frozen_gates(),
       metric_leave_one_out(),
   };
   // clang-format on

@@ -29,6 +29,13 @@ struct SavedHead {
   }
 };
 
+std::vector<HeadScore> scores_of(const std::vector<HeadId>& heads,
+                                 const std::vector<double>& values) {
+  std::vector<HeadScore> scores;
+  for (std::size_t i = 0; i < heads.size(); ++i) scores.push_back({heads[i], values[i]});
+  return scores;
+}
+
 bool contains(std::span<const HeadId> heads, const HeadId& head) {
   return std::find(heads.begin(), heads.end(), head) != heads.end();
 }
@@ -46,15 +53,6 @@ LearnedGates::LearnedGates(Optimizer& optimizer, const GateOptions& options, std
         fmt::format("gates: {} of {} heads cannot be kept", options.keep, alive.size()));
   }
   choose(alive, std::ssize(alive) - options.keep, options.at_least);
-}
-
-std::vector<HeadScore> LearnedGates::live_scores() const {
-  const std::vector<HeadId> alive = live_heads(optimizer_->model());
-  std::vector<HeadScore> scores;
-  for (std::size_t i = 0; i < heads_.size(); ++i) {
-    if (contains(alive, heads_[i])) scores.push_back({heads_[i], state_.values[i]});
-  }
-  return scores;
 }
 
 void LearnedGates::start() {
@@ -142,10 +140,9 @@ void LearnedGates::after_update(StepReport& report) {
 }
 
 void LearnedGates::finish() {
-  std::vector<HeadScore> scores;
-  for (std::size_t i = 0; i < heads_.size(); ++i) scores.push_back({heads_[i], state_.values[i]});
   const std::vector<HeadId> removed =
-      choose(least_important_first(scores), std::ssize(heads_) - options_.keep, options_.at_least);
+      choose(least_important_first(scores_of(heads_, state_.values)),
+             std::ssize(heads_) - options_.keep, options_.at_least);
   const std::vector<double> gates = method_->final_gates(state_.values);
   std::map<HeadId, double> kept;
   for (std::size_t i = 0; i < heads_.size(); ++i) {
@@ -192,6 +189,8 @@ void LearnedGates::save_state(StateWriter to) const {
   for (const HeadId& head : heads_) saved.push_back({head.kind, head.layer, head.head});
   to.record("heads", json_of(saved));
   to.record("learned", json_of(state_));
+  if (heads_.empty() || entry_->metric.empty()) return;
+  save_scores(to, {{entry_->metric, scores_of(heads_, state_.values)}});
 }
 
 void LearnedGates::load_state(const StateReader& from) {

@@ -48,7 +48,9 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
     CHECK(heads == summary["heads_alive"]);
     CHECK(table["backward_passes"] == 2);
     CHECK(table["forward_passes"] == 2 + heads);
-    CHECK(table["absent"].empty());  // the run recorded movement and running_sensitivity
+    std::vector<std::string> absent;  // the run recorded movement and running_sensitivity
+    for (const json& metric : table["absent"]) absent.push_back(metric["name"]);
+    CHECK(absent == std::vector<std::string>{"hard_concrete", "subset", "frozen_gates"});
     CHECK(table["constant"] == json::parse(R"(["attention_l1"])"));
     const json same = json::parse(R"(["sensitivity_per_batch", "value_path"])");
     CHECK(std::count(table["same_order"].begin(), table["same_order"].end(), same) == 1);

@@ -55,6 +55,9 @@ const std::map<std::string, Expected> expectations{
     {"gradient_norms", product_of_norms},
     {"running_sensitivity", recorded_score},
     {"movement", recorded_score},
+    {"hard_concrete", recorded_score},
+    {"subset", recorded_score},
+    {"frozen_gates", recorded_score},
     {"leave_one_out", removal_cost},
 };
 

@@ -61,6 +61,14 @@ struct Gated {
   DropHead drop_head;
 };
 
+std::vector<HeadScore> live_scores(const Gated& gated) {
+  std::vector<HeadScore> scores;
+  for (const Pruner::Head& head : gated.gates.outcome()) {
+    if (!head.removed_at) scores.push_back({head.id(), head.importance});
+  }
+  return scores;
+}
+
 }  // namespace
 
 TEST_CASE("every method ends with exactly the heads of the highest scores, and folded gates") {
@@ -78,10 +86,10 @@ TEST_CASE("every method ends with exactly the heads of the highest scores, and f
     }
     CHECK(gated.gates.state().steps == 9);
     double lowest_kept = 1e300;
-    for (const HeadScore& kept : gated.gates.live_scores()) {
+    for (const HeadScore& kept : live_scores(gated)) {
       lowest_kept = std::min(lowest_kept, kept.score);
     }
-    CHECK(gated.gates.live_scores().size() == 5);
+    CHECK(live_scores(gated).size() == 5);
     const std::vector<double>& scores = gated.gates.scores();
     CHECK(std::count_if(scores.begin(), scores.end(),
                         [&](double score) { return score > lowest_kept; }) == 4);
@@ -126,6 +134,29 @@ TEST_CASE("a resumed run with gates ends in the same bits") {
   }
 }
 
+TEST_CASE("a checkpoint has the values of gates as scores of their metric") {
+  const TemporaryFolder folder;
+  for (const GateMethodEntry& entry : gate_methods()) {
+    INFO(entry.name);
+    Gated gated(options_of(entry.name));
+    gated.run.run();
+    gated.run.save(folder / "end");
+    const RecordedScores recorded = recorded_scores(folder / "end");
+    CHECK(recorded.size() == (entry.metric.empty() ? 0 : 1));
+    if (entry.metric.empty()) continue;
+    const std::vector<HeadScore>& scores = recorded.at(entry.metric);
+    REQUIRE(scores.size() == 12);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      CHECK(scores[i].head == gated.gates.heads()[i]);
+      CHECK(scores[i].score == gated.gates.scores()[i]);
+    }
+    const ImportanceTable table =
+        measure_importance(gated.run.learner(), {entry.metric}, {.recorded = recorded});
+    REQUIRE(table.columns.size() == 1);
+    CHECK(table.columns[0].scores.size() == 5);
+  }
+}
+
 TEST_CASE("the last step folds the gates of its heads into the model that it leaves") {
   for (const char* name : {"frozen", "hard_concrete"}) {
     Gated gated({.method = name, .keep = 5, .begin = 3, .end = 12, .rate = 0.9, .penalty = 1}, 16,
@@ -144,7 +175,7 @@ TEST_CASE("the last step folds the gates of its heads into the model that it lea
     before = outputs();
     gated.run.step();
     bool other_than_one = false;
-    for (const HeadScore& kept : gated.gates.live_scores()) {
+    for (const HeadScore& kept : live_scores(gated)) {
       if (std::string(name) != "frozen") continue;  // its parameters do not move in the step
       Array expected = before.at(kept.head);
       for (Real& x : expected.span()) x *= Real(kept.score);

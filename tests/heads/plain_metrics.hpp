@@ -339,7 +339,11 @@ inline ImportanceOptions options_for(FixedLearner& learner) {
   for (const HeadId& head : live_heads(learner.model())) {
     scores.push_back({head, recorded_score(learner, head)});
   }
-  return {.recorded = {{"running_sensitivity", scores}, {"movement", scores}}};
+  return {.recorded = {{"running_sensitivity", scores},
+                       {"movement", scores},
+                       {"hard_concrete", scores},
+                       {"subset", scores},
+                       {"frozen_gates", scores}}};
 }
 
 }  // namespace test

@@ -122,6 +122,7 @@ struct GateMethodEntry {
   std::string summary;  // a few words for help texts
   std::string score;    // the values in words: "ln alpha"
   std::string source;   // "Sanh, Wolf and Rush 2020"
+  std::string metric;   // under which a run records the values (RecordedScores); empty: it does not
   std::unique_ptr<GateMethod> (*make)(const GateOptions& options);
 };
 

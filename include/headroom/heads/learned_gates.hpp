@@ -21,7 +21,8 @@ inline namespace HEADROOM_PRECISION {
 /// + 1, ..., options.end. After the update of the last one it keeps the options.keep heads with the
 /// highest values (see GateMethod), folds their gates into W_O and removes the other heads from
 /// model and optimizer. From then on the model has no gates. What the method has learned is in
-/// the checkpoint; the noise of a step follows from seed, step and head.
+/// the checkpoint, the values as scores of the metric of the method as well (see save_scores());
+/// the noise of a step follows from seed, step and head.
 ///
 /// Gates of another part are multiplied by these. The model is evaluated without gates. Telemetry
 /// reads <W_O^h, dL/dW_O^h>, which is g_h dL/dg_h at the gates of the step (see HeadReading). Until
@@ -36,8 +37,6 @@ class LearnedGates : public StepPart, public Stateful {
   const std::vector<HeadId>& heads() const { return heads_; }
   /// The method's values of these heads: the higher, the more important.
   const std::vector<double>& scores() const { return state_.values; }
-  /// The same with their heads; those that were removed are left out.
-  std::vector<HeadScore> live_scores() const;
   /// The gates of these heads in the last step that was begun; empty if it had none.
   const std::vector<double>& gates() const { return sample_.gates; }
   const GateState& state() const { return state_; }

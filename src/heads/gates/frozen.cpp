@@ -71,13 +71,21 @@ class FrozenTopK : public Frozen {
 }  // namespace
 
 GateMethodEntry gates_frozen() {
-  return {"frozen", "gates with an L1 penalty while the model is frozen", "gate",
-          "He, Zhang and Sun 2017; DuoAttention, Xiao et al. 2024", make_gates<Frozen>};
+  return {.name = "frozen",
+          .summary = "gates with an L1 penalty while the model is frozen",
+          .score = "gate",
+          .source = "He, Zhang and Sun 2017; DuoAttention, Xiao et al. 2024",
+          .metric = "frozen_gates",
+          .make = make_gates<Frozen>};
 }
 
 GateMethodEntry gates_frozen_top_k() {
-  return {"frozen_top_k", "the same with only the largest gates open", "gate", "GRASPrune 2026",
-          make_gates<FrozenTopK>};
+  return {.name = "frozen_top_k",
+          .summary = "the same with only the largest gates open",
+          .score = "gate",
+          .source = "GRASPrune 2026",
+          .metric = "frozen_gates",
+          .make = make_gates<FrozenTopK>};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -102,9 +102,12 @@ class HardConcrete : public GateMethod {
 }  // namespace
 
 GateMethodEntry gates_hard_concrete() {
-  return {"hard_concrete", "random gates, led to the number of heads to keep", "ln alpha",
-          "Louizos, Welling and Kingma 2018, equations 10 to 13; Voita et al. 2019",
-          make_gates<HardConcrete>};
+  return {.name = "hard_concrete",
+          .summary = "random gates, led to the number of heads to keep",
+          .score = "ln alpha",
+          .source = "Louizos, Welling and Kingma 2018, equations 10 to 12; Voita et al. 2019",
+          .metric = "hard_concrete",
+          .make = make_gates<HardConcrete>};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -12,7 +12,8 @@ namespace {
 /// The value of a head is its score S_h = -rate sum over the steps of dL/dg_h. The gates are 1 for
 /// the heads with the highest scores, as many as should be open, and 0 for the others, whose
 /// gradients count too: a head that would help again returns. The published method has a score
-/// for every weight; of a head, g_h is the only factor.
+/// for every weight; of a head, g_h is the only factor. The metric movement is another sum, of a
+/// whole training without gates.
 class Movement : public GateMethod {
  public:
   using GateMethod::GateMethod;
@@ -39,8 +40,12 @@ class Movement : public GateMethod {
 }  // namespace
 
 GateMethodEntry gates_movement() {
-  return {"movement", "heads ranked by the sum of their gates' gradients", "score",
-          "Sanh, Wolf and Rush 2020", make_gates<Movement>};
+  return {.name = "movement",
+          .summary = "heads ranked by the sum of their gates' gradients",
+          .score = "score",
+          .source = "Sanh, Wolf and Rush 2020",
+          .metric = "",
+          .make = make_gates<Movement>};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -128,13 +128,21 @@ class SubsetTopK : public Subset {
 }  // namespace
 
 GateMethodEntry gates_subset() {
-  return {"subset", "random subsets of the size to keep, relaxed", "w",
-          "Li, Cotterell and Sachan 2021", make_gates<Subset>};
+  return {.name = "subset",
+          .summary = "random subsets of the size to keep, relaxed",
+          .score = "w",
+          .source = "Li, Cotterell and Sachan 2021",
+          .metric = "subset",
+          .make = make_gates<Subset>};
 }
 
 GateMethodEntry gates_subset_top_k() {
-  return {"subset_top_k", "the same with straight-through gradients", "w",
-          "Li, Cotterell and Sachan 2021", make_gates<SubsetTopK>};
+  return {.name = "subset_top_k",
+          .summary = "the same with straight-through gradients",
+          .score = "w",
+          .source = "Li, Cotterell and Sachan 2021",
+          .metric = "subset",
+          .make = make_gates<SubsetTopK>};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -36,6 +36,9 @@ MetricEntry metric_gradient_norms();
 // From what training recorded.
 MetricEntry metric_running_sensitivity();
 MetricEntry metric_movement();
+MetricEntry metric_hard_concrete();
+MetricEntry metric_subset();
+MetricEntry metric_frozen_gates();
 // From the loss without heads.
 MetricEntry metric_leave_one_out();
 
