@@ -234,6 +234,19 @@ TEST_CASE("movement and frozen_top_k open the highest values, as many as should 
   CHECK(state.steps == 2);
 }
 
+TEST_CASE("gates of a frozen model are not negative, and fall at the price of a gate") {
+  GateState state = state_of({0.05, 1});
+  const auto frozen = method("frozen", {.rate = 0.1, .penalty = 0.02});
+  const GatePenalty penalty = frozen->penalty(state, {});
+  CHECK(std::abs(penalty.value - 0.021) < 1e-15);
+  CHECK(penalty.gradient == Numbers{0.02, 0.02});
+  frozen->update(state, penalty.gradient, {});
+  CHECK(state.values[0] == 0);
+  CHECK(std::abs(state.values[1] - 0.9) < 1e-6);
+  CHECK(frozen->open_heads(state.values, {}) == 1);
+  CHECK(frozen->final_gates(state.values) == state.values);
+}
+
 TEST_CASE("gates are updated as parameters of Adam are") {
   Rng rng(7);
   Bag bag;

@@ -15,12 +15,12 @@ inline namespace HEADROOM_PRECISION {
 /// Settings of learned gates. Steps are those of the training: gates are learned in the steps
 /// begin + 1, ..., end.
 struct GateOptions {
-  std::string method = {};         // a name of gate_methods(); empty: no gates
-  Index keep = 0;                  // heads that are left after step `end`
-  Index at_least = 0;              // heads that every attention keeps, whatever their scores
-  Index begin = 0, end = 0;        // the last step without gates; the last one with them
-  double ramp = 0.6;               // share of the steps in which the target falls to `keep`
-  double rate = 0.1;               // learning rate of the gates
+  std::string method = {};   // a name of gate_methods(); empty: no gates
+  Index keep = 0;            // heads that are left after step `end`
+  Index at_least = 0;        // heads that every attention keeps, whatever their scores
+  Index begin = 0, end = 0;  // the last step without gates; the last one with them
+  double ramp = 0.6;  // share of the steps in which the target falls to `keep`; not of subset
+  double rate = 0.1;  // learning rate of the gates
   double multiplier_rate = 0.01;   // of the constraint's multiplier: hard_concrete
   double first_temperature = 1;    // subset: it falls in geometric steps
   double last_temperature = 1e-4;  // ... to this one
