@@ -44,14 +44,20 @@ std::vector<std::string> all_metrics(bool cheap = false) {
 
 /// The metrics that --metric names. Throws UsageError for an unknown or repeated name.
 std::vector<std::string> chosen_metrics(const std::string& text) {
-  if (text == "all" || text == "cheap") return all_metrics(text == "cheap");
   std::vector<std::string> names;
+  const auto named = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = text.find(',', begin);
     const std::string name = text.substr(begin, end == std::string::npos ? end : end - begin);
-    if (std::find(names.begin(), names.end(), name) != names.end()) {
-      throw UsageError(fmt::format("--metric: {} is given twice", name));
+    if (name == "all" || name == "cheap") {
+      for (const std::string& metric : all_metrics(name == "cheap")) {
+        if (!named(metric)) names.push_back(metric);
+      }
+      continue;
     }
+    if (named(name)) throw UsageError(fmt::format("--metric: {} is given twice", name));
     names.push_back(head_metric(name).info.name);
   }
   return names;
