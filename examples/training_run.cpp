@@ -21,8 +21,9 @@ int main(int argc, char** argv) {
   settings.derive();
 
   TrainingRun run(settings, make_task(settings.task, settings.data));
-  const GradualSchedule half{steps / 2, 3 * steps / 4, std::max<Index>(1, steps / 80), 12};
-  Pruner pruner(run.learner(), run.optimizer(), {.schedule = half});  // the least sensitive heads
+  const Gradual pace{steps / 2, 3 * steps / 4, std::max<Index>(1, steps / 80)};
+  // The 12 least sensitive heads.
+  Pruner pruner(run.learner(), run.optimizer(), {.pace = pace, .remove = 12});
   ProgressLine progress({.steps = steps});
   run.add("pruning", pruner);
   run.each(std::ref(progress));

@@ -113,13 +113,11 @@ DemoRuns::Arm DemoRuns::make_arm(const char* name, Layout layout, std::uint64_t 
   arm.run = std::make_unique<TrainingRun>(settings, std::move(learner), std::move(optimizer));
   arm.run->add_phase(setup_.learn_steps, rate_of_removal(setup_));
   if (!prunes) return arm;
-  arm.pruner =
-      std::make_unique<Pruner>(arm.run->optimizer(),
-                               GradualSchedule{.begin = setup_.learn_steps,
-                                               .end = setup_.learn_steps + setup_.prune_steps,
-                                               .every = 5,
-                                               .total = setup_.remove},
-                               [this] { return choose_by_both(); });
+  arm.pruner = std::make_unique<Pruner>(
+      arm.run->optimizer(),
+      Gradual{
+          .from = setup_.learn_steps, .to = setup_.learn_steps + setup_.prune_steps, .every = 5},
+      setup_.remove, [this] { return choose_by_both(); });
   return arm;
 }
 

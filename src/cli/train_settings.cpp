@@ -141,10 +141,10 @@ void require(bool right, const std::string& text) {
 
 PrunerOptions PruneSettings::options() const {
   if (prune == 0 || !gates.empty()) return {};
-  return {.schedule = {.begin = prune_from,
-                       .end = prune_from + prune_over,
-                       .every = std::max<Index>(1, prune_over / 20),
-                       .total = prune},
+  return {.pace = Gradual{.from = prune_from,
+                          .to = prune_from + prune_over,
+                          .every = std::max<Index>(1, prune_over / 20)},
+          .remove = prune,
           .keep = keep};
 }
 

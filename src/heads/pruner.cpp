@@ -50,27 +50,28 @@ std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples) {
 }
 
 Pruner::Pruner(Learner& learner, Optimizer& optimizer, const PrunerOptions& options)
-    : Pruner(optimizer, options.schedule, [&learner, options] {
+    : Pruner(optimizer, options.pace, options.remove, [&learner, options] {
         HeadChoice choice;
         choice.importance = measured_sensitivity(learner);
         choice.cost = measured_removal_cost(learner);
-        choice.order = headroom::choose(least_important_first(choice.importance),
-                                        options.schedule.total, options.keep);
+        choice.order = headroom::choose(least_important_first(choice.importance), options.remove,
+                                        options.keep);
         return choice;
       }) {
   // Now rather than at the scheduled step, when all steps since the last save would be lost.
-  headroom::choose(live_heads(learner.model()), options.schedule.total, options.keep);
+  headroom::choose(live_heads(learner.model()), options.remove, options.keep);
 }
 
-Pruner::Pruner(Optimizer& optimizer, const GradualSchedule& schedule, HeadChooser chooser)
-    : optimizer_(&optimizer), schedule_(schedule), chooser_(std::move(chooser)) {
-  schedule.check();
+Pruner::Pruner(Optimizer& optimizer, const Pace& pace, Index remove, HeadChooser chooser)
+    : optimizer_(&optimizer), pace_(pace), remove_(remove), chooser_(std::move(chooser)) {
+  check(pace);
+  if (remove < 0) throw UsageError(fmt::format("pruner: {} heads cannot be removed", remove));
 }
 
 void Pruner::choose() {
   if (chosen()) return;
   const HeadChoice choice = chooser_();
-  check(choice, schedule_.total);
+  check(choice, remove_);
   for (std::size_t i = 0; i < choice.importance.size(); ++i) {
     const auto& [head, importance] = choice.importance[i];
     Head& entry = heads_.emplace_back(Head{head.kind, head.layer, head.head, importance});
@@ -81,15 +82,15 @@ void Pruner::choose() {
 }
 
 void Pruner::after_update(StepReport& report) {
-  if (schedule_.total == 0) return;
-  if (report.step < schedule_.end) report.settled = false;
-  if (report.step < schedule_.begin) return;
+  if (remove_ == 0) return;
+  if (report.step < last_step(pace_)) report.settled = false;
+  if (report.step < first_step(pace_)) return;
   choose();
   std::map<Index, HeadId> turns;
   for (const Head& entry : heads_) {
     if (entry.turn) turns[*entry.turn] = entry.id();
   }
-  PruningPlan plan{schedule_, {}};
+  PruningPlan plan{pace_, remove_, {}};
   for (const auto& [turn, head] : turns) plan.order.push_back(head);
   Module& model = optimizer_->model();
   const std::vector<HeadId> due = plan.due(report.step, live_heads(model));

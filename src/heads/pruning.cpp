@@ -1,10 +1,9 @@
-// The gradual schedule and the choice of heads.
+// A fixed order of removal, and a choice that leaves every attention its share.
 #include "headroom/heads/pruning.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "headroom/base/at.hpp"
@@ -13,26 +12,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-void GradualSchedule::check() const {
-  if (begin < 0 || end <= begin || every < 1 || total < 0) {
-    throw UsageError(
-        fmt::format("pruning schedule: {} heads from step {} to {} every {} steps; steps must rise "
-                    "and 'every' be at least 1",
-                    total, begin, end, every));
-  }
-}
-
-Index GradualSchedule::removed_at(Index step) const {
-  if (step <= begin) return 0;
-  if (step >= end) return total;
-  const Index removals = (step - begin) / every;  // whole intervals that have passed
-  const double part = double(removals * every) / double(end - begin);
-  const double gone = double(total) * (1 - std::pow(1 - part, 3));
-  return Index(std::floor(gone + 1e-9));
-}
-
 std::vector<HeadId> PruningPlan::due(Index step, std::span<const HeadId> alive) const {
-  const Index count = std::min(schedule.removed_at(step), Index(order.size()));
+  const Index count = std::min(removed_at(pace, total, step), Index(order.size()));
   std::vector<HeadId> heads;
   for (Index i = 0; i < count; ++i) {
     const HeadId& head = at(order, i);

@@ -16,7 +16,8 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-constexpr GradualSchedule schedule{.begin = 4, .end = 12, .every = 2, .total = 6};
+constexpr Gradual pace{.from = 4, .to = 12, .every = 2};
+Index gone_at(Index step) { return removed_at(pace, 6, step); }
 
 TrainingSettings small_settings() {
   TrainingSettings settings;
@@ -34,7 +35,7 @@ TrainingSettings small_settings() {
 
 /// A run with a pruner.
 struct Pruned {
-  explicit Pruned(const PrunerOptions& options = {.schedule = schedule})
+  explicit Pruned(const PrunerOptions& options = {.pace = pace, .remove = 6})
       : run(small_settings(),
             make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9})),
         pruner(run.learner(), run.optimizer(), options) {
@@ -51,7 +52,7 @@ TEST_CASE("the least sensitive heads go, at the steps of the schedule") {
   std::vector<HeadScore> wanted;
   for (Index step = 1; step <= 16; ++step) {
     const StepReport report = pruned.run.step();
-    CHECK(report.heads_alive == 12 - schedule.removed_at(step));
+    CHECK(report.heads_alive == 12 - gone_at(step));
     CHECK(report.settled == (step >= 12));
     CHECK(pruned.pruner.chosen() == (step >= 4));
     if (step == 4) wanted = measured_sensitivity(pruned.run.learner());
@@ -66,8 +67,8 @@ TEST_CASE("the least sensitive heads go, at the steps of the schedule") {
     CHECK(head.turn.has_value() == head.removed_at.has_value());
     if (head.turn) {
       turns.insert(*head.turn);
-      CHECK(schedule.removed_at(*head.removed_at) > *head.turn);
-      CHECK(schedule.removed_at(*head.removed_at - 1) <= *head.turn);
+      CHECK(gone_at(*head.removed_at) > *head.turn);
+      CHECK(gone_at(*head.removed_at - 1) <= *head.turn);
       largest_gone = std::max(largest_gone, head.importance);
     } else {
       smallest_kept = std::min(smallest_kept, head.importance);
@@ -105,7 +106,7 @@ TEST_CASE("a run resumed in the middle of a removal removes the same heads, to t
 }
 
 TEST_CASE("every attention keeps what it must, and a chooser may decide in the pruner's place") {
-  Pruned keeping(PrunerOptions{.schedule = schedule, .keep = 2});
+  Pruned keeping(PrunerOptions{.pace = pace, .remove = 6, .keep = 2});
   keeping.run.run();
   for (const NamedAttention& found : attentions(keeping.run.model())) {
     CHECK(found.attention->alive().size() == 2);
@@ -120,7 +121,7 @@ TEST_CASE("every attention keeps what it must, and a chooser may decide in the p
 
   TrainingRun run(small_settings(), make_reverse_task({.seed = 3, .train = 90}));
   int calls = 0;
-  Pruner pruner(run.optimizer(), {.begin = 0, .end = 2, .every = 1, .total = 2}, [&] {
+  Pruner pruner(run.optimizer(), Gradual{.from = 0, .to = 2, .every = 1}, 2, [&] {
     ++calls;
     HeadChoice choice;
     for (const HeadId& head : live_heads(run.model())) choice.importance.push_back({head, 1});
@@ -140,11 +141,14 @@ TEST_CASE("every attention keeps what it must, and a chooser may decide in the p
 
 TEST_CASE("what cannot be removed is refused before a step, and so is an incomplete choice") {
   CHECK_THROWS_AS(
-      Pruned(PrunerOptions{.schedule = {.begin = 0, .end = 2, .every = 1, .total = 11}, .keep = 1}),
+      Pruned(PrunerOptions{.pace = Gradual{.from = 0, .to = 2}, .remove = 11, .keep = 1}),
       UsageError);
+  CHECK_THROWS_AS(Pruned(PrunerOptions{.pace = Gradual{.from = 5, .to = 5}, .remove = 1}),
+                  UsageError);
+  CHECK_THROWS_AS(Pruned(PrunerOptions{.pace = pace, .remove = -1}), UsageError);
   TrainingRun run(small_settings(), make_reverse_task({.seed = 3, .train = 90}));
   HeadChoice choice;
-  Pruner pruner(run.optimizer(), {.begin = 0, .end = 2, .every = 1, .total = 2},
+  Pruner pruner(run.optimizer(), Gradual{.from = 0, .to = 2, .every = 1}, 2,
                 [&] { return choice; });
   const auto refused = [&](const char* words) {
     CHECK_THROWS_AS(pruner.choose(), UsageError);

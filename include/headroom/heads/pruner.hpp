@@ -34,12 +34,13 @@ inline constexpr const char* removal_cost_in_words =
 std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples = 256);
 
 struct PrunerOptions {
-  GradualSchedule schedule;  // total 0: no head is removed
-  Index keep = 0;            // live heads that every attention keeps
+  Pace pace;
+  Index remove = 0;  // heads to remove
+  Index keep = 0;    // live heads that every attention keeps
 };
 
-/// Chooses heads after step schedule.begin and then removes them from model and optimizer, after
-/// the update, as the schedule says. By default the least sensitive heads are removed first
+/// Chooses heads after the first step of the schedule and removes them from model and optimizer,
+/// after the update, as the schedule says. By default the least sensitive heads are removed first
 /// (metric sensitivity). Choice and progress are stored in the checkpoint, so that a resumed run
 /// removes the same heads at the same steps. Until the last one is removed, no step counts as the
 /// best (see StepReport::settled).
@@ -71,10 +72,10 @@ class Pruner : public StepPart, public Stateful {
   /// many heads cannot be removed.
   Pruner(Learner& learner, Optimizer& optimizer, const PrunerOptions& options);
   /// Uses another chooser, which is then responsible for a minimum of heads per attention.
-  Pruner(Optimizer& optimizer, const GradualSchedule& schedule, HeadChooser chooser);
+  Pruner(Optimizer& optimizer, const Pace& pace, Index remove, HeadChooser chooser);
 
   /// Chooses now, unless heads were chosen before. after_update() calls it at the scheduled step.
-  /// Throws UsageError unless the order has schedule.total heads and all are in `importance`.
+  /// Throws UsageError unless the order has all heads to remove and all are in `importance`.
   void choose();
   bool chosen() const { return !heads_.empty(); }
   /// All heads that were alive when the choice was made, in the order of HeadId; empty before.
@@ -89,7 +90,8 @@ class Pruner : public StepPart, public Stateful {
 
  private:
   Optimizer* optimizer_;
-  GradualSchedule schedule_;
+  Pace pace_;
+  Index remove_;
   HeadChooser chooser_;
   std::vector<Head> heads_;
 };
