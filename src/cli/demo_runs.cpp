@@ -282,7 +282,8 @@ HeadChoice DemoRuns::choose_by_both() {
   }
   HeadChoice choice;
   choice.importance = added(of_separate_, of_fused_);
-  choice.order = choose(least_important_first(choice.importance), setup_.remove, 0);
+  choice.order = choose(fused_.learner->model(), least_important_first(choice.importance),
+                        setup_.remove, Budget{.at_least_of_kind = 0});
   return choice;
 }
 

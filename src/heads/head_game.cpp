@@ -8,6 +8,7 @@
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/ops/reductions.hpp"
 #include "headroom/train/evaluation.hpp"
 
 namespace headroom {
@@ -50,10 +51,63 @@ std::vector<double> HeadGame::example_losses(HeadSet subset) {
 std::vector<double> HeadGame::values(std::span<const HeadSet> subsets) {
   std::vector<double> means;
   for (const HeadSet subset : subsets) {
-    const std::vector<double> losses = example_losses(subset);
-    means.push_back(std::accumulate(losses.begin(), losses.end(), 0.0) / double(losses.size()));
+    const auto [known, fresh] = known_.try_emplace(subset.bits());
+    if (fresh) {
+      const std::vector<double> losses = example_losses(subset);
+      known->second = std::accumulate(losses.begin(), losses.end(), 0.0) / double(losses.size());
+    }
+    means.push_back(known->second);
   }
   return means;
+}
+
+std::vector<std::vector<double>> HeadGame::example_gradients(const GateOf& gate) {
+  const EvalMode now(model());
+  zero_grad(model());
+  std::vector<std::vector<double>> gradients;
+  learner_->visit(set_, most_, [&](const ProbedBatch& batch) {
+    HeadProbe probe;
+    for (const NamedAttention& found : attentions(model())) {
+      probe.gates[found.location()] =
+          parameter(ones({batch.examples, found.attention->config().heads}));
+    }
+    const auto element_of = [&](Index example, Index player) {
+      const HeadId& head = at(players_, player);
+      const Tensor& gates = probe.gates.at({head.kind, head.layer});
+      return std::pair(gates, example * gates.dim(1) + head.head);
+    };
+    const auto first = std::ssize(gradients);
+    for (Index b = 0; b < batch.examples; ++b) {
+      for (Index player = 0; player < size(); ++player) {
+        auto [gates, index] = element_of(b, player);
+        gates.edit_value()[index] = Real(gate(first + b, player));
+      }
+    }
+    sum(batch.losses(probe)).backward();
+    for (Index b = 0; b < batch.examples; ++b) {
+      std::vector<double>& row = gradients.emplace_back();
+      for (Index player = 0; player < size(); ++player) {
+        const auto [gates, index] = element_of(b, player);
+        // Undefined where nothing flows: the encoder, if there are no heads in cross-attentions.
+        row.push_back(gates.grad().defined() ? double(gates.grad()[index]) : 0);
+      }
+    }
+    zero_grad(model());
+  });
+  ++gradient_passes_;
+  return gradients;
+}
+
+std::vector<double> HeadGame::gradient(std::span<const double> gates) {
+  if (std::ssize(gates) != size()) {
+    throw UsageError(fmt::format("head game: {} gates of {} players", gates.size(), size()));
+  }
+  const auto rows = example_gradients([&](Index, Index player) { return at(gates, player); });
+  std::vector<double> mean(gates.size());
+  for (const std::vector<double>& row : rows) {
+    for (std::size_t h = 0; h < mean.size(); ++h) mean[h] += row[h] / double(rows.size());
+  }
+  return mean;
 }
 
 }  // namespace HEADROOM_PRECISION

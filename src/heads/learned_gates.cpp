@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "headroom/base/error.hpp"
+#include "headroom/heads/budget.hpp"
 #include "headroom/heads/fold_gates.hpp"
-#include "headroom/heads/pruning.hpp"
 #include "headroom/io/fields.hpp"
 #include "headroom/nn/gates.hpp"
 
@@ -36,6 +36,10 @@ std::vector<HeadScore> scores_of(const std::vector<HeadId>& heads,
   return scores;
 }
 
+Budget budget_of(const GateOptions& options) {
+  return {.at_least = options.at_least, .at_least_of_kind = 0};
+}
+
 bool contains(std::span<const HeadId> heads, const HeadId& head) {
   return std::find(heads.begin(), heads.end(), head) != heads.end();
 }
@@ -52,7 +56,7 @@ LearnedGates::LearnedGates(Optimizer& optimizer, const GateOptions& options, std
     throw UsageError(
         fmt::format("gates: {} of {} heads cannot be kept", options.keep, alive.size()));
   }
-  choose(alive, std::ssize(alive) - options.keep, options.at_least);
+  choose(optimizer.model(), alive, std::ssize(alive) - options.keep, budget_of(options));
 }
 
 void LearnedGates::start() {
@@ -140,15 +144,15 @@ void LearnedGates::after_update(StepReport& report) {
 }
 
 void LearnedGates::finish() {
+  Module& model = optimizer_->model();
   const std::vector<HeadId> removed =
-      choose(least_important_first(scores_of(heads_, state_.values)),
-             std::ssize(heads_) - options_.keep, options_.at_least);
+      choose(model, least_important_first(scores_of(heads_, state_.values)),
+             std::ssize(heads_) - options_.keep, budget_of(options_));
   const std::vector<double> gates = method_->final_gates(state_.values);
   std::map<HeadId, double> kept;
   for (std::size_t i = 0; i < heads_.size(); ++i) {
     if (!contains(removed, heads_[i])) kept[heads_[i]] = gates[i];
   }
-  Module& model = optimizer_->model();
   fold_gates(model, kept);
   optimizer_->apply(prune(model, removed));
 }

@@ -18,6 +18,10 @@ std::vector<HeadScore> measured(Learner& learner, const char* metric, Index exam
   return measure_importance(learner, {metric}, {.examples = examples}).importance(metric);
 }
 
+Budget budget_of(const PrunerOptions& options) {
+  return {.at_least = options.keep, .at_least_of_kind = 0};
+}
+
 /// Throws UsageError for a choice that cannot be carried out.
 void check(const HeadChoice& choice, Index total) {
   const auto heads_of = [](const std::vector<HeadScore>& scores) {
@@ -54,12 +58,13 @@ Pruner::Pruner(Learner& learner, Optimizer& optimizer, const PrunerOptions& opti
         HeadChoice choice;
         choice.importance = measured_sensitivity(learner);
         choice.cost = measured_removal_cost(learner);
-        choice.order = headroom::choose(least_important_first(choice.importance), options.remove,
-                                        options.keep);
+        choice.order = headroom::choose(learner.model(), least_important_first(choice.importance),
+                                        options.remove, budget_of(options));
         return choice;
       }) {
   // Now rather than at the scheduled step, when all steps since the last save would be lost.
-  headroom::choose(live_heads(learner.model()), options.remove, options.keep);
+  headroom::choose(learner.model(), live_heads(learner.model()), options.remove,
+                   budget_of(options));
 }
 
 Pruner::Pruner(Optimizer& optimizer, const Pace& pace, Index remove, HeadChooser chooser)

@@ -1,13 +1,9 @@
-// A fixed order of removal, and a choice that leaves every attention its share.
+// A fixed order of removal.
 #include "headroom/heads/pruning.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 
 #include "headroom/base/at.hpp"
-#include "headroom/base/error.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -20,25 +16,6 @@ std::vector<HeadId> PruningPlan::due(Index step, std::span<const HeadId> alive) 
     if (std::find(alive.begin(), alive.end(), head) != alive.end()) heads.push_back(head);
   }
   return heads;
-}
-
-std::vector<HeadId> choose(std::span<const HeadId> order, Index total, Index keep) {
-  std::map<AttentionLocation, Index> left;
-  for (const HeadId& head : order) ++left[{head.kind, head.layer}];
-  std::vector<HeadId> chosen;
-  for (const HeadId& head : order) {
-    if (Index(chosen.size()) == total) break;
-    Index& here = left[{head.kind, head.layer}];
-    if (here <= keep) continue;
-    --here;
-    chosen.push_back(head);
-  }
-  if (Index(chosen.size()) < total) {
-    throw UsageError(
-        fmt::format("prune: {} heads cannot be removed if each attention keeps {}; at most {} can",
-                    total, keep, chosen.size()));
-  }
-  return chosen;
 }
 
 }  // namespace HEADROOM_PRECISION

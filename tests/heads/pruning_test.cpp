@@ -1,4 +1,4 @@
-// A fixed order of removal, and choices that leave every attention its share.
+// A fixed order of removal.
 #include "headroom/heads/pruning.hpp"
 
 #include "support/catch.hpp"
@@ -20,13 +20,4 @@ TEST_CASE("a plan is due in its order, and what is gone is not due again") {
   std::erase(alive, cross(0, 1));
   CHECK(plan.due(1, alive).empty());
   CHECK(plan.due(4, alive) == std::vector<HeadId>{cross(1, 0), cross(0, 0)});
-}
-
-TEST_CASE("a choice leaves every attention its share, and says when that is impossible") {
-  const std::vector<HeadId> order{cross(0, 0), cross(0, 1), cross(1, 1), cross(1, 0)};
-  CHECK(choose(order, 2, 0) == std::vector<HeadId>{cross(0, 0), cross(0, 1)});
-  CHECK(choose(order, 2, 1) == std::vector<HeadId>{cross(0, 0), cross(1, 1)});
-  CHECK(choose(order, 4, 0).size() == 4);
-  CHECK_THROWS_WITH(choose(order, 3, 1),
-                    "prune: 3 heads cannot be removed if each attention keeps 1; at most 2 can");
 }

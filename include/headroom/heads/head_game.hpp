@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -33,7 +35,8 @@ class HeadSet {
 
 /// v(S): the mean loss of the examples of a set when the gates of the heads in S are 1 and those of
 /// the other players 0. Heads that do not play keep gate 1. The model is in evaluation mode and
-/// nothing is put on the tape. Learner and model must outlive the game, and no head may be removed.
+/// nothing is put on the tape. Learner and model must outlive the game, and the model must not
+/// change: a value is computed once and remembered.
 class HeadGame {
  public:
   /// Players: the given live heads, by default all. Throws UsageError for more than 64, for none,
@@ -43,21 +46,38 @@ class HeadGame {
   const std::vector<HeadId>& players() const { return players_; }
   Index size() const { return std::ssize(players_); }
   HeadSet all() const { return HeadSet::all(size()); }
+  Learner& learner() const { return *learner_; }
+  Module& model() const { return learner_->model(); }
+  /// The examples: at most `most()` of this set.
+  ExampleSet set() const { return set_; }
+  Index most() const { return most_; }
 
-  /// v(S) of each subset: one pass over the examples for each.
+  /// v(S) of each subset: one pass over the examples for each that was not asked for before.
   std::vector<double> values(std::span<const HeadSet> subsets);
   double value(HeadSet subset) { return values(std::span(&subset, 1))[0]; }
   /// The loss of each example, in the order of Learner::visit().
   std::vector<double> example_losses(HeadSet subset);
-  /// The number of passes over the examples so far.
+
+  /// The gate of a player in the forward pass of one example; examples are numbered in the order of
+  /// Learner::visit().
+  using GateOf = std::function<double(Index example, Index player)>;
+  /// dL(x)/dg_h at these gates, [examples][players], by one forward and backward pass. Gradients of
+  /// parameters are left as zero_grad() leaves them.
+  std::vector<std::vector<double>> example_gradients(const GateOf& gate);
+  /// dL/dg of the mean loss, when the players have these gates in every example. Throws UsageError
+  /// unless there is one gate for each player.
+  std::vector<double> gradient(std::span<const double> gates);
+  /// Passes over the examples so far: forward, and forward and backward.
   Index passes() const { return passes_; }
+  Index gradient_passes() const { return gradient_passes_; }
 
  private:
   Learner* learner_;
   ExampleSet set_;
   Index most_;
   std::vector<HeadId> players_;
-  Index passes_ = 0;
+  std::map<std::uint64_t, double> known_;  // values by the bits of their subsets
+  Index passes_ = 0, gradient_passes_ = 0;
 };
 
 }  // namespace HEADROOM_PRECISION

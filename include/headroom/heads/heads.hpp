@@ -2,6 +2,8 @@
 #pragma once
 
 #include "headroom/heads/attention_record.hpp"
+#include "headroom/heads/budget.hpp"
+#include "headroom/heads/choosers.hpp"
 #include "headroom/heads/drop_head.hpp"
 #include "headroom/heads/fold_gates.hpp"
 #include "headroom/heads/gate_methods.hpp"

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "headroom/heads/budget.hpp"
 #include "headroom/heads/head_metric.hpp"
 #include "headroom/heads/pruning.hpp"
 #include "headroom/optim/optimizer.hpp"

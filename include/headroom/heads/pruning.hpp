@@ -19,9 +19,5 @@ struct PruningPlan {
   std::vector<HeadId> due(Index step, std::span<const HeadId> alive) const;
 };
 
-/// The first `total` of `order` such that every attention keeps at least `keep` live heads.
-/// Throws UsageError when that leaves too few.
-std::vector<HeadId> choose(std::span<const HeadId> order, Index total, Index keep);
-
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -1,0 +1,72 @@
+// Choosers: which heads to remove, by playing the game among heads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headroom/heads/budget.hpp"
+#include "headroom/heads/head_game.hpp"
+#include "headroom/heads/head_scores.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// Chooses `remove` of a game's players for removal within a budget. The first of the result are to
+/// be removed first. Throws UsageError if the budget does not allow to remove so many.
+using Chooser = std::function<std::vector<HeadId>(HeadGame& game, Index remove, const Budget&)>;
+
+/// The numbers and data that some choosers read.
+struct ChooserOptions {
+  std::uint64_t seed = 1;        // of draws
+  Index samples = 0;             // of pairwise: random subsets; 0: 20 for each player
+  RecordedScores recorded = {};  // of metrics that read what training recorded
+
+  /// Throws UsageError for a negative number of samples.
+  void check() const;
+};
+
+/// Removes the least important heads by a metric (see head_metric.hpp), measured on the examples of
+/// the game. Throws UsageError for an unknown name, with the nearest; the chooser throws if the
+/// metric has no scores of the model.
+Chooser by_metric(const std::string& metric, const ChooserOptions& options = {});
+/// The same, but removes the most important heads: the control that must do worse than chance.
+Chooser worst_first(const std::string& metric, const ChooserOptions& options = {});
+/// Backward elimination: removes the head without which v is lowest, then measures again.
+Chooser greedy();
+/// Fits v(S) = c + sum_i a_i r_i + sum_{i<j} b_ij r_i r_j, with r_i = 1 for removed heads, to
+/// random subsets by ridge regression, and removes the set with the lowest fitted loss.
+Chooser pairwise(const ChooserOptions& options = {});
+/// The same for the second-order Taylor expansion of v in the gates at 1: a_i = -g_i + H_ii / 2 and
+/// b_ij = H_ij, with gradient g and Hessian H; H by central differences of gradients.
+Chooser quadratic();
+
+/// The description of a chooser.
+struct ChooserInfo {
+  std::string name;
+  std::string formula;
+  std::string source;
+  /// Passes over the examples for N players: "N^2/2 F" (forward), "2N B" (forward and backward).
+  std::string cost;
+};
+
+/// A chooser and how to make it.
+struct ChooserEntry {
+  ChooserInfo info;
+  std::function<Chooser(const ChooserOptions& options)> make;
+};
+
+/// All choosers that are not just a metric: those of headroom, then those that were added.
+const std::vector<ChooserEntry>& head_choosers();
+/// Registers a chooser of one's own. Call it before any thread starts. Throws UsageError for a name
+/// that is empty or taken, and for an empty function.
+void add_head_chooser(ChooserEntry entry);
+/// The chooser of this name; if there is none, by_metric() for the metric of this name. Throws
+/// UsageError for an unknown name, with the nearest.
+Chooser make_chooser(const std::string& name, const ChooserOptions& options = {});
+/// Its description. Throws as make_chooser().
+ChooserInfo chooser_info(const std::string& name);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
