@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/extremes.hpp"
@@ -32,15 +32,13 @@ std::string joined(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "." + name;
 }
 
-/// Role and head name each slice uniquely in every layout; extra ones also need their own name.
-std::tuple<HeadRole, Index, std::string> key_of(const HeadSlice& slice) {
-  return {slice.role, slice.head, slice.role == HeadRole::extra ? slice.name : ""};
-}
+/// Head and part name each slice uniquely in every layout.
+std::pair<Index, HeadPart> key_of(const HeadSlice& slice) { return {slice.head, slice.part()}; }
 
 /// Blocks of one attention.
 void match_attention(const NamedAttention& from, const NamedAttention& to,
                      std::vector<MatchingBlock>& blocks) {
-  std::map<std::tuple<HeadRole, Index, std::string>, HeadSlice> wanted;
+  std::map<std::pair<Index, HeadPart>, HeadSlice> wanted;
   for (const HeadSlice& slice : to.attention->head_slices()) {
     wanted[key_of(slice)] = slice;
   }

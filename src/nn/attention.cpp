@@ -183,10 +183,7 @@ ParameterEdit removed(const std::string& name, Tensor parameter, const Cut& cut)
   for (Index i = 0; i < parameter.dim(cut.axis); ++i) {
     if (!cut.indices.contains(i)) edit.from.push_back(i);
   }
-  const auto kept = [&](const Array& array) {
-    return array.defined() ? gather(array, cut.axis, edit.from) : Array();
-  };
-  parameter.set_value(kept(parameter.value()), kept(parameter.grad()));
+  parameter.set_value(edit.applied_to(parameter.value()), edit.applied_to(parameter.grad()));
   return edit;
 }
 
@@ -230,6 +227,7 @@ Tensor Attention::score_bias(Index /*queries*/, Index /*keys*/, Index /*first*/)
 }
 
 void Attention::drop_modules(std::span<const Index> /*kept*/) {}
+void Attention::add_modules(std::span<const Index> /*fresh*/) {}
 
 Tensor Attention::of_original_heads(const Tensor& live_heads) const {
   if (live_heads.rank() < 1 || live_heads.dim(0) != live()) {

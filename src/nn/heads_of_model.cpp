@@ -6,6 +6,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/nn/attention.hpp"
 #include "headroom/nn/gates.hpp"
+#include "headroom/nn/head_share.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -62,6 +63,19 @@ std::vector<HeadId> live_heads(Module& model) {
   return heads;
 }
 
+namespace {
+
+/// Appends the edits of one attention's parameters to those of a model.
+void append_edits(std::vector<ParameterEdit>& edits, const std::string& path,
+                  std::vector<ParameterEdit> more) {
+  for (ParameterEdit& edit : more) {
+    if (!path.empty()) edit.name = path + "." + edit.name;
+    edits.push_back(std::move(edit));
+  }
+}
+
+}  // namespace
+
 std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads) {
   const std::vector<HeadId> alive = live_heads(model);
   for (const HeadId& head : heads) {  // check all before removing any
@@ -75,11 +89,34 @@ std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads) {
     for (const HeadId& head : heads) {
       if (found.id(head.head) == head) here.push_back(head.head);
     }
-    if (here.empty()) continue;
-    for (ParameterEdit& edit : found.attention->prune(here)) {
-      if (!found.name.empty()) edit.name = found.name + "." + edit.name;
-      edits.push_back(std::move(edit));
+    if (!here.empty()) append_edits(edits, found.name, found.attention->prune(here));
+  }
+  return edits;
+}
+
+std::vector<ParameterEdit> regrow(Module& model, std::span<const HeadShare> heads) {
+  const std::vector<NamedAttention> all = attentions(model);
+  std::map<AttentionLocation, std::vector<HeadShare>> wanted;
+  for (const HeadShare& share : heads) {
+    const AttentionLocation location{share.head.kind, share.head.layer};
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const auto& found) { return found.location() == location; })) {
+      throw UsageError(fmt::format("regrow: the model has no attention {}", location.text()));
     }
+    wanted[location].push_back(share);
+  }
+  std::vector<ParameterEdit> edits;
+  std::vector<HeadId> grown;
+  try {
+    for (const NamedAttention& found : all) {
+      const auto here = wanted.find(found.location());
+      if (here == wanted.end()) continue;
+      append_edits(edits, found.name, found.attention->regrow(here->second));
+      for (const HeadShare& share : here->second) grown.push_back(share.head);
+    }
+  } catch (...) {  // one attention refused: those before it get rid of their new heads
+    prune(model, grown);
+    throw;
   }
   return edits;
 }

@@ -67,6 +67,18 @@ void SeparateHeads::drop_modules(std::span<const Index> kept) {
   }
 }
 
+void SeparateHeads::add_modules(std::span<const Index> fresh) {
+  for (const auto& [heads, in] : {std::pair(&query, config().width),
+                                  {&key, config().key_width},
+                                  {&value, config().value_width}}) {
+    for (const Index position : fresh) {
+      heads->insert(heads->begin() + position,
+                    std::make_unique<Linear>(zeros({head_dim(), in}),
+                                             config().bias ? zeros({head_dim()}) : Array()));
+    }
+  }
+}
+
 std::vector<HeadSlice> SeparateHeads::head_slices() const {
   std::vector<HeadSlice> slices;
   const Index d = head_dim();

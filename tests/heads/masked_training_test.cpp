@@ -49,14 +49,6 @@ struct Trained {
   HeadProbe probe;
 };
 
-std::vector<Index> heads_in(unsigned set) {
-  std::vector<Index> heads;
-  for (Index h = 0; h < head_count; ++h) {
-    if ((set >> h & 1U) != 0) heads.push_back(h);
-  }
-  return heads;
-}
-
 }  // namespace
 
 TEST_CASE("masked equals compact through 20 optimizer steps, for all 63 sets of removed heads") {

@@ -11,14 +11,6 @@ namespace {
 
 constexpr Index head_count = 6;
 
-std::vector<Index> heads_in(unsigned set) {
-  std::vector<Index> heads;
-  for (Index h = 0; h < head_count; ++h) {
-    if ((set >> h & 1U) != 0) heads.push_back(h);
-  }
-  return heads;
-}
-
 std::unique_ptr<Attention> six_heads(Layout layout, Real dropout = 0) {
   AttentionConfig config;
   config.width = 18;

@@ -74,6 +74,14 @@ HeadBlocks blocks_of(Attention& attention, bool gradients) {
 
 }  // namespace
 
+std::vector<Index> heads_in(unsigned set) {
+  std::vector<Index> heads;
+  for (Index head = 0; set >> head != 0; ++head) {
+    if ((set >> head & 1U) != 0) heads.push_back(head);
+  }
+  return heads;
+}
+
 HeadBlocks head_values(Attention& attention) { return blocks_of(attention, false); }
 HeadBlocks head_gradients(Attention& attention) { return blocks_of(attention, true); }
 

@@ -26,6 +26,9 @@ void randomise(Module& module, Rng& rng);
 /// p -= rate * dL/dp: one step of plain gradient descent.
 void descend(Module& module, Real rate);
 
+/// The heads of a set, given as bits: heads_in(0b101) = {0, 2}.
+std::vector<Index> heads_in(unsigned set);
+
 /// The blocks of an attention's parameters (or of their gradients) by role and original head.
 using HeadBlocks = std::map<std::pair<HeadRole, Index>, Array>;
 HeadBlocks head_values(Attention& attention);

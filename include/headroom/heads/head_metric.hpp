@@ -9,7 +9,7 @@
 
 #include "headroom/heads/head_game.hpp"
 #include "headroom/heads/head_scores.hpp"
-#include "headroom/heads/head_share.hpp"
+#include "headroom/nn/head_share.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

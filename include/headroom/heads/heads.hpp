@@ -11,7 +11,6 @@
 #include "headroom/heads/head_metric.hpp"
 #include "headroom/heads/head_records.hpp"
 #include "headroom/heads/head_scores.hpp"
-#include "headroom/heads/head_share.hpp"
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/heads/learned_gates.hpp"
 #include "headroom/heads/metric_agreement.hpp"

@@ -70,14 +70,20 @@ struct KeyValueCache {
   void reserve(Index positions);
 };
 
-/// How pruning changed one parameter: index i of `axis` is the former index from[i], or fresh. A
-/// parameter that is no longer in the model is `gone`.
+/// How a parameter changed when heads were removed or came back: index i of `axis` is the former
+/// index from[i], or fresh. A parameter that is no longer in the model is `gone`; one that was not
+/// there before is `born`, and all its indices are fresh.
 struct ParameterEdit {
   static constexpr Index fresh = -1;
   std::string name;
   int axis = 0;
   std::vector<Index> from = {};
-  bool gone = false;
+  bool gone = false, born = false;
+  Array fresh_values = {};  // of the parameter at the fresh indices, in their order; or undefined
+
+  /// The edit, done to an array of the former parameter's shape. Fresh indices get `values`, which
+  /// has as many indices along `axis`, or 0 if it is undefined. An undefined array stays undefined.
+  Array applied_to(const Array& array, const Array& values = {}) const;
 };
 
 /// The part of a head that a slice of a parameter holds. `score_bias`: its slope or its column of a
@@ -96,6 +102,17 @@ enum class HeadRole {
   extra
 };
 
+/// A part of a head: its role and, if that is `extra`, the name of the parameter, because a head
+/// may have several extra parts.
+struct HeadPart {
+  HeadRole role;
+  std::string name;
+
+  HeadPart(HeadRole of, std::string parameter = {})  // NOLINT: a role is a part, except `extra`
+      : role(of), name(std::move(parameter)) {}
+  auto operator<=>(const HeadPart&) const = default;
+};
+
 /// A range of the parameter `name` that belongs to `head`. Invariants of head_slices(),
 /// on which transplant, pruning, optimizer blocks and the pages build:
 ///
@@ -109,6 +126,8 @@ enum class HeadRole {
 ///  5. A head has at most one slice of each role (of `extra`: in each parameter). Its query, key
 ///     and value slices (and the biases') have D indices along axis 0, its output slice D along
 ///     axis 1; index d of each is feature d.
+///  6. The slices follow from alive() and config(), not from the present shapes of the parameters:
+///     regrow() asks for them before the parameters have grown.
 struct HeadSlice : AxisRange {
   static constexpr Index of_none = -1, of_all = -2;
   HeadRole role = HeadRole::query;
@@ -118,6 +137,7 @@ struct HeadSlice : AxisRange {
   HeadSlice() = default;
   HeadSlice(HeadRole of, Index owner, std::string parameter, int on, Index from, Index to)
       : AxisRange{on, from, to}, role(of), head(owner), name(std::move(parameter)) {}
+  HeadPart part() const { return {role, role == HeadRole::extra ? name : ""}; }
 
   template <class Visit>
   static void fields(Visit visit) {
@@ -129,6 +149,8 @@ struct HeadSlice : AxisRange {
     visit("end", &HeadSlice::end);
   }
 };
+
+struct HeadShare;  // nn/head_share.hpp
 
 /// Location of an attention in its model.
 struct AttentionLocation {
@@ -159,6 +181,14 @@ class Attention : public Module {
   /// optimizer must apply to its moments. Throws UsageError for an index that does not exist or was
   /// removed before.
   std::vector<ParameterEdit> prune(std::span<const Index> original_heads);
+  /// The inverse of prune(): heads that were removed come back with the values of their shares,
+  /// which may come from another layout with the same roles. If the layer has gradients, those of
+  /// the shares come back, too; where a share has none they are 0. A parameter that is `born`
+  /// requires a gradient. Returns the edits that an optimizer must apply to its moments. The order
+  /// of the shares makes no difference. Throws, before anything changes, UsageError for a head that
+  /// does not exist, is alive or is given twice, and for a share with missing or surplus parts;
+  /// ShapeError for a part of another shape.
+  std::vector<ParameterEdit> regrow(std::span<const HeadShare> heads);
   /// Original indices of the live heads, ascending.
   std::span<const Index> alive() const { return alive_; }
   const AttentionConfig& config() const { return config_; }
@@ -193,6 +223,9 @@ class Attention : public Module {
   /// Drops the modules of removed heads; `kept` are positions among the live heads. Only layouts
   /// with one module per head override this: prune() removes the slices of all other parameters.
   virtual void drop_modules(std::span<const Index> kept);
+  /// The counterpart: inserts the modules of heads that come back; `fresh` are their positions
+  /// among the live heads, ascending. regrow() sets the values of their parameters.
+  virtual void add_modules(std::span<const Index> fresh);
   Index live() const { return Index(alive_.size()); }
   /// [live, ...] -> [H, ...]: values of the live heads by original index, 0 for the removed ones.
   Tensor of_original_heads(const Tensor& live_heads) const;
@@ -258,6 +291,9 @@ std::vector<NamedAttention> attentions(Module& model);
 std::vector<HeadId> live_heads(Module& model);
 /// Removes heads from a model; the edits carry full parameter names.
 std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads);
+/// Brings removed heads back into a model; likewise. Throws what Attention::regrow() throws, before
+/// anything changes, and UsageError for a head of an attention that the model does not have.
+std::vector<ParameterEdit> regrow(Module& model, std::span<const HeadShare> heads);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

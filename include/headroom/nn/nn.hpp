@@ -5,6 +5,7 @@
 #include "headroom/nn/decoding.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/gates.hpp"
+#include "headroom/nn/head_share.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/nn/layers.hpp"
 #include "headroom/nn/linear.hpp"

@@ -24,6 +24,7 @@ class SeparateHeads : public Attention {
   Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
   Tensor combine(const Tensor& heads, const Tensor& query) const override;
   void drop_modules(std::span<const Index> kept) override;
+  void add_modules(std::span<const Index> fresh) override;
 };
 
 }  // namespace HEADROOM_PRECISION

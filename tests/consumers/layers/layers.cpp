@@ -70,8 +70,19 @@ void try_layout(Layout layout) {
   const std::vector<HeadId> gone{{AttentionKind::decoder_self, 0, 1},
                                  {AttentionKind::decoder_self, 1, 0},
                                  {AttentionKind::decoder_self, 1, 3}};
+  std::vector<HeadShare> shares;
+  for (const NamedAttention& found : attentions(model)) {
+    for (const HeadId& head : gone) {
+      if (found.id(head.head) == head) shares.push_back(share_of(found, head.head));
+    }
+  }
+  const Ids probe = columns(sequences(data), 0);
+  const Array with_all = model(probe).value();
   optimizer.apply(prune(model, gone));
   require(live_heads(model).size() == 5, "three of eight heads are removed");
+  regrow(model, shares);
+  require(apart(model(probe).value(), with_all) == 0, "a regrown model is the same");
+  prune(model, gone);
   const double after = train(model, optimizer, data, 150);
   std::printf("%s: loss %.3f, then %.3f without three heads\n", name_of(layout), before, after);
   require(after < before / 2, "the model learns, before and after pruning");

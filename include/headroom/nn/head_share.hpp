@@ -8,12 +8,12 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Copies of a head's blocks, by role: query, key and value [D, C], their biases [D], output [C,
+/// Copies of a head's blocks, by part: query, key and value [D, C], their biases [D], output [C,
 /// D]. Blocks that all heads of a layout share are in no head's share.
 struct HeadShare {
   HeadId head;
-  std::map<HeadRole, Array> value;
-  std::map<HeadRole, Array> gradient;  // of the parameters that have one
+  std::map<HeadPart, Array> value;
+  std::map<HeadPart, Array> gradient;  // of the parameters that have one
 };
 
 /// The scalar product <W, dL/dW> of a block with its gradient, in double; 0 without one. A factor

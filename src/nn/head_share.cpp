@@ -1,5 +1,5 @@
 // The parameters of one head, cut out of its layer's.
-#include "headroom/heads/head_share.hpp"
+#include "headroom/nn/head_share.hpp"
 
 #include <fmt/format.h>
 
@@ -16,8 +16,8 @@ HeadShare share_of(const NamedAttention& attention, Index head) {
   for (const HeadSlice& part : attention.attention->head_slices()) {
     if (part.head != head) continue;
     const Tensor& tensor = tensors.at(part.name);
-    share.value[part.role] = slice(tensor.value(), part);
-    if (tensor.grad().defined()) share.gradient[part.role] = slice(tensor.grad(), part);
+    share.value[part.part()] = slice(tensor.value(), part);
+    if (tensor.grad().defined()) share.gradient[part.part()] = slice(tensor.grad(), part);
   }
   if (share.value.empty()) {
     throw UsageError(fmt::format("share_of: {} is not alive", share.head.text()));
