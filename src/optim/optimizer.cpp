@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "headroom/algebra/algebra.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
@@ -29,26 +28,6 @@ std::map<std::string, int> find_head_axes(Module& model) {
     }
   }
   return axes;
-}
-
-/// Index i of `axis` is the former index from[i], or 0 where that is fresh.
-Array edited(const Array& array, const ParameterEdit& edit) {
-  if (!array.defined()) return {};
-  const Shape& shape = array.shape();
-  const Index before = shape[edit.axis], after = Index(edit.from.size());
-  Index inner = 1;
-  for (int axis = edit.axis + 1; axis < shape.rank(); ++axis) inner *= shape[axis];
-  Array result = zeros(shape.with(edit.axis, after));
-  const Index outer = after * inner == 0 ? 0 : result.size() / (after * inner);
-  for (Index row = 0; row < outer; ++row) {
-    for (Index i = 0; i < after; ++i) {
-      const Index from = at(edit.from, i);
-      if (from == ParameterEdit::fresh) continue;
-      std::copy_n(array.data() + (row * before + from) * inner, inner,
-                  result.data() + (row * after + i) * inner);
-    }
-  }
-  return result;
 }
 
 Index length_of(const Shape& shape, int axis) { return shape.rank() == 0 ? 1 : shape[axis]; }
@@ -221,11 +200,16 @@ void Optimizer::zero_grad() { headroom::zero_grad(*model_); }
 
 /// Throws UsageError for an edit that does not fit the state of its parameter.
 void Optimizer::check_edit(const ParameterEdit& edit) const {
-  const OptimizerState& memory = state(edit.name);
-  if (edit.gone) return;
   if (edit.axis < 0) {
     throw UsageError(fmt::format("optimizer: an edit of {} has axis {}", edit.name, edit.axis));
   }
+  if (edit.born) {
+    if (!states_.contains(edit.name)) return;
+    throw UsageError(
+        fmt::format("optimizer: {} is not new; was its edit applied twice?", edit.name));
+  }
+  const OptimizerState& memory = state(edit.name);
+  if (edit.gone) return;
   const Array& moment = memory.first.defined() ? memory.first : memory.second;
   Index length = Index(memory.steps.size());
   if (edit.axis != memory.axis) length = moment.defined() ? moment.dim(edit.axis) : 0;
@@ -242,11 +226,28 @@ void Optimizer::check_edit(const ParameterEdit& edit) const {
 void Optimizer::apply(const ParameterEdit& edit) { apply({&edit, 1}); }
 
 void Optimizer::apply(std::span<const ParameterEdit> edits) {
-  for (const ParameterEdit& edit : edits) check_edit(edit);
-  for (const ParameterEdit& edit : edits) {
-    check_edit(edit);  // again: an earlier edit may be of the same parameter
-    change(edit);
+  const std::map<std::string, OptimizerState> before = states_;
+  try {
+    for (const ParameterEdit& edit : edits) {  // an earlier one may be of the same parameter
+      check_edit(edit);
+      edit.born ? add(edit) : change(edit);
+    }
+  } catch (...) {
+    states_ = before;
+    throw;
   }
+}
+
+/// Starts the memory of a parameter that is new in the model.
+void Optimizer::add(const ParameterEdit& edit) {
+  for (const NamedParameter& parameter : parameters(*model_)) {
+    if (parameter.name != edit.name) continue;
+    head_axes_[edit.name] = edit.axis;
+    states_.emplace(edit.name, fresh_state(parameter));
+    return;
+  }
+  throw UsageError(
+      fmt::format("optimizer: the model has no parameter {}, which an edit adds", edit.name));
 }
 
 void Optimizer::change(const ParameterEdit& edit) {
@@ -255,8 +256,11 @@ void Optimizer::change(const ParameterEdit& edit) {
     return;
   }
   OptimizerState& memory = state(edit.name);
-  memory.first = edited(memory.first, edit);
-  memory.second = edited(memory.second, edit);
+  memory.first = edit.applied_to(memory.first);
+  memory.second = edit.applied_to(memory.second);
+  const bool all_fresh =
+      std::ranges::all_of(edit.from, [](Index index) { return index == ParameterEdit::fresh; });
+  if (all_fresh) memory.axis = edit.axis;  // of a parameter without heads it may be unknown
   if (edit.axis != memory.axis) return;
   std::vector<std::int64_t> steps;
   for (const Index index : edit.from) {

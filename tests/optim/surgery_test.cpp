@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "headroom/base/error.hpp"
-#include "headroom/nn/attention.hpp"
+#include "headroom/nn/head_share.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
 #include "support/catch.hpp"
@@ -163,6 +163,51 @@ TEST_CASE("an edit's fresh indices start with moments 0 and step count 0") {
       }
     }
   }
+}
+
+TEST_CASE("an optimizer learns of parameters that are new, and of the axis of their heads") {
+  for (const Layout layout : {Layout::separate, Layout::fused}) {
+    INFO(name_of(layout));
+    const auto attention = small_attention(layout);
+    const std::vector<Index> all{0, 1, 2, 3, 4, 5};
+    std::vector<HeadShare> shares;
+    for (const Index head : all) shares.push_back(share_of({"", attention.get()}, head));
+    attention->prune(all);
+    Adam adam(*attention);  // knows no head
+    std::vector<ParameterEdit> edits = attention->regrow({shares.data() + 4, 2});
+    adam.apply(edits);
+    if (layout == Layout::separate) {
+      CHECK_THROWS_WITH(adam.apply(edits), Contains("query.4.weight is not new"));
+    }
+    random_gradients(*attention, 1);
+    adam.step(0.01);
+    edits = attention->regrow({shares.data() + 1, 1});
+    adam.apply(edits);
+    for (const HeadSlice& slice : attention->head_slices()) {
+      if (slice.head < 0) continue;
+      INFO(slice.name << " of head " << slice.head);
+      const OptimizerState& state = adam.state(slice.name);
+      REQUIRE(state.axis == slice.axis);
+      for (Index i = slice.begin; i < slice.end; ++i) {
+        CHECK(state.steps[std::size_t(i)] == (slice.head == 1 ? 0 : 1));
+      }
+    }
+    random_gradients(*attention, 2);
+    adam.step(0.01);
+  }
+}
+
+TEST_CASE("edits that cannot all be applied change nothing") {
+  const auto attention = small_attention(Layout::separate);
+  Adam adam(*attention);
+  std::vector<ParameterEdit> edits = attention->prune(std::vector<Index>{3});
+  edits.push_back({.name = "query.7.weight", .from = {-1, -1}, .born = true});
+  CHECK_THROWS_WITH(adam.apply(edits), Contains("no parameter query.7.weight, which an edit adds"));
+  CHECK(adam.states().contains("query.3.weight"));
+  CHECK(adam.state("out.weight").first.dim(1) == 12);
+  edits.pop_back();
+  adam.apply(edits);
+  CHECK_FALSE(adam.states().contains("query.3.weight"));
 }
 
 TEST_CASE("a parameter that is new to the optimizer starts at step 0 beside the others") {

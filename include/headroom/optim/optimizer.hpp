@@ -55,9 +55,10 @@ class Optimizer : public Stateful {
   /// Forgets the gradients of all parameters.
   void zero_grad();
 
-  /// Changes the moments as pruning changed the parameters: former indices keep their moments and
-  /// step counts, fresh ones start with moments 0 and step count 0. Throws UsageError for an
-  /// unknown parameter or an index that is not there, before any moment changes.
+  /// Changes the moments as the parameters changed: former indices keep their moments and step
+  /// counts, fresh ones start with moments 0 and step count 0. Throws UsageError for an unknown
+  /// parameter or an index that is not there, and then changes nothing. Edits that belong together
+  /// (those of a swap, say) may be given at once; no step comes between them.
   void apply(const ParameterEdit& edit);
   void apply(std::span<const ParameterEdit> edits);
 
@@ -112,6 +113,7 @@ class Optimizer : public Stateful {
   void check_fits(const NamedParameter& parameter, const OptimizerState& state) const;
   void check_reached(std::span<const NamedParameter> all) const;
   void check_edit(const ParameterEdit& edit) const;
+  void add(const ParameterEdit& edit);
   void change(const ParameterEdit& edit);
   Moving prepared(NamedParameter& parameter, OptimizerState& state, double rate) const;
 
