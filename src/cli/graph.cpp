@@ -6,7 +6,6 @@
 #include <memory>
 #include <set>
 
-#include "cli/child_program.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "headroom/autograd/graphviz.hpp"
@@ -15,6 +14,7 @@
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/child_program.hpp"
 #include "headroom/nn/attention.hpp"
 #include "headroom/report/terminal.hpp"
 #include "headroom/train/run_folder.hpp"

@@ -9,7 +9,6 @@
 #include <memory>
 #include <sstream>
 
-#include "cli/child_program.hpp"
 #include "cli/command.hpp"
 #include "cli/learn_authors.hpp"
 #include "cli/learn_judge.hpp"
@@ -21,6 +20,7 @@
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/child_program.hpp"
 #include "headroom/io/fields.hpp"
 
 namespace headroom {

@@ -6,9 +6,9 @@
 #include <csignal>
 #include <sstream>
 
-#include "cli/child_program.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/child_program.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -9,10 +9,10 @@
 #include <set>
 #include <sstream>
 
-#include "cli/child_program.hpp"
 #include "cli/learn_judge.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/record_json.hpp"
+#include "headroom/io/child_program.hpp"
 #include "headroom/io/json.hpp"
 
 namespace headroom {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/child_program.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/io/child_program.hpp"
 #include "headroom/io/json.hpp"
 
 namespace headroom {

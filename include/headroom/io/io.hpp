@@ -1,8 +1,9 @@
-// Files: safetensors, strict JSON, structs as JSON, atomic writing, Stateful parts.
+// Files: safetensors, strict JSON, structs as JSON, atomic writing, locks, Stateful parts.
 #pragma once
 
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/base64.hpp"
+#include "headroom/io/child_program.hpp"
 #include "headroom/io/fields.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/io/stateful.hpp"
