@@ -155,8 +155,8 @@ int train(const TrainCommandOptions& options) {
       throw UsageError(
           fmt::format("{} cannot be given with --resume: a resumed run keeps its settings", given));
     }
-    const std::filesystem::path path = model_folder(options.out);
-    RunFolder folder(path, IfExists::resume);
+    RunFolder folder(model_folder(options.out), IfExists::resume);
+    const FileLock lock = lock_run(folder.path());
     const TrainSettings settings =
         TrainSettings::from_record(folder.read_config(), folder.config().string());
     return train_in(std::move(folder), settings, make_task(settings.run.task, settings.run.data));
@@ -172,9 +172,12 @@ int train(const TrainCommandOptions& options) {
   if (run.data.data.is_relative() && !run.data.data.empty()) {
     run.data.data = std::filesystem::absolute(run.data.data);
   }
+  std::optional<FileLock> lock;
+  if (options.force && std::filesystem::is_directory(options.out)) lock = lock_run(options.out);
   RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", run.task)
                                          : RunFolder(options.out, options.force ? IfExists::force
                                                                                 : IfExists::refuse);
+  if (!lock) lock = lock_run(folder.path());
   folder.write_config(settings.to_record());
   fmt::print("{}\n", folder.path().string());
   return train_in(std::move(folder), settings, std::move(task));

@@ -125,6 +125,14 @@ void RunFolder::write_config(const Record& config) const {
 
 Record RunFolder::read_config() const { return parse_json(read_file(config()), config().string()); }
 
+FileLock lock_run(const fs::path& folder) {
+  const fs::path path = folder / ".lock";
+  if (std::optional<FileLock> lock = FileLock::if_free(path)) return std::move(*lock);
+  throw UsageError(
+      fmt::format("{}: {} is training in this folder; wait until it has ended, or choose another",
+                  folder.string(), FileLock::holder(path)));
+}
+
 fs::path newest_run(const fs::path& root) {
   std::optional<fs::path> newest;
   fs::file_time_type newest_time;

@@ -1,10 +1,13 @@
 // demo, train, translate and sample as a user runs them: the files they write, the errors they
 // report, how they stop and resume.
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <numeric>
 
 #include "cli/runs.hpp"
+#include "headroom/io/file_lock.hpp"
 #include "support/browser.hpp"
 
 using Catch::Matchers::Contains;
@@ -20,6 +23,19 @@ void require_refused(const Finished& finished, int code, const std::string& word
 }
 
 }  // namespace
+
+TEST_CASE("only one process trains in a folder") {
+  const TemporaryFolder folder;
+  REQUIRE(headroom_program(small_run("run"), folder).code == 0);
+  CHECK_FALSE(std::filesystem::exists(folder / "run/.lock"));
+  const auto lock = headroom::FileLock::if_free(folder / "run/.lock");
+  const std::string holder = "process " + std::to_string(getpid()) + " is training";
+  for (const auto& arguments : {std::vector<std::string>{"train", "--out", "run", "--resume"},
+                                small_run("run", {"--force"})}) {
+    require_refused(headroom_program(arguments, folder), 2, holder);
+  }
+  CHECK(std::filesystem::exists(folder / "run/checkpoint.safetensors"));
+}
 
 TEST_CASE("a training run leaves everything behind that later commands need") {
   const TemporaryFolder folder;

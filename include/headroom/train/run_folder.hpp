@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headroom/base/record.hpp"
+#include "headroom/io/file_lock.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -57,6 +58,10 @@ class RunFolder {
   std::filesystem::path path_;
   bool resumes_ = false;
 };
+
+/// The lock of the one process that may train in a folder, which must be there. Throws UsageError
+/// naming the process that has it.
+FileLock lock_run(const std::filesystem::path& folder);
 
 /// The run under `root` whose checkpoint is the newest. Throws UsageError when there is none.
 std::filesystem::path newest_run(const std::filesystem::path& root = "runs");
