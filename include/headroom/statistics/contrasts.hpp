@@ -1,0 +1,35 @@
+// Paired comparisons, and tests of many of them at once.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "headroom/statistics/intervals.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// The mean of paired differences and its test.
+struct PairedContrast {
+  Interval difference;  // with the 95 % t-interval
+  double p = 1;         // two-sided p-value of "the mean difference is 0"
+};
+
+/// The contrast of values that belong together in pairs: x[i] - y[i], for example of the same seed.
+/// p is that of Student's t-test with n - 1 degrees of freedom, t = mean / (s / sqrt(n)); of a
+/// single pair, and where all differences are 0, it is 1. Throws UsageError unless x and y have the
+/// same length of at least 1.
+PairedContrast paired_contrast(std::span<const double> x, std::span<const double> y);
+
+/// The probability that a t-distributed number with that many degrees of freedom (at least 1) is at
+/// least as far from 0 as t: finite sums, Abramowitz and Stegun 1964, equations 26.7.3 and 26.7.4.
+double student_p(double t, Index freedom);
+
+/// P-values corrected for their number by Holm's step-down method: with the k-th smallest of m
+/// (k from 1) multiplied by m - k + 1, each adjusted value is the largest of those up to its own,
+/// at most 1. Rejecting those of at most a keeps the probability of any false rejection at most a.
+/// Holm 1979. In the order of `p`.
+std::vector<double> holm(std::span<const double> p);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

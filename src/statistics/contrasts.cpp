@@ -1,0 +1,61 @@
+// Student's t-test of pairs, and Holm's correction.
+#include "headroom/statistics/contrasts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "headroom/base/error.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+double student_p(double t, Index freedom) {
+  if (freedom < 1) throw UsageError(fmt::format("student_p: {} degrees of freedom", freedom));
+  const double angle = std::atan(std::abs(t) / std::sqrt(double(freedom)));
+  const double sine = std::sin(angle), cosine = std::cos(angle);
+  const bool odd = freedom % 2 == 1;
+  // The terms of both series differ in the exponents and coefficients they begin with.
+  double term = odd ? cosine : 1, sum = 0;
+  for (Index k = odd ? 1 : 0; k <= freedom - 2; k += 2) {
+    sum += term;
+    term *= cosine * cosine * double(k + 1) / double(k + 2);
+  }
+  constexpr double pi = 3.141592653589793;
+  const double within = odd ? 2 / pi * (angle + sine * sum) : sine * sum;
+  return std::clamp(1 - within, 0.0, 1.0);
+}
+
+PairedContrast paired_contrast(std::span<const double> x, std::span<const double> y) {
+  if (x.empty() || x.size() != y.size()) {
+    throw UsageError(fmt::format("paired_contrast: {} and {} values", x.size(), y.size()));
+  }
+  std::vector<double> differences(x.size());
+  std::transform(x.begin(), x.end(), y.begin(), differences.begin(), std::minus<>());
+  const auto n = double(differences.size());
+  const Interval mean = mean_interval(differences);
+  double squares = 0;
+  for (const double d : differences) squares += (d - mean.value) * (d - mean.value);
+  if (differences.size() == 1 || (squares == 0 && mean.value == 0)) return {mean, 1};
+  const double error = std::sqrt(squares / (n - 1) / n);
+  return {mean, student_p(mean.value / error, Index(differences.size()) - 1)};
+}
+
+std::vector<double> holm(std::span<const double> p) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::vector<double> adjusted(p.size());
+  double largest = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    largest = std::max(largest, std::min(1.0, double(p.size() - k) * p[order[k]]));
+    adjusted[order[k]] = largest;
+  }
+  return adjusted;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

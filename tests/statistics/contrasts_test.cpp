@@ -1,0 +1,61 @@
+// Tests of pairs against values that were computed by hand.
+#include "headroom/statistics/contrasts.hpp"
+
+#include <cmath>
+
+#include "headroom/base/error.hpp"
+#include "support/catch.hpp"
+
+using namespace headroom;
+
+namespace {
+bool within(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance; }
+}  // namespace
+
+TEST_CASE("student's p-values are those of closed forms and tables") {
+  // One degree of freedom: 1 - 2/pi atan t. Two: 1 - t / sqrt(2 + t^2). Three and four by parts.
+  const double pi = std::acos(-1.0);
+  for (const double t : {0.0, 0.3, 1.0, 2.5, 12.706, 100.0}) {
+    INFO("t = " << t);
+    CHECK(within(student_p(t, 1), 1 - 2 / pi * std::atan(t), 1e-14));
+    CHECK(within(student_p(-t, 2), 1 - t / std::sqrt(2 + t * t), 1e-14));
+    const double u = t / std::sqrt(3.0);
+    CHECK(within(student_p(t, 3), 1 - 2 / pi * (std::atan(u) + u / (1 + u * u)), 1e-14));
+    const double s = t / std::sqrt(4 + t * t);
+    CHECK(within(student_p(t, 4), 1 - s * (3 - s * s) / 2, 1e-14));
+  }
+  // The 97.5 % points of the tables.
+  CHECK(within(student_p(12.7062, 1), 0.05, 1e-6));
+  CHECK(within(student_p(2.77645, 4), 0.05, 1e-6));
+  CHECK(within(student_p(2.57058, 5), 0.05, 1e-6));
+  CHECK(within(student_p(2.04227, 30), 0.05, 1e-6));
+  CHECK(within(student_p(1.95996, 100000), 0.05, 1e-5));
+  CHECK_THROWS_AS(student_p(1, 0), UsageError);
+}
+
+TEST_CASE("a paired contrast is the t-test of the differences") {
+  // Differences 1, 2, 3, 4, 5: mean 3, s = sqrt(2.5), t = 3 sqrt(2), and by the closed form of four
+  // degrees of freedom with s^2 = 18/22, p = 1 - sqrt(18/22) (3 - 18/22) / 2.
+  const std::vector<double> x{11, 22, 33, 44, 55}, y{10, 20, 30, 40, 50};
+  const PairedContrast contrast = paired_contrast(x, y);
+  CHECK(within(contrast.difference.value, 3, 1e-14));
+  CHECK(within(contrast.difference.low, 3 - 2.776 * std::sqrt(0.5), 1e-12));
+  CHECK(within(contrast.p, 1 - std::sqrt(18.0 / 22) * (3 - 18.0 / 22) / 2, 1e-14));
+  CHECK(within(paired_contrast(y, x).difference.value, -3, 1e-14));
+  CHECK(within(paired_contrast(y, x).p, contrast.p, 1e-15));
+  CHECK(paired_contrast(x, x).p == 1);
+  CHECK(paired_contrast(std::vector<double>{2}, std::vector<double>{1}).p == 1);
+  CHECK(paired_contrast(std::vector<double>{2, 3}, std::vector<double>{1, 2}).p == 0);
+  CHECK_THROWS_AS(paired_contrast(x, std::vector<double>{1}), UsageError);
+  CHECK_THROWS_AS(paired_contrast({}, {}), UsageError);
+}
+
+TEST_CASE("Holm's correction of a family, by hand") {
+  // Sorted 0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1: 0.04, 0.06, 0.06, 0.04; the last rises to 0.06.
+  const std::vector<double> four = holm(std::vector<double>{0.04, 0.01, 0.03, 0.02});
+  const std::vector<double> expected{0.06, 0.04, 0.06, 0.06};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(within(four[i], expected[i], 1e-15));
+  CHECK(holm(std::vector<double>{0.5, 0.9, 0.001}) == std::vector<double>{1, 1, 0.003});
+  CHECK(holm(std::vector<double>{0.2}) == std::vector<double>{0.2});
+  CHECK(holm({}).empty());
+}
