@@ -17,6 +17,7 @@
 #include "headroom/heads/model_record.hpp"
 #include "headroom/heads/pruner.hpp"
 #include "headroom/heads/pruning.hpp"
+#include "headroom/heads/regrowth.hpp"
 #include "headroom/heads/schedules.hpp"
 #include "headroom/heads/shapley.hpp"
 #include "headroom/heads/training_scores.hpp"
