@@ -50,10 +50,21 @@ std::string result_text(const Record& test) {
   return text;
 }
 
+/// Removes the heads that are given, else those that it chooses.
+Pruner pruner_of(TrainingRun& run, const PruneSettings& settings,
+                 const std::vector<HeadId>& given) {
+  Learner& learner = run.learner();
+  const PrunerOptions options = settings.options();
+  if (given.empty()) return Pruner(learner, run.optimizer(), options);
+  return Pruner(run.optimizer(), options.pace, options.remove, [&learner, given] {
+    return HeadChoice{given, measured_sensitivity(learner), measured_removal_cost(learner)};
+  });
+}
+
 /// The parts of a run that remove or leave out heads.
 struct HeadParts {
-  HeadParts(TrainingRun& run, const PruneSettings& settings)
-      : pruner(run.learner(), run.optimizer(), settings.options()) {
+  HeadParts(TrainingRun& run, const PruneSettings& settings, const std::vector<HeadId>& given)
+      : pruner(pruner_of(run, settings, given)) {
     run.add("pruning", pruner);
     if (!settings.gates.empty()) {
       gates.emplace(run.optimizer(), settings.gate_options(std::ssize(live_heads(run.model()))),
@@ -98,33 +109,46 @@ void write_page(const TrainingRun& run, const HeadParts& parts) {
 /// Trains or resumes in the folder. Returns the exit code.
 int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
   TrainingRun run(settings.run, std::move(task));
+  const BranchSettings& branch = settings.branch;
+  run.optimizer().apply(prune(run.model(), branch.without));
   const PruneSettings& pruning = settings.pruning;
   TrainingScores scores(run.model());
   run.add("scores", scores);  // first: frozen gates drop the gradients that it reads
-  HeadParts parts(run, pruning);
+  HeadParts parts(run, pruning, branch.remove);
   ProgressLine progress({.steps = settings.run.steps, .title = "Learning"});
   run.each([&](const StepReport& report) {
     const Index chosen = pruning.prune_from + (parts.gates ? pruning.prune_over : 0);
     if (pruning.prune == 0 || report.step != chosen) return;
     progress.note(fmt::format("{} of {} heads chosen at step {}, {}", pruning.prune,
                               parts.heads().size(), report.step,
-                              parts.gates ? pruning.gates + " lowest" : "least sensitive first"));
+                              parts.gates             ? pruning.gates + " lowest"
+                              : branch.remove.empty() ? "least sensitive first"
+                                                      : "as given"));
   });
   run.each(std::ref(progress));
+  const bool begins = !branch.from.empty() && !folder.resumes();
+  if (begins) begin_with_trunk(run, settings, folder);
   run.keep_in(std::move(folder));
+  if (begins) run.save(run.folder().checkpoint());
 
   const StopSignals signals;
-  const bool finished = run.run(&signals);
+  const bool finished = run.run(&signals, branch.until);
   progress.finish();
+  if (!finished && branch.until > 0 && run.steps() >= branch.until) {
+    run.conclude(Record::object(), false);
+    fmt::print("ended at step {} of {}, as --until says\n", run.steps(), run.settings().steps);
+    return 0;
+  }
   if (!finished) {
     fmt::print("stopped at step {}; continue with: {} train --out {} --resume\n", run.steps(),
                invocation(), run.folder().path().string());
     return signals.exit_code();
   }
   const Record heads = json_of(parts.heads());
-  const Record summary = run.conclude(heads.empty() ? Record::object() : Record{{"heads", heads}});
-  fmt::print("{}\n", result_text(summary["test"]));
-  write_page(run, parts);
+  const Record summary =
+      run.conclude(heads.empty() ? Record::object() : Record{{"heads", heads}}, branch.test);
+  if (branch.test) fmt::print("{}\n", result_text(summary["test"]));
+  if (branch.page) write_page(run, parts);
   return 0;
 }
 
@@ -138,6 +162,20 @@ void require_prunable(const TrainSettings& settings) {
     throw UsageError(fmt::format(
         "--prune {}: at most {} heads can be removed ({} attention layers x ({} heads - {} kept))",
         pruning.prune, most, attentions, model.block.heads, pruning.keep));
+  }
+  const auto known = [&](const HeadId& head) {
+    const bool kind =
+        model.kind == ModelKind::seq2seq ||
+        head.kind == (model.kind == ModelKind::classifier ? AttentionKind::encoder_self
+                                                          : AttentionKind::decoder_self);
+    return kind && head.layer < model.layers && head.head < model.block.heads;
+  };
+  for (const auto* given : {&settings.branch.remove, &settings.branch.without}) {
+    const auto unknown = std::find_if_not(given->begin(), given->end(), known);
+    if (unknown != given->end()) {
+      throw UsageError(fmt::format("the model has no head {} ({} layers of {} heads)",
+                                   unknown->text(), model.layers, model.block.heads));
+    }
   }
 }
 
@@ -166,6 +204,7 @@ int train(const TrainCommandOptions& options) {
   Task task = make_task(run.task, run.data);  // bad data leaves no folder behind
   run.model = fitted_to(task, run.model, run.learner);
   require_prunable(settings);
+  if (!settings.branch.from.empty()) require_same_beginning(settings);
   if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
     fmt::print(stderr, "{}\n", pairs->skipped.text());
   }

@@ -162,11 +162,13 @@ Record TrainSettings::to_record() const {
   rare_fields(pruning, [&](const char* key, const auto& value) {
     if (value != std::remove_cvref_t<decltype(value)>()) record["training"][key] = value;
   });
+  branch.to_record(record["training"]);
   return record;
 }
 
 TrainSettings TrainSettings::from_record(const Record& record, const std::string& origin) {
-  TrainSettings s{TrainingSettings::from_record(record, origin), {}};
+  TrainSettings s{TrainingSettings::from_record(record, origin), {}, {}};
+  s.branch = BranchSettings::from_record(record["training"], origin);
   fields(s.pruning, [&](const char* key, Index& value) {
     value = json_integer(record["training"], key, origin);
   });
@@ -210,6 +212,7 @@ void TrainOptions::add_to(CLI::App& app) {
   add(app, "--validation", validation_,
       "examples to keep back for validation and for measuring heads (not g2p and text)");
   add(app, "--seed", seed_, "seed of all random numbers", "seed");
+  add(app, "--init", init_, "which draw of initial weights for this seed (default: 0)");
   add(app, "--steps", steps_, "number of training steps", "steps");
   add_name(app, "--layout", layout_, "attention layout: " + layout_names(), "layout");
   add(app, "--width", width_, "width of the model, the embedding dimension", "width");
@@ -234,6 +237,8 @@ void TrainOptions::add_to(CLI::App& app) {
       "peak_rate");
   add_name(app, "--schedule", schedule_, "learning rate schedule: " + names_of<RateShape>(),
            "schedule");
+  add(app, "--schedule-steps", schedule_steps_,
+      "steps of the learning rate schedule (default: all steps)");
   add(app, "--warmup", warmup_, "warm-up steps; at most a tenth of the steps if --steps is given",
       "warmup");
   add(app, "--clip", clip_, "maximum gradient norm; 0 turns clipping off", "clip");
@@ -264,6 +269,7 @@ void TrainOptions::add_to(CLI::App& app) {
            "on; all are removed after --prune-over steps (default: least sensitive heads)");
   add(app, "--drop-head", drop_head_,
       "probability of leaving out a head in a training example; it falls to 0 (default: 0)");
+  for (CLI::Option* option : branch_.add_to(app)) added_.push_back(option);
   added_.push_back(
       app.add_flag("--skip-bad-lines", skip_bad_lines_, "skip malformed lines of the data file"));
   added_.push_back(app.add_flag("--stress", stress_, "learn stress marks, too (task g2p)"));
@@ -312,7 +318,7 @@ std::string TrainOptions::first_given() const {
 }
 
 TrainSettings TrainOptions::settings() const {
-  TrainSettings all{recipe(task_.value_or(default_task)), {}};
+  TrainSettings all{recipe(task_.value_or(default_task)), {}, branch_.settings()};
   TrainingSettings& s = all.run;
   PruneSettings& pruning = all.pruning;
   const auto set = [](const auto& given, auto& field) {
@@ -353,11 +359,14 @@ TrainSettings TrainOptions::settings() const {
   set(weight_decay_, s.optimizer.weight_decay);
   set(beta2_, s.optimizer.beta2);
   set(steps_, s.steps);
+  set(init_, s.learner.init);
   set(evaluate_every_, s.evaluate_every);
   s.save_every = s.evaluate_every;
   set(save_every_, s.save_every);
   set(telemetry_, s.telemetry);
   s.snapshots = snapshots_;
+  require(!prune_ || all.branch.remove.empty(), "--prune and --remove cannot be combined");
+  pruning.prune = std::ssize(all.branch.remove);
   set(prune_, pruning.prune);
   pruning.prune_from = s.steps / 2;
   pruning.prune_over = s.steps / 4;
@@ -368,6 +377,7 @@ TrainSettings TrainOptions::settings() const {
   set(drop_head_, pruning.drop_head);
   if (steps_ && !warmup_) s.rate.warmup = std::min(s.rate.warmup, s.steps / 10);
   s.derive();
+  set(schedule_steps_, s.rate.steps);
 
   for (const auto& [name, value] : {std::pair("--steps", s.steps),
                                     {"--width", block.width},
@@ -378,6 +388,7 @@ TrainSettings TrainOptions::settings() const {
                                     {"--length", s.learner.length},
                                     {"--evaluate-every", s.evaluate_every},
                                     {"--save-every", s.save_every},
+                                    {"--schedule-steps", s.rate.steps},
                                     {"--validation", validation_.value_or(1)}}) {
     require(value >= 1, fmt::format("{} {} is less than 1", name, value));
   }
@@ -396,6 +407,7 @@ TrainSettings TrainOptions::settings() const {
   require(s.clip >= 0, fmt::format("--clip {} is negative", s.clip));
   require(s.optimizer.weight_decay >= 0,
           fmt::format("--weight-decay {} is negative", s.optimizer.weight_decay));
+  require(s.learner.init >= 0, fmt::format("--init {} is negative", s.learner.init));
   require(s.telemetry >= 0, fmt::format("--telemetry {} is negative", s.telemetry));
   require(pruning.prune >= 0, fmt::format("--prune {} is negative", pruning.prune));
   require(pruning.prune == 0 || (pruning.prune_from >= 1 && pruning.prune_over >= 1 &&
@@ -406,7 +418,7 @@ TrainSettings TrainOptions::settings() const {
           fmt::format("--drop-head {} is not in [0, 1)", pruning.drop_head));
   if (gates_) {
     gate_method(pruning.gates);
-    require(pruning.prune > 0, fmt::format("--gates {} needs --prune N", pruning.gates));
+    require(prune_.value_or(0) > 0, fmt::format("--gates {} needs --prune N", pruning.gates));
   }
   if (block.head_dim == 0) require_heads_divide(block.heads, block.width);
   return all;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/train_branch.hpp"
 #include "headroom/heads/gate_methods.hpp"
 #include "headroom/heads/pruner.hpp"
 #include "headroom/train/training_settings.hpp"
@@ -33,6 +34,7 @@ struct PruneSettings {
 struct TrainSettings {
   TrainingSettings run;
   PruneSettings pruning;
+  BranchSettings branch;
 
   Record to_record() const;
   /// Throws FileError naming `origin` and the key.
@@ -63,9 +65,10 @@ class TrainOptions {
       optimizer_, granularity_, gates_;
   std::optional<Index> seed_, steps_, width_, heads_, head_dim_, hidden_, layers_, batch_, length_,
       warmup_, evaluate_every_, save_every_, telemetry_, validation_, prune_, prune_from_,
-      prune_over_, keep_;
+      prune_over_, keep_, init_, schedule_steps_;
   std::vector<Index> snapshots_;
   std::optional<double> rate_, dropout_, label_smoothing_, clip_, weight_decay_, beta2_, drop_head_;
+  BranchOptions branch_;
   bool post_norm_ = false, skip_bad_lines_ = false, stress_ = false;
   std::vector<CLI::Option*> added_;
   std::map<std::string, std::string> option_of_key_;

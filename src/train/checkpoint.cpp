@@ -13,6 +13,15 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 constexpr const char* format_name = "headroom checkpoint 1";
+
+bool has_part(const TensorFile& file, const std::string& prefix) {
+  const auto begins = [&](const std::string& name) { return name.starts_with(prefix); };
+  const std::vector<std::string> tensors = file.names();
+  return std::any_of(tensors.begin(), tensors.end(), begins) ||
+         std::any_of(file.metadata.begin(), file.metadata.end(),
+                     [&](const auto& entry) { return begins(entry.first); });
+}
+
 }  // namespace
 
 void Checkpoint::add(const std::string& name, Stateful& part) {
@@ -36,7 +45,7 @@ void Checkpoint::save(const std::filesystem::path& path) const {
   file.write(path);
 }
 
-void Checkpoint::load(const std::filesystem::path& path) {
+void Checkpoint::load(const std::filesystem::path& path, Absent absent) {
   const TensorFile file = TensorFile::read(path);
   const StateReader from(file);
   if (from.text("format") != format_name) {
@@ -44,7 +53,10 @@ void Checkpoint::load(const std::filesystem::path& path) {
                                 from.text("format"), format_name));
   }
   about = from.record("about");
-  for (const Part& part : parts_) part.state->load_state(from.part(part.name));
+  for (const Part& part : parts_) {
+    if (absent == Absent::leave && !has_part(file, part.name + ".")) continue;
+    part.state->load_state(from.part(part.name));
+  }
 }
 
 bool BestSoFar::improves(double value, Index step) {

@@ -101,7 +101,7 @@ class ExampleLearner : public Learner {
   ExampleLearner(TaskType task, const ModelConfig& config, const LearnerOptions& options)
       : task_(std::move(task)),
         options_(options),
-        rng_(options.seed, "init"),
+        rng_(options.seed, "init", static_cast<std::uint64_t>(options.init)),
         model_(config, rng_),
         loader_(task_, options.batch_size, options.seed),
         held_out_(split(task_.validation)) {}
@@ -216,7 +216,7 @@ class TextLearner : public Learner {
   TextLearner(TextCorpus corpus, const ModelConfig& config, const LearnerOptions& options)
       : corpus_(std::move(corpus)),
         options_(options),
-        rng_(options.seed, "init"),
+        rng_(options.seed, "init", static_cast<std::uint64_t>(options.init)),
         model_(config, rng_),
         held_out_(split(windows_of(corpus_.validation))) {}
 

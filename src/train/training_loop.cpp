@@ -16,8 +16,10 @@ void TrainingLoop::every(Index n, Observer observer) {
   regular_.push_back({n, std::move(observer)});
 }
 
-bool TrainingLoop::run(Index done, const StopSignals* stop) {
-  const auto stopped = [&] { return stop != nullptr && stop->requested(); };
+bool TrainingLoop::run(Index done, const StopSignals* stop, Index until) {
+  const auto stopped = [&] {
+    return (until > 0 && done >= until) || (stop != nullptr && stop->requested());
+  };
   while (done < steps_ && !stopped()) {
     StepReport report = step_();
     done = report.step;

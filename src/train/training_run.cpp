@@ -105,6 +105,12 @@ void TrainingRun::load(const std::filesystem::path& checkpoint) {
   parts_fixed_ = true;
 }
 
+void TrainingRun::begin_with(const std::filesystem::path& checkpoint, bool keep_best) {
+  checkpoint_.load(checkpoint, Checkpoint::Absent::leave);
+  if (!keep_best) best_ = BestSoFar(learner_->better());
+  parts_fixed_ = true;
+}
+
 const RunFolder& TrainingRun::folder() const {
   if (!folder_) throw UsageError("training run: it has no folder; call keep_in() first");
   return *folder_;
@@ -115,13 +121,13 @@ StepReport TrainingRun::step() {
   return trainer_.step([&](HeadProbe* probe) { return learner_->loss(probe); }, tokens);
 }
 
-bool TrainingRun::run(const StopSignals* stop) {
+bool TrainingRun::run(const StopSignals* stop, Index until) {
   TrainingLoop loop(settings_.steps, [this] { return step(); });
   if (settings_.evaluate_every > 0) {
     loop.every(settings_.evaluate_every, [this](StepReport& report) { evaluate(report); });
   }
   for (const auto& [n, observer] : observers_) loop.every(n, observer);
-  if (!folder_) return loop.run(trainer_.steps(), stop);
+  if (!folder_) return loop.run(trainer_.steps(), stop, until);
 
   MetricsLog log(folder_->metrics(), trainer_.steps());
   const auto save_checkpoint = [this](StepReport&) { save(folder_->checkpoint()); };
@@ -136,7 +142,7 @@ bool TrainingRun::run(const StopSignals* stop) {
     save(folder_->new_snapshot(report.step));
   });
   loop.at_end(save_checkpoint);
-  return loop.run(trainer_.steps(), stop);
+  return loop.run(trainer_.steps(), stop, until);
 }
 
 void TrainingRun::evaluate(StepReport& report) {
@@ -147,7 +153,7 @@ void TrainingRun::evaluate(StepReport& report) {
   if (best_.improves(value, report.step) && folder_) save(folder_->best());
 }
 
-Record TrainingRun::conclude(const Record& more) {
+Record TrainingRun::conclude(const Record& more, bool test) {
   const bool best_is_last = best_.step() == 0 || best_.step() == trainer_.steps();
   if (!best_is_last && folder_) {
     ModelState(model()).load_state(StateReader(TensorFile::read(folder_->best()), "model."));
@@ -157,8 +163,8 @@ Record TrainingRun::conclude(const Record& more) {
                  {"steps", trainer_.steps()},
                  {"parameters", count_parameters(model())},
                  {"heads_alive", live_heads(model()).size()},
-                 {"best_step", best_is_last ? trainer_.steps() : best_.step()},
-                 {"test", learner_->test()}};
+                 {"best_step", best_is_last ? trainer_.steps() : best_.step()}};
+  if (test) summary["test"] = learner_->test();
   summary.update(more);
   if (folder_) write_file(folder_->summary(), summary.dump(2) + "\n");
   return summary;

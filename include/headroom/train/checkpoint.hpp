@@ -46,9 +46,11 @@ class Checkpoint {
 
   /// Replaces `path` atomically. Throws FileError.
   void save(const std::filesystem::path& path) const;
+  /// Parts of a run that its file does not have.
+  enum class Absent { refuse, leave };
   /// Afterwards every part continues from the saved state. Throws FileError naming the part that
   /// does not fit; the run must not continue then.
-  void load(const std::filesystem::path& path);
+  void load(const std::filesystem::path& path, Absent absent = Absent::refuse);
 
  private:
   struct Part {

@@ -18,6 +18,7 @@ struct LearnerOptions {
   Index batch_size = 64;
   Index length = 64;  // of windows, for texts
   std::uint64_t seed = 1;
+  Index init = 0;  // which draw of initial weights for this seed
   Real label_smoothing = 0;
   Index quick = 1000;  // at most so many examples in evaluate(); test() takes all
 };

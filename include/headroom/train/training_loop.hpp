@@ -39,8 +39,9 @@ class TrainingLoop {
   void at_end(Observer observer) { at_end_.push_back(std::move(observer)); }
 
   /// Continues after `done` steps. Returns true when all steps are done, false when `stop` ended it
-  /// before; the running step is finished first. Does nothing if `done` is all steps.
-  bool run(Index done = 0, const StopSignals* stop = nullptr);
+  /// before; the running step is finished first. It also ends after step `until`, if that is not 0.
+  /// Does nothing if `done` is all steps.
+  bool run(Index done = 0, const StopSignals* stop = nullptr, Index until = 0);
 
  private:
   struct Regular {

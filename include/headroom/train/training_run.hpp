@@ -68,18 +68,24 @@ class TrainingRun {
   /// Goes on where the run that was saved there stopped. The file may hold more parts than this
   /// run has: those are ignored. Throws FileError.
   void load(const std::filesystem::path& checkpoint);
+  /// Begins with the model, optimizer and position of another run, whose settings must have been
+  /// the same so far; parts that it did not have begin now. Its best evaluation counts only if
+  /// `keep_best`; then this run's folder needs its best.safetensors. Throws FileError.
+  void begin_with(const std::filesystem::path& checkpoint, bool keep_best);
   void save(const std::filesystem::path& checkpoint) const { checkpoint_.save(checkpoint); }
 
   /// One step of the next batch, with all parts, and nothing else: for runs in lockstep.
   StepReport step();
   /// Trains until settings().steps are done. Returns false when `stop` ended it before; the running
-  /// step is finished and saved first.
-  bool run(const StopSignals* stop = nullptr);
+  /// step is finished and saved first. It also ends, and saves, after step `until`, if that is not
+  /// 0.
+  bool run(const StopSignals* stop = nullptr, Index until = 0);
   /// Takes the parameters of the best evaluation, if there is an earlier one than the last, and
-  /// measures them on the test set. Returns {"task", "seed", "steps", "parameters", "heads_alive",
-  /// "best_step", "test"} and the keys of `more`, which is also summary.json. Ends the run: the
-  /// optimizer is still that of the last step, so it must not train or save afterwards.
-  Record conclude(const Record& more = Record::object());
+  /// measures them on the test set, unless `test` is false. Returns {"task", "seed", "steps",
+  /// "parameters", "heads_alive", "best_step", "test"} and the keys of `more`, which is also
+  /// summary.json. Ends the run: the optimizer is still that of the last step, so it must not train
+  /// or save afterwards.
+  Record conclude(const Record& more = Record::object(), bool test = true);
 
   const TrainingSettings& settings() const { return settings_; }
   Learner& learner() { return *learner_; }

@@ -1,0 +1,174 @@
+// Runs that end early, begin with another run, or remove given heads.
+#include "cli/train_branch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "cli/train_settings.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
+#include "headroom/io/stateful.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const std::vector<HeadId>& heads) {
+  std::string text;
+  for (const HeadId& head : heads) text += (text.empty() ? "" : ",") + head.text();
+  return text;
+}
+
+/// "cross 1.3,decoder 0.0"
+std::vector<HeadId> heads_of(const std::string& text, const std::string& origin) {
+  std::vector<HeadId> heads;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    HeadId head;
+    const char* at = word.data() + std::min(word.find(' ') + 1, word.size());
+    const char* const last = word.data() + word.size();
+    at = std::from_chars(at, last, head.layer).ptr;
+    std::from_chars(std::min(at + 1, last), last, head.head);
+    const auto kinds = all_of<AttentionKind>();
+    const bool known = std::any_of(kinds.begin(), kinds.end(), [&](AttentionKind kind) {
+      head.kind = kind;
+      return head.text() == word;
+    });
+    if (!known) {
+      throw UsageError(fmt::format(
+          "{}: \"{}\" is not a head; heads are written as \"cross 1.3\" (kind, layer, head), "
+          "separated by commas",
+          origin, word));
+    }
+    if (std::find(heads.begin(), heads.end(), head) != heads.end()) {
+      throw UsageError(fmt::format("{}: {} is listed twice", origin, word));
+    }
+    heads.push_back(head);
+    begin = end + 1;
+  }
+  return heads;
+}
+
+/// The settings of data, model and training, for runs of any length.
+Record comparable(TrainingSettings settings, Index steps) {
+  settings.steps = steps;
+  settings.evaluate_every = settings.save_every = settings.telemetry = 0;
+  settings.snapshots.clear();
+  return settings.to_record();
+}
+
+}  // namespace
+
+void BranchSettings::to_record(Record& training) const {
+  if (until > 0) training["until"] = until;
+  if (!from.empty()) training["from"] = from;
+  if (!remove.empty()) training["remove"] = text_of(remove);
+  if (!without.empty()) training["without"] = text_of(without);
+  if (!test) training["test"] = test;
+  if (!page) training["page"] = page;
+}
+
+BranchSettings BranchSettings::from_record(const Record& training, const std::string& origin) {
+  BranchSettings s;
+  const auto heads = [&](const char* key) {
+    if (!training.contains(key)) return std::vector<HeadId>();
+    return heads_of(json_text(training, key, origin), origin + ": \"" + key + "\"");
+  };
+  try {
+    if (training.contains("until")) s.until = json_integer(training, "until", origin);
+    if (training.contains("from")) s.from = json_text(training, "from", origin);
+    if (training.contains("test")) s.test = json_boolean(training, "test", origin);
+    if (training.contains("page")) s.page = json_boolean(training, "page", origin);
+    s.remove = heads("remove");
+    s.without = heads("without");
+  } catch (const UsageError& error) {
+    throw FileError(error.what());
+  }
+  return s;
+}
+
+std::vector<CLI::Option*> BranchOptions::add_to(CLI::App& app) {
+  return {app.add_option("--remove", remove_,
+                         "heads to remove in this order, instead of --prune N of the least "
+                         "sensitive ones: \"cross 1.3,decoder 0.0\"")
+              ->type_name("HEADS"),
+          app.add_option("--without", without_,
+                         "heads to remove before the first step, as --remove names them")
+              ->type_name("HEADS"),
+          app.add_option("--until", until_,
+                         "end the run after this step; the learning rate is that of all steps"),
+          app.add_option("--from", from_,
+                         "begin with the checkpoint of another run, which must have the same data, "
+                         "model and training and all heads")
+              ->type_name("RUN"),
+          app.add_flag("--no-test", no_test_, "do not measure the test set"),
+          app.add_flag("--no-page", no_page_, "do not write the report")};
+}
+
+BranchSettings BranchOptions::settings() const {
+  if (until_ && *until_ < 1) throw UsageError(fmt::format("--until {} is less than 1", *until_));
+  return {.until = until_.value_or(0),
+          .from = from_.empty() ? "" : fs::absolute(from_).lexically_normal().string(),
+          .remove = heads_of(remove_, "--remove"),
+          .without = heads_of(without_, "--without"),
+          .test = !no_test_,
+          .page = !no_page_};
+}
+
+void require_same_beginning(const TrainSettings& settings) {
+  const std::string& from = settings.branch.from;
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("--from {}: {}", from, why));
+  };
+  const RunFolder trunk(from, IfExists::resume);
+  if (!trunk.resumes()) refuse("it has no checkpoint");
+  const TrainSettings theirs =
+      TrainSettings::from_record(trunk.read_config(), trunk.config().string());
+  const Record mine = comparable(settings.run, settings.run.steps),
+               other = comparable(theirs.run, settings.run.steps);
+  const Record differences = Record::diff(other, mine);
+  if (!differences.empty()) {
+    const Record::json_pointer key(differences[0]["path"].get<std::string>());
+    const auto text = [&](const Record& record) {
+      return record.contains(key) ? record[key].dump() : "the default";
+    };
+    refuse(fmt::format("\"{}\" is {} there and {} here", key.back(), text(other), text(mine)));
+  }
+  if (theirs.pruning.prune > 0) refuse("it removes heads; a run begins with one that has them all");
+  if (theirs.pruning.drop_head != settings.pruning.drop_head) {
+    refuse(fmt::format("--drop-head is {} there and {} here", theirs.pruning.drop_head,
+                       settings.pruning.drop_head));
+  }
+  const TensorFile checkpoint = TensorFile::read(trunk.checkpoint());
+  const Index steps = StateReader(checkpoint, "trainer.").integer("steps");
+  if (steps >= settings.run.steps) refuse(fmt::format("it has {} steps already", steps));
+  const PruneSettings& pruning = settings.pruning;
+  const Index first = pruning.prune_from + (pruning.gates.empty() ? 0 : 1);
+  if (pruning.prune > 0 && first <= steps) {
+    refuse(fmt::format("it has {} steps, and --prune-from {} is not after them", steps,
+                       pruning.prune_from));
+  }
+  if (theirs.branch.without != settings.branch.without) refuse("--without is another list there");
+}
+
+void begin_with_trunk(TrainingRun& run, const TrainSettings& settings, const RunFolder& folder) {
+  const RunFolder trunk(settings.branch.from, IfExists::resume);
+  const bool whole = settings.pruning.prune == 0;
+  run.begin_with(trunk.checkpoint(), whole);
+  const auto copy = [](const fs::path& from, const fs::path& to) {
+    if (fs::exists(from)) write_file(to, read_file(from));
+  };
+  copy(trunk.metrics(), folder.metrics());
+  if (whole) copy(trunk.best(), folder.best());
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
