@@ -107,10 +107,33 @@ TEST_CASE("gradcheck of nothing passes") {
 
 #else
 
-TEST_CASE("gradcheck in float says where to go") {
-  CHECK_THROWS_WITH(gradcheck([](const Tensors& x) { return x[0]; }, {Array(Shape{1})}),
-                    Catch::Contains("headroom_f64"));
-  CHECK_THROWS_AS(gradcheck([](const Tensors& x) { return x[0]; }, {}), UsageError);
+TEST_CASE("gradcheck in float sees a gradient that is 5 % wrong") {
+  const auto scaled = [](Real factor) {
+    return [factor](const Tensors& x) {
+      const OpScope op("square");
+      const auto square = [](Real v) { return v * v; };
+      return record(op, each(x[0].value(), square), {x[0]},
+                    [factor, v = x[0].value()](const Array& dy, Gradients& into) {
+                      into[0] += each(dy, v, [&](Real d, Real u) { return factor * 2 * d * u; });
+                    });
+    };
+  };
+  const Array x(Shape{4}, {1, -2, 300, Real(0.01)});
+  CHECK(gradcheck(scaled(1), {x}).passed);
+  CHECK_FALSE(gradcheck(scaled(Real(1.05)), {x}).passed);
+  CHECK_FALSE(gradcheck(scaled(Real(0.95)), {x}).passed);
+}
+
+TEST_CASE("gradcheck in float refuses steps that are lost in rounding") {
+  GradcheckOptions options;
+  const auto check = [&] {
+    gradcheck([](const Tensors& x) { return times(x[0], 2); }, {Array(Shape{1}, {1})}, options);
+  };
+  options.step = Real(0.01);
+  CHECK_NOTHROW(check());
+  options.step = Real(0.001);
+  CHECK_THROWS_AS(check(), UsageError);
+  CHECK_THROWS_WITH(check(), Catch::Contains("at least 0.01") && Catch::Contains("headroom_f64"));
 }
 
 #endif

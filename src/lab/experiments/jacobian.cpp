@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "headroom/autograd/gradcheck.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
@@ -49,6 +50,15 @@ Taped on_the_tape(const Scores& scores) {
     std::copy_n(leaf.grad().data(), n, taped.jacobian.data() + a * n);
   }
   return taped;
+}
+
+/// The largest difference between the tape's gradients and differences of values, as a share of
+/// what gradcheck() allows.
+double against_differences(const Scores& scores) {
+  const auto weights = [&](const std::vector<Tensor>& x) {
+    return masked_softmax(x[0], scores.allowed);
+  };
+  return double(gradcheck(weights, {scores.values}).worst);
 }
 
 /// One block: the T x T entries of one row of attention, in double.
@@ -214,6 +224,7 @@ void run(const LabOptions& options, Notebook& book) {
   const Index shown = std::min<Index>(options.heads, 2);
   Survey<Found> all;
   Index ratio_broken = 0;
+  double differences = 0;
   Notebook::Rows rows;
   std::vector<Notebook::Map> pictures;
   Notebook::Step block;
@@ -222,6 +233,7 @@ void run(const LabOptions& options, Notebook& book) {
     const Taped taped = on_the_tape(multi);
     const Found found = examine(taped, multi.allowed);
     all.add(found);
+    differences = larger(differences, against_differences(multi));
     pictures.push_back(picture(masked.name, taped.jacobian, shown));
     if (masked.name == "none") block = one_block(taped);
     const auto row = [&](const char* name, Index heads, const Found& f) {
@@ -259,6 +271,8 @@ void run(const LabOptions& options, Notebook& book) {
   book.equal("largest entry between different rows of attention", all.largest(&Found::outside), 0);
   book.equal("largest entry in the row or column of a masked key", all.largest(&Found::masked), 0);
   book.at_most("|J - (diag(p) - p p^T)|, largest", all.largest(&Found::formula), same_values);
+  book.at_most("the tape against differences of the weights, share of gradcheck's tolerance",
+               differences, 1);
   book.at_most("|sum of a row of J|, largest", all.largest(&Found::row_sum), same_values);
   book.at_most("|J - J^T|, largest", all.largest(&Found::asymmetry), same_values);
   book.equal("blocks whose rank is not the number of allowed keys - 1, largest number of a case",
@@ -292,7 +306,8 @@ Experiment jacobian_experiment() {
       .computed =
           "For two examples of three tokens, the derivative of every attention weight with respect "
           "to every score is computed by a backward pass for each weight. This is done under every "
-          "kind of mask, with several heads and with one, from the same N(0, 1/C) weights.",
+          "kind of mask, with several heads and with one, from the same N(0, 1/C) weights. For "
+          "several heads, gradients are also compared with differences of the weights.",
       .formulas = {"J = dP / dS", "P_i = softmax(S_i) over the allowed keys",
                    "dP_ij / dS_kl = 0 unless i = k", "J_i = diag(p_i) - p_i p_i^T", "J_i 1 = 0",
                    "rank J_i = allowed_i - 1"},
