@@ -1,0 +1,44 @@
+//! title: central_difference
+//! minutes: 5
+//! difficulty: 1
+//! hint: At which two places do you need f? How far are they apart?
+//! hint: The slope of a line through two points is the difference of the heights, divided by the
+//!   distance of the places, which is not h.
+//! hint: (f(x + h) - f(x - h)) / (2 * h)
+//! after: Two of them make the formula with four points: (4 D(h) - D(2h)) / 3. The error of D(2h)
+//!   is four times that of D(h), so most of both cancels.
+// Exercise 02/1: the slope of a function, from two of its values.
+#include "1_difference.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+Real central_difference(const std::function<Real(Real)>& f, Real x, Real h) {
+  //! solution
+  return (f(x + h) - f(x - h)) / (2 * h);
+  //! skeleton
+  // return chapter::todo("the slope of f at x, from two values");
+  //! wrong one_sided: It looks as if the slope was taken from x to x + h
+  // return (f(x + h) - f(x)) / h;
+  //! wrong to_the_left: It looks as if the slope was taken from x - h to x
+  // return (f(x) - f(x - h)) / h;
+  //! wrong half: divided by h, and the two points are 2 h apart
+  // return (f(x + h) - f(x - h)) / h;
+  //! wrong sign: It looks as if the right value was taken from the left one
+  // return (f(x - h) - f(x + h)) / (2 * h);
+  //! wrong not_divided: it is the difference of two values, not yet a slope
+  // return f(x + h) - f(x - h);
+  //! wrong divided_by_2: divided by 2, not by 2 h
+  // return (f(x + h) - f(x - h)) / 2;
+  //! wrong operator_order: "/ 2 * h" divides by 2 and then multiplies by h
+  // return (f(x + h) - f(x - h)) / 2 * h;
+  //! wrong own_step: the slope does not depend on h
+  // const Real step = Real(0.1);
+  // return (f(x + step) - f(x - step)) / (2 * step);
+  //! wrong squared: the step h^2 was used in place of h
+  // return (f(x + h * h) - f(x - h * h)) / (2 * h * h);
+  //! end
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,118 @@
+// Checks the slope from two values: on a line, whose slope every formula finds, and by the order of
+// the error on curves.
+#include "1_difference.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "common/checks.hpp"
+
+namespace {
+
+using namespace headroom;  // NOLINT: the checks of an exercise read like the library
+
+using Curve = std::function<Real(Real)>;
+
+constexpr Index points = 4;
+
+/// Points, steps, and a cubic with random coefficients for each point.
+struct Case {
+  explicit Case(std::uint64_t seed, int degree) : rng(seed, "02/1") {
+    for (Index i = 0; i < points; ++i) {
+      Real c[4] = {};
+      for (int power = 0; power <= degree; ++power) c[power] = rng.uniform(1, 2);
+      curves.push_back([=](Real x) { return c[0] + x * (c[1] + x * (c[2] + x * c[3])); });
+      slopes.push_back([=](Real x) { return c[1] + x * (2 * c[2] + x * 3 * c[3]); });
+      x.push_back(rng.uniform(-1, 1));
+    }
+  }
+  /// A formula for the slope, at each point.
+  Array each(const std::function<Real(const Curve& f, Real x, Real h)>& formula, Real h) const {
+    Array result({points});
+    for (Index i = 0; i < points; ++i) {
+      result[i] = formula(curves[std::size_t(i)], x[std::size_t(i)], h);
+    }
+    return result;
+  }
+  Array yours(Real h) const { return each(central_difference, h); }
+  Array exact() const {
+    Array result({points});
+    for (Index i = 0; i < points; ++i) result[i] = slopes[std::size_t(i)](x[std::size_t(i)]);
+    return result;
+  }
+  std::vector<chapter::Hypothesis> hypotheses(Real h) const {
+    const auto gives = [=, this](auto formula) { return [=, this] { return each(formula, h); }; };
+    const auto both = [](const Curve& f, Real x, Real step) { return f(x + step) - f(x - step); };
+    return {{"it was divided by h, and the two points are 2 h apart",
+             gives([=](const Curve& f, Real at, Real s) { return both(f, at, s) / s; })},
+            {"the right value was taken from the left one",
+             gives([=](const Curve& f, Real at, Real s) { return -both(f, at, s) / (2 * s); })},
+            {"nothing was divided: it is the difference of two values, not yet a slope",
+             gives([=](const Curve& f, Real at, Real s) { return both(f, at, s); })},
+            {"it was divided by 2, not by 2 h",
+             gives([=](const Curve& f, Real at, Real s) { return both(f, at, s) / 2; })},
+            {"2 h lacks its parentheses: \"/ 2 * h\" divides by 2 and then multiplies by h",
+             gives([=](const Curve& f, Real at, Real s) { return both(f, at, s) / 2 * s; })}};
+  }
+
+  Rng rng;
+  std::vector<Curve> curves, slopes;
+  std::vector<Real> x;
+};
+
+Real one_sided(const Curve& f, Real x, Real h) { return (f(x + h) - f(x)) / h; }
+
+const chapter::Names names{{"point"}, {}};
+
+constexpr Real step = Real(0.25);
+
+}  // namespace
+
+TEST_CASE("the slope of a line", "[02/1]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    const Case c(seed, 1);
+    chapter::require_equal("the slopes of lines", c.exact(), c.yours(step), names,
+                           c.hypotheses(step));
+  }
+}
+
+TEST_CASE("the slope of a parabola, exact for every h", "[02/1]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    const Case c(seed, 2);
+    chapter::require_equal(
+        "right for lines, but the slopes of parabolas", c.exact(), c.yours(step), names,
+        {{"the slope was taken from x to x + h: one side sees the curve bend, and its error only "
+          "halves when h does",
+          [&] { return c.each(one_sided, step); }},
+         {"the slope was taken from x - h to x: one side sees the curve bend, and its error only "
+          "halves when h does",
+          [&] {
+            return c.each([](const Curve& f, Real x, Real h) { return one_sided(f, x, -h); }, step);
+          }}});
+  }
+}
+
+TEST_CASE("the error is h^2 f''' / 6, as it must be", "[02/1]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    const Case c(seed, 3);
+    for (const Real h : {step, step / 2}) {
+      // The third derivative of a cubic is constant: what is left is known exactly.
+      const Array expected =
+          c.each([](const Curve& f, Real x, Real s) { return (f(x + s) - f(x - s)) / (2 * s); }, h);
+      const auto with_step = [&](Real s) {
+        return [&c, s] {
+          return c.each(
+              [](const Curve& f, Real x, Real by) { return (f(x + by) - f(x - by)) / (2 * by); },
+              s);
+        };
+      };
+      chapter::require_equal(
+          fmt::format("right for parabolas, but the slopes of cubics with h = {}", h), expected,
+          c.yours(h), names,
+          {{"the slope does not depend on h: the caller says how long a step is",
+            [&] { return c.yours(h / 2); }},
+           {"the step h^2 was used in place of h", with_step(h * h)}});
+    }
+  }
+}
