@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <vector>
 
 #include "headroom/autograd/tape.hpp"
 
@@ -39,4 +40,36 @@ inline headroom::Tensor with_backward(const char* name, const headroom::Tensor& 
                           [=, x = x.value()](const headroom::Array& dy, headroom::Gradients& into) {
                             into[0] += backward(dy, x, y);
                           });
+}
+
+using Function = std::function<headroom::Tensor(const std::vector<headroom::Tensor>&)>;
+
+/// The largest |analytic - numeric| of all elements of all inputs, when dL/dy is `dy`: one pass
+/// over inputs without a gradient, and differences with four points.
+inline double largest_error(const Function& function, const std::vector<headroom::Array>& inputs,
+                            const headroom::Array& dy) {
+  std::vector<headroom::Tensor> leaves;
+  for (const headroom::Array& x : inputs) leaves.push_back(headroom::parameter(x.clone()));
+  const headroom::Tensor y = function(leaves);
+  if (y.requires_grad()) y.backward(dy);
+  double worst = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (headroom::Index e = 0; e < inputs[i].size(); ++e) {
+      const auto loss = [&](double by) {
+        const headroom::NoGrad no_tape;
+        std::vector<headroom::Tensor> moved;
+        for (const headroom::Array& x : inputs) moved.emplace_back(x.clone());
+        moved[i].edit_value()[e] += by;
+        const headroom::Array value = function(moved).value();
+        double sum = 0;
+        for (headroom::Index k = 0; k < value.size(); ++k) sum += dy[k] * value[k];
+        return sum;
+      };
+      constexpr double h = 1e-3;
+      const double numeric = (8 * (loss(h) - loss(-h)) - (loss(2 * h) - loss(-2 * h))) / (12 * h);
+      const headroom::Array gradient = leaves[i].grad();
+      worst = std::max(worst, std::abs(numeric - (gradient.defined() ? gradient[e] : 0)));
+    }
+  }
+  return worst;
 }

@@ -6,7 +6,8 @@ usage: floors.py ROOT
 The floors are those of docs/architecture.md: a file may include its own folder and the floors
 below it. Public headers include public headers only; programs, examples, chapters and tests see
 the library through its public headers, except the tests of the folders in LOOKS_INSIDE. Chapters
-may also include chapters/common, and experiments of the course the headers of chapters.
+may also include chapters/common, and experiments of the course the headers of chapters and the
+tests' table of operations.
 """
 
 import os
@@ -27,8 +28,10 @@ TARGETS = {"include/headroom/headroom.hpp": "heads", "include/headroom/headroom_
 LOOKS_INSIDE = {"array", "kernels", "benchmarks"}
 # Catch2, for the tests and, through chapters/common, for the checks of exercises.
 CATCH = "tests/support/catch.hpp"
-# Experiments of the course may call functions of exercises that the library does not have.
+# Experiments of the course may call functions of exercises that the library does not have, and run
+# the table of operations.
 EXPERIMENTS = "examples/course/"
+OPERATIONS = "tests/ops/table/operation.hpp"
 # Where xtensor may be included: the private shim, the references of the kernels, the bridge.
 SEES_XTENSOR = re.compile(r"^(src/array/xtensor\.hpp|src/kernels/.*_reference\.hpp"
                           r"|src/kernels/reference\.hpp|include/headroom/xtensor\.hpp"
@@ -56,7 +59,7 @@ def target_of(root, path, name):
     if top == "chapters":
         candidates.append("tests/" + name)
     if path.startswith(EXPERIMENTS):
-        candidates.append("chapters/" + name)
+        candidates += ["chapters/" + name, "tests/" + name]
     for candidate in candidates:
         if os.path.isfile(os.path.join(root, candidate)):
             return candidate
@@ -94,7 +97,7 @@ def broken_rule(path, target):
             return "the checks of exercises include Catch2 through common/checks.hpp"
     elif kind == "chapters" and target_kind == "chapters" and target_folder == "common":
         return None
-    elif path.startswith(EXPERIMENTS) and target_kind == "chapters":
+    elif path.startswith(EXPERIMENTS) and (target_kind == "chapters" or target == OPERATIONS):
         return None
     elif kind in ("examples", "chapters") and target_kind != "public":
         if (target_kind, target_folder) != (kind, folder):

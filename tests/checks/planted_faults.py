@@ -34,6 +34,7 @@ PLANTED = [
     ("floors", "chapters/b/x.cpp", '#include "a/x.hpp"\n', "sideways"),
     ("floors", "chapters/b/y.cpp", '#include "support/catch.hpp"\n', "common/checks.hpp"),
     ("floors", "chapters/common/x.cpp", '#include "support/random.hpp"\n', "sideways"),
+    ("floors", "examples/course/x.cpp", '#include "support/random.hpp"\n', "sideways"),
     ("floors", "src/cellar/x.cpp", "// A file.\n", "on no floor"),
     ("floors", "src/optim2/x.cpp", "// A file.\n", "no tests/optim2"),
     ("floors", "include/headroom/kernels/x.hpp", HEADER, "private headers only"),

@@ -290,24 +290,6 @@ TEST_CASE("every operation: its gradient is that of its values") {
   });
 }
 
-namespace {
-
-/// The faults that the checks must detect for every operation, then those specific to it.
-std::vector<Fault> faults_of(const Case& example) {
-  std::vector<Fault> faults = example.faults;
-  faults.push_back({"a sign is flipped", [](const BackwardView& b) {
-                      Arrays result = b.right;
-                      result[0] = b.right[0].clone();
-                      for (Real& d : result[0].span()) d = -d;
-                      return result;
-                    }});
-  faults.push_back(
-      {"overwrites instead of adding", [](const BackwardView& b) { return b.right; }, true});
-  return faults;
-}
-
-}  // namespace
-
 TEST_CASE("the negative control: every planted fault is caught by the same check") {
   for_each_row([](const Row& row) {
     std::map<std::string, int> caught;

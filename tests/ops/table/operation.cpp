@@ -77,6 +77,19 @@ Function planted(const Case& example, const Fault& fault) {
   };
 }
 
+std::vector<Fault> faults_of(const Case& example) {
+  std::vector<Fault> faults = example.faults;
+  faults.push_back({"a sign is flipped", [](const BackwardView& b) {
+                      Arrays result = b.right;
+                      result[0] = b.right[0].clone();
+                      for (Real& d : result[0].span()) d = -d;
+                      return result;
+                    }});
+  faults.push_back(
+      {"overwrites instead of adding", [](const BackwardView& b) { return b.right; }, true});
+  return faults;
+}
+
 // ---------------------------------------------------------------- plain loops
 
 Index broadcast_index(const Shape& x, const Shape& full, Index e) {

@@ -75,6 +75,9 @@ struct Row {
   std::function<Case(Draw&)> draw;
 };
 
+/// The faults that are specific to an operation, then those that every operation has.
+std::vector<Fault> faults_of(const Case& example);
+
 /// The rows of all *_rows.cpp files.
 const std::vector<Row>& operations();
 
