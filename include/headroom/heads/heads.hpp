@@ -4,6 +4,7 @@
 #include "headroom/heads/attention_record.hpp"
 #include "headroom/heads/budget.hpp"
 #include "headroom/heads/choosers.hpp"
+#include "headroom/heads/compensation.hpp"
 #include "headroom/heads/drop_head.hpp"
 #include "headroom/heads/fold_gates.hpp"
 #include "headroom/heads/gate_methods.hpp"
