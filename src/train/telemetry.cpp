@@ -7,7 +7,9 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
@@ -58,6 +60,20 @@ struct Mean {
 /// More digits would fill the disk with noise.
 double rounded(double value) { return rounded_number(value, 6); }
 
+/// The places of heads in parameters: full name -> (head of a slice, its begin).
+using Places = std::map<std::string, std::set<std::pair<Index, Index>>>;
+
+Places places_of(Module& model) {
+  Places places;
+  for (const NamedAttention& found : attentions(model)) {
+    for (const HeadSlice& slice : found.attention->head_slices()) {
+      const std::string name = found.name.empty() ? slice.name : found.name + "." + slice.name;
+      places[name].insert({slice.head, slice.begin});
+    }
+  }
+  return places;
+}
+
 }  // namespace
 
 HeadTelemetry::HeadTelemetry(Module& model, Index every) : model_(&model), every_(every) {
@@ -97,9 +113,14 @@ void HeadTelemetry::after_backward() {
 void HeadTelemetry::after_update(StepReport& report) {
   if (step_ == 0) return;
   const OpScope op("telemetry");
-  for_each_block([](const Block& block, HeadReading& reading) {
-    // Another part may have removed heads after the update, and with them elements.
-    if (!(block.parameter.value().shape() == block.before.shape())) {
+  // Another part may have removed heads after the update or swapped them, and so moved elements.
+  const bool same_heads =
+      std::ranges::equal(live_heads(*model_), readings_, {}, {}, &HeadReading::head);
+  const Places places = same_heads ? Places() : places_of(*model_);
+  for_each_block([&](const Block& block, HeadReading& reading) {
+    const auto now = places.find(block.part.name);
+    if (!(block.parameter.value().shape() == block.before.shape()) ||
+        (now != places.end() && !now->second.contains({block.head, block.part.begin}))) {
       reading.update_ratio[block.role] = std::nan("");
       return;
     }
@@ -146,7 +167,7 @@ void HeadTelemetry::find_blocks() {
       if (!copy.defined()) copy = parameter.value().clone();
       for (std::size_t i = 0; i < alive.size(); ++i) {
         if (slice.head != HeadSlice::of_all && slice.head != alive[i]) continue;
-        blocks_.push_back({first + i, *role, parameter, {slice, name}, copy});
+        blocks_.push_back({first + i, *role, slice.head, parameter, {slice, name}, copy});
         elements_ += size_of(blocks_.back().part, copy.shape());
       }
     }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "headroom/autograd/tape.hpp"
+#include "headroom/nn/head_share.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/clipping.hpp"
 #include "headroom/optim/lamb.hpp"
@@ -327,6 +328,36 @@ TEST_CASE("heads of an attention that another part prunes after the update have 
       const double ratio = reading.update_ratio.back();  // of the head's columns of W_O
       const bool pruned = reading.head.kind == AttentionKind::cross;
       CHECK((pruned ? std::isnan(ratio) : ratio > 0));
+    }
+  }
+}
+
+TEST_CASE("heads that a swap moves within a parameter have no update ratio of it") {
+  for (const Layout layout : layouts) {
+    SmallRun run(layout);
+    const HeadId out{AttentionKind::cross, 0, 3}, in{AttentionKind::cross, 0, 0};
+    HeadShare waiting;
+    for (const NamedAttention& found : attentions(run.model)) {
+      if (found.id(in.head) == in) waiting = share_of(found, in.head);
+    }
+    run.optimizer.apply(prune(run.model, {&in, 1}));
+    HeadTelemetry telemetry(run.model, 1);
+    HeadProbe probe;
+    telemetry.begin(1, probe);
+    const RandomStep step(3, 1);
+    training_loss(run.model, run.loader.next(), 0, &probe).backward();
+    telemetry.after_backward();
+    run.optimizer.step(1e-3);
+    run.optimizer.apply(regrow(run.model, {&waiting, 1}));  // 0, 1, 2 in the place of 1, 2, 3
+    run.optimizer.apply(prune(run.model, {&out, 1}));
+    StepReport report;
+    telemetry.after_update(report);
+    for (const HeadReading& reading : telemetry.readings()) {
+      INFO(name_of(layout) << ", " << reading.head.text());
+      const bool swapped = reading.head.kind == AttentionKind::cross;
+      CHECK(std::isnan(reading.update_ratio[3]) == swapped);  // of W_O
+      const bool moved = swapped && layout == Layout::fused;
+      CHECK(std::isnan(reading.update_ratio[0]) == moved);  // of W_Q
     }
   }
 }

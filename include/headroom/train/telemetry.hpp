@@ -27,8 +27,8 @@ struct HeadReading {
   /// when there is none.
   double confidence = 0;
   /// |W after the step - W before| / |W before| of each block, whatever the optimizer did. NaN or
-  /// infinite for a block that was 0, NaN if another part removed heads from the parameter after
-  /// the update.
+  /// infinite for a block that was 0, NaN if another part removed or swapped heads of the
+  /// parameter after the update.
   std::array<double, 4> update_ratio{};
 };
 
@@ -57,6 +57,7 @@ class HeadTelemetry : public StepPart {
   /// A block of a head: part of a parameter.
   struct Block {
     std::size_t reading, role;
+    Index head;  // HeadSlice::head
     Tensor parameter;
     BlockPart part;
     Array before;  // the parameter's value before the update; one copy for all of its blocks
