@@ -27,7 +27,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 struct ImportanceCommandOptions {
-  std::string model, metrics = "all", set = "importance";
+  std::string model, metrics, set = "importance";
   ImportanceOptions options;
   std::vector<std::string> trace;
   bool json = false, oracle = false;
@@ -232,7 +232,11 @@ int importance_trace(const ImportanceCommandOptions& options) {
   return 0;
 }
 
-int importance(const ImportanceCommandOptions& options) {
+/// Metrics that take a second or two; with the oracle, whose games take longer anyway, all.
+const char* default_metrics(bool oracle) { return oracle ? "all" : "cheap,leave_one_out"; }
+
+int importance(ImportanceCommandOptions options) {
+  if (options.metrics.empty()) options.metrics = default_metrics(options.oracle);
   if (!options.trace.empty()) return importance_trace(options);
   const std::filesystem::path folder = model_folder(options.model);
   ImportanceOptions measured = options.options;
@@ -274,12 +278,13 @@ Command add_importance(CLI::App& program) {
                                          "Scores the heads of a trained model by several metrics");
   const auto options = std::make_shared<ImportanceCommandOptions>();
   add_model(*app, options->model);
-  app->add_option("--metric", options->metrics,
-                  fmt::format("all; cheap (those that together take one forward and two backward "
-                              "passes over the examples); or one or more of {}",
-                              fmt::join(all_metrics(), ", ")))
-      ->type_name("NAME,...")
-      ->capture_default_str();
+  app->add_option(
+         "--metric", options->metrics,
+         fmt::format("all; cheap (those that together take one forward and two backward "
+                     "passes over the examples); or one or more of {} (default: {}; with "
+                     "--oracle {})",
+                     fmt::join(all_metrics(), ", "), default_metrics(false), default_metrics(true)))
+      ->type_name("NAME,...");
   app->add_option("--set", options->set,
                   "examples to measure on: importance (held out for it) or train")
       ->type_name("NAME")

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/data/batches.hpp"
 #include "headroom/ops/reductions.hpp"
+#include "headroom/ops/softmax.hpp"
 #include "headroom/train/evaluation.hpp"
 
 namespace headroom {
@@ -27,20 +30,27 @@ HeadGame::HeadGame(Learner& learner, ExampleSet set, Index most, std::vector<Hea
   }
 }
 
-std::vector<double> HeadGame::example_losses(HeadSet subset) {
-  const Evaluating now(learner_->model());
+std::map<AttentionLocation, Tensor> HeadGame::gates_of(HeadSet subset) const {
   std::map<AttentionLocation, Array> gates;
-  for (const NamedAttention& found : attentions(learner_->model())) {
+  for (const NamedAttention& found : attentions(model())) {
     gates[found.location()] = ones({found.attention->config().heads});
   }
   for (Index i = 0; i < size(); ++i) {
     const HeadId& head = at(players_, i);
     if (!subset.contains(i)) gates.at({head.kind, head.layer})[head.head] = 0;
   }
+  std::map<AttentionLocation, Tensor> tensors;
+  for (const auto& [location, values] : gates) tensors[location] = constant(values);
+  return tensors;
+}
+
+std::vector<double> HeadGame::example_losses(HeadSet subset) {
+  const Evaluating now(model());
+  const auto gates = gates_of(subset);
   std::vector<double> losses;
   learner_->visit(set_, most_, [&](const ProbedBatch& batch) {
     HeadProbe probe;
-    for (const auto& [location, values] : gates) probe.gates[location] = constant(values);
+    probe.gates = gates;
     const Tensor of_batch = batch.losses(probe);  // a loop over a temporary's span would dangle
     for (const Real loss : of_batch.value().span()) losses.push_back(double(loss));
   });
@@ -59,6 +69,32 @@ std::vector<double> HeadGame::values(std::span<const HeadSet> subsets) {
     means.push_back(known->second);
   }
   return means;
+}
+
+std::vector<double> HeadGame::divergences(std::span<const HeadSet> subsets) {
+  const Evaluating now(model());
+  std::vector<double> sums(subsets.size(), 0);
+  Index examples = 0;
+  learner_->visit(set_, most_, [&](const ProbedBatch& batch) {
+    const auto predicted = [&](HeadSet subset) {
+      HeadProbe probe;
+      probe.gates = gates_of(subset);
+      return log_softmax(batch.logits(probe)).value();
+    };
+    const Array whole = predicted(all());
+    const Index classes = whole.dim(whole.rank() - 1);
+    for (std::size_t s = 0; s < subsets.size(); ++s) {
+      const Array part = predicted(subsets[s]);
+      for (Index i = 0; i < part.size(); ++i) {
+        if (batch.labels[i / classes] == ignored_label) continue;
+        sums[s] += std::exp(double(whole[i])) * (double(whole[i]) - double(part[i]));
+      }
+    }
+    examples += batch.examples;
+  });
+  passes_ += 1 + std::ssize(subsets);
+  for (double& sum : sums) sum /= double(examples);
+  return sums;
 }
 
 std::vector<std::vector<double>> HeadGame::example_gradients(const GateOf& gate) {

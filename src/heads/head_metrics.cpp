@@ -46,7 +46,17 @@ std::vector<MetricEntry>& registry() {
       metric_hard_concrete(),
       metric_subset(),
       metric_frozen_gates(),
+      metric_path(),
+      metric_random_masks(),
+      metric_taylor2(),
       metric_leave_one_out(),
+      metric_all_but_one(),
+      metric_divergence(),
+      metric_greedy(),
+      metric_regression(),
+      metric_shapley_sampled(),
+      metric_shapley(),
+      metric_banzhaf(),
   };
   // clang-format on
   return entries;
@@ -140,7 +150,8 @@ ImportanceTable measure_importance(Learner& learner, const std::vector<std::stri
     for (const auto& metric : metrics) {
       if (metric->plays()) metric->play(game);
     }
-    table.forward += game.passes();
+    table.forward += game.passes() + game.gradient_passes();
+    table.backward += game.gradient_passes();
   }
   for (std::size_t i = 0; i < metrics.size(); ++i) table.columns[i].scores = metrics[i]->scores();
   return table;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
@@ -36,13 +37,20 @@ std::vector<double> solved(std::vector<std::vector<double>> a, std::vector<doubl
 }  // namespace
 
 std::vector<double> ridge_regression(const std::vector<std::vector<double>>& rows,
-                                     const std::vector<double>& y, double penalty) {
-  if (rows.empty() || y.size() != rows.size() || !(penalty > 0)) {
-    throw UsageError(fmt::format("ridge_regression: {} rows, {} values, penalty {}", rows.size(),
-                                 y.size(), penalty));
+                                     const std::vector<double>& y,
+                                     const std::vector<double>& penalties) {
+  const std::size_t n = penalties.size();
+  const bool fits =
+      !rows.empty() && y.size() == rows.size() &&
+      std::all_of(rows.begin(), rows.end(), [&](const auto& row) { return row.size() == n; }) &&
+      std::all_of(penalties.begin(), penalties.end(), [](double p) { return p > 0; });
+  if (!fits) {
+    throw UsageError(fmt::format(
+        "ridge_regression: {} rows, {} values and {} penalties; each row needs a value and as many "
+        "numbers as there are penalties, which must be positive",
+        rows.size(), y.size(), n));
   }
   // Without the means, the constant needs no column of its own and no penalty.
-  const std::size_t n = rows[0].size();
   const auto count = double(rows.size());
   std::vector<double> means(n, 0), right(n, 0);
   double mean_y = 0;
@@ -58,7 +66,7 @@ std::vector<double> ridge_regression(const std::vector<std::vector<double>>& row
       right[i] += x * (y[r] - mean_y);
     }
   }
-  for (std::size_t j = 0; j < n; ++j) products[j][j] += penalty;
+  for (std::size_t j = 0; j < n; ++j) products[j][j] += penalties[j];
   std::vector<double> coefficients = solved(std::move(products), std::move(right));
   double constant = mean_y;
   for (std::size_t j = 0; j < n; ++j) constant -= coefficients[j] * means[j];

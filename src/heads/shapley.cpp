@@ -1,13 +1,15 @@
-// Exact values of a game among heads.
+// Exact and sampled values of a game among heads.
 #include "headroom/heads/shapley.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 
 namespace headroom {
@@ -26,6 +28,13 @@ void check_values(const char* what, std::span<const double> values, Index player
 }
 
 Index size_of(std::size_t subset) { return std::popcount(subset); }
+
+std::vector<Index> random_order(Index players, Rng& rng) {
+  std::vector<Index> order(static_cast<std::size_t>(players));
+  std::iota(order.begin(), order.end(), Index{0});
+  for (Index i = players; i > 1; --i) std::swap(at(order, i - 1), at(order, rng.below(i)));
+  return order;
+}
 
 }  // namespace
 
@@ -71,6 +80,48 @@ std::vector<double> exact_banzhaf(std::span<const double> values, Index players)
     }
   }
   return banzhaf;
+}
+
+SampledShapley sampled_shapley(HeadGame& game, Index permutations, Rng rng) {
+  if (permutations < 4 || permutations % 2 != 0) {
+    throw UsageError(
+        fmt::format("sampled_shapley: {} permutations; they come in pairs, of which 2 "
+                    "are needed for an error",
+                    permutations));
+  }
+  std::vector<std::vector<Index>> orders;
+  std::vector<HeadSet> subsets;
+  for (Index pair = 0; pair < permutations / 2; ++pair) {
+    std::vector<Index> order = random_order(game.size(), rng);
+    for (Index way = 0; way < 2; ++way, std::reverse(order.begin(), order.end())) {
+      orders.push_back(order);
+      HeadSet coming;
+      subsets.push_back(coming);
+      for (const Index player : order) subsets.push_back(coming = coming.with(player));
+    }
+  }
+  const std::vector<double> values = game.values(subsets);
+  // Of each player, the mean contributions to an order and its reverse.
+  std::vector<std::vector<double>> means(static_cast<std::size_t>(game.size()),
+                                         std::vector<double>(orders.size() / 2, 0));
+  auto next = values.begin();
+  for (std::size_t o = 0; o < orders.size(); ++o, ++next) {
+    for (const Index player : orders[o]) {
+      const double before = *next++;
+      at(means, player)[o / 2] += (before - *next) / 2;
+    }
+  }
+  SampledShapley sampled;
+  for (const std::vector<double>& of_player : means) {
+    const Interval interval = mean_interval(of_player);
+    double squares = 0;
+    for (const double mean : of_player) squares += std::pow(mean - interval.value, 2);
+    const auto count = double(of_player.size());
+    sampled.values.push_back(interval.value);
+    sampled.errors.push_back(std::sqrt(squares / (count - 1) / count));
+    sampled.intervals.push_back(interval);
+  }
+  return sampled;
 }
 
 std::vector<double> dividends(std::span<const double> values, Index players) {

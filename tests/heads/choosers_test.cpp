@@ -123,7 +123,7 @@ TEST_CASE("where costs add up, every chooser finds the best set that the budget 
           REQUIRE(std::ssize(chosen) == remove);
           const double more =
               learner.value(without(game, chosen)) - best_of(learner, game, remove, budget);
-          CHECK(std::abs(more) < (std::string(name) == "pairwise" ? 1e-3 : near));  // its penalty
+          CHECK(std::abs(more) < near);
         }
       }
     }

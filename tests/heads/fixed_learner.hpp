@@ -23,8 +23,9 @@ namespace test {
 class FixedLearner : public Learner {
  public:
   using Lengths = std::array<Index, 3>;
-  explicit FixedLearner(Layout layout = Layout::fused, Lengths lengths = {3, 6, 4})
-      : rng_(5), model_(config(layout), rng_) {
+  explicit FixedLearner(Layout layout = Layout::fused, Lengths lengths = {3, 6, 4},
+                        Index layers = 2)
+      : rng_(5), model_(config(layout, layers), rng_) {
     for (const auto& [name, tensor] : parameters(model_)) {
       if (tensor.rank() == 1) add_noise(tensor);  // biases are 0 at first, and would hide errors
     }
@@ -41,8 +42,9 @@ class FixedLearner : public Learner {
       examples_.push_back(one);
     }
   }
-  static ModelConfig config(Layout layout) {
+  static ModelConfig config(Layout layout, Index layers = 2) {
     ModelConfig config = small_config(ModelKind::seq2seq, layout);
+    config.layers = layers;
     config.block.activation = Activation::gelu;  // smooth, for finite differences
     config.source_vocabulary = config.target_vocabulary = 11;
     return config;

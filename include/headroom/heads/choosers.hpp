@@ -36,7 +36,8 @@ Chooser worst_first(const std::string& metric, const ChooserOptions& options = {
 /// Backward elimination: removes the head without which v is lowest, then measures again.
 Chooser greedy();
 /// Fits v(S) = c + sum_i a_i r_i + sum_{i<j} b_ij r_i r_j, with r_i = 1 for removed heads, to
-/// random subsets by ridge regression, and removes the set with the lowest fitted loss.
+/// random subsets without about `remove` heads, by ridge regression with a penalty on the b_ij.
+/// Removes the set with the lowest fitted loss.
 Chooser pairwise(const ChooserOptions& options = {});
 /// The same for the second-order Taylor expansion of v in the gates at 1: a_i = -g_i + H_ii / 2 and
 /// b_ij = H_ij, with gradient g and Hessian H; H by central differences of gradients.

@@ -58,6 +58,10 @@ class HeadGame {
   /// The loss of each example, in the order of Learner::visit().
   std::vector<double> example_losses(HeadSet subset);
 
+  /// Of each subset, the mean over the examples of the sum over their labels of KL(p_all, p_S), the
+  /// divergence of the predicted distributions from those with all players: one pass for each.
+  std::vector<double> divergences(std::span<const HeadSet> subsets);
+
   /// The gate of a player in the forward pass of one example; examples are numbered in the order of
   /// Learner::visit().
   using GateOf = std::function<double(Index example, Index player)>;
@@ -72,6 +76,8 @@ class HeadGame {
   Index gradient_passes() const { return gradient_passes_; }
 
  private:
+  std::map<AttentionLocation, Tensor> gates_of(HeadSet subset) const;
+
   Learner* learner_;
   ExampleSet set_;
   Index most_;

@@ -1,16 +1,22 @@
-// Exact values of a game among heads, from the loss of every subset.
+// Values of a game among heads: exact ones from the loss of every subset, and sampled ones.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "headroom/base/rng.hpp"
 #include "headroom/heads/head_game.hpp"
+#include "headroom/statistics/intervals.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-// In all of them, values[S] is v(S), the loss with the players in the bits of S present: 2^players
-// numbers, as all_values() gives them. Functions throw UsageError for another count of values.
+// In all exact ones, values[S] is v(S), the loss with the players in the bits of S present:
+// 2^players numbers, as all_values() gives them. Functions throw UsageError for another count of
+// values.
+
+/// The number of heads up to which exact values are computed in practice: 4096 subsets.
+inline constexpr Index most_exact_players = 12;
 
 /// v(S) of all 2^n subsets of the game's n players, in the order of their bits. Throws UsageError
 /// for more than 16 players.
@@ -23,6 +29,21 @@ std::vector<double> exact_shapley(std::span<const double> values, Index players)
 /// The Banzhaf value of each player: its contribution, averaged over all subsets of the others.
 /// Banzhaf 1965.
 std::vector<double> exact_banzhaf(std::span<const double> values, Index players);
+
+/// Shapley values estimated from random orders of the players.
+struct SampledShapley {
+  std::vector<double> values;       // the mean over orders
+  std::vector<double> errors;       // standard errors
+  std::vector<Interval> intervals;  // 95 %, by Student's t
+};
+
+/// The mean contribution v(S) - v(S + h) over `permutations` random orders. Every second order is
+/// the reverse of the one before: what comes late in one comes early in the other, so that the mean
+/// of both varies less (antithetic variates). Errors and intervals are those of these means. As
+/// many passes over the examples as there are different subsets, at most one for each order and
+/// player. Castro, Gomez and Tejada 2009; Held and Yang 2023 for heads. Throws UsageError unless
+/// `permutations` is even and at least 4.
+SampledShapley sampled_shapley(HeadGame& game, Index permutations, Rng rng);
 
 /// Harsanyi's dividend of every subset: d(S) = sum over T in S of (-1)^(|S| - |T|) v(T), so that
 /// v(S) is the sum of d(T) over T in S. Harsanyi 1963.

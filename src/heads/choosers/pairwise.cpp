@@ -1,4 +1,6 @@
 // The chooser pairwise.
+#include <algorithm>
+
 #include "headroom/base/at.hpp"
 #include "headroom/base/rng.hpp"
 #include "heads/choosers/all.hpp"
@@ -10,14 +12,15 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Random subsets, with all numbers of players equally likely, so that the fit holds for any number
-/// of removed heads; and the set of all.
-std::vector<HeadSet> random_subsets(const HeadGame& game, Index samples, std::uint64_t seed) {
+/// Random subsets without `remove` players, or one more or one fewer: the fit need not hold far
+/// from the size that is asked for. Also the set of all.
+std::vector<HeadSet> random_subsets(const HeadGame& game, Index remove, Index samples,
+                                    std::uint64_t seed) {
   std::vector<HeadSet> subsets{game.all()};
   Rng rng(seed, "subsets of pairwise");
   while (std::ssize(subsets) < samples) {
     HeadSet subset;
-    Index missing = rng.below(game.size());
+    Index missing = std::clamp(remove - 1 + rng.below(3), Index{0}, game.size());
     for (Index i = 0; i < game.size(); ++i) {  // each of the players left is equally likely
       if (rng.below(game.size() - i) < missing) {
         --missing;
@@ -41,13 +44,15 @@ std::vector<double> terms_of(HeadSet subset, Index players) {
 }
 
 /// The costs of single players and pairs that fit v best.
-PairCosts fitted_costs(HeadGame& game, const ChooserOptions& options) {
+PairCosts fitted_costs(HeadGame& game, Index remove, const ChooserOptions& options) {
   const Index samples = options.samples == 0 ? 20 * game.size() : options.samples;
-  const std::vector<HeadSet> subsets = random_subsets(game, samples, options.seed);
+  const std::vector<HeadSet> subsets = random_subsets(game, remove, samples, options.seed);
   std::vector<std::vector<double>> rows;
   for (const HeadSet subset : subsets) rows.push_back(terms_of(subset, game.size()));
-  constexpr double penalty = 1e-3;
-  const std::vector<double> fit = ridge_regression(rows, game.values(subsets), penalty);
+  // Only pairs pay, so that costs that add up are found exactly.
+  std::vector<double> penalties(rows[0].size(), 1);
+  std::fill_n(penalties.begin(), game.size(), no_penalty);
+  const std::vector<double> fit = ridge_regression(rows, game.values(subsets), penalties);
   PairCosts costs(game.size());
   auto next = fit.begin() + 1;  // after the constant
   for (double& cost : costs.single) cost = *next++;
@@ -62,7 +67,7 @@ PairCosts fitted_costs(HeadGame& game, const ChooserOptions& options) {
 Chooser pairwise(const ChooserOptions& options) {
   options.check();
   return [options](HeadGame& game, Index remove, const Budget& budget) {
-    return cheapest_removal(fitted_costs(game, options), game, remove, budget);
+    return cheapest_removal(fitted_costs(game, remove, options), game, remove, budget);
   };
 }
 

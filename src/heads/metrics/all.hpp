@@ -41,6 +41,17 @@ MetricEntry metric_subset();
 MetricEntry metric_frozen_gates();
 // From the loss without heads.
 MetricEntry metric_leave_one_out();
+MetricEntry metric_all_but_one();
+MetricEntry metric_divergence();
+MetricEntry metric_greedy();
+MetricEntry metric_regression();
+MetricEntry metric_shapley_sampled();
+MetricEntry metric_shapley();
+MetricEntry metric_banzhaf();
+// From the gates' gradients at other gates than 1.
+MetricEntry metric_path();
+MetricEntry metric_random_masks();
+MetricEntry metric_taylor2();
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom
