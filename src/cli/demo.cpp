@@ -1,7 +1,10 @@
 // `headroom demo`: its text on the terminal and its page.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
+#include <iostream>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -12,8 +15,10 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
+#include "headroom/statistics/ranks.hpp"
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/metrics_log.hpp"
 #include "headroom/train/run_folder.hpp"
@@ -28,6 +33,7 @@ struct DemoOptions {
   std::string out;
   Index seed = 1, telemetry = DemoSetup{}.telemetry;
   bool force = false;
+  bool arm = false;  // run one arm, whose order is on standard input (see run_cut_in_child)
 };
 
 /// The terminal's output: a line or picture for each part, and a live line while models learn.
@@ -39,7 +45,8 @@ class DemoText {
     fmt::print(
         "\n  Two transformers translate \"3rd of May, 2021\" into 2021-05-03.\n"
         "  The first has one Linear per head, the second one Linear for all heads.\n"
-        "  They have the same weights. Do they compute the same function?\n\n");
+        "  They have the same weights. Do they compute the same function?\n"
+        "  And which of their 24 heads can be removed?\n\n");
   }
 
   void same_function(const StartDifference& same) const {
@@ -62,7 +69,7 @@ class DemoText {
     const double left = seconds_ / double(p.step) * double(p.steps - p.step);
     const std::string text = fmt::format(
         "step {:>4}/{}  loss {:.3f}  exact {:.1f} %  {}  {:.0f}k tok/s", p.step, p.steps, p.loss,
-        100 * p.exact, number >= 4 ? fmt::format("{} heads", p.heads_alive) : "",
+        100 * p.exact, number >= 5 ? fmt::format("{} heads", p.heads_alive) : "",
         double(tokens_) / seconds_ / 1000);
     if (err_.live) {
       fmt::print(stderr, "\r\x1b[K  {}  {} {} {}", number, padded(title, 16), text,
@@ -109,6 +116,57 @@ class DemoText {
     const ExampleRecord& example = runs.record().examples[0];
     if (map.rows.empty()) return;
     fmt::print("\n{}\n", attention_map_text(example.source, example.target, map.rows, out_, 22));
+  }
+
+  /// The correlations of the metrics with the costs, and how sensitivities fell.
+  void importance(const RunRecord& run) const {
+    std::vector<std::string> parts;
+    for (const CriterionRecord& criterion : run.criteria) {
+      std::vector<double> cost;
+      for (const HeadRecord& head : run.heads) cost.push_back(head.cost.value());
+      parts.push_back(
+          fmt::format("{} {:.2f}", criterion.name, rank_correlation(criterion.importance, cost)));
+    }
+    headline(4, "Which heads",
+             fmt::format("rank correlation with the cost of removal: {}", fmt::join(parts, ", ")));
+    const ImportanceSums &first = run.importance_sums.front(), &last = run.importance_sums.back();
+    fmt::print(
+        "{:22}since step {}, the sum of sensitivities went from {:.2g} to {:.2g},\n"
+        "{:22}the sum of the costs of removal from {:.2g} to {:.2g}\n",
+        "", first.step, first.sensitivity, last.sensitivity, "", first.cost, last.cost);
+  }
+
+  /// The live line while arms are trained; without a terminal nothing.
+  void arms_progress(Index done, Index all) const {
+    if (!err_.live) return;
+    fmt::print(stderr, "\r\x1b[K  6  {} {} of {} trained {}", padded("Other choices", 16), done,
+               all, bar_text(double(done) / double(all), 12));
+    if (done == all) fmt::print(stderr, "\r\x1b[K");
+  }
+
+  /// The table of arms.
+  void arms(const RunRecord& run) const {
+    const ArmsRecord& all = run.arms.value();
+    headline(6, "Other choices",
+             fmt::format("the fused model of step {}, heads cut all at once",
+                         run.importance_sums.back().step));
+    std::vector<std::vector<std::string>> table;
+    const auto text = [](const std::vector<double>& shares) {
+      double sum = 0;
+      for (const double share : shares) sum += share;
+      return fmt::format("{:.1f} %", 100 * sum / double(shares.size()));
+    };
+    for (const ArmRecord& arm : all.arms) {
+      const std::string draws =
+          arm.cut.size() > 1 ? fmt::format(" (mean of {})", arm.cut.size()) : "";
+      table.push_back({arm.removed == 0
+                           ? "no head cut"
+                           : fmt::format("{} heads: {}{}", arm.removed, arm.choice, draws),
+                       text(arm.cut), text(arm.recovered)});
+    }
+    fmt::print("\n{}", table_text({"exact match", "after the cut",
+                                   fmt::format("{} steps later", all.recovery)},
+                                  table, out_, 5));
   }
 
   void removed(const RunRecord& run) const {
@@ -191,8 +249,21 @@ class NewLines {
   std::size_t metrics_ = 0, telemetry_ = 0;  // lines that were written
 };
 
+/// Standard input as one text.
+std::string standard_input() {
+  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+}
+
+int demo_arm() {
+  const auto cut = struct_of<DemoCut>(parse_json(standard_input(), "--arm"), "--arm");
+  const auto run = demo_run(cut.setup, demo_task(cut.setup), Layout::fused);
+  fmt::print("{}\n", json_of(run_cut(*run, cut)).dump());
+  return 0;
+}
+
 int demo(const DemoOptions& options) {
   const auto started = std::chrono::steady_clock::now();
+  if (options.arm) return demo_arm();
   RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", "demo")
                                          : RunFolder(options.out, options.force ? IfExists::force
                                                                                 : IfExists::refuse);
@@ -236,10 +307,20 @@ int demo(const DemoOptions& options) {
   text.parted(runs.record());
   runs.record_maps();
   text.attention(runs);
-  if (!runs.remove_heads(progress(4, "Removing heads"))) return stopped();
+  runs.choose_heads();
+  text.importance(runs.record());
+  if (!runs.remove_heads(progress(5, "Removing heads"))) return stopped();
   text.removed(runs.record());
   runs.measure_cost();
-  if (!runs.train_whole(progress(5, "With all heads"))) return stopped();
+  const CutRunner in_child = [&](const DemoCut& cut) {
+    return signals.requested() ? std::nullopt : run_cut_in_child(cut);
+  };
+  text.arms_progress(0, 1);
+  if (!runs.train_arms(in_child, 2,
+                       [&](Index done, Index all) { text.arms_progress(done, all); })) {
+    return stopped();
+  }
+  text.arms(runs.record());
   text.before_after(runs.record());
   save();
 
@@ -270,6 +351,7 @@ Command add_demo(CLI::App& program) {
       ->check(at_least(0))
       ->capture_default_str();
   app->add_flag("--force", options->force, "replace the run in --out");
+  app->add_flag("--arm", options->arm)->group("");  // not in the help
   add_threads(*app);
   app->footer(fmt::format("Example: {} demo --seed 2", invocation()));
   return {app, [options] { return demo(*options); }};

@@ -12,7 +12,6 @@
 #include "headroom/heads/head_records.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/ops/losses.hpp"
-#include "headroom/optim/adam.hpp"
 #include "headroom/train/evaluation.hpp"
 
 namespace headroom {
@@ -22,51 +21,14 @@ namespace {
 
 /// Parameters this far apart have diverged: a thousandth of the maximum.
 constexpr double parted_threshold = 1e-3;
+/// Shares of the learning steps after which sensitivities and costs are measured.
+constexpr double sums_at[] = {1.0 / 13, 3.0 / 13, 6.0 / 13, 10.0 / 13, 1};
+bool sums_are_due(Index step, Index steps) {
+  return std::any_of(std::begin(sums_at), std::end(sums_at),
+                     [&](double share) { return step == std::lround(share * double(steps)); });
+}
 /// Steps between two measurements of how far apart the layouts are.
 constexpr Index difference_every = 5;
-
-Seq2SeqTask dates(std::uint64_t seed) {
-  TaskOptions options;
-  options.seed = seed;
-  return std::get<Seq2SeqTask>(make_task("dates", options));
-}
-
-/// Learning rate: cosine decay in the first phase, and again from a lower start in the second.
-RateOptions rate_of_learning(const DemoSetup& setup) {
-  return {.shape = RateShape::cosine,
-          .peak = setup.rate,
-          .warmup = std::min<Index>(50, setup.learn_steps / 10),
-          .steps = setup.learn_steps,
-          .floor = setup.rate / 20};
-}
-
-RateOptions rate_of_removal(const DemoSetup& setup) {
-  const Index steps = setup.prune_steps + setup.recover_steps;
-  return {.shape = RateShape::linear,
-          .peak = setup.rate / 2,
-          .warmup = std::min<Index>(10, steps / 10),
-          .steps = steps,
-          .floor = setup.rate / 100};
-}
-
-TrainingSettings settings_of(const DemoSetup& setup, const Seq2SeqTask& task, Layout layout) {
-  TrainingSettings settings;
-  settings.task = task.name;
-  settings.data.seed = setup.seed;
-  settings.model.block.width = setup.width;
-  settings.model.block.heads = setup.heads;
-  settings.model.block.hidden = setup.hidden;
-  settings.model.block.layout = layout;
-  settings.model.layers = setup.layers;
-  settings.learner.batch_size = setup.batch_size;
-  settings.learner.quick = 200;
-  settings.rate = rate_of_learning(setup);
-  settings.steps = setup.steps();
-  settings.learner.seed = setup.seed;
-  settings.telemetry = 0;
-  settings.model = fitted_to(task, settings.model, settings.learner);
-  return settings;
-}
 
 std::vector<std::string> tokens_of(const Vocabulary& vocabulary, const Tokens& ids) {
   std::vector<std::string> tokens;
@@ -79,9 +41,9 @@ std::vector<std::string> tokens_of(const Vocabulary& vocabulary, const Tokens& i
 DemoRuns::DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder)
     : setup_(setup),
       before_removal_(folder / "before_removal.safetensors"),
-      task_(dates(setup.seed)),
-      separate_(make_arm("separate", Layout::separate, setup.seed, true)),
-      fused_(make_arm("fused", Layout::fused, setup.seed + 1, true)) {
+      task_(demo_task(setup)),
+      separate_(make_twin("separate", Layout::separate)),
+      fused_(make_twin("fused", Layout::fused)) {
   transplant(separate(), fused());
   record_.title = "Written dates to ISO dates, in two layouts";
   record_.task = task_.name;
@@ -89,7 +51,8 @@ DemoRuns::DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder)
   record_.models = {"separate", "fused"};
   record_.measures = {{.key = "exact_match", .name = "exact match", .unit = "%", .goal = 0.99}};
   record_.parted_at = Divergence{.threshold = parted_threshold};
-  record_.importance_name = "sensitivity, E |dL/dgate|";
+  record_.importance_name =
+      fmt::format("{}, {}", demo_metric, head_metric(demo_metric).info.formula);
   record_.cost_name = std::string(removal_cost_in_words) + " (fused model)";
   for (const HeadId& head : live_heads(fused())) {
     record_.heads.push_back({.kind = head.kind, .layer = head.layer, .head = head.head});
@@ -102,23 +65,15 @@ DemoRuns::DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder)
                                           .test_examples = Index(task_.test.size())}));
 }
 
-DemoRuns::Arm DemoRuns::make_arm(const char* name, Layout layout, std::uint64_t init, bool prunes) {
-  TrainingSettings settings = settings_of(setup_, task_, layout);
-  if (prunes && layout == Layout::fused) settings.telemetry = setup_.telemetry;
-  auto learner = std::make_unique<DemoLearner>(task_, settings.model, Rng(init, "init"),
-                                               settings.learner, setup_.learn_steps);
-  auto optimizer =
-      std::make_unique<AdamW>(learner->model(), AdamOptions{.beta2 = 0.98, .weight_decay = 0.01});
-  Arm arm{.name = name, .learner = learner.get(), .run = {}, .pruner = {}};
-  arm.run = std::make_unique<TrainingRun>(settings, std::move(learner), std::move(optimizer));
-  arm.run->add_phase(setup_.learn_steps, rate_of_removal(setup_));
-  if (!prunes) return arm;
-  arm.pruner = std::make_unique<Pruner>(
-      arm.run->optimizer(),
+DemoRuns::Twin DemoRuns::make_twin(const char* name, Layout layout) {
+  Twin twin{.name = name, .run = {}, .pruner = {}};
+  twin.run = demo_run(setup_, task_, layout, layout == Layout::fused ? setup_.telemetry : 0);
+  twin.pruner = std::make_unique<Pruner>(
+      twin.run->optimizer(),
       Gradual{
           .from = setup_.learn_steps, .to = setup_.learn_steps + setup_.prune_steps, .every = 5},
-      setup_.remove, [this] { return choose_by_both(); });
-  return arm;
+      setup_.remove, [this] { return choice_; });
+  return twin;
 }
 
 // ---------------------------------------------------------------- equality at the start
@@ -126,8 +81,8 @@ DemoRuns::Arm DemoRuns::make_arm(const char* name, Layout layout, std::uint64_t 
 StartDifference DemoRuns::same_function() {
   const Seq2SeqBatch batch = Seq2SeqLoader(task_, setup_.batch_size, setup_.seed).next();
   std::vector<Array> logits, sources, targets;
-  for (const Arm* arm : both()) {
-    Seq2Seq& model = arm->learner->seq2seq();
+  for (const Twin* twin : both()) {
+    Seq2Seq& model = seq2seq_of(*twin->run);
     Tensor source = model.embed_source(batch.source), target = model.embed_target(batch.target_in);
     source.retain_grad();
     target.retain_grad();
@@ -139,7 +94,7 @@ StartDifference DemoRuns::same_function() {
     targets.push_back(target.grad());
   }
   const Distance gradients = gradient_distance(separate(), fused());
-  for (Arm* arm : both()) zero_grad(arm->run->model());
+  for (const Twin* twin : both()) zero_grad(twin->run->model());
   record_.separate_vs_fused =
       StartDifference{.forward = relative_difference(logits[0], logits[1]),
                       .parameter_gradient = gradients.largest,
@@ -153,21 +108,22 @@ StartDifference DemoRuns::same_function() {
 
 bool DemoRuns::learn(const OnStep& on_step) {
   if (!train_both(setup_.learn_steps, "learning", on_step)) return false;
-  record_.before_after.push_back(score(fmt::format("after {} steps", setup_.learn_steps), both()));
+  record_.before_after.push_back(score(fmt::format("after {} steps", setup_.learn_steps)));
   fused_.run->save(before_removal_);
-  for (Arm* arm : both()) arm->run->add("pruning", *arm->pruner);
+  for (const Twin* twin : both()) twin->run->add("pruning", *twin->pruner);
   return true;
 }
 
 bool DemoRuns::train_both(Index steps, const char* phase, const OnStep& on_step) {
+  const bool is_learning = steps_done() == 0;
   for (Index step = 1; step <= steps; ++step) {
     Progress progress{};
     std::vector<double> losses;
-    for (const Arm* arm : both()) {
-      StepReport report = arm->run->step();
+    for (const Twin* twin : both()) {
+      StepReport report = twin->run->step();
       if (report.telemetry) {
         record_.telemetry.push_back(*report.telemetry);
-        record_.telemetry.back().model = arm->name;
+        record_.telemetry.back().model = twin->name;
       }
       losses.push_back(report.loss);
       progress.loss = report.loss;
@@ -177,15 +133,19 @@ bool DemoRuns::train_both(Index steps, const char* phase, const OnStep& on_step)
     }
     note_removals();
     if (step % difference_every == 0 || step == 1) record_difference(steps_done());
+    if (is_learning && sums_are_due(step, steps)) {
+      record_.importance_sums.push_back(
+          importance_sums(fused_.run->learner(), step, setup_.importance_examples));
+    }
     progress.measured = step % setup_.measure_every == 0 || step == steps;
     if (progress.measured || step == 1) {
       for (std::size_t i = 0; i < losses.size(); ++i) {
-        Arm& arm = *both()[i];
-        arm.exact = arm.learner->evaluate()["exact_match"];
+        Twin& twin = *both()[i];
+        twin.exact = twin.run->learner().evaluate()["exact_match"];
         record_.metrics.push_back({.step = steps_done(),
-                                   .model = arm.name,
+                                   .model = twin.name,
                                    .phase = phase,
-                                   .numbers = {{"loss", losses[i]}, {"exact_match", arm.exact}}});
+                                   .numbers = {{"loss", losses[i]}, {"exact_match", twin.exact}}});
       }
     }
     progress.step = step;
@@ -212,17 +172,14 @@ void DemoRuns::record_difference(Index step) {
   if (!parted && parameters.largest > parted_threshold) parted = step;
 }
 
-ComparisonRow DemoRuns::score(const std::string& label, const std::vector<Arm*>& arms) {
+ComparisonRow DemoRuns::score(const std::string& label) {
   std::vector<std::pair<std::string, double>> exact;
-  for (const Arm* arm : arms) {
-    exact.emplace_back(arm->name, arm->learner->test()["exact_match"].get<double>());
-  }
-  Module& model = arms.back()->run->model();
+  for (const Twin* twin : both()) exact.emplace_back(twin->name, test_exact_match(*twin->run));
   return {.label = label,
-          .steps = arms.back()->run->steps(),
-          .heads = Index(live_heads(model).size()),
+          .steps = steps_done(),
+          .heads = Index(live_heads(fused()).size()),
           .exact_match = std::move(exact),
-          .parameters = double(count_parameters(model))};
+          .parameters = double(count_parameters(fused()))};
 }
 
 // ---------------------------------------------------------------- attention maps
@@ -273,33 +230,34 @@ DemoRuns::Reader DemoRuns::year_reader() const {
 
 // ---------------------------------------------------------------- removing heads
 
-/// Chooses the heads for both pruners. Measured once, because both models must be at the same step.
-HeadChoice DemoRuns::choose_by_both() {
-  if (of_fused_.empty()) {
-    const auto all = Index(task_.validation.size());
-    of_separate_ = measured_sensitivity(*separate_.learner, all);
-    of_fused_ = measured_sensitivity(*fused_.learner, all);
+void DemoRuns::choose_heads() {
+  Learner& learner = fused_.run->learner();
+  const ImportanceTable table = measure_importance(learner, {demo_other_metric, demo_metric},
+                                                   {.examples = setup_.importance_examples});
+  const HeadCosts costs = head_costs(learner, setup_.importance_examples);
+  choice_.importance = table.importance(demo_metric);
+  for (std::size_t i = 0; i < table.heads.size(); ++i) {
+    choice_.cost.push_back({table.heads[i], costs.cost[i]});
+    record_.heads[i].importance = choice_.importance[i].score;
+    record_.heads[i].cost = costs.cost[i];
   }
-  HeadChoice choice;
-  choice.importance = added(of_separate_, of_fused_);
-  choice.order = choose(fused_.learner->model(), least_important_first(choice.importance),
-                        setup_.remove, Budget{.at_least_of_kind = 0});
-  return choice;
+  choice_.order =
+      choose(fused(), least_important_first(choice_.importance), setup_.remove, demo_budget);
+  record_.cost_reliability = costs.reliability;
+  for (const ImportanceTable::Column& column : table.columns) {
+    record_.criteria.push_back({.name = column.info.name,
+                                .formula = column.info.formula,
+                                .chose = column.info.name == demo_metric,
+                                .importance = column.scores});
+  }
 }
 
 bool DemoRuns::remove_heads(const OnStep& on_step) {
-  for (Arm* arm : both()) arm->pruner->choose();
-  const std::vector<HeadScore> costs = measured_removal_cost(*fused_.learner, 256);
-  for (std::size_t i = 0; i < of_fused_.size(); ++i) {
-    record_.heads[i].importance = {
-        {{"separate", of_separate_[i].score}, {"fused", of_fused_[i].score}}};
-    record_.heads[i].cost = costs[i].score;
-  }
   if (!train_both(setup_.prune_steps + setup_.recover_steps, "removing heads", on_step)) {
     return false;
   }
-  record_.before_after.push_back(score(
-      fmt::format("after {} steps, {} heads removed", setup_.steps(), setup_.remove), both()));
+  record_.before_after.push_back(
+      score(fmt::format("after {} steps, {} heads removed", setup_.steps(), setup_.remove)));
   return true;
 }
 
@@ -336,30 +294,22 @@ void DemoRuns::measure_cost() {
   step_ms_after_ = ms[1];
 }
 
-bool DemoRuns::train_whole(const OnStep& on_step) {
-  Arm whole = make_arm("fused", Layout::fused, setup_.seed + 1, false);
-  whole.run->load(before_removal_);
-  const Index steps = setup_.prune_steps + setup_.recover_steps;
-  for (Index step = 1; step <= steps; ++step) {
-    const StepReport report = whole.run->step();
-    const bool measured = step % setup_.measure_every == 0 || step == steps;
-    if (measured || step == 1) whole.exact = whole.learner->evaluate()["exact_match"];
-    if (!on_step({.step = step,
-                  .steps = steps,
-                  .loss = report.loss,
-                  .seconds = report.seconds,
-                  .tokens = report.tokens,
-                  .heads_alive = report.heads_alive,
-                  .exact = whole.exact,
-                  .measured = measured})) {
-      return false;
-    }
-  }
+bool DemoRuns::train_arms(const CutRunner& run, int at_once,
+                          const std::function<void(Index, Index)>& done) {
+  Rng rng(setup_.seed, "init");
+  Seq2Seq whole(fused().config, rng);
+  const std::vector<DemoCut> cuts =
+      demo_cuts(setup_, before_removal_, whole, choice_.order, choice_.cost);
+  record_.arms =
+      run_cuts(cuts, run, at_once, [&](Index finished) { done(finished, Index(cuts.size())); });
+  if (!record_.arms) return false;
+  record_.arms->test_examples = Index(task_.test.size());
   std::vector<ComparisonRow>& rows = record_.before_after;
-  ComparisonRow row = score(fmt::format("after {} steps, all heads", setup_.steps()), {&whole});
-  row.step_ms = rows.at(0).step_ms;  // of a model of the same size
-  row.attention_ms = rows.at(0).attention_ms;
-  row.memory_bytes = rows.at(0).memory_bytes;
+  ComparisonRow row = rows.at(0);  // a model of the same size and speed
+  row.label = fmt::format("after {} steps, all heads", setup_.steps());
+  row.steps = setup_.steps();
+  row.exact_match =
+      std::vector<std::pair<std::string, double>>{{"fused", record_.arms->arms.at(0).recovered[0]}};
   rows.insert(rows.begin() + 1, row);
   return true;
 }

@@ -1,5 +1,5 @@
 // The demo's training runs: one transformer in two layouts, trained in lockstep while heads are
-// removed, and the same model trained for as many steps with all heads.
+// removed, and the arms of the fused model.
 #pragma once
 
 #include <filesystem>
@@ -8,38 +8,13 @@
 #include <optional>
 #include <vector>
 
-#include "cli/demo_learner.hpp"
+#include "cli/demo_arms.hpp"
+#include "cli/demo_heads.hpp"
+#include "cli/demo_setup.hpp"
 #include "headroom/heads/pruner.hpp"
-#include "headroom/train/training_run.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
-
-struct DemoSetup {
-  std::uint64_t seed = 1;
-  Index width = 64, heads = 4, hidden = 256, layers = 2;  // layers of each stack
-  Index batch_size = 64;
-  double rate = 4e-3;
-  Index learn_steps = 1300;   // until both models know the task
-  Index prune_steps = 200;    // while heads are removed
-  Index recover_steps = 250;  // after the last one was removed
-  Index remove = 12;          // of 24 heads
-  Index measure_every = 100;  // steps between evaluations
-  Index telemetry = 10;       // steps between measurements of the fused model's heads; 0: none
-
-  Index steps() const { return learn_steps + prune_steps + recover_steps; }
-  /// Lists the fields that the page shows, in addition to the model's configuration.
-  template <class Visit>
-  static void fields(Visit visit) {
-    visit("batch_size", &DemoSetup::batch_size);
-    visit("peak_rate", &DemoSetup::rate);
-    visit("learn_steps", &DemoSetup::learn_steps);
-    visit("prune_steps", &DemoSetup::prune_steps);
-    visit("recover_steps", &DemoSetup::recover_steps);
-    visit("heads_removed", &DemoSetup::remove);
-    visit("telemetry", &DemoSetup::telemetry);
-  }
-};
 
 struct DemoSizes {
   Index parameters = 0, train_examples = 0, test_examples = 0;
@@ -96,8 +71,7 @@ class DemoRuns {
   StartDifference same_function();
 
   /// Called after every step of the models in training; `measured` is set where they were
-  /// evaluated. Returning false stops the training (learn(), remove_heads() and train_whole() then
-  /// return false).
+  /// evaluated. Returning false stops the training (learn() and remove_heads() then return false).
   struct Progress {
     Index step, steps;  // in this part
     double loss;        // the fused model's
@@ -109,18 +83,22 @@ class DemoRuns {
   };
   using OnStep = std::function<bool(const Progress&)>;
 
-  /// Trains both on the same batches, and records when rounding makes them diverge.
+  /// Trains both on the same batches, and records when rounding makes them diverge, and how
+  /// sensitivities and costs of the fused model's heads develop.
   bool learn(const OnStep& on_step);
   /// Records the attention maps of the fused model for a few unseen sentences.
   void record_maps();
-  /// Chooses the heads once, by the sum of both models' sensitivities, and goes on training while
-  /// they are removed from both.
+  /// Measures the fused model's heads by both metrics and their costs, and chooses those to remove
+  /// by demo_metric.
+  void choose_heads();
+  /// Goes on training while these heads are removed from both models.
   bool remove_heads(const OnStep& on_step);
   /// Times a training step of the full and of the pruned model, interleaved; their memory.
   void measure_cost();
-  /// Trains the fused model again from before the removal with all heads, for as many steps and on
-  /// the same batches, as the control for the pruned model.
-  bool train_whole(const OnStep& on_step);
+  /// Trains the arms: the fused model from before the removal, on the same batches for as many
+  /// steps, whole and with heads cut by several choices. See run_cuts(). Returns false when one was
+  /// stopped.
+  bool train_arms(const CutRunner& run, int at_once, const std::function<void(Index, Index)>& done);
 
   /// The record so far, in the form that write_report() takes.
   const RunRecord& record() const { return record_; }
@@ -133,33 +111,31 @@ class DemoRuns {
   };
   Reader year_reader() const;
 
-  Seq2Seq& separate() { return separate_.learner->seq2seq(); }
-  Seq2Seq& fused() { return fused_.learner->seq2seq(); }
+  Seq2Seq& separate() { return seq2seq_of(*separate_.run); }
+  Seq2Seq& fused() { return seq2seq_of(*fused_.run); }
   const Seq2SeqTask& task() const { return task_; }
 
  private:
-  struct Arm {
+  struct Twin {
     const char* name;
-    DemoLearner* learner;  // the run's
     std::unique_ptr<TrainingRun> run;
-    std::unique_ptr<Pruner> pruner;  // none: no head is removed
+    std::unique_ptr<Pruner> pruner;
     double exact = 0;
   };
-  Arm make_arm(const char* name, Layout layout, std::uint64_t init, bool prunes);
-  HeadChoice choose_by_both();
-  std::vector<Arm*> both() { return {&separate_, &fused_}; }
+  Twin make_twin(const char* name, Layout layout);
+  std::vector<Twin*> both() { return {&separate_, &fused_}; }
   Index steps_done() const { return fused_.run->steps(); }
 
   bool train_both(Index steps, const char* phase, const OnStep& on_step);
   void note_removals();
   void record_difference(Index step);
-  ComparisonRow score(const std::string& label, const std::vector<Arm*>& arms);
+  ComparisonRow score(const std::string& label);
 
   DemoSetup setup_;
   std::filesystem::path before_removal_;
   Seq2SeqTask task_;
-  std::vector<HeadScore> of_separate_, of_fused_;  // sensitivities, when the heads are chosen
-  Arm separate_, fused_;
+  HeadChoice choice_;  // by demo_metric, for both models
+  Twin separate_, fused_;
   double step_ms_before_ = 0, step_ms_after_ = 0;
   RunRecord record_;
 };

@@ -92,7 +92,10 @@ RunFindings findings(const RunRecord& run) {
                     .before_after = before_after_finding(run),
                     .telemetry = telemetry_finding(run),
                     .maps = maps_finding(run),
-                    .importance = importance_finding(run, models)};
+                    .importance = importance_finding(run, models),
+                    .criteria = criterion_findings(run),
+                    .importance_sums = importance_sums_finding(run),
+                    .arms = arms_finding(run)};
   for (const MeasureRecord& measure : measures_of(run)) {
     found.measures.push_back(measure_finding(run, measure, models));
   }

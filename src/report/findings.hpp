@@ -35,6 +35,22 @@ MaybeFinding telemetry_finding(const RunRecord& run);
 MaybeFinding maps_finding(const RunRecord& run);
 MaybeFinding importance_finding(const RunRecord& run, const std::vector<std::string>& models);
 
+/// One per criterion.
+std::vector<Finding> criterion_findings(const RunRecord& run);
+MaybeFinding importance_sums_finding(const RunRecord& run);
+MaybeFinding arms_finding(const RunRecord& run);
+
+/// A sentence for each strength of a rank correlation; `few` if there are too few pairs for any.
+struct ByStrength {
+  std::string strong, rough, weak, opposite, few;
+};
+
+/// The rank correlation of x and y in words: clear from 0.7 on, rough from 0.4 on, opposite up to
+/// -0.7, each only beyond 2 / sqrt(n), which n pairs without any relation reach in one of twenty
+/// cases. No correlation is beyond it for n < 4.
+Finding correlation_finding(const std::vector<double>& x, const std::vector<double>& y,
+                            const ByStrength& words, const std::string& caption);
+
 /// Sentences of the summary about exact match and times before and after removal; "" without them.
 std::string before_after_summary(const RunRecord& run, const std::vector<std::string>& models);
 

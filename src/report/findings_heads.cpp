@@ -155,34 +155,22 @@ MaybeFinding maps_finding(const RunRecord& run) {
   return Finding{"No clear pattern: no head points at a single token", caption + rule};
 }
 
-namespace {
-
-/// A sentence for each strength of a rank correlation; `few` if there are too few pairs for any.
-struct ByStrength {
-  const char *strong, *rough, *weak, *opposite, *few;
-};
-
-/// The rank correlation of x and y in words: clear from 0.7 on, rough from 0.4 on, opposite up to
-/// -0.7, each only beyond 2 / sqrt(n), which n pairs without any relation reach in one of twenty
-/// cases. No correlation is beyond it for n < 4.
 Finding correlation_finding(const std::vector<double>& x, const std::vector<double>& y,
                             const ByStrength& words, const std::string& caption) {
   const double r = std::round(100 * rank_correlation(x, y)) / 100;  // rounded as displayed
   const double by_chance = 2 / std::sqrt(double(x.size()));
   const double clear = std::max(strong_correlation, by_chance);
-  const char* sentence = clear > 1                                     ? words.few
-                         : r >= clear                                  ? words.strong
-                         : r <= -clear                                 ? words.opposite
-                         : r >= std::max(rough_correlation, by_chance) ? words.rough
-                                                                       : words.weak;
+  const std::string& sentence = clear > 1                                     ? words.few
+                                : r >= clear                                  ? words.strong
+                                : r <= -clear                                 ? words.opposite
+                                : r >= std::max(rough_correlation, by_chance) ? words.rough
+                                                                              : words.weak;
   const std::string rule =
       clear <= 1 ? fmt::format(" A rank correlation of {:.2g} or more would be clear.", clear)
                  : fmt::format(" {} heads are too few for a clear rank correlation.", x.size());
   return {fmt::format("{} (rank correlation {:.2f})", sentence, r),
           std::abs(r) >= clear ? caption : caption + rule};
 }
-
-}  // namespace
 
 MaybeFinding importance_finding(const RunRecord& run, const std::vector<std::string>& models) {
   std::vector<double> importance, cost, first, second;

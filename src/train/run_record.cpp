@@ -127,6 +127,16 @@ void check_telemetry(const TelemetryLine& line, const std::string& where) {
   check_blocks("update_ratio", line.update_ratio);
 }
 
+void check_arms(const ArmsRecord& all, const std::string& origin) {
+  for (std::size_t i = 0; i < all.arms.size(); ++i) {
+    const ArmRecord& arm = all.arms[i];
+    if (!arm.cut.empty() && arm.cut.size() == arm.recovered.size()) continue;
+    throw DataError(
+        fmt::format("{}: arms.arms[{}] has {} results after the cut and {} after recovery", origin,
+                    i, arm.cut.size(), arm.recovered.size()));
+  }
+}
+
 }  // namespace
 
 RunRecord run_record(const Record& json, const std::string& origin) {
@@ -144,6 +154,12 @@ void check(const RunRecord& run, const std::string& origin) {
                                 printable(run.telemetry[0].model),
                                 printable(run.telemetry[i].model)));
   }
+  for (std::size_t i = 0; i < run.criteria.size(); ++i) {
+    if (run.criteria[i].importance.size() == run.heads.size()) continue;
+    throw DataError(fmt::format("{}: criteria[{}].importance has {} values for {} heads", origin, i,
+                                run.criteria[i].importance.size(), run.heads.size()));
+  }
+  if (run.arms) check_arms(*run.arms, origin);
   for (std::size_t i = 0; i < run.examples.size(); ++i) {
     for (std::size_t j = 0; j < run.examples[i].maps.size(); ++j) {
       check_map(run.examples[i].maps[j], run.examples[i],

@@ -1,6 +1,11 @@
 // The demo's training runs on a small scale.
 #include "cli/demo_runs.hpp"
 
+#include <map>
+#include <set>
+
+#include "headroom/base/error.hpp"
+#include "headroom/heads/transplant.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -18,7 +23,16 @@ DemoSetup small_demo() {
   options.recover_steps = 4;
   options.measure_every = 100;
   options.telemetry = 5;
+  options.validation = 120;
+  options.importance_examples = 30;
   return options;
+}
+
+/// Learns and removes heads.
+void prune(DemoRuns& job, const DemoRuns::OnStep& on_step) {
+  REQUIRE(job.learn([](const auto&) { return true; }));
+  job.choose_heads();
+  REQUIRE(job.remove_heads(on_step));
 }
 
 const DemoRuns::OnStep go_on = [](const DemoRuns::Progress&) { return true; };
@@ -46,6 +60,7 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   CHECK(job.record().examples[0].maps.size() == 24);
   CHECK(job.year_reader().share > 0);
 
+  job.choose_heads();
   Index alive = 24;
   CHECK(job.remove_heads([&](const auto& progress) {
     CHECK(progress.heads_alive <= alive);
@@ -55,12 +70,13 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   CHECK(alive == 12);
   CHECK(live_heads(job.separate()) == live_heads(job.fused()));
   job.measure_cost();
-  Index whole_steps = 0;
-  CHECK(job.train_whole([&](const auto& progress) {
-    CHECK(progress.heads_alive == 24);
-    return ++whole_steps == progress.step;
-  }));
-  CHECK(whole_steps == 14);
+  std::vector<DemoCut> cuts;
+  CHECK(job.train_arms(
+      [&](const DemoCut& cut) {
+        cuts.push_back(cut);
+        return std::optional(CutResult{double(cut.heads.size()), double(cuts.size())});
+      },
+      1, [&](Index done, Index all) { CHECK((done == Index(cuts.size()) && all == 11)); }));
 
   // In this order: before removal, as many steps with all heads, after removal.
   const std::vector<ComparisonRow>& rows = job.record().before_after;
@@ -84,19 +100,55 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   CHECK(summary["step_ms_after"].get<double>() > 0);
   CHECK(summary["separate_vs_fused"] == json_of(same));
 
-  // The removed heads are the twelve with the smallest sums of sensitivities.
-  double largest_gone = 0, smallest_kept = 1e300;
-  for (const HeadRecord& head : job.record().heads) {
-    const double sum = head.importance.of("separate").value() + head.importance.of("fused").value();
-    if (!head.removed_at) {
-      smallest_kept = std::min(smallest_kept, sum);
-    } else {
-      CHECK(*head.removed_at > 12);
-      largest_gone = std::max(largest_gone, sum);
+  // The removed heads are the twelve with the lowest scores by the demo's metric that leave a head
+  // of each kind.
+  const std::vector<HeadRecord>& heads = job.record().heads;
+  REQUIRE(job.record().criteria.size() == 2);
+  CHECK(job.record().criteria[0].name == "sensitivity");
+  const CriterionRecord& used = job.record().criteria[1];
+  CHECK((used.name == "random_masks" && used.chose));
+  std::map<AttentionKind, Index> left;
+  for (const HeadRecord& head : heads) left[head.kind] += !head.removed_at;
+  CHECK(left.size() == 3);
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    CHECK(heads[i].importance.mean() == used.importance[i]);
+    CHECK(heads[i].cost.has_value());
+    if (heads[i].removed_at) CHECK(*heads[i].removed_at > 12);
+    for (std::size_t j = 0; j < heads.size(); ++j) {
+      if (!heads[i].removed_at || heads[j].removed_at || left[heads[j].kind] == 1) continue;
+      CHECK(used.importance[i] <= used.importance[j]);
     }
   }
-  CHECK(largest_gone <= smallest_kept);
-  for (const HeadRecord& head : job.record().heads) CHECK(head.cost.has_value());
+  for (const auto& [kind, count] : left) CHECK(count >= 1);
+
+  // The arms: no cut, and for each number of heads the metric's choice, random ones, the costliest.
+  const ArmsRecord& arms = job.record().arms.value();
+  REQUIRE(arms.arms.size() == 7);
+  CHECK(arms.recovery == 14);
+  CHECK(arms.test_examples == 1000);
+  CHECK((arms.arms[0].removed == 0 && arms.arms[0].recovered == std::vector<double>{1}));
+  CHECK((arms.arms[2].choice == "random" && arms.arms[2].removed == 6));
+  CHECK(arms.arms[2].recovered == std::vector<double>{3, 4, 5});
+  CHECK((arms.arms[4].choice == "random_masks" && arms.arms[4].cut == std::vector<double>{12}));
+  std::set<HeadId> removed, costliest(cuts[5].heads.begin(), cuts[5].heads.end());
+  double least_cost = 1e300, most_cost = -1e300;  // of the costliest, of the others
+  for (const HeadRecord& head : heads) {
+    if (head.removed_at) removed.insert(head.id());
+    if (costliest.contains(head.id())) {
+      least_cost = std::min(least_cost, *head.cost);
+    } else if (left.size() == 3) {
+      most_cost = std::max(most_cost, *head.cost);
+    }
+  }
+  CHECK(costliest.size() == 6);
+  CHECK(least_cost >= most_cost);
+  CHECK(std::set<HeadId>(cuts[6].heads.begin(), cuts[6].heads.end()) == removed);
+  CHECK(cuts[2].heads != cuts[3].heads);  // draws differ
+
+  // Sensitivities and costs over the learning steps.
+  std::vector<Index> summed;
+  for (const ImportanceSums& sums : job.record().importance_sums) summed.push_back(sums.step);
+  CHECK(summed == std::vector<Index>{1, 3, 6, 9, 12});
 
   // Telemetry counts the steps of all parts; a head is in it until its removal.
   std::vector<Index> measured;
@@ -125,29 +177,72 @@ TEST_CASE("the same seed gives the same records to the bit") {
   Record records[2];
   for (Record& each : records) {
     DemoRuns job(small_demo(), folder.path());
-    job.learn(go_on);
-    job.remove_heads(go_on);
+    prune(job, go_on);
     each = json_of(job.record());
   }
   CHECK(records[0] == records[1]);
 }
 
-TEST_CASE(
-    "without removal, the model goes on as if it had never stopped, on the pruned one's data") {
+TEST_CASE("an arm without a cut is the run without removal, to the bit") {
   DemoSetup setup = small_demo();
-  setup.remove = 0;  // then both runs are the same
+  setup.remove = setup.remove_few = 0;
   const TemporaryFolder folder;
   DemoRuns job(setup, folder.path());
-  std::vector<double> losses, whole;
+  prune(job, go_on);
+  const DemoCut whole{.setup = setup,
+                      .checkpoint = (folder / "before_removal.safetensors").string(),
+                      .choice = "none"};
+  const auto arm = demo_run(setup, demo_task(setup), Layout::fused);
+  run_cut(*arm, whole);
+  CHECK(parameter_distance(seq2seq_of(*arm), job.fused()).largest == 0);
+}
+
+TEST_CASE("an arm has the heads cut before its first step") {
+  const TemporaryFolder folder;
+  DemoRuns job(small_demo(), folder.path());
   REQUIRE(job.learn(go_on));
-  REQUIRE(job.remove_heads([&](const auto& progress) {
-    losses.push_back(progress.loss);
-    return true;
-  }));
-  job.measure_cost();
-  REQUIRE(job.train_whole([&](const auto& progress) {
-    whole.push_back(progress.loss);
-    return true;
-  }));
-  CHECK(losses == whole);
+  const DemoCut cut{.setup = small_demo(),
+                    .checkpoint = (folder / "before_removal.safetensors").string(),
+                    .choice = "random",
+                    .heads = {{AttentionKind::cross, 0, 1}, {AttentionKind::encoder_self, 1, 3}}};
+  const auto arm = demo_run(cut.setup, demo_task(cut.setup), Layout::fused);
+  const CutResult result = run_cut(*arm, cut);
+  CHECK(live_heads(arm->model()).size() == 22);
+  CHECK(result.cut >= 0);
+  CHECK(result.recovered <= 1);
+  // The order goes to a child as JSON and comes back the same.
+  const auto again = struct_of<DemoCut>(json_of(cut), "arm");
+  CHECK(again.heads == cut.heads);
+  CHECK(json_of(again.setup) == json_of(cut.setup));
+  const auto twin = demo_run(again.setup, demo_task(again.setup), Layout::fused);
+  CHECK(run_cut(*twin, again).recovered == result.recovered);
+  CHECK(parameter_distance(seq2seq_of(*twin), seq2seq_of(*arm)).largest == 0);
+}
+
+TEST_CASE("arms stop when one is stopped, and an error in one is the error of all") {
+  const std::vector<DemoCut> cuts(5, DemoCut{.choice = "random"});
+  const auto nothing = [](Index) {};
+  Index runs = 0;
+  CHECK_FALSE(run_cuts(
+      cuts, [&](const DemoCut&) { return ++runs < 3 ? std::optional(CutResult{}) : std::nullopt; },
+      1, nothing));
+  CHECK(runs == 3);
+  const CutRunner fails = [](const DemoCut&) -> std::optional<CutResult> {
+    throw NumericError("loss is nan");
+  };
+  CHECK_THROWS_AS(run_cuts(cuts, fails, 2, nothing), NumericError);
+  // Results keep the order of the cuts, however many run at once.
+  std::vector<DemoCut> named;
+  for (const char* name : {"a", "b", "c", "d"}) named.push_back({.choice = name});
+  const auto all = run_cuts(
+      named,
+      [](const DemoCut& cut) {
+        return std::optional(CutResult{double(cut.choice[0]), 0});
+      },
+      3, nothing);
+  REQUIRE(all.has_value());
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(all->arms[i].choice == named[i].choice);
+    CHECK(all->arms[i].cut[0] == double(named[i].choice[0]));
+  }
 }

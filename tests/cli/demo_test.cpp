@@ -18,7 +18,8 @@ TEST_CASE("the demo keeps its promises, and its page is drawn") {
   INFO(demo.err);
   REQUIRE(demo.code == 0);
   CHECK_THAT(demo.out, Contains("Same function") && Contains("Learning") && Contains("Attention") &&
-                           Contains("Removing heads") && Contains("report.html"));
+                           Contains("Which heads") && Contains("Removing heads") &&
+                           Contains("Other choices") && Contains("report.html"));
   CHECK_THAT(demo.out, Contains("headroom lab list"));
 
   const json summary = json::parse(std::ifstream(folder / "run/summary.json"));
@@ -32,6 +33,12 @@ TEST_CASE("the demo keeps its promises, and its page is drawn") {
              Contains("after 1750 steps, all heads") && Contains("half of its heads removed: "));
   CHECK(summary.at("before_after").size() == 3);
   CHECK(summary.at("exact_match_as_long").get<double>() >= 0.97);
+  // Every choice of heads was trained on, and the chosen heads were the better ones to cut.
+  const json records = json::parse(std::ifstream(folder / "run/records.json"));
+  CHECK(records.at("arms").at("arms").size() == 7);
+  CHECK(records.at("arms").at("test_examples") == 1000);
+  CHECK(records.at("importance_sums").size() == 5);
+  CHECK(records.at("cost_reliability").get<double>() >= 0.8);
   for (const char* cost : {"step_ms_before", "step_ms_after"}) {
     CHECK(summary.at(cost).get<double>() > 0);  // the benchmarks check the time itself
   }
@@ -45,8 +52,8 @@ TEST_CASE("the demo keeps its promises, and its page is drawn") {
 
   if (!can_open_pages()) return;
   for (const OpenedPage& page : check_page(folder / "run/report.html", folder / "browser")) {
-    // Loss, exact match, differences, heads; five readings in six attentions.
-    CHECK(page.attribute("charts") == "34");
+    // Loss, exact match, differences, heads, two metrics, sums; five readings in six attentions.
+    CHECK(page.attribute("charts") == "37");
     CHECK(page.attribute("maps") == "24");  // a head each
   }
 }

@@ -41,6 +41,8 @@ struct RunFindings {
   std::optional<Finding> loss{};
   std::vector<std::optional<Finding>> measures{};  // of each measure; none if it was not recorded
   std::optional<Finding> differences{}, heads{}, before_after{}, telemetry{}, maps{}, importance{};
+  std::vector<Finding> criteria{};  // of each criterion
+  std::optional<Finding> importance_sums{}, arms{};
   template <class Visit>
   static void fields(Visit visit) {
     visit("summary", &RunFindings::summary);
@@ -52,6 +54,9 @@ struct RunFindings {
     visit("telemetry", &RunFindings::telemetry, Presence::if_any);
     visit("maps", &RunFindings::maps, Presence::if_any);
     visit("importance", &RunFindings::importance, Presence::if_any);
+    visit("criteria", &RunFindings::criteria, Presence::if_any);
+    visit("importance_sums", &RunFindings::importance_sums, Presence::if_any);
+    visit("arms", &RunFindings::arms, Presence::if_any);
   }
 };
 RunFindings findings(const RunRecord& run);

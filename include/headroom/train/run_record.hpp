@@ -221,6 +221,68 @@ struct ComparisonRow {
   }
 };
 
+/// The judgement of one metric on the heads.
+struct CriterionRecord {
+  std::string name{}, formula{};     // of the metric
+  bool chose = false;                // whether the removed heads were chosen by it
+  std::vector<double> importance{};  // in the order of RunRecord::heads; larger: more important
+  bool operator==(const CriterionRecord&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("name", &CriterionRecord::name);
+    visit("formula", &CriterionRecord::formula, Presence::if_any);
+    visit("chose", &CriterionRecord::chose, Presence::if_any);
+    visit("importance", &CriterionRecord::importance);
+  }
+};
+
+/// Sums over all heads after a step: of the metric sensitivity, and of what removing each head
+/// alone costs, in nats per example.
+struct ImportanceSums {
+  Index step = 0;
+  double sensitivity = 0, cost = 0;
+  bool operator==(const ImportanceSums&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("step", &ImportanceSums::step);
+    visit("sensitivity", &ImportanceSums::sensitivity);
+    visit("cost", &ImportanceSums::cost);
+  }
+};
+
+/// One way to choose the heads that are cut all at once from a trained model, which then trains on.
+/// Each list has a value per draw of the choice.
+struct ArmRecord {
+  std::string choice{};             // "random"
+  Index removed = 0;                // heads
+  std::vector<double> cut{};        // exact match right after the cut, a share
+  std::vector<double> recovered{};  // and after further training
+  bool operator==(const ArmRecord&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("choice", &ArmRecord::choice);
+    visit("removed", &ArmRecord::removed);
+    visit("cut", &ArmRecord::cut);
+    visit("recovered", &ArmRecord::recovered);
+  }
+};
+
+/// Several ways to choose heads, compared on the same model.
+struct ArmsRecord {
+  Index recovery = 0;       // training steps after the cut
+  Index test_examples = 0;  // that exact match was measured on
+  std::string chosen_by{};  // the name of the choice that is compared with the others
+  std::vector<ArmRecord> arms{};
+  bool operator==(const ArmsRecord&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("recovery", &ArmsRecord::recovery);
+    visit("test_examples", &ArmsRecord::test_examples);
+    visit("chosen_by", &ArmsRecord::chosen_by);
+    visit("arms", &ArmsRecord::arms);
+  }
+};
+
 /// The attention weights of one head on one example: a row per query, a weight per key.
 struct MapRecord {
   AttentionKind kind = AttentionKind::encoder_self;
@@ -269,6 +331,11 @@ struct RunRecord {
   std::optional<Divergence> parted_at{};
   std::vector<HeadRecord> heads{};
   std::string importance_name{}, cost_name{};  // for the page, in words
+  std::vector<CriterionRecord> criteria{};
+  // Rank correlation of the heads' costs between two halves of the examples that measured them.
+  std::optional<double> cost_reliability{};
+  std::vector<ImportanceSums> importance_sums{};  // over training
+  std::optional<ArmsRecord> arms{};
   std::vector<ScheduleLine> schedule{};
   std::vector<ComparisonRow> before_after{};
   std::vector<ExampleRecord> examples{};
@@ -290,6 +357,10 @@ struct RunRecord {
     visit("heads", &RunRecord::heads, Presence::if_any);
     visit("importance_name", &RunRecord::importance_name, Presence::if_any);
     visit("cost_name", &RunRecord::cost_name, Presence::if_any);
+    visit("criteria", &RunRecord::criteria, Presence::if_any);
+    visit("cost_reliability", &RunRecord::cost_reliability, Presence::if_any);
+    visit("importance_sums", &RunRecord::importance_sums, Presence::if_any);
+    visit("arms", &RunRecord::arms, Presence::if_any);
     visit("schedule", &RunRecord::schedule, Presence::if_any);
     visit("before_after", &RunRecord::before_after, Presence::if_any);
     visit("examples", &RunRecord::examples, Presence::if_any);
@@ -303,7 +374,8 @@ struct RunRecord {
 RunRecord run_record(const Record& json, const std::string& origin);
 
 /// Throws DataError unless the parts fit together: maps have a row per query and a weight per key,
-/// telemetry has a number for each head and is of one model, config and environment are objects.
+/// telemetry and criteria have a number for each head, telemetry is of one model, an arm has as
+/// many results after the cut as after recovery, config and environment are objects.
 void check(const RunRecord& run, const std::string& origin);
 
 }  // namespace HEADROOM_PRECISION

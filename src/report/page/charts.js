@@ -111,19 +111,21 @@ function removal_span() {
  * A figure with a finding as title and a line chart.
  * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, dotted, stepped, plain}]
  * options: {log, unit, y (of Chart.js), x: the name of the horizontal axis, "step" by default, dots,
- *           from and to (of that axis), small (one of many: thin lines, few ticks)}
+ *           from and to (of that axis), small (one of many: thin lines, few ticks),
+ *           scatter (dots without lines; points have a name)}
  */
 function curve_figure(finding, series, options) {
   const x = options.x || "step";
   const canvas = h("canvas", {role: "img", "aria-label":
-    `${finding.title}. ` + series.map((s) => s.points.length ? `${s.name}: from ${number_text(s.points[0].y, options.unit)} `
+    `${finding.title}. ` + series.map((s) => options.scatter ? `${s.name}: ${s.points.length} heads` : s.points.length ? `${s.name}: from ${number_text(s.points[0].y, options.unit)} `
     + `at ${x} ${s.points[0].x} to ${number_text(s.points.at(-1).y, options.unit)} at ${x} ${s.points.at(-1).x}` : s.name).join("; ")});
   const keys = series.map((s) => h("li", {}, h("i" + (s.broad ? ".broad" : "") + (s.dashed ? ".dashed" : ""),
     {"--colour": `var(${s.colour})`, "aria-hidden": "true"}), s.name));
   const plot = h("div.plot", {}, canvas);
   const figure = h("figure", {}, h("h3", {}, finding.title), h("p.caption", {}, finding.caption),
     h("ul.legend", {}, keys), plot,
-    numbers(finding.title, [x, ...series.filter((s) => !s.plain).map((s) => s.name)], () => by_step(series, options)));
+    options.scatter ? numbers(finding.title, ["head", x, "cost of removal"], () => series.flatMap((s) => s.points.map((p) => [p.name, number_text(p.x), number_text(p.y)])))
+      : numbers(finding.title, [x, ...series.filter((s) => !s.plain).map((s) => s.name)], () => by_step(series, options)));
   charts.push({canvas, make: () => line_chart(canvas, series, options)});
   return figure;
 }
@@ -146,7 +148,7 @@ function line_chart(canvas, series, options) {
     label: s.name, data: options.log ? s.points.filter((p) => p.y > 0) : s.points,
     borderColor: css(s.colour) + (s.broad ? "70" : ""), backgroundColor: css(s.colour),
     borderWidth: s.broad ? 6 : s.dashed || small ? 1.5 : 2, borderDash: s.dashed ? [5, 4] : s.dotted ? [1.5, 3] : [], stepped: s.stepped ? "before" : false,
-    pointRadius: s.ends ? (at) => at.dataIndex === at.dataset.data.length - 1 ? 3 : 0 : s.points.length === 1 ? 4 : options.dots ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
+    showLine: !options.scatter, pointRadius: options.scatter ? 4.5 : s.ends ? (at) => at.dataIndex === at.dataset.data.length - 1 ? 3 : 0 : s.points.length === 1 ? 4 : options.dots ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
     hidden: false, order: s.broad ? 1 : 0,
   }));
   const tick = {color: css("--soft"), font: {size: small ? 10.5 : 12}};
@@ -169,10 +171,10 @@ function line_chart(canvas, series, options) {
     type: "line", data: {datasets}, plugins: [marks],
     options: {
       animation: false, responsive: true, maintainAspectRatio: false, normalized: true,
-      interaction: {mode: "nearest", axis: "x", intersect: false}, layout: {padding: {top: 6, right: small ? 4 : 8}},
+      interaction: {mode: "nearest", axis: options.scatter ? "xy" : "x", intersect: false}, layout: {padding: {top: 6, right: small ? 4 : 8}},
       scales: {
         x: {type: "linear", min: options.from ?? undefined, max: options.to ?? undefined, grid: {display: false, drawBorder: false},
-            ticks: {...tick, maxTicksLimit: small ? 3 : 7, maxRotation: 0, precision: whole ? 0 : undefined, callback: (v) => commas(v)},
+            ticks: {...tick, maxTicksLimit: small ? 3 : 7, maxRotation: 0, precision: whole ? 0 : undefined, callback: (v) => options.scatter ? number_text(v) : commas(v)},
             title: {display: !small, text: options.x || "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
         y,
       },
@@ -180,8 +182,8 @@ function line_chart(canvas, series, options) {
         legend: {display: false}, decimation: {enabled: false}, marks: {spans: options.spans || [], lines: options.lines || []},
         tooltip: {
           backgroundColor: css("--ink"), titleColor: css("--card"), bodyColor: css("--card"), padding: 10, boxPadding: 4, displayColors: series.length > 1,
-          callbacks: {title: (items) => items.length ? `${options.x || "step"} ${commas(items[0].parsed.x)}` : "",
-                      label: (item) => `${item.dataset.label}  ${number_text(item.parsed.y, options.unit)}`},
+          callbacks: {title: (items) => !items.length ? "" : options.scatter ? items[0].raw.name : `${options.x || "step"} ${commas(items[0].parsed.x)}`,
+                      label: (item) => options.scatter ? `${options.x} ${number_text(item.parsed.x)}, cost ${number_text(item.parsed.y)}` : `${item.dataset.label}  ${number_text(item.parsed.y, options.unit)}`},
         },
       },
     },

@@ -112,6 +112,35 @@ function heads_figure() {
   return h("figure", {}, h("h3", {}, found.heads.title), h("p.caption", {}, found.heads.caption), grids, scale);
 }
 
+/** One figure per metric: a dot per head, its importance against what removing it costs. */
+function criterion_figures() {
+  return (run.criteria || []).map((criterion, i) => {
+    const series = kinds.map(({kind}) => ({name: kind, colour: `--kind-${kind}`, points: run.heads.map((head, at) => ({head, x: criterion.importance[at], y: head.cost}))
+      .filter((p) => p.head.kind === kind && is_number(p.x) && is_number(p.y)).map((p) => ({x: p.x, y: p.y, name: head_name(p.head)}))}))
+      .filter((s) => s.points.length);
+    return series.length ? curve_figure(found.criteria[i], series, {x: criterion.name, scatter: true, y: {title: {display: true, text: "cost of removal", color: () => css("--soft")}}}) : null;
+  }).filter(Boolean);
+}
+
+function importance_sums_figure() {
+  const of = (key) => run.importance_sums.map((line) => ({x: line.step, y: line[key]}));
+  return curve_figure(found.importance_sums, [
+    {name: "cost of removal", colour: "--first", points: of("cost")}, {name: "sensitivity", colour: "--second", points: of("sensitivity")},
+  ], {log: true, dots: true});
+}
+
+/** The table of the models whose heads were cut all at once. */
+function arms_figure() {
+  const all = run.arms;
+  const text = (values) => {
+    const mean = values.reduce((a, b) => a + b) / values.length;
+    return number_text(mean, "%") + (values.length > 1 ? ` (${values.map((v) => (100 * v).toFixed(1)).join(", ")})` : "");
+  };
+  const rows = all.arms.map((arm) => [arm.removed ? `${arm.removed} heads cut: ${arm.choice}` : "no head cut", text(arm.cut), text(arm.recovered)]);
+  return h("figure.wide", {}, h("h3", {}, found.arms.title), h("p.caption", {}, found.arms.caption),
+    table(["", "right after the cut", `after ${commas(all.recovery)} more steps`], rows, "exact match after a cut"));
+}
+
 /** Black or white, whichever has more contrast on a share's colour: one of them always has at least 4.5. */
 function ink_on_heat(share) {
   const heat = css("--heat").split(",").map(Number);
@@ -223,7 +252,8 @@ function build() {
   facts();
   const figures = [
     found.loss && loss_figure(), ...(found.measures ? measure_figures() : []), found.differences && differences_figure(),
-    found.heads && heads_figure(), found.before_after && before_after_figure(),
+    found.heads && heads_figure(), ...criterion_figures(), found.importance_sums && importance_sums_figure(),
+    found.arms && arms_figure(), found.before_after && before_after_figure(),
   ].filter(Boolean);
   // A figure that would be alone in its row takes the whole row.
   let column = 0;
