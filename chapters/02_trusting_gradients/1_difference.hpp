@@ -3,8 +3,8 @@
 //   Real central_difference(const std::function<Real(Real)>& f, Real x, Real h)
 //
 // It looks at f one step to the right and one step to the left of x, and returns the slope of the
-// line through both points. Its error is h^2 f'''(x) / 6 and less: it falls fourfold when h is
-// halved, until rounding takes over. You have:
+// line through both points. Its error is about h^2 f'''(x) / 6: it falls fourfold when h is halved,
+// until rounding takes over. You have:
 //
 //   f(x)          the value of the function, a number
 //

@@ -9,8 +9,8 @@
 //!   elements of y does s[c] move? preference: y grows with b, and falls with a.
 //! hint: dx[i] = dy[i % columns] / Real(rows); ds[c] += dy[i] * x[i] for each i; da = -dy p and
 //!   db = dy p.
-//! after: The first two trained well enough with these mistakes in chapter 02's experiment, the
-//!   mean as a factor, the sum as one row of many. gradcheck found all three in a moment.
+//! after: A wrong factor and a row in place of a sum trained well enough in this chapter's
+//!   experiment. gradcheck found all three mistakes in a moment.
 // Exercise 02/3: three operations with right values. Their gradients are not.
 #include "3_find.hpp"
 

@@ -153,9 +153,9 @@ void measure_differences() {
   const auto falls = [](Formula formula) {
     return error_of<double>(formula, 0.02, 1) / error_of<double>(formula, 0.01, 1);
   };
-  claim("one side: error / that of h/2", falls(Formula::one_sided), 1.9, 2.1);
-  claim("both sides: error / that of h/2", falls(Formula::central), 3.9, 4.1);
-  claim("four points: error / that of h/2", falls(Formula::four_points), 15.5, 16.5);
+  claim("one side: e(h) / e(h/2)", falls(Formula::one_sided), 1.9, 2.1);
+  claim("both sides: e(h) / e(h/2)", falls(Formula::central), 3.9, 4.1);
+  claim("four points: e(h) / e(h/2)", falls(Formula::four_points), 15.5, 16.5);
   claim("both sides, h = 1e-12: error", error_of<double>(Formula::central, 1e-12, 1), 1e-6, 1e-2);
 }
 
@@ -224,8 +224,8 @@ void measure_questions() {
     seen_by_ones += with_ones.most > 1e-6 ? 1 : 0;
     seen_by_random += with_random.least > 1e-6 ? 1 : 0;
     if (std::string(blind.name) != "softmax: zeros") continue;
-    claim("ones, softmax without gradient", with_ones.most, 0, 1e-9, "02/d");
-    claim("random, softmax without gradient", with_random.least, 0.05, 10);
+    claim("ones, softmax with zeros", with_ones.most, 0, 1e-9, "02/d");
+    claim("random, softmax with zeros", with_random.least, 0.05, 10);
   }
   claim("faults that ones see, of 5", seen_by_ones, 0, 0);
   claim("faults that random dL/dy sees", seen_by_random, 5, 5);
@@ -235,8 +235,7 @@ void measure_questions() {
 
 void measure_kinks() {
   const auto positive = [](double x) { return std::max(x, 0.0); };
-  claim("relu at 0.0004: slope, h = 0.001", difference(Formula::central, positive, 0.0004, 0.001),
-        0.69, 0.71);
+  claim("relu at 0.0004: slope", difference(Formula::central, positive, 0.0004, 0.001), 0.69, 0.71);
   Range alarms;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     Rng rng(seed, "kinks");
@@ -249,8 +248,8 @@ void measure_kinks() {
     alarms.add(count);
     if (seed == 1) fact("relu [8, 16]: false alarms, %", count, "02/e");
   }
-  claim("false alarms, least of five seeds", alarms.least, 5, 40);
-  claim("false alarms, most of five seeds", alarms.most, 5, 40);
+  claim("false alarms, least of 5 seeds", alarms.least, 5, 40);
+  claim("false alarms, most of 5 seeds", alarms.most, 5, 40);
 }
 
 /// exp, whose closure overwrites the gradient that is there.
