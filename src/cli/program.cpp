@@ -66,6 +66,14 @@ class HelpFormatter : public CLI::Formatter {
     label("FLOAT", "X");
   }
 
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+    // Options that help does not list leave an empty line of their own.
+    for (std::size_t at; (at = text.find("\n\n\n")) != std::string::npos;) text.erase(at, 1);
+    return text;
+  }
+
   std::string make_option_opts(const CLI::Option* option) const override {
     std::string text;
     if (option->get_type_size() == 0) return text;  // a flag
