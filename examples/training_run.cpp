@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "headroom/heads/pruner.hpp"
+#include "headroom/heads/pruning_parts.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/train/progress.hpp"
 #include "headroom/train/training_run.hpp"
@@ -22,10 +22,8 @@ int main(int argc, char** argv) {
 
   TrainingRun run(settings, make_task(settings.task, settings.data));
   const Gradual pace{steps / 2, 3 * steps / 4, std::max<Index>(1, steps / 80)};
-  // The 12 least sensitive heads.
-  Pruner pruner(run.learner(), run.optimizer(), {.pace = pace, .remove = 12});
+  PruningParts pruning(run, {.chooser = "sensitivity", .remove = 12, .pace = pace});
   ProgressLine progress({.steps = steps});
-  run.add("pruning", pruner);
   run.each(std::ref(progress));
   run.keep_in(RunFolder(argc > 1 ? argv[1] : "runs/mine", IfExists::resume_or_start));
 
@@ -34,7 +32,7 @@ int main(int argc, char** argv) {
   const Record summary = run.conclude();
   std::printf("%s\n", summary.dump(2).c_str());
   RunRecord page = read_run(run.folder().path());
-  pruner.describe(page, "fused", steps);
+  pruning.describe(page, "fused", steps);
   if (!find_chart_js().empty()) write_report(page, run.folder().report());
   return summary["heads_alive"] == 12 ? 0 : 1;
 }

@@ -70,9 +70,11 @@ DemoRuns::Twin DemoRuns::make_twin(const char* name, Layout layout) {
   twin.run = demo_run(setup_, task_, layout, layout == Layout::fused ? setup_.telemetry : 0);
   twin.pruner = std::make_unique<Pruner>(
       twin.run->optimizer(),
-      Gradual{
-          .from = setup_.learn_steps, .to = setup_.learn_steps + setup_.prune_steps, .every = 5},
-      setup_.remove, [this] { return choice_; });
+      PruningRecipe{.remove = setup_.remove,
+                    .pace = Gradual{.from = setup_.learn_steps,
+                                    .to = setup_.learn_steps + setup_.prune_steps,
+                                    .every = 5}},
+      [this](Index) { return choice_; });
   return twin;
 }
 

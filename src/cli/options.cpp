@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/text.hpp"
@@ -66,6 +67,40 @@ fs::path model_folder(const std::string& model) {
   if (model.empty()) return newest_run();
   if (!fs::exists(model)) throw FileError(fmt::format("--model {} does not exist", model));
   return model;
+}
+
+std::vector<HeadId> heads_from(const std::string& text, const std::string& origin) {
+  std::vector<HeadId> heads;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    HeadId head;
+    const char* at = word.data() + std::min(word.find(' ') + 1, word.size());
+    const char* const last = word.data() + word.size();
+    at = std::from_chars(at, last, head.layer).ptr;
+    std::from_chars(std::min(at + 1, last), last, head.head);
+    const auto kinds = all_of<AttentionKind>();
+    const bool known = std::any_of(kinds.begin(), kinds.end(), [&](AttentionKind kind) {
+      head.kind = kind;
+      return head.text() == word;
+    });
+    if (!known) {
+      throw UsageError(fmt::format(
+          "{}: \"{}\" is not a head; heads are written as \"cross 1.3\" (kind, layer, head), "
+          "separated by commas",
+          origin, word));
+    }
+    if (std::find(heads.begin(), heads.end(), head) != heads.end()) {
+      throw UsageError(fmt::format("{}: {} is listed twice", origin, word));
+    }
+    heads.push_back(head);
+    begin = end + 1;
+  }
+  return heads;
+}
+
+void require(bool right, const std::string& text) {
+  if (!right) throw UsageError(text);
 }
 
 void require_heads_divide(Index heads, Index width) {

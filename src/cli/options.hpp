@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headroom/base/head_id.hpp"
 #include "headroom/base/real.hpp"
 
 namespace headroom {
@@ -32,6 +33,13 @@ CLI::Option* add_out(CLI::App& command, std::string& out, const std::string& wha
 /// The folder given by --model, or the newest run under runs/ when it was left out.
 /// Throws FileError when it does not exist, UsageError when there is no run.
 std::filesystem::path model_folder(const std::string& model);
+
+/// Heads written as "cross 1.3,decoder 0.0" (kind, layer, head). Throws UsageError, naming
+/// `origin`, for another text and for a head that is listed twice.
+std::vector<HeadId> heads_from(const std::string& text, const std::string& origin);
+
+/// Throws UsageError with this text unless it is right.
+void require(bool right, const std::string& text);
 
 /// Throws UsageError, naming the nearest numbers of heads that fit, unless the width can be divided
 /// among the heads.

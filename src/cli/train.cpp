@@ -12,10 +12,7 @@
 #include "cli/train_settings.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
-#include "headroom/heads/drop_head.hpp"
-#include "headroom/heads/learned_gates.hpp"
-#include "headroom/heads/pruner.hpp"
-#include "headroom/heads/training_scores.hpp"
+#include "headroom/heads/pruning_parts.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
@@ -50,45 +47,8 @@ std::string result_text(const Record& test) {
   return text;
 }
 
-/// Removes the heads that are given, else those that it chooses.
-Pruner pruner_of(TrainingRun& run, const PruneSettings& settings,
-                 const std::vector<HeadId>& given) {
-  Learner& learner = run.learner();
-  const PrunerOptions options = settings.options();
-  if (given.empty()) return Pruner(learner, run.optimizer(), options);
-  return Pruner(run.optimizer(), options.pace, options.remove, [&learner, given] {
-    return HeadChoice{given, measured_sensitivity(learner), measured_removal_cost(learner)};
-  });
-}
-
-/// The parts of a run that remove or leave out heads.
-struct HeadParts {
-  HeadParts(TrainingRun& run, const PruneSettings& settings, const std::vector<HeadId>& given)
-      : pruner(pruner_of(run, settings, given)) {
-    run.add("pruning", pruner);
-    if (!settings.gates.empty()) {
-      gates.emplace(run.optimizer(), settings.gate_options(std::ssize(live_heads(run.model()))),
-                    run.settings().data.seed);
-      run.add("gates", *gates);
-    }
-    if (settings.drop_head > 0) {
-      drop_head.emplace(settings.drop_head, run.settings().steps);
-      run.add("drop_head", *drop_head);
-    }
-  }
-  std::vector<Pruner::Head> heads() const { return gates ? gates->outcome() : pruner.heads(); }
-  void describe(RunRecord& page, const std::string& model, Index steps) const {
-    if (gates) return gates->describe(page, model, steps);
-    pruner.describe(page, model, steps);
-  }
-
-  Pruner pruner;
-  std::optional<LearnedGates> gates;
-  std::optional<DropHead> drop_head;
-};
-
 /// Writes records.json and the page of a finished run, and prints the page's path.
-void write_page(const TrainingRun& run, const HeadParts& parts) {
+void write_page(const TrainingRun& run, const PruningParts& parts) {
   const RunFolder& folder = run.folder();
   const std::string layout = name_of(run.settings().model.block.layout);
   RunRecord page = read_run(folder.path());
@@ -111,19 +71,13 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
   TrainingRun run(settings.run, std::move(task));
   const BranchSettings& branch = settings.branch;
   run.optimizer().apply(prune(run.model(), branch.without));
-  const PruneSettings& pruning = settings.pruning;
-  TrainingScores scores(run.model());
-  run.add("scores", scores);  // first: frozen gates drop the gradients that it reads
-  HeadParts parts(run, pruning, branch.remove);
+  PruningParts parts(run, settings.pruning);
   ProgressLine progress({.steps = settings.run.steps, .title = "Learning"});
   run.each([&](const StepReport& report) {
-    const Index chosen = pruning.prune_from + (parts.gates ? pruning.prune_over : 0);
-    if (pruning.prune == 0 || report.step != chosen) return;
-    progress.note(fmt::format("{} of {} heads chosen at step {}, {}", pruning.prune,
-                              parts.heads().size(), report.step,
-                              parts.gates             ? pruning.gates + " lowest"
-                              : branch.remove.empty() ? "least sensitive first"
-                                                      : "as given"));
+    const std::vector<PruningEvent> timeline = parts.timeline();
+    if (timeline.empty() || timeline.front().step != report.step) return;
+    progress.note(fmt::format("step {}: the first heads of {} are chosen by {}", report.step,
+                              parts.heads().size(), timeline.front().by));
   });
   run.each(std::ref(progress));
   const bool begins = !branch.from.empty() && !folder.resumes();
@@ -152,33 +106,6 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
   return 0;
 }
 
-/// Throws early the error that would otherwise stop the run when heads are chosen.
-void require_prunable(const TrainSettings& settings) {
-  const ModelConfig& model = settings.run.model;
-  const PruneSettings& pruning = settings.pruning;
-  const Index attentions = model.layers * (model.kind == ModelKind::seq2seq ? 3 : 1);
-  const Index most = attentions * std::max<Index>(0, model.block.heads - pruning.keep);
-  if (pruning.prune > most) {
-    throw UsageError(fmt::format(
-        "--prune {}: at most {} heads can be removed ({} attention layers x ({} heads - {} kept))",
-        pruning.prune, most, attentions, model.block.heads, pruning.keep));
-  }
-  const auto known = [&](const HeadId& head) {
-    const bool kind =
-        model.kind == ModelKind::seq2seq ||
-        head.kind == (model.kind == ModelKind::classifier ? AttentionKind::encoder_self
-                                                          : AttentionKind::decoder_self);
-    return kind && head.layer < model.layers && head.head < model.block.heads;
-  };
-  for (const auto* given : {&settings.branch.remove, &settings.branch.without}) {
-    const auto unknown = std::find_if_not(given->begin(), given->end(), known);
-    if (unknown != given->end()) {
-      throw UsageError(fmt::format("the model has no head {} ({} layers of {} heads)",
-                                   unknown->text(), model.layers, model.block.heads));
-    }
-  }
-}
-
 struct TrainCommandOptions {
   TrainOptions settings;
   std::string out;
@@ -203,7 +130,7 @@ int train(const TrainCommandOptions& options) {
   TrainingSettings& run = settings.run;
   Task task = make_task(run.task, run.data);  // bad data leaves no folder behind
   run.model = fitted_to(task, run.model, run.learner);
-  require_prunable(settings);
+  settings.pruning = fitted_to(run.model, settings.branch.without, settings.pruning);
   if (!settings.branch.from.empty()) require_same_beginning(settings);
   if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
     fmt::print(stderr, "{}\n", pairs->skipped.text());

@@ -1,14 +1,13 @@
-// Runs that end early, begin with another run, or remove given heads.
+// Runs that end early, begin with another run, or have no other heads from the start.
 #include "cli/train_branch.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "cli/options.hpp"
 #include "cli/train_settings.hpp"
 #include "headroom/base/error.hpp"
-#include "headroom/base/names.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/io/stateful.hpp"
@@ -26,37 +25,6 @@ std::string text_of(const std::vector<HeadId>& heads) {
   return text;
 }
 
-/// "cross 1.3,decoder 0.0"
-std::vector<HeadId> heads_of(const std::string& text, const std::string& origin) {
-  std::vector<HeadId> heads;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    HeadId head;
-    const char* at = word.data() + std::min(word.find(' ') + 1, word.size());
-    const char* const last = word.data() + word.size();
-    at = std::from_chars(at, last, head.layer).ptr;
-    std::from_chars(std::min(at + 1, last), last, head.head);
-    const auto kinds = all_of<AttentionKind>();
-    const bool known = std::any_of(kinds.begin(), kinds.end(), [&](AttentionKind kind) {
-      head.kind = kind;
-      return head.text() == word;
-    });
-    if (!known) {
-      throw UsageError(fmt::format(
-          "{}: \"{}\" is not a head; heads are written as \"cross 1.3\" (kind, layer, head), "
-          "separated by commas",
-          origin, word));
-    }
-    if (std::find(heads.begin(), heads.end(), head) != heads.end()) {
-      throw UsageError(fmt::format("{}: {} is listed twice", origin, word));
-    }
-    heads.push_back(head);
-    begin = end + 1;
-  }
-  return heads;
-}
-
 /// The settings of data, model and training, for runs of any length.
 Record comparable(TrainingSettings settings, Index steps) {
   settings.steps = steps;
@@ -70,7 +38,6 @@ Record comparable(TrainingSettings settings, Index steps) {
 void BranchSettings::to_record(Record& training) const {
   if (until > 0) training["until"] = until;
   if (!from.empty()) training["from"] = from;
-  if (!remove.empty()) training["remove"] = text_of(remove);
   if (!without.empty()) training["without"] = text_of(without);
   if (!test) training["test"] = test;
   if (!page) training["page"] = page;
@@ -78,17 +45,14 @@ void BranchSettings::to_record(Record& training) const {
 
 BranchSettings BranchSettings::from_record(const Record& training, const std::string& origin) {
   BranchSettings s;
-  const auto heads = [&](const char* key) {
-    if (!training.contains(key)) return std::vector<HeadId>();
-    return heads_of(json_text(training, key, origin), origin + ": \"" + key + "\"");
-  };
   try {
     if (training.contains("until")) s.until = json_integer(training, "until", origin);
     if (training.contains("from")) s.from = json_text(training, "from", origin);
     if (training.contains("test")) s.test = json_boolean(training, "test", origin);
     if (training.contains("page")) s.page = json_boolean(training, "page", origin);
-    s.remove = heads("remove");
-    s.without = heads("without");
+    if (training.contains("without")) {
+      s.without = heads_from(json_text(training, "without", origin), origin + ": \"without\"");
+    }
   } catch (const UsageError& error) {
     throw FileError(error.what());
   }
@@ -96,12 +60,8 @@ BranchSettings BranchSettings::from_record(const Record& training, const std::st
 }
 
 std::vector<CLI::Option*> BranchOptions::add_to(CLI::App& app) {
-  return {app.add_option("--remove", remove_,
-                         "heads to remove in this order, instead of --prune N of the least "
-                         "sensitive ones: \"cross 1.3,decoder 0.0\"")
-              ->type_name("HEADS"),
-          app.add_option("--without", without_,
-                         "heads to remove before the first step, as --remove names them")
+  return {app.add_option("--without", without_,
+                         "heads to remove before the first step: \"cross 1.3,decoder 0.0\"")
               ->type_name("HEADS"),
           app.add_option("--until", until_,
                          "end the run after this step; the learning rate is that of all steps"),
@@ -117,8 +77,7 @@ BranchSettings BranchOptions::settings() const {
   if (until_ && *until_ < 1) throw UsageError(fmt::format("--until {} is less than 1", *until_));
   return {.until = until_.value_or(0),
           .from = from_.empty() ? "" : fs::absolute(from_).lexically_normal().string(),
-          .remove = heads_of(remove_, "--remove"),
-          .without = heads_of(without_, "--without"),
+          .without = heads_from(without_, "--without"),
           .test = !no_test_,
           .page = !no_page_};
 }
@@ -142,7 +101,7 @@ void require_same_beginning(const TrainSettings& settings) {
     };
     refuse(fmt::format("\"{}\" is {} there and {} here", key.back(), text(other), text(mine)));
   }
-  if (theirs.pruning.prune > 0) refuse("it removes heads; a run begins with one that has them all");
+  if (theirs.pruning.removes()) refuse("it removes heads; a run begins with one that has them all");
   if (theirs.pruning.drop_head != settings.pruning.drop_head) {
     refuse(fmt::format("--drop-head is {} there and {} here", theirs.pruning.drop_head,
                        settings.pruning.drop_head));
@@ -150,18 +109,18 @@ void require_same_beginning(const TrainSettings& settings) {
   const TensorFile checkpoint = TensorFile::read(trunk.checkpoint());
   const Index steps = StateReader(checkpoint, "trainer.").integer("steps");
   if (steps >= settings.run.steps) refuse(fmt::format("it has {} steps already", steps));
-  const PruneSettings& pruning = settings.pruning;
-  const Index first = pruning.prune_from + (pruning.gates.empty() ? 0 : 1);
-  if (pruning.prune > 0 && first <= steps) {
+  const PruningRecipe& pruning = settings.pruning;
+  const Index first = pruning.gates ? pruning.gates->begin + 1 : first_step(pruning.pace);
+  if (pruning.removes() && first <= steps) {
     refuse(fmt::format("it has {} steps, and --prune-from {} is not after them", steps,
-                       pruning.prune_from));
+                       first_step(pruning.pace)));
   }
   if (theirs.branch.without != settings.branch.without) refuse("--without is another list there");
 }
 
 void begin_with_trunk(TrainingRun& run, const TrainSettings& settings, const RunFolder& folder) {
   const RunFolder trunk(settings.branch.from, IfExists::resume);
-  const bool whole = settings.pruning.prune == 0;
+  const bool whole = !settings.pruning.removes();
   run.begin_with(trunk.checkpoint(), whole);
   const auto copy = [](const fs::path& from, const fs::path& to) {
     if (fs::exists(from)) write_file(to, read_file(from));

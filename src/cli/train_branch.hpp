@@ -1,5 +1,5 @@
 // Options of `headroom train` by which a run is a part of a study: where it ends, the run it begins
-// with, and heads that are given instead of measured.
+// with, and heads that it does not have.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,6 @@ struct TrainSettings;
 struct BranchSettings {
   Index until = 0;                   // the step after which the run ends; 0: the last one
   std::string from;                  // folder of the run that it begins with; empty: none
-  std::vector<HeadId> remove = {};   // removed in this order, instead of the least sensitive heads
   std::vector<HeadId> without = {};  // removed before the first step
   bool test = true;                  // measures the test set
   bool page = true;                  // writes the report
@@ -39,7 +38,7 @@ class BranchOptions {
 
  private:
   std::optional<Index> until_;
-  std::string from_, remove_, without_;
+  std::string from_, without_;
   bool no_test_ = false, no_page_ = false;
 };
 

@@ -61,22 +61,6 @@ TrainingSettings recipe(const std::string& task) {
   return s;
 }
 
-/// Calls visit(key, reference) for every field, so that both directions share one list.
-template <class Settings, class Visit>
-void fields(Settings& s, Visit visit) {
-  visit("prune", s.prune);
-  visit("prune_from", s.prune_from);
-  visit("prune_over", s.prune_over);
-  visit("keep", s.keep);
-}
-
-/// The same for those that config.json has only if they are set.
-template <class Settings, class Visit>
-void rare_fields(Settings& s, Visit visit) {
-  visit("gates", s.gates);
-  visit("drop_head", s.drop_head);
-}
-
 /// The settings of a task's recipe as help shows them, by their keys in config.json.
 using Values = std::map<std::string, std::string>;
 
@@ -133,55 +117,25 @@ std::string setting_without_option(std::string key) {
   return key;
 }
 
-void require(bool right, const std::string& text) {
-  if (!right) throw UsageError(text);
-}
-
 }  // namespace
-
-PrunerOptions PruneSettings::options() const {
-  if (prune == 0 || !gates.empty()) return {};
-  return {.pace = Gradual{.from = prune_from,
-                          .to = prune_from + prune_over,
-                          .every = std::max<Index>(1, prune_over / 20)},
-          .remove = prune,
-          .keep = keep};
-}
-
-GateOptions PruneSettings::gate_options(Index heads) const {
-  return {.method = gates,
-          .keep = heads - prune,
-          .at_least = keep,
-          .begin = prune_from,
-          .end = prune_from + prune_over};
-}
 
 Record TrainSettings::to_record() const {
   Record record = run.to_record();
-  fields(pruning, [&](const char* key, Index value) { record["training"][key] = value; });
-  rare_fields(pruning, [&](const char* key, const auto& value) {
-    if (value != std::remove_cvref_t<decltype(value)>()) record["training"][key] = value;
-  });
   branch.to_record(record["training"]);
+  record["pruning"] = json_of(pruning);
   return record;
 }
 
 TrainSettings TrainSettings::from_record(const Record& record, const std::string& origin) {
-  TrainSettings s{TrainingSettings::from_record(record, origin), {}, {}};
-  s.branch = BranchSettings::from_record(record["training"], origin);
-  fields(s.pruning, [&](const char* key, Index& value) {
-    value = json_integer(record["training"], key, origin);
-  });
-  rare_fields(s.pruning, [&]<class Value>(const char* key, Value& value) {
-    const Record& section = record["training"];
-    if (!section.contains(key)) return;
-    if constexpr (std::is_same_v<Value, double>) {
-      value = json_number(section, key, origin);
-    } else {
-      value = json_text(section, key, origin);
-    }
-  });
-  return s;
+  TrainSettings settings{TrainingSettings::from_record(record, origin), {}, {}};
+  settings.branch = BranchSettings::from_record(record["training"], origin);
+  try {
+    if (!record.contains("pruning")) throw DataError(origin + ": \"pruning\" is missing");
+    settings.pruning = struct_of<PruningRecipe>(record["pruning"], origin + ": pruning");
+  } catch (const DataError& error) {
+    throw FileError(error.what());
+  }
+  return settings;
 }
 
 template <class T>
@@ -257,18 +211,7 @@ void TrainOptions::add_to(CLI::App& app) {
           ->delimiter(','));
   add(app, "--telemetry", telemetry_, "steps between measurements of every head; 0 turns them off",
       "telemetry");
-  add(app, "--prune", prune_,
-      "number of heads to remove while training, least sensitive first (default: 0)");
-  add(app, "--prune-from", prune_from_,
-      "step at which the heads are chosen (default: half of the steps)");
-  add(app, "--prune-over", prune_over_,
-      "steps from there to the last removal (default: a quarter of the steps)");
-  add(app, "--keep", keep_, "minimum number of heads left in every attention (default: 0)");
-  add_name(app, "--gates", gates_,
-           "learn gates that decide which heads --prune removes, in the steps from --prune-from "
-           "on; all are removed after --prune-over steps (default: least sensitive heads)");
-  add(app, "--drop-head", drop_head_,
-      "probability of leaving out a head in a training example; it falls to 0 (default: 0)");
+  for (CLI::Option* option : prune_.add_to(app)) added_.push_back(option);
   for (CLI::Option* option : branch_.add_to(app)) added_.push_back(option);
   added_.push_back(
       app.add_flag("--skip-bad-lines", skip_bad_lines_, "skip malformed lines of the data file"));
@@ -320,7 +263,6 @@ std::string TrainOptions::first_given() const {
 TrainSettings TrainOptions::settings() const {
   TrainSettings all{recipe(task_.value_or(default_task)), {}, branch_.settings()};
   TrainingSettings& s = all.run;
-  PruneSettings& pruning = all.pruning;
   const auto set = [](const auto& given, auto& field) {
     if (given) field = static_cast<std::remove_reference_t<decltype(field)>>(*given);
   };
@@ -365,16 +307,6 @@ TrainSettings TrainOptions::settings() const {
   set(save_every_, s.save_every);
   set(telemetry_, s.telemetry);
   s.snapshots = snapshots_;
-  require(!prune_ || all.branch.remove.empty(), "--prune and --remove cannot be combined");
-  pruning.prune = std::ssize(all.branch.remove);
-  set(prune_, pruning.prune);
-  pruning.prune_from = s.steps / 2;
-  pruning.prune_over = s.steps / 4;
-  set(prune_from_, pruning.prune_from);
-  set(prune_over_, pruning.prune_over);
-  set(keep_, pruning.keep);
-  set(gates_, pruning.gates);
-  set(drop_head_, pruning.drop_head);
   if (steps_ && !warmup_) s.rate.warmup = std::min(s.rate.warmup, s.steps / 10);
   s.derive();
   set(schedule_steps_, s.rate.steps);
@@ -409,18 +341,8 @@ TrainSettings TrainOptions::settings() const {
           fmt::format("--weight-decay {} is negative", s.optimizer.weight_decay));
   require(s.learner.init >= 0, fmt::format("--init {} is negative", s.learner.init));
   require(s.telemetry >= 0, fmt::format("--telemetry {} is negative", s.telemetry));
-  require(pruning.prune >= 0, fmt::format("--prune {} is negative", pruning.prune));
-  require(pruning.prune == 0 || (pruning.prune_from >= 1 && pruning.prune_over >= 1 &&
-                                 pruning.prune_from + pruning.prune_over <= s.steps),
-          fmt::format("--prune-from {} and --prune-over {} do not fit into --steps {}",
-                      pruning.prune_from, pruning.prune_over, s.steps));
-  require(pruning.drop_head >= 0 && pruning.drop_head < 1,
-          fmt::format("--drop-head {} is not in [0, 1)", pruning.drop_head));
-  if (gates_) {
-    gate_method(pruning.gates);
-    require(prune_.value_or(0) > 0, fmt::format("--gates {} needs --prune N", pruning.gates));
-  }
   if (block.head_dim == 0) require_heads_divide(block.heads, block.width);
+  all.pruning = prune_.recipe(s.steps);
   return all;
 }
 

@@ -7,33 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "cli/prune_options.hpp"
 #include "cli/train_branch.hpp"
-#include "headroom/heads/gate_methods.hpp"
-#include "headroom/heads/pruner.hpp"
 #include "headroom/train/training_settings.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Which heads `headroom train` removes, and when.
-struct PruneSettings {
-  Index prune = 0;       // heads to remove; 0: none
-  Index prune_from = 0;  // the last step with all heads
-  Index prune_over = 0;  // steps from there to the last removal
-  Index keep = 0;        // live heads that every attention keeps
-  std::string gates;     // the method of LearnedGates that decides; empty: sensitivity
-  double drop_head = 0;  // the probability of DropHead in the first step
-
-  /// Without heads to remove if gates decide.
-  PrunerOptions options() const;
-  /// `heads` is the number of heads before the removal.
-  GateOptions gate_options(Index heads) const;
-};
-
 /// Everything that determines a run of `headroom train`, as config.json keeps it.
 struct TrainSettings {
   TrainingSettings run;
-  PruneSettings pruning;
+  PruningRecipe pruning;
   BranchSettings branch;
 
   Record to_record() const;
@@ -48,7 +32,7 @@ class TrainOptions {
   /// A table of the defaults that differ between tasks, for the help text. Call it after add_to().
   std::string recipes() const;
   /// The task's recipe with the options that were given. Throws UsageError for sizes that do not
-  /// fit together.
+  /// fit together. The pruning is not yet fitted_to() a model.
   TrainSettings settings() const;
   /// The name of a given option that determines the run, or "": a resumed run has its own settings.
   std::string first_given() const;
@@ -62,14 +46,14 @@ class TrainOptions {
                         const std::string& help, const std::string& key = "");
 
   std::optional<std::string> task_, data_, layout_, activation_, schedule_, positions_, norm_,
-      optimizer_, granularity_, gates_;
+      optimizer_, granularity_;
   std::optional<Index> seed_, steps_, width_, heads_, head_dim_, hidden_, layers_, batch_, length_,
-      warmup_, evaluate_every_, save_every_, telemetry_, validation_, prune_, prune_from_,
-      prune_over_, keep_, init_, schedule_steps_;
+      warmup_, evaluate_every_, save_every_, telemetry_, validation_, init_, schedule_steps_;
   std::vector<Index> snapshots_;
-  std::optional<double> rate_, dropout_, label_smoothing_, clip_, weight_decay_, beta2_, drop_head_;
+  std::optional<double> rate_, dropout_, label_smoothing_, clip_, weight_decay_, beta2_;
   BranchOptions branch_;
   bool post_norm_ = false, skip_bad_lines_ = false, stress_ = false;
+  PruneOptions prune_;
   std::vector<CLI::Option*> added_;
   std::map<std::string, std::string> option_of_key_;
 };

@@ -44,7 +44,6 @@ void GateOptions::check() const {
     if (!right) throw UsageError(fmt::format("gates: {} {} must be {}", name, value, expected));
   };
   require(keep >= 0, "keep", double(keep), "at least 0");
-  require(at_least >= 0, "at_least", double(at_least), "at least 0");
   require(ramp >= 0 && ramp <= 1, "ramp", ramp, "in [0, 1]");
   require(penalty >= 0, "penalty", penalty, "at least 0");
   require(multiplier_rate >= 0, "multiplier_rate", multiplier_rate, "at least 0");

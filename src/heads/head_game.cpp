@@ -21,8 +21,9 @@ HeadGame::HeadGame(Learner& learner, ExampleSet set, Index most, std::vector<Hea
     : learner_(&learner), set_(set), most_(most), players_(std::move(players)) {
   const std::vector<HeadId> live = live_heads(learner.model());
   if (players_.empty()) players_ = live;
-  if (players_.empty() || players_.size() > 64) {
-    throw UsageError(fmt::format("head game: {} players; 1 to 64 can play", players_.size()));
+  if (players_.empty() || std::ssize(players_) > HeadSet::most) {
+    throw UsageError(
+        fmt::format("head game: {} players; 1 to {} can play", players_.size(), HeadSet::most));
   }
   for (const HeadId& head : players_) {
     if (std::find(live.begin(), live.end(), head) != live.end()) continue;

@@ -36,10 +36,6 @@ std::vector<HeadScore> scores_of(const std::vector<HeadId>& heads,
   return scores;
 }
 
-Budget budget_of(const GateOptions& options) {
-  return {.at_least = options.at_least, .at_least_of_kind = 0};
-}
-
 bool contains(std::span<const HeadId> heads, const HeadId& head) {
   return std::find(heads.begin(), heads.end(), head) != heads.end();
 }
@@ -56,7 +52,7 @@ LearnedGates::LearnedGates(Optimizer& optimizer, const GateOptions& options, std
     throw UsageError(
         fmt::format("gates: {} of {} heads cannot be kept", options.keep, alive.size()));
   }
-  choose(optimizer.model(), alive, std::ssize(alive) - options.keep, budget_of(options));
+  choose(optimizer.model(), alive, std::ssize(alive) - options.keep, options.budget);
 }
 
 void LearnedGates::start() {
@@ -147,7 +143,7 @@ void LearnedGates::finish() {
   Module& model = optimizer_->model();
   const std::vector<HeadId> removed =
       choose(model, least_important_first(scores_of(heads_, state_.values)),
-             std::ssize(heads_) - options_.keep, budget_of(options_));
+             std::ssize(heads_) - options_.keep, options_.budget);
   const std::vector<double> gates = method_->final_gates(state_.values);
   std::map<HeadId, double> kept;
   for (std::size_t i = 0; i < heads_.size(); ++i) {
@@ -168,24 +164,25 @@ std::vector<Pruner::Head> LearnedGates::outcome() const {
   return all;
 }
 
+std::vector<PruningEvent> LearnedGates::timeline() const {
+  PruningEvent event{.step = options_.end,
+                     .by = entry_->name + " gates",
+                     .heads = heads_,
+                     .scores = state_.values};
+  for (const Pruner::Head& head : outcome()) {
+    if (head.removed_at) event.removed.push_back(head.id());
+  }
+  if (event.removed.empty()) return {};
+  return {event};
+}
+
 void LearnedGates::describe(RunRecord& run, const std::string& model, Index steps) const {
   if (heads_.empty()) return;
   run.importance_name =
       fmt::format("the {} of {} gates, less that of the lowest head", entry_->score, entry_->name);
   const double lowest = *std::min_element(state_.values.begin(), state_.values.end());
-  run.heads.clear();
-  const Index before = std::ssize(heads_), after = std::ssize(live_heads(optimizer_->model()));
-  run.schedule = {{0, before}};
-  for (const Pruner::Head& head : outcome()) {
-    run.heads.push_back({.kind = head.kind,
-                         .layer = head.layer,
-                         .head = head.head,
-                         .removed_at = head.removed_at,
-                         .importance = PerModel(std::vector<std::pair<std::string, double>>{
-                             {model, head.importance - lowest}})});
-  }
-  if (after < before) run.schedule.push_back({options_.end, after});
-  run.schedule.push_back({steps, after});
+  describe_heads(run, outcome(), lowest, model);
+  describe_timeline(run, timeline(), steps);
 }
 
 void LearnedGates::save_state(StateWriter to) const {

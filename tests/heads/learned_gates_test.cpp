@@ -36,7 +36,7 @@ TrainingSettings small_settings(Index steps) {
 }
 
 GateOptions options_of(const std::string& method) {
-  return {.method = method, .keep = 5, .begin = 3, .end = 12};
+  return {.method = method, .keep = 5, .budget = {.at_least_of_kind = 0}, .begin = 3, .end = 12};
 }
 
 /// A run with learned gates and DropHead.
@@ -64,7 +64,7 @@ struct Gated {
 std::vector<HeadScore> live_scores(const Gated& gated) {
   std::vector<HeadScore> scores;
   for (const Pruner::Head& head : gated.gates.outcome()) {
-    if (!head.removed_at) scores.push_back({head.id(), head.importance});
+    if (!head.removed_at) scores.push_back({head.id(), *head.importance});
   }
   return scores;
 }
@@ -233,7 +233,7 @@ TEST_CASE("hard concrete gates reach their target while a model learns to revers
 
 TEST_CASE("gates of another part are multiplied, each attention keeps what it must") {
   GateOptions options = options_of("subset");
-  options.at_least = 1;
+  options.budget.at_least = 1;
   Gated gated(options);
   struct Shut : StepPart {
     void begin(Index, HeadProbe& probe) override {
@@ -276,7 +276,7 @@ TEST_CASE("what cannot work is refused by its cause") {
   options.keep = 13;
   CHECK_THROWS_WITH(construct(options), Contains("13 of 12 heads cannot be kept"));
   options = options_of("subset");
-  options.at_least = 2;
+  options.budget.at_least = 2;
   CHECK_THROWS_WITH(construct(options), Contains("at most 6 can"));
   options = options_of("subsets");
   CHECK_THROWS_WITH(construct(options), Contains("did you mean subset?"));

@@ -35,10 +35,12 @@ TrainingSettings small_settings() {
 
 /// A run with a pruner.
 struct Pruned {
-  explicit Pruned(const PrunerOptions& options = {.pace = pace, .remove = 6})
+  explicit Pruned(const PruningRecipe& recipe = {.remove = 6,
+                                                 .pace = pace,
+                                                 .budget = {.at_least_of_kind = 0}})
       : run(small_settings(),
             make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9})),
-        pruner(run.learner(), run.optimizer(), options) {
+        pruner(run.learner(), run.optimizer(), recipe) {
     run.add("pruning", pruner);
   }
   TrainingRun run;
@@ -69,9 +71,9 @@ TEST_CASE("the least sensitive heads go, at the steps of the schedule") {
       turns.insert(*head.turn);
       CHECK(gone_at(*head.removed_at) > *head.turn);
       CHECK(gone_at(*head.removed_at - 1) <= *head.turn);
-      largest_gone = std::max(largest_gone, head.importance);
+      largest_gone = std::max(largest_gone, *head.importance);
     } else {
-      smallest_kept = std::min(smallest_kept, head.importance);
+      smallest_kept = std::min(smallest_kept, *head.importance);
     }
   }
   CHECK(turns == std::set<Index>{0, 1, 2, 3, 4, 5});
@@ -106,12 +108,12 @@ TEST_CASE("a run resumed in the middle of a removal removes the same heads, to t
 }
 
 TEST_CASE("every attention keeps what it must, and a chooser may decide in the pruner's place") {
-  Pruned keeping(PrunerOptions{.pace = pace, .remove = 6, .keep = 2});
+  Pruned keeping(PruningRecipe{.remove = 6, .pace = pace, .budget = {.at_least = 2}});
   keeping.run.run();
   for (const NamedAttention& found : attentions(keeping.run.model())) {
     CHECK(found.attention->alive().size() == 2);
   }
-  Pruned none(PrunerOptions{});
+  Pruned none(PruningRecipe{});
   none.run.run();
   CHECK_FALSE(none.pruner.chosen());
   RunRecord page;
@@ -121,7 +123,7 @@ TEST_CASE("every attention keeps what it must, and a chooser may decide in the p
 
   TrainingRun run(small_settings(), make_reverse_task({.seed = 3, .train = 90}));
   int calls = 0;
-  Pruner pruner(run.optimizer(), Gradual{.from = 0, .to = 2, .every = 1}, 2, [&] {
+  Pruner pruner(run.optimizer(), {.remove = 2, .pace = Gradual{.from = 0, .to = 2}}, [&](Index) {
     ++calls;
     HeadChoice choice;
     for (const HeadId& head : live_heads(run.model())) choice.importance.push_back({head, 1});
@@ -129,7 +131,7 @@ TEST_CASE("every attention keeps what it must, and a chooser may decide in the p
     return choice;
   });
   run.add("pruning", pruner);
-  pruner.choose();
+  pruner.choose(0);
   for (int i = 0; i < 3; ++i) run.step();
   CHECK(calls == 1);
   for (const Pruner::Head& head : pruner.heads()) {
@@ -141,37 +143,45 @@ TEST_CASE("every attention keeps what it must, and a chooser may decide in the p
 
 TEST_CASE("what cannot be removed is refused before a step, and so is an incomplete choice") {
   CHECK_THROWS_AS(
-      Pruned(PrunerOptions{.pace = Gradual{.from = 0, .to = 2}, .remove = 11, .keep = 1}),
+      Pruned(PruningRecipe{
+          .remove = 11, .pace = Gradual{.from = 0, .to = 2}, .budget = {.at_least = 1}}),
       UsageError);
-  CHECK_THROWS_AS(Pruned(PrunerOptions{.pace = Gradual{.from = 5, .to = 5}, .remove = 1}),
+  CHECK_THROWS_AS(Pruned(PruningRecipe{.remove = 1, .pace = Gradual{.from = 5, .to = 5}}),
                   UsageError);
-  CHECK_THROWS_AS(Pruned(PrunerOptions{.pace = pace, .remove = -1}), UsageError);
+  CHECK_THROWS_AS(Pruned(PruningRecipe{.remove = -1, .pace = pace}), UsageError);
   TrainingRun run(small_settings(), make_reverse_task({.seed = 3, .train = 90}));
   HeadChoice choice;
-  Pruner pruner(run.optimizer(), Gradual{.from = 0, .to = 2, .every = 1}, 2,
-                [&] { return choice; });
+  Pruner pruner(run.optimizer(), {.remove = 2, .pace = Gradual{.from = 0, .to = 2}},
+                [&](Index) { return choice; });
   const auto refused = [&](const char* words) {
-    CHECK_THROWS_AS(pruner.choose(), UsageError);
-    CHECK_THROWS_WITH(pruner.choose(), Contains(words));
+    CHECK_THROWS_AS(pruner.choose(0), UsageError);
+    CHECK_THROWS_WITH(pruner.choose(0), Contains(words));
     CHECK_FALSE(pruner.chosen());
   };
   const std::vector<HeadId> heads = live_heads(run.model());
   refused("0 heads were chosen");
+  choice.order = {heads[0], {AttentionKind::cross, 7, 0}};
+  refused("cross 7.0 is not alive");
   choice.order = {heads[0], heads[1]};
-  refused("has no importance");
   choice.importance = {{heads[0], 1}, {heads[1], 2}};
-  choice.cost = {{heads[1], 1}, {heads[0], 2}};
-  refused("same heads");
+  refused("all live heads");
+  choice.importance.clear();
+  for (const HeadId& head : heads) choice.cost.push_back({head, 1});
+  std::swap(choice.cost[0], choice.cost[1]);
+  refused("in their order");
   choice.cost.clear();
-  pruner.choose();
-  CHECK(pruner.heads().size() == 2);
+  pruner.choose(0);
+  CHECK(pruner.heads().size() == 12);
+  CHECK_FALSE(pruner.heads()[0].importance.has_value());
 }
 
 TEST_CASE("a malformed list of heads in a checkpoint is refused by its name") {
   const TemporaryFolder folder;
   const auto refused = [&](const Record& heads, const char* words) {
     TensorFile file;
+    StateWriter(file).record("recipe", Record::object());
     StateWriter(file).record("heads", heads);
+    StateWriter(file).record("timeline", Record::array());
     Pruned pruned;
     CHECK_THROWS_AS(pruned.pruner.load_state(StateReader(file)), FileError);
     CHECK_THROWS_WITH(pruned.pruner.load_state(StateReader(file)), Contains(words));

@@ -62,7 +62,7 @@ struct Recorded {
       : run(settings_of(layout),
             make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9})),
         pruner(run.learner(), run.optimizer(),
-               {.pace = Gradual{.from = 4, .to = 10, .every = 2}, .remove = 5}),
+               {.remove = 5, .pace = Gradual{.from = 4, .to = 10, .every = 2}}),
         scores(run.model()) {
     run.add("pruning", pruner);
     run.add("scores", scores);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headroom/base/rng.hpp"
+#include "headroom/heads/budget.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -17,7 +18,7 @@ inline namespace HEADROOM_PRECISION {
 struct GateOptions {
   std::string method = {};   // a name of gate_methods(); empty: no gates
   Index keep = 0;            // heads that are left after step `end`
-  Index at_least = 0;        // heads that every attention keeps, whatever their scores
+  Budget budget = {};        // heads that stay where they are, whatever their scores
   Index begin = 0, end = 0;  // the last step without gates; the last one with them
   double ramp = 0.6;  // share of the steps in which the target falls to `keep`; not of subset
   double rate = 0.1;  // learning rate of the gates
@@ -30,7 +31,7 @@ struct GateOptions {
   static void fields(Visit visit) {
     visit("method", &GateOptions::method);
     visit("keep", &GateOptions::keep);
-    visit("at_least", &GateOptions::at_least);
+    visit("budget", &GateOptions::budget);
     visit("begin", &GateOptions::begin);
     visit("end", &GateOptions::end);
     visit("ramp", &GateOptions::ramp);

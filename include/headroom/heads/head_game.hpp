@@ -15,10 +15,11 @@ inline namespace HEADROOM_PRECISION {
 /// A set of at most 64 players, which are numbered from 0.
 class HeadSet {
  public:
+  static constexpr Index most = 64;
   HeadSet() = default;
   /// The players 0 to count - 1.
   static HeadSet all(Index count) {
-    return HeadSet(count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
+    return HeadSet(count >= most ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
   }
   static HeadSet of_bits(std::uint64_t bits) { return HeadSet(bits); }
 

@@ -43,6 +43,8 @@ class LearnedGates : public StepPart, public Stateful {
 
   /// heads() as a Pruner describes them, with their scores and when they were removed.
   std::vector<Pruner::Head> outcome() const;
+  /// The removal at the last step of learning, with the scores behind it; empty before.
+  std::vector<PruningEvent> timeline() const;
   /// Adds the heads to the record of a run, as Pruner::describe() does. A page shows importance as
   /// a share of the largest, so the scores are counted from the lowest one.
   void describe(RunRecord& run, const std::string& model, Index steps) const;

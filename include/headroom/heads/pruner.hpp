@@ -1,13 +1,13 @@
-// Pruner: chooses heads while a model trains and removes them under a schedule.
+// Pruner: removes heads from a model while it trains, as a recipe says.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <vector>
 
-#include "headroom/heads/budget.hpp"
 #include "headroom/heads/head_metric.hpp"
-#include "headroom/heads/pruning.hpp"
+#include "headroom/heads/pruning_recipe.hpp"
+#include "headroom/heads/training_scores.hpp"
 #include "headroom/optim/optimizer.hpp"
 #include "headroom/train/learner.hpp"
 #include "headroom/train/run_record.hpp"
@@ -19,12 +19,12 @@ inline namespace HEADROOM_PRECISION {
 /// Which heads are to be removed, and the measurements behind the choice.
 struct HeadChoice {
   std::vector<HeadId> order;          // first to be removed first
-  std::vector<HeadScore> importance;  // of all live heads, in the order of live_heads()
-  std::vector<HeadScore> cost;        // of the same heads, by leave_one_out
+  std::vector<HeadScore> importance;  // of all live heads, in the order of live_heads(); or empty
+  std::vector<HeadScore> cost;        // of the same heads, by leave_one_out; or empty
 };
 
-/// Measures the current model and chooses heads.
-using HeadChooser = std::function<HeadChoice()>;
+/// Measures the current model and chooses at least `remove` live heads.
+using ChooseHeads = std::function<HeadChoice(Index remove)>;
 
 /// Sensitivity of a learner's model on at most `examples` of ExampleSet::importance, and the cost
 /// of removing each head on at most 256 of them, both in evaluation mode. Gradients are left as
@@ -34,27 +34,20 @@ inline constexpr const char* removal_cost_in_words =
     "the mean rise of an unseen example's loss when only this head is switched off";
 std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples = 256);
 
-struct PrunerOptions {
-  Pace pace;
-  Index remove = 0;  // heads to remove
-  Index keep = 0;    // live heads that every attention keeps
-};
-
-/// Chooses heads after the first step of the schedule and removes them from model and optimizer,
-/// after the update, as the schedule says. By default the least sensitive heads are removed first
-/// (metric sensitivity). Choice and progress are stored in the checkpoint, so that a resumed run
-/// removes the same heads at the same steps. Until the last one is removed, no step counts as the
-/// best (see StepReport::settled).
+/// Removes heads from model and optimizer after the update of a step, as many as the schedule of
+/// its recipe says; the recipe's chooser decides which ones. Progress and scores are stored in the
+/// checkpoint, so that a resumed run removes the same heads at the same steps. Until the schedule
+/// ends, no step counts as the best (see StepReport::settled).
 class Pruner : public StepPart, public Stateful {
  public:
-  /// A head that was alive when the heads were chosen.
+  /// A head that was alive when the first heads were chosen.
   struct Head {
     AttentionKind kind = AttentionKind::encoder_self;
-    Index layer = 0, head = 0;  // the original number of the head
-    double importance = 0;
-    std::optional<double> cost = {};       // rise of the loss when only this head is removed
-    std::optional<Index> removed_at = {};  // the step after whose update it was removed
-    std::optional<Index> turn = {};        // index in the order of removal; none: it is kept
+    Index layer = 0, head = 0;              // the original number of the head
+    std::optional<double> importance = {};  // then; larger is more important
+    std::optional<double> cost = {};        // rise of the loss when only this head is removed
+    std::optional<Index> removed_at = {};   // the step after whose update it was removed
+    std::optional<Index> turn = {};         // index in the order of removal; none: it is kept
 
     HeadId id() const { return {kind, layer, head}; }
     template <class Visit>
@@ -69,33 +62,60 @@ class Pruner : public StepPart, public Stateful {
     }
   };
 
-  /// Learner and optimizer must outlive it. Throws UsageError for an invalid schedule, and if so
-  /// many heads cannot be removed.
-  Pruner(Learner& learner, Optimizer& optimizer, const PrunerOptions& options);
-  /// Uses another chooser, which is then responsible for a minimum of heads per attention.
-  Pruner(Optimizer& optimizer, const Pace& pace, Index remove, HeadChooser chooser);
+  /// Learner and optimizer must outlive it, and so must the part that records the scores of
+  /// Rescoring::running and of the metrics running_sensitivity and movement; it comes before the
+  /// pruner in a step, as LearnedGates of the recipe come after it. Throws UsageError for an
+  /// invalid recipe, for a metric that will have no scores of this model, and if so many heads
+  /// cannot be removed.
+  Pruner(Learner& learner, Optimizer& optimizer, const PruningRecipe& recipe,
+         std::uint64_t seed = 1, const TrainingScores* training = nullptr);
+  /// Another function chooses in place of the recipe's chooser. It is responsible for the budget.
+  Pruner(Optimizer& optimizer, const PruningRecipe& recipe, ChooseHeads choose);
 
-  /// Chooses now, unless heads were chosen before. after_update() calls it at the scheduled step.
-  /// Throws UsageError unless the order has all heads to remove and all are in `importance`.
-  void choose();
+  /// Chooses all heads now, after this step, unless heads were chosen before. With Rescoring::once
+  /// after_update() calls it at the first step of the schedule. Throws UsageError unless all heads
+  /// to remove are in the order and alive.
+  void choose(Index step);
   bool chosen() const { return !heads_.empty(); }
-  /// All heads that were alive when the choice was made, in the order of HeadId; empty before.
+  /// All heads that were alive when the first heads were chosen, in the order of HeadId; empty
+  /// before.
   const std::vector<Head>& heads() const { return heads_; }
-  /// Adds the heads to the record of a run: each head with its importance for `model`, and the
-  /// number of live heads over the steps up to `steps`. Does nothing if no heads were chosen.
+  /// All removals and measurements so far.
+  const std::vector<PruningEvent>& timeline() const { return timeline_; }
+  const PruningRecipe& recipe() const { return recipe_; }
+  /// Adds the heads to the record of a run: each head with its importance for `model`, the number
+  /// of live heads over the steps up to `steps`, and the timeline. A page shows importance as a
+  /// share of the largest, so scores are counted from the lowest one if that is negative. Does
+  /// nothing if no heads were chosen.
   void describe(RunRecord& run, const std::string& model, Index steps) const;
 
   void after_update(StepReport& report) override;
   void save_state(StateWriter to) const override;
+  /// A checkpoint of a run without a pruner is as one before the first event. Throws FileError if
+  /// the saved run has removed heads by another recipe.
   void load_state(const StateReader& from) override;
 
  private:
+  HeadChoice measured(Learner& learner, Index remove, std::uint64_t seed,
+                      const TrainingScores* training) const;
+  void choose_next(Index step, Index count);
+  std::vector<HeadId> next(Index count) const;
+  PruningEvent& event(Index step);
+  Head& entry(const HeadId& head);
+  Index gone() const;
+
   Optimizer* optimizer_;
-  Pace pace_;
-  Index remove_;
-  HeadChooser chooser_;
+  PruningRecipe recipe_;
+  ChooseHeads choose_;
   std::vector<Head> heads_;
+  std::vector<PruningEvent> timeline_;
 };
+
+/// Puts heads into the record of a run, with their importance for `model` counted from `lowest`.
+void describe_heads(RunRecord& run, const std::vector<Pruner::Head>& heads, double lowest,
+                    const std::string& model);
+/// Puts events into the record of a run, and how many of its heads were alive over `steps` steps.
+void describe_timeline(RunRecord& run, const std::vector<PruningEvent>& timeline, Index steps);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

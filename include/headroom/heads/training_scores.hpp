@@ -1,6 +1,7 @@
 // TrainingScores: scores of heads from the gradients that training computes anyway.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "headroom/heads/head_scores.hpp"
@@ -18,6 +19,8 @@ class TrainingScores : public StepPart, public Stateful {
  public:
   /// The model must outlive it.
   explicit TrainingScores(Module& model) : model_(&model) {}
+  /// The names of the metrics.
+  static std::vector<std::string> metrics() { return {"running_sensitivity", "movement"}; }
 
   /// The scores of all heads that took part in a step; see recorded_scores().
   RecordedScores scores() const;

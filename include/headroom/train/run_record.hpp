@@ -198,6 +198,25 @@ struct ScheduleLine {
   }
 };
 
+/// A change of the set of heads after a step, or a measurement of heads for later changes.
+struct PruningEvent {
+  Index step = 0;
+  std::string by{};  // the metric, chooser or gates that decided
+  std::vector<HeadId> removed{}, regrown{};
+  std::vector<HeadId> heads{};   // that were scored, before the change; none: no head was
+  std::vector<double> scores{};  // of these heads; larger is more important
+  bool operator==(const PruningEvent&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("step", &PruningEvent::step);
+    visit("by", &PruningEvent::by, Presence::if_any);
+    visit("removed", &PruningEvent::removed, Presence::if_any);
+    visit("regrown", &PruningEvent::regrown, Presence::if_any);
+    visit("heads", &PruningEvent::heads, Presence::if_any);
+    visit("scores", &PruningEvent::scores, Presence::if_any);
+  }
+};
+
 /// One state of the run's models, measured on unseen examples and timed. Models with and without
 /// removal are told apart by `steps` and `heads`, never by the label.
 struct ComparisonRow {
@@ -337,6 +356,7 @@ struct RunRecord {
   std::vector<ImportanceSums> importance_sums{};  // over training
   std::optional<ArmsRecord> arms{};
   std::vector<ScheduleLine> schedule{};
+  std::vector<PruningEvent> timeline{};  // in the order of their steps
   std::vector<ComparisonRow> before_after{};
   std::vector<ExampleRecord> examples{};
   Record config = Record::object(), environment = Record::object();  // shown as they are
@@ -362,6 +382,7 @@ struct RunRecord {
     visit("importance_sums", &RunRecord::importance_sums, Presence::if_any);
     visit("arms", &RunRecord::arms, Presence::if_any);
     visit("schedule", &RunRecord::schedule, Presence::if_any);
+    visit("timeline", &RunRecord::timeline, Presence::if_any);
     visit("before_after", &RunRecord::before_after, Presence::if_any);
     visit("examples", &RunRecord::examples, Presence::if_any);
     visit("config", &RunRecord::config, Presence::if_any);
@@ -374,8 +395,9 @@ struct RunRecord {
 RunRecord run_record(const Record& json, const std::string& origin);
 
 /// Throws DataError unless the parts fit together: maps have a row per query and a weight per key,
-/// telemetry and criteria have a number for each head, telemetry is of one model, an arm has as
-/// many results after the cut as after recovery, config and environment are objects.
+/// telemetry and criteria have a number for each head, telemetry is of one model, an event has a
+/// score for each head that was scored, an arm has as many results after the cut as after recovery,
+/// config and environment are objects.
 void check(const RunRecord& run, const std::string& origin);
 
 }  // namespace HEADROOM_PRECISION

@@ -1,0 +1,242 @@
+// Options that remove heads, and the recipe that they make.
+#include "cli/prune_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/options.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/base/nearest.hpp"
+#include "headroom/heads/choosers.hpp"
+#include "headroom/heads/training_scores.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+/// A step given as a share of the steps, with a point ("0.3"), or as a number ("300").
+Index step_from(const char* option, const std::string& text, Index steps) {
+  const bool share = text.find('.') != std::string::npos;
+  std::size_t read = 0;
+  double number = -1;
+  try {
+    number = std::stod(text, &read);
+  } catch (const std::exception&) {  // neither a number nor one that fits
+  }
+  require(
+      read == text.size() && number >= 0 && (share ? number <= 1 : number == std::floor(number)),
+      fmt::format("{} {} is neither a step nor a share of the steps, as 0.3", option, text));
+  return Index(std::llround(share ? number * double(steps) : std::min(number, 1e15)));
+}
+
+}  // namespace
+
+std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
+  CLI::Option* prune =
+      app.add_option("--prune", prune_, "number of heads to remove while training (default: 0)");
+  std::vector<CLI::Option*>& added = needing_prune_;
+  const auto add = [&](const char* name, auto& value, const std::string& help) {
+    return added.emplace_back(app.add_option(name, value, help));
+  };
+  const auto add_name = [&](const char* name, auto& value, const std::string& help) {
+    return add(name, value, help)->type_name("NAME");
+  };
+  std::vector<std::string> choosers;
+  for (const ChooserEntry& entry : head_choosers()) choosers.push_back(entry.info.name);
+  add_name(
+      "--prune-schedule", schedule_,
+      fmt::format("removal of the heads: {} (default: gradual)", fmt::join(pace_names(), ", ")));
+  add("--prune-from", from_,
+      "first step of the removal, or a share of the steps, as 0.3 (default: 0.5)")
+      ->type_name("STEP");
+  add("--prune-to", to_,
+      "last step of the removal, or a share of the steps (default: a quarter of the steps later)")
+      ->type_name("STEP");
+  add("--prune-over", over_, "in place of --prune-to: steps from the first to the last removal");
+  add("--prune-rounds", rounds_, "removals of the schedule iterative (default: 4)");
+  add_name(
+      "--metric", metric_,
+      fmt::format("metric of `importance` or chooser ({}) that decides which heads go (default: "
+                  "sensitivity)",
+                  fmt::join(choosers, ", ")));
+  add_name("--rescore", rescore_,
+           fmt::format("when heads are scored: {} (default: once). running takes training's own "
+                       "gradients",
+                       names_of<Rescoring>()));
+  add_name("--budget", budget_,
+           fmt::format("where heads compete: {} (default: global)", names_of<BudgetOver>()));
+  add("--keep,--at-least", at_least_,
+      "minimum number of heads left in every attention (default: 0)");
+  add("--at-least-of-kind", at_least_of_kind_,
+      "minimum number of heads left of every kind of attention (default: 1)");
+  add_name("--gates", gates_,
+           "learn gates from --prune-from to --prune-to, which then decide which heads go");
+  CLI::Option* remove = app.add_option("--remove", remove_,
+                                       "in place of --prune: heads to remove in this order, "
+                                       "\"cross 1.3,decoder 0.0\"");
+  remove->type_name("HEADS");
+  std::vector<CLI::Option*> all{prune, remove};
+  all.insert(all.end(), added.begin(), added.end());
+  all.push_back(app.add_option(
+      "--drop-head", drop_head_,
+      "probability of leaving out a head in a training example; it falls to 0 (default: 0)"));
+  return all;
+}
+
+void PruneOptions::require_prune() const {
+  for (const CLI::Option* option : needing_prune_) {
+    if (option->count() == 0) continue;
+    const std::vector<std::string> given = option->results();
+    throw UsageError(fmt::format("{} {} needs --prune N", option->get_name(), given.at(0)));
+  }
+}
+
+Index PruneOptions::end_of(Index from, Index steps) const {
+  require(!to_ || !over_, fmt::format("--prune-to {} and --prune-over {} contradict each other; "
+                                      "leave one of them out",
+                                      to_.value_or(""), over_.value_or(0)));
+  if (over_) {
+    require(from >= 1 && *over_ >= 1 && from + *over_ <= steps,
+            fmt::format("--prune-from {} and --prune-over {} do not fit into --steps {}", from,
+                        *over_, steps));
+    return from + *over_;
+  }
+  const Index to = to_ ? step_from("--prune-to", *to_, steps) : from + steps / 4;
+  require(to > from && to <= steps,
+          fmt::format("--prune-from {} and --prune-to {} are no steps of a removal; the run has "
+                      "the steps 1 to {}",
+                      from, to, steps));
+  return to;
+}
+
+Pace PruneOptions::pace(Index steps) const {
+  const std::string name = schedule_.value_or("gradual");
+  const Index from = from_ ? step_from("--prune-from", *from_, steps) : steps / 2;
+  require(from >= 1 && from <= steps,
+          fmt::format("--prune-from {}: the run has the steps 1 to {}", from, steps));
+  if (name == name_of(OneShot())) {
+    require(!to_ && !over_,
+            "--prune-schedule one_shot removes all heads at --prune-from; leave "
+            "out --prune-to and --prune-over");
+  }
+  require(!rounds_ || name == name_of(Iterative()),
+          fmt::format("--prune-rounds {} needs --prune-schedule iterative", rounds_.value_or(0)));
+  if (name == name_of(OneShot())) return OneShot{.at = from};
+  const Index to = end_of(from, steps);
+  if (name == name_of(Gradual())) {
+    return Gradual{.from = from, .to = to, .every = std::max<Index>(1, (to - from) / 20)};
+  }
+  if (name != name_of(Iterative())) {
+    throw UsageError(fmt::format("--prune-schedule {} is not one of {}{}", name,
+                                 fmt::join(pace_names(), ", "), did_you_mean(name, pace_names())));
+  }
+  const Index rounds = rounds_.value_or(4);
+  require(
+      rounds >= 2 && rounds - 1 <= to - from,
+      fmt::format("--prune-rounds {} do not fit between the steps {} and {}", rounds, from, to));
+  return Iterative{.from = from, .rounds = rounds, .recover = (to - from) / (rounds - 1)};
+}
+
+GateOptions PruneOptions::gate_options(Index from, Index to) const {
+  gate_method(*gates_);  // throws
+  for (const auto& [given, what] : {std::pair(schedule_ && *schedule_ != "gradual",
+                                              "--prune-schedule " + schedule_.value_or("")),
+                                    {rescore_.has_value(), "--rescore " + rescore_.value_or("")}}) {
+    require(!given, fmt::format("{} and --gates {} contradict each other: gates are learned from "
+                                "--prune-from to --prune-to, and all heads go then",
+                                what, *gates_));
+  }
+  return {.method = *gates_, .begin = from, .end = to};
+}
+
+PruningRecipe PruneOptions::recipe(Index steps) const {
+  PruningRecipe recipe;
+  recipe.drop_head = drop_head_.value_or(0);
+  require(recipe.drop_head >= 0 && recipe.drop_head < 1,
+          fmt::format("--drop-head {} is not in [0, 1)", recipe.drop_head));
+  recipe.given = heads_from(remove_.value_or(""), "--remove");
+  require(!prune_ || recipe.given.empty(), "--prune and --remove cannot be combined");
+  recipe.remove = prune_.value_or(std::ssize(recipe.given));
+  require(recipe.remove >= 0, fmt::format("--prune {} is negative", recipe.remove));
+  if (recipe.remove == 0) {
+    if (!prune_) require_prune();
+    return recipe;
+  }
+  recipe.pace = pace(steps);
+  recipe.budget.at_least = at_least_.value_or(0);
+  recipe.budget.at_least_of_kind = at_least_of_kind_.value_or(1);
+  require(recipe.budget.at_least >= 0,
+          fmt::format("--keep {} is negative", recipe.budget.at_least));
+  require(recipe.budget.at_least_of_kind >= 0,
+          fmt::format("--at-least-of-kind {} is negative", recipe.budget.at_least_of_kind));
+  for (const auto& [given, name] :
+       {std::pair(gates_.has_value(), "--gates"), {rescore_ && *rescore_ != "once", "--rescore"}}) {
+    require(!given || recipe.given.empty(),
+            fmt::format("{} and --remove cannot be combined", name));
+  }
+  if (budget_) recipe.budget.over = from_name<BudgetOver>("budget", *budget_);
+  if (rescore_) recipe.rescoring = from_name<Rescoring>("rescore", *rescore_);
+  const std::vector<std::string> recorded = TrainingScores::metrics();
+  const bool running = recipe.rescoring == Rescoring::running;
+  recipe.chooser = metric_.value_or(gates_ ? "" : running ? recorded[0] : recipe.chooser);
+  if (gates_) {
+    recipe.gates = gate_options(first_step(recipe.pace), last_step(recipe.pace));
+    recipe.gates->budget = recipe.budget;
+  }
+  if (metric_) chooser_info(*metric_);  // throws
+  require(!running || std::find(recorded.begin(), recorded.end(), recipe.chooser) != recorded.end(),
+          fmt::format("--rescore running takes the scores that training records ({}), not --metric "
+                      "{}",
+                      fmt::join(recorded, ", "), recipe.chooser));
+  return recipe;
+}
+
+PruningRecipe fitted_to(const ModelConfig& model, const std::vector<HeadId>& without,
+                        PruningRecipe recipe) {
+  const std::vector<AttentionKind> kinds =
+      model.kind == ModelKind::seq2seq
+          ? std::vector<AttentionKind>{AttentionKind::encoder_self, AttentionKind::decoder_self,
+                                       AttentionKind::cross}
+      : model.kind == ModelKind::classifier
+          ? std::vector<AttentionKind>{AttentionKind::encoder_self}
+          : std::vector<AttentionKind>{AttentionKind::decoder_self};
+  for (const std::vector<HeadId>& heads : {recipe.given, without}) {
+    for (const HeadId& head : heads) {
+      require(std::find(kinds.begin(), kinds.end(), head.kind) != kinds.end() &&
+                  head.layer < model.layers && head.head < model.block.heads,
+              fmt::format("the model has no head {} ({} layers of {} heads)", head.text(),
+                          model.layers, model.block.heads));
+    }
+  }
+  Index all = 0, most = 0;
+  for (const AttentionKind kind : kinds) {
+    Index live = 0, room = 0;
+    for (Index layer = 0; layer < model.layers; ++layer) {
+      const Index here = model.block.heads -
+                         std::count_if(without.begin(), without.end(), [&](const HeadId& head) {
+                           return head.kind == kind && head.layer == layer;
+                         });
+      live += here;
+      room += std::max<Index>(0, here - recipe.budget.at_least);
+    }
+    all += live;
+    most += std::max<Index>(0, std::min(room, live - recipe.budget.at_least_of_kind));
+  }
+  require(!recipe.given.empty() || recipe.remove <= most,
+          fmt::format("--prune {}: at most {} of {} heads can be removed (--keep {} in each "
+                      "attention, --at-least-of-kind {} of each kind)",
+                      recipe.remove, most, all, recipe.budget.at_least,
+                      recipe.budget.at_least_of_kind));
+  if (!recipe.gates) return recipe;
+  recipe.gates->keep = all - recipe.remove;
+  recipe.remove = 0;
+  return recipe;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,42 @@
+// The options of `headroom train` that remove heads.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headroom/heads/pruning_recipe.hpp"
+#include "headroom/nn/models.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+class PruneOptions {
+ public:
+  /// Returns the options that were added.
+  std::vector<CLI::Option*> add_to(CLI::App& app);
+  /// The recipe for a run of so many steps. Throws UsageError for options that contradict each
+  /// other. Learned gates keep no head until fit() is called.
+  PruningRecipe recipe(Index steps) const;
+
+ private:
+  void require_prune() const;
+  Pace pace(Index steps) const;
+  Index end_of(Index from, Index steps) const;
+  GateOptions gate_options(Index from, Index to) const;
+
+  std::optional<std::string> schedule_, from_, to_, metric_, rescore_, budget_, gates_, remove_;
+  std::optional<Index> prune_, over_, rounds_, at_least_, at_least_of_kind_;
+  std::optional<double> drop_head_;
+  std::vector<CLI::Option*> needing_prune_;
+};
+
+/// Completes a recipe for a model that begins without some heads. Throws UsageError for heads that
+/// it does not have, and if so many cannot be removed, which would otherwise stop the run when the
+/// first ones are chosen.
+PruningRecipe fitted_to(const ModelConfig& model, const std::vector<HeadId>& without,
+                        PruningRecipe recipe);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

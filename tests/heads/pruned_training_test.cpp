@@ -1,0 +1,224 @@
+// Training runs that follow recipes: every schedule, rescoring and budget removes the heads that it
+// should, and a run that stops after any step goes on to the same bits.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "headroom/base/at.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/data/embedded_tasks.hpp"
+#include "headroom/heads/pruning_parts.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr Index recipe_steps = 12;
+
+TrainingSettings recipe_settings() {
+  TrainingSettings settings;
+  settings.task = "reverse";
+  settings.model.block.width = 16;
+  settings.model.block.heads = 4;
+  settings.model.block.hidden = 24;
+  settings.model.block.dropout = Real(0.1);
+  settings.model.layers = 1;
+  settings.learner.batch_size = 8;
+  settings.steps = recipe_steps;
+  settings.telemetry = 0;
+  settings.derive();
+  return settings;
+}
+
+/// A run that follows a recipe.
+struct RecipeRun {
+  explicit RecipeRun(const PruningRecipe& recipe)
+      : run(recipe_settings(),
+            make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9})),
+        parts(run, recipe) {}
+  TrainingRun run;
+  PruningParts parts;
+};
+
+const std::vector<Pace> paces{OneShot{.at = 4}, Iterative{.from = 3, .rounds = 3, .recover = 2},
+                              Gradual{.from = 3, .to = 9, .every = 2}};
+
+/// Recipes of all kinds, by a name.
+std::map<std::string, PruningRecipe> recipes() {
+  std::map<std::string, PruningRecipe> all;
+  for (const Pace& pace : paces) {
+    const PruningRecipe plain{
+        .remove = 6, .examples = 20, .pace = pace, .budget = {.at_least_of_kind = 0}};
+    for (const Rescoring rescoring : all_of<Rescoring>()) {
+      PruningRecipe& recipe = all[name_of(pace) + ", " + name_of(rescoring)] = plain;
+      recipe.rescoring = rescoring;
+      if (rescoring == Rescoring::running) recipe.chooser = "running_sensitivity";
+    }
+    PruningRecipe& chosen = all[name_of(pace) + ", greedy"] = plain;
+    chosen.chooser = "greedy";
+    chosen.rescoring = Rescoring::each_event;
+  }
+  for (const GateMethodEntry& entry : gate_methods()) {
+    PruningRecipe& recipe = all[entry.name + " gates"];
+    recipe.chooser = entry.name == "subset" ? "sensitivity" : "";
+    recipe.examples = 20;
+    recipe.gates = GateOptions{.method = entry.name, .keep = 6, .begin = 3, .end = 9};
+  }
+  all["DropHead"].drop_head = 0.3;
+  return all;
+}
+
+/// The checkpoint of a run as bytes.
+std::string checkpoint_bytes(const RecipeRun& pruned, const TemporaryFolder& folder) {
+  pruned.run.save(folder / "now");
+  return read_file(folder / "now");
+}
+
+}  // namespace
+
+TEST_CASE("a run with any recipe that stops after any step ends in the same bits") {
+  const TemporaryFolder folder;
+  for (const auto& [name, recipe] : recipes()) {
+    INFO(name);
+    RecipeRun whole(recipe);
+    std::vector<std::string> after;  // the checkpoint after each step
+    for (Index step = 1; step <= recipe_steps; ++step) {
+      whole.run.step();
+      after.push_back(checkpoint_bytes(whole, folder));
+      write_file(folder / std::to_string(step), after.back());
+    }
+    // One run from each checkpoint, a step on: together they cover every place to stop.
+    for (Index stop = 1; stop < recipe_steps; ++stop) {
+      RecipeRun next(recipe);
+      next.run.load(folder / std::to_string(stop));
+      next.run.step();
+      INFO("stopped after step " << stop);
+      const bool same = checkpoint_bytes(next, folder) == at(after, stop);
+      REQUIRE(same);
+    }
+  }
+}
+
+TEST_CASE("every schedule removes its heads, whenever they are scored") {
+  for (const auto& [name, recipe] : recipes()) {
+    if (recipe.remove == 0) continue;
+    INFO(name);
+    RecipeRun pruned(recipe);
+    for (Index step = 1; step <= recipe_steps; ++step) {
+      const StepReport report = pruned.run.step();
+      CHECK(report.heads_alive == 12 - removed_at(recipe.pace, 6, step));
+      CHECK(report.settled == (step >= last_step(recipe.pace)));
+    }
+    const std::vector<PruningEvent> timeline = pruned.parts.timeline();
+    std::set<HeadId> removed;
+    Index scored = 0, alive = 12;
+    for (const PruningEvent& event : timeline) {
+      CHECK(event.by == recipe.chooser);
+      CHECK(event.heads.size() == event.scores.size());
+      if (!event.heads.empty()) {
+        CHECK(std::ssize(event.heads) == alive);
+        ++scored;
+      }
+      alive -= std::ssize(event.removed);
+      for (const HeadId& head : event.removed) CHECK(removed.insert(head).second);
+      // Of the heads that were scored, those with the lowest scores went.
+      if (recipe.rescoring == Rescoring::once || event.heads.empty()) continue;
+      std::vector<HeadScore> scores;
+      for (std::size_t i = 0; i < event.heads.size(); ++i) {
+        scores.push_back({event.heads[i], event.scores[i]});
+      }
+      std::vector<HeadId> order = least_important_first(scores);
+      order.resize(event.removed.size());
+      CHECK(order == event.removed);
+    }
+    CHECK(removed.size() == 6);
+    const bool once = recipe.rescoring == Rescoring::once;
+    const bool by_metric = is_metric_choice(recipe.chooser);
+    CHECK(scored == (!by_metric ? 0 : once ? 1 : std::ssize(timeline)));
+    for (const Pruner::Head& head : pruned.parts.heads()) {
+      CHECK(head.removed_at.has_value() == removed.contains(head.id()));
+      CHECK(head.importance.has_value() == by_metric);
+      CHECK(head.cost.has_value());
+    }
+    RunRecord page;
+    pruned.parts.describe(page, "fused", recipe_steps);
+    CHECK(page.timeline == timeline);
+    CHECK(page.schedule.back() == ScheduleLine{recipe_steps, 6});
+    CHECK(page.importance_name.empty() == !by_metric);
+  }
+}
+
+TEST_CASE("budgets hold at every event") {
+  for (const BudgetOver over : all_of<BudgetOver>()) {
+    for (const Rescoring rescoring : {Rescoring::once, Rescoring::each_event}) {
+      INFO(name_of(over) << ", " << name_of(rescoring));
+      RecipeRun pruned({.remove = 7,
+                        .examples = 20,
+                        .pace = Gradual{.from = 2, .to = 10, .every = 2},
+                        .budget = {.over = over, .at_least = 1},
+                        .rescoring = rescoring});
+      while (pruned.run.steps() < recipe_steps) {
+        pruned.run.step();
+        for (const NamedAttention& found : attentions(pruned.run.model())) {
+          CHECK_FALSE(found.attention->alive().empty());
+        }
+      }
+      std::vector<Index> left;
+      for (const NamedAttention& found : attentions(pruned.run.model())) {
+        left.push_back(std::ssize(found.attention->alive()));
+      }
+      std::sort(left.begin(), left.end());
+      if (over != BudgetOver::global) CHECK(left == std::vector<Index>{1, 2, 2});
+    }
+  }
+}
+
+TEST_CASE("gates record the scores of a metric before they remove heads") {
+  PruningRecipe recipe = recipes().at("subset gates");
+  RecipeRun pruned(recipe);
+  while (pruned.run.steps() < recipe_steps) pruned.run.step();
+  const std::vector<PruningEvent> timeline = pruned.parts.timeline();
+  REQUIRE(timeline.size() == 2);
+  CHECK(timeline[0].by == "sensitivity");
+  CHECK(timeline[0].removed.empty());
+  CHECK(timeline[0].heads.size() == 12);
+  CHECK(timeline[1].by == "subset gates");
+  CHECK(timeline[1].removed.size() == 6);
+  CHECK(timeline[1].heads == timeline[0].heads);
+  RunRecord page;
+  pruned.parts.describe(page, "fused", recipe_steps);
+  CHECK(page.timeline == timeline);
+  CHECK(page.schedule == std::vector<ScheduleLine>{{0, 12}, {9, 6}, {recipe_steps, 6}});
+}
+
+TEST_CASE("a checkpoint from before the first event starts any recipe, a later one only its own") {
+  const TemporaryFolder folder;
+  const PruningRecipe own = recipes().at("one_shot, once"), other = recipes().at("gradual, once");
+  RecipeRun first(own), plain(PruningRecipe{});
+  for (int step = 1; step <= 2; ++step) {
+    first.run.step();
+    plain.run.step();
+  }
+  plain.run.save(folder / "trunk");
+  first.run.save(folder / "early");
+  RecipeRun branch(own), later(other);
+  branch.run.load(folder / "trunk");
+  later.run.load(folder / "early");
+  for (RecipeRun* pruned : {&first, &branch, &later}) pruned->run.run();
+  CHECK((checkpoint_bytes(branch, folder) == checkpoint_bytes(first, folder)));
+  CHECK(later.parts.timeline().size() > 1);
+  first.run.save(folder / "late");
+  RecipeRun wrong(other);
+  CHECK_THROWS_AS(wrong.run.load(folder / "late"), FileError);
+  CHECK_THROWS_WITH(RecipeRun(other).run.load(folder / "late"), Contains("another recipe"));
+}
+
+TEST_CASE("a recipe that this model cannot follow is refused before a step") {
+  CHECK_THROWS_WITH(RecipeRun({.chooser = "hard_concrete", .remove = 2, .pace = OneShot{.at = 3}}),
+                    Contains("metric hard_concrete: "));
+  CHECK_THROWS_WITH(RecipeRun({.remove = 10, .pace = OneShot{.at = 3}}), Contains("at most 9 can"));
+}
