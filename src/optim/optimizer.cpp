@@ -230,7 +230,15 @@ void Optimizer::apply(std::span<const ParameterEdit> edits) {
   try {
     for (const ParameterEdit& edit : edits) {  // an earlier one may be of the same parameter
       check_edit(edit);
-      edit.born ? add(edit) : change(edit);
+      const bool all_fresh =
+          std::ranges::all_of(edit.from, [](Index index) { return index == ParameterEdit::fresh; });
+      if (edit.born) {
+        add(edit);
+      } else {
+        // The axis of a parameter without heads may be unknown until heads come back.
+        if (all_fresh && !edit.gone) state(edit.name).axis = edit.axis;
+        change(edit);
+      }
     }
   } catch (...) {
     states_ = before;
@@ -258,9 +266,6 @@ void Optimizer::change(const ParameterEdit& edit) {
   OptimizerState& memory = state(edit.name);
   memory.first = edit.applied_to(memory.first);
   memory.second = edit.applied_to(memory.second);
-  const bool all_fresh =
-      std::ranges::all_of(edit.from, [](Index index) { return index == ParameterEdit::fresh; });
-  if (all_fresh) memory.axis = edit.axis;  // of a parameter without heads it may be unknown
   if (edit.axis != memory.axis) return;
   std::vector<std::int64_t> steps;
   for (const Index index : edit.from) {
