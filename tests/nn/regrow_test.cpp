@@ -6,6 +6,7 @@
 #include "headroom/nn/head_share.hpp"
 #include "headroom/nn/separate_heads.hpp"
 #include "headroom/ops/activations.hpp"
+#include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/dropout.hpp"
 #include "headroom/ops/matmul.hpp"
 #include "headroom/ops/shaping.hpp"
