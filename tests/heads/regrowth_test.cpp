@@ -133,6 +133,51 @@ TEST_CASE("training does not touch a stash, and the head comes back as it was cu
   }
 }
 
+TEST_CASE("saved stashes come back to the bit, with and without moments") {
+  for (const OptimizerCase& rule : all_optimizers()) {
+    for (const Layout layout : layouts_with_bias()) {
+      INFO(rule.name << ", " << name_of(layout));
+      SixHeads six(layout, rule);
+      six.random_steps(1, 2);
+      const Everything before(*six.optimizer);
+      std::vector<HeadStash> stashes = cut(*six.optimizer, ids({1, 4}));
+      stashes.push_back(fresh_head(*six.attention, ids({1})[0], 3, 4));
+      TensorFile file;
+      save_stashes(StateWriter(file, "stash."), stashes);
+      const std::vector<HeadStash> loaded = load_stashes(StateReader(file, "stash."));
+      REQUIRE(loaded.size() == 3);
+      CHECK(loaded[2].share.head == stashes[2].share.head);
+      CHECK(loaded[2].moments.empty());
+      CHECK_THAT(loaded[2].share.value.at(HeadRole::output),
+                 SameBits(stashes[2].share.value.at(HeadRole::output)));
+      regrow(*six.optimizer, std::span(loaded).first(2));
+      CHECK(Everything(*six.optimizer) == before);
+    }
+  }
+}
+
+TEST_CASE("malformed stashes are refused") {
+  SixHeads six(Layout::fused, all_optimizers()[2]);  // Adam
+  six.random_steps(1, 2);
+  const std::vector<HeadStash> stashes = cut(*six.optimizer, ids({1, 4}));
+  const auto refuses = [&](const std::string& why, const auto& spoil) {
+    std::vector<HeadStash> wrong = stashes;
+    OptimizerState& state = wrong[1].moments.at(HeadRole::output);
+    state.second = state.second.clone();
+    spoil(wrong[1], state);
+    TensorFile file;
+    save_stashes(StateWriter(file, "stash."), wrong);
+    CHECK_THROWS_AS(load_stashes(StateReader(file, "stash.")), FileError);
+    CHECK_THROWS_WITH(load_stashes(StateReader(file, "stash.")), Contains(why));
+  };
+  refuses("-1 is no number of steps", [](auto&, auto& state) { state.steps[0] = -1; });
+  refuses("-0.5 is negative", [](auto&, auto& state) { state.second[0] = Real(-0.5); });
+  refuses("1.6.first", [](auto&, auto& state) { state.first = zeros({2}); });
+  refuses("has no axis 2", [](auto&, auto& state) { state.axis = 2; });
+  TensorFile empty;
+  CHECK_THROWS_AS(load_stashes(StateReader(empty, "stash.")), FileError);
+}
+
 TEST_CASE("a swap is a cut and a regrowth in one event; the other heads keep everything") {
   for (const OptimizerCase& rule : all_optimizers()) {
     for (const Layout layout : layouts_with_bias()) {

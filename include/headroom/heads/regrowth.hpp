@@ -40,6 +40,12 @@ void regrow(Optimizer& optimizer, std::span<const HeadStash> heads);
 std::vector<HeadStash> swap_heads(Optimizer& optimizer, std::span<const HeadId> out,
                                   std::span<const HeadStash> in);
 
+/// Writes stashes as a part of a checkpoint, and reads them again.
+void save_stashes(StateWriter to, std::span<const HeadStash> heads);
+/// Throws FileError for what is missing or malformed. Whether a stash fits a model is for regrow()
+/// to say.
+std::vector<HeadStash> load_stashes(const StateReader& from);
+
 /// A new head in place of a removed one: W_O^h = 0, so that the model stays the same function, and
 /// all other parts as the layout's constructor draws them, from Rng(seed, "regrow HEAD", step). The
 /// numbers do not depend on other heads. The gate of such a head has the gradient 0, and so have
