@@ -252,7 +252,7 @@ TEST_CASE(
       regrow(*six.optimizer, {&fresh, 1});
       six.step();
       for (const Real w : head_values(*six.attention).at({HeadRole::output, 4}).span()) {
-        CHECK(std::abs(std::abs(w) / 0.01 - 1) < 1e-2);  // sign(g) / (1 + epsilon / |g|)
+        CHECK(std::abs(std::abs(double(w)) / 0.01 - 1) < 1e-2);  // sign(g) / (1 + epsilon / |g|)
       }
     }
   }
