@@ -36,7 +36,7 @@ BANS = [
     (BUILD, None, r"^[^#]*-(ffast-math|Ofast)", "fast math turns std::isnan into false"),
     (CODE, None, r"\bmap\(\s*\[[^\]]*\]\((?!\s*const auto& \w+(\s*,\s*const auto& \w+)*\s*\))",
      "the lambda given to map() takes const auto&: by value its expression dangles"),
-    (CODE, None, r"for \([^;:]+ : [^;]*\)\.(value|grad)\(\)\.span\(\)",
+    (CODE, None, r"for \([^;:]+ : [^;]*\)\.(value|grad|at)\([^;]*\)\.span\(\)",
      "the loop is over a tensor that no longer exists: give it a name before"),
 ]
 

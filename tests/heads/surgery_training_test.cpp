@@ -251,7 +251,8 @@ TEST_CASE(
       const HeadStash fresh = fresh_head(*six.attention, head, 5, 3);
       regrow(*six.optimizer, {&fresh, 1});
       six.step();
-      for (const Real w : head_values(*six.attention).at({HeadRole::output, 4}).span()) {
+      const auto values = head_values(*six.attention);
+      for (const Real w : values.at({HeadRole::output, 4}).span()) {
         CHECK(std::abs(std::abs(double(w)) / 0.01 - 1) < 1e-2);  // sign(g) / (1 + epsilon / |g|)
       }
     }
