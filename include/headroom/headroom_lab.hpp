@@ -1,4 +1,5 @@
-// The laboratory (target headroom_lab): experiments, pages and terminal texts. For programs.
+// The laboratory (target headroom_lab): experiments, studies, pages and terminal texts. For
+// programs.
 #pragma once
 
 #include "headroom/lab/lab.hpp"
@@ -6,3 +7,4 @@
 #include "headroom/report/lab.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
+#include "headroom/study/study.hpp"

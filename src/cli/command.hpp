@@ -27,6 +27,7 @@ Command add_lab(CLI::App& program);
 Command add_learn(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_sample(CLI::App& program);
+Command add_study(CLI::App& program);
 Command add_train(CLI::App& program);
 Command add_translate(CLI::App& program);
 

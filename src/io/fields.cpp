@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "headroom/base/nearest.hpp"
 #include "headroom/base/utf8.hpp"
 
 namespace headroom {
@@ -34,7 +35,10 @@ void JsonNode::fail(std::string_view text) const {
 void JsonNode::refuse_others(const std::set<std::string>& known) const {
   for (const auto& [key, value] : value_->items()) {
     if (known.count(key) > 0) continue;
-    fail(fmt::format("\"{}\" is not a field (known: {})", printable(key), fmt::join(known, ", ")));
+    const std::vector<std::string> names(known.begin(), known.end());
+    const std::string near = did_you_mean(key, names);
+    fail(fmt::format("\"{}\" is not a field{}", printable(key),
+                     near.empty() ? fmt::format(" (known: {})", fmt::join(known, ", ")) : near));
   }
 }
 

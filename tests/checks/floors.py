@@ -18,7 +18,7 @@ from sources import CODE, files, read, report
 
 FLOORS = {"base": 0, "statistics": 1, "array": 2, "kernels": 3, "algebra": 4, "autograd": 5,
           "ops": 6, "io": 7, "nn": 8, "data": 9, "optim": 10, "train": 11, "heads": 12, "lab": 13,
-          "report": 14, "cli": 15}
+          "study": 14, "report": 15, "cli": 16}
 WITHOUT_PUBLIC_HEADERS = {"kernels", "cli"}
 BRIDGE = "headroom/xtensor.hpp"
 # The header of each target, and its highest floor.

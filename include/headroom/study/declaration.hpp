@@ -1,0 +1,138 @@
+// StudyDeclaration: everything that a study compares, as its file says before any training.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headroom/base/record_json.hpp"
+#include "headroom/io/fields.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// Options of `headroom train` by name, with _ for -: {"layers": 2, "post_norm": true}. A text, a
+/// number, true or false (a flag), or a list of them where a study compares several values.
+using TrainWords = std::map<std::string, Record>;
+
+/// Runs that are compared with those of the arms.
+enum class StudyControl {
+  none,                     // no head is removed, for as many steps
+  random,                   // random heads
+  same_allocation,          // random heads, in each attention as many as the reference arm removes
+  costliest_first,          // the heads whose removal costs most (leave_one_out), in that order
+  same_mask_reinitialised,  // without the reference arm's heads from the start, with other weights
+  small_from_start          // as many heads less from the start, spread over all attentions
+};
+
+/// The part of training that the runs of a seed share.
+struct StudyTrunk {
+  Index until = 0;          // its last step
+  TrainWords factors = {};  // options in which trunks differ
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("until", &StudyTrunk::until);
+    visit("factors", &StudyTrunk::factors, Presence::if_any);
+  }
+};
+
+/// The family of comparisons that is tested together.
+struct StudyContrasts {
+  std::string against = "random";          // an arm or a control
+  std::vector<std::string> measures = {};  // empty: the first measure
+  std::string correction = "holm";
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("against", &StudyContrasts::against, Presence::if_any);
+    visit("measures", &StudyContrasts::measures, Presence::if_any);
+    visit("correction", &StudyContrasts::correction, Presence::if_any);
+  }
+};
+
+/// How the heads of each trunk are scored.
+struct StudyImportance {
+  std::string metrics = "cheap";  // as importance --metric takes them
+  Index examples = 256;
+  bool oracle = false;  // also all subsets of heads: regret
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("metrics", &StudyImportance::metrics, Presence::if_any);
+    visit("examples", &StudyImportance::examples, Presence::if_any);
+    visit("oracle", &StudyImportance::oracle, Presence::if_any);
+  }
+};
+
+/// A study compares arms, ways of removing heads, under every condition, a combination of levels of
+/// its factors. Each arm is trained once for every seed. docs/studies.md describes the fields.
+struct StudyDeclaration {
+  std::string name, question;
+  TrainWords base;  // options of all runs
+  std::vector<Index> seeds;
+  StudyTrunk trunk;
+  TrainWords factors;            // options after the trunk, also of runs that remove nothing
+  TrainWords removal;            // options of runs that remove heads
+  Record arms;                   // name: options; or an option: list of its values
+  std::vector<TrainWords> only;  // rules that leave out combinations
+  std::vector<StudyControl> controls;
+  std::string reference;  // the arm that controls copy; empty: the first one
+  Index random_draws = 5;
+  Index folds = 1;  // of cross-validation
+  std::vector<std::string> measures;
+  StudyContrasts contrasts;
+  StudyImportance importance;
+  double acceptable_loss = 0.01;  // of the first measure, against none: for the decision
+  Index processes = 2;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("name", &StudyDeclaration::name);
+    visit("question", &StudyDeclaration::question, Presence::if_any);
+    visit("base", &StudyDeclaration::base);
+    visit("seeds", &StudyDeclaration::seeds);
+    visit("trunk", &StudyDeclaration::trunk);
+    visit("factors", &StudyDeclaration::factors, Presence::if_any);
+    visit("removal", &StudyDeclaration::removal);
+    visit("arms", &StudyDeclaration::arms);
+    visit("only", &StudyDeclaration::only, Presence::if_any);
+    visit("controls", &StudyDeclaration::controls, Presence::if_any);
+    visit("reference", &StudyDeclaration::reference, Presence::if_any);
+    visit("random_draws", &StudyDeclaration::random_draws, Presence::if_any);
+    visit("folds", &StudyDeclaration::folds, Presence::if_any);
+    visit("measures", &StudyDeclaration::measures);
+    visit("contrasts", &StudyDeclaration::contrasts, Presence::if_any);
+    visit("importance", &StudyDeclaration::importance, Presence::if_any);
+    visit("acceptable_loss", &StudyDeclaration::acceptable_loss, Presence::if_any);
+    visit("processes", &StudyDeclaration::processes, Presence::if_any);
+  }
+};
+
+/// The options of an arm.
+struct StudyArm {
+  std::string name;
+  TrainWords options;
+};
+/// All arms of a declaration, in the order of its file.
+std::vector<StudyArm> arms_of(const StudyDeclaration& declaration);
+/// The levels of an option: the values of a list, or the one value.
+std::vector<Record> levels_of(const Record& value);
+/// A level as text without quotes.
+std::string plain_text(const Record& value);
+/// The option "prune-from" for the word "prune_from".
+std::string option_name(std::string word);
+
+/// Reads a declaration. `train_options` are the names of all options of `headroom train`, without
+/// "--". Throws FileError for a file that cannot be read, DataError for fields and options that do
+/// not exist (with the nearest) or do not fit together.
+StudyDeclaration read_declaration(const std::filesystem::path& file,
+                                  std::span<const std::string> train_options);
+/// The same for a JSON text that was read from `origin`.
+StudyDeclaration declaration_of(const Record& record, const std::string& origin,
+                                std::span<const std::string> train_options);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,65 @@
+// StudyPlan: the runs that a declaration asks for, each once.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headroom/study/declaration.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// The shared beginning of runs with the same seed.
+struct TrunkPlan {
+  std::string key;
+  Index seed = 0, fold = 0;
+  TrainWords options;  // of base and of the trunk's factors
+};
+
+/// A run, by its settings. `key`, 16 hexadecimal digits, is the hash of their canonical form, so
+/// equal settings have one key, whichever conditions and studies ask for them. Some heads follow
+/// from measurements and from other runs; the key says which.
+struct StudyCell {
+  std::string key;
+  std::string trunk;  // key of the trunk that it begins with, or whose heads it counts
+  Index seed = 0, fold = 0;
+  std::optional<StudyControl> control;
+  Index draw = 0;         // of random heads
+  Index remove = 0;       // heads that a control removes
+  std::string reference;  // key of the cell whose heads a control copies; empty: none
+  TrainWords options;     // all that do not follow from other runs
+  /// Begins with the trunk's checkpoint, unless heads are missing from the start.
+  bool branches() const;
+};
+
+/// A combination of levels: one of each factor with several values.
+struct StudyCondition {
+  TrainWords levels;
+  std::string text() const;  // "prune 12, steps 1450"; "" if there is one condition only
+};
+
+/// A cell in its role: one cell may belong to several conditions.
+struct StudyEntry {
+  std::size_t condition = 0;
+  std::string arm;  // of the declaration, or the name of a control
+  std::string cell;
+};
+
+struct StudyPlan {
+  std::vector<TrunkPlan> trunks;
+  std::vector<StudyCell> cells;  // those that others refer to come before them
+  std::vector<StudyCondition> conditions;
+  std::vector<std::string> arms;  // of the declaration, then controls
+  std::vector<StudyEntry> entries;
+};
+
+/// All runs of a declaration: for every condition, arm and control, seed and fold, and for random
+/// heads every draw. Throws UsageError if rules leave no combination.
+StudyPlan plan_of(const StudyDeclaration& declaration);
+
+/// The steps that a cell trains itself: beyond its trunk, or all.
+Index steps_of(const StudyCell& cell, const StudyDeclaration& declaration);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,112 @@
+// `headroom study`: trains what a declaration compares, and reports it.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/study/study.hpp"
+#include "headroom/train/stop_signals.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+struct StudyCommand {
+  std::string file, out;
+  bool dry_run = false, resume = false;
+};
+
+/// The long names of all options of train.
+std::vector<std::string> train_options(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : program.get_subcommand("train")->get_options()) {
+    const std::vector<std::string>& here = option->get_lnames();
+    names.insert(names.end(), here.begin(), here.end());
+  }
+  return names;
+}
+
+void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
+                    const StudyEstimate& estimate) {
+  fmt::print("{}: {} seeds, {} conditions, {} arms and controls\n", declaration.name,
+             declaration.seeds.size(), plan.conditions.size(), plan.arms.size());
+  const auto line = [](const char* what, Index all, Index done) {
+    fmt::print("  {:<8}{:>5}{}\n", what, all, done > 0 ? fmt::format("  ({} done)", done) : "");
+  };
+  line("trunks", estimate.trunks, estimate.trunks_done);
+  line("cells", estimate.cells, estimate.cells_done);
+  fmt::print("  {:<8}{:>5}\n", "steps", short_number(double(estimate.steps)));
+  fmt::print(
+      "  {:<8}{:>5.{}f}  ({:.1f} ms a step, {:.2f} s an evaluation, {:.2f} s a run; {} runs "
+      "at a time)\n",
+      "minutes", estimate.minutes, estimate.minutes < 10 ? 1 : 0, 1000 * estimate.step_seconds,
+      estimate.evaluation_seconds, estimate.begin_seconds, declaration.processes);
+}
+
+void print_progress(const StudyProgress& p) {
+  if (p.finished.empty()) {
+    if (p.done > 0) fmt::print(stderr, "{} of {} done before\n", p.done, p.all);
+    return;
+  }
+  const std::string left =
+      p.left && p.done < p.all ? fmt::format(", about {} left", clock_text(*p.left)) : "";
+  fmt::print(stderr, "{:>4}/{}  {}  {}{}\n", p.done, p.all, p.finished, clock_text(p.seconds),
+             left);
+}
+
+int study(const CLI::App& program, const StudyCommand& command) {
+  const StudyDeclaration declaration = read_declaration(command.file, train_options(program));
+  const StudyPlan plan = plan_of(declaration);
+  StudyOptions options{
+      .folder = command.out.empty() ? "runs/study-" + declaration.name : command.out,
+      .program = std::filesystem::read_symlink("/proc/self/exe").string(),
+      .resume = command.resume,
+      .copy = study_copy(),
+      .progress = print_progress};
+  if (command.dry_run) {
+    print_estimate(declaration, plan, estimate_study(declaration, plan, options));
+    return 0;
+  }
+  const StopSignals signals;
+  if (!run_study(declaration, plan, options, signals)) {
+    fmt::print("stopped; continue with: {} study {} --out {} --resume\n", invocation(),
+               command.file, options.folder.string());
+    return signals.exit_code();
+  }
+  fmt::print("{}\n", options.folder.string());
+  return 0;
+}
+
+}  // namespace
+
+Command add_study(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("study", "Compares ways to remove heads over seeds, with controls");
+  const auto options = std::make_shared<StudyCommand>();
+  app->add_option("FILE", options->file, "declaration of the study, see docs/studies.md")
+      ->required()
+      ->type_name("");
+  app->add_flag("--dry-run", options->dry_run, "print the number of runs and the time they take");
+  app->add_flag("--resume", options->resume,
+                "continue the study in its folder, or help other copies that work on it");
+  add_out(*app, options->out, "folder of the study (default: runs/study-NAME)");
+  app->footer(fmt::format(
+      "A study also runs in many copies on a folder that they share, on one machine or many; each\n"
+      "copy takes runs that no other works on:\n"
+      "  mpirun -n 4 {0} study FILE\n"
+      "  srun {0} study FILE\n\n"
+      "Examples: {0} study examples/studies/brackets.json --dry-run\n"
+      "          {0} study examples/studies/brackets.json",
+      invocation()));
+  const CLI::App* whole = &program;
+  return {app, [options, whole] { return study(*whole, *options); }};
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,228 @@
+// Command lines, and the heads of controls.
+#include "study/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "headroom/base/at.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/base/rng.hpp"
+#include "headroom/heads/budget.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
+#include "headroom/nn/models.hpp"
+#include "headroom/train/checkpoint.hpp"
+#include "headroom/train/run_folder.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+Record read(const std::filesystem::path& file) {
+  return parse_json(read_file(file), file.string());
+}
+
+/// A head of the JSON of summary.json or of importance --json.
+HeadId head_of(const Record& entry, const std::string& origin) {
+  const std::string kind = json_text(entry, "kind", origin);
+  for (const AttentionKind known : all_of<AttentionKind>()) {
+    if (kind == name_of(known)) {
+      return {known, json_integer(entry, "layer", origin), json_integer(entry, "head", origin)};
+    }
+  }
+  throw FileError(fmt::format("{}: \"{}\" is not a kind of attention", origin, kind));
+}
+
+std::vector<HeadId> shuffled(std::vector<HeadId> heads, Rng rng) {
+  for (auto left = Index(heads.size()); left > 1; --left) {
+    std::swap(at(heads, left - 1), at(heads, rng.below(left)));
+  }
+  return heads;
+}
+
+/// What the options of a run say of its budget.
+Budget budget_of(const TrainWords& options) {
+  Budget budget;
+  const auto set = [&](const char* name, Index& value) {
+    const auto found = options.find(name);
+    if (found != options.end() && found->second.is_number_integer()) {
+      value = found->second.get<Index>();
+    }
+  };
+  set("keep", budget.at_least);
+  set("at_least", budget.at_least);
+  set("at_least_of_kind", budget.at_least_of_kind);
+  const auto over = options.find("budget");
+  if (over != options.end())
+    budget.over = from_name<BudgetOver>("budget", plain_text(over->second));
+  return budget;
+}
+
+/// The heads that another cell has removed.
+std::vector<HeadId> removed_in(const std::string& key, const StudyFolder& folder) {
+  const std::filesystem::path file = folder.cell(key) / "summary.json";
+  const Record summary = read(file);
+  std::vector<HeadId> removed;
+  if (!summary.contains("heads")) return removed;
+  for (const Record& head : summary["heads"]) {
+    if (head.contains("removed_at") && !head["removed_at"].is_null()) {
+      removed.push_back(head_of(head, file.string()));
+    }
+  }
+  return removed;
+}
+
+/// The heads of a trunk, those that cost most first.
+std::vector<HeadId> costliest(const std::string& trunk, const StudyFolder& folder) {
+  const std::filesystem::path file = folder.scores(trunk);
+  const Record scores = read(file);
+  std::vector<HeadId> heads;
+  for (const Record& head : scores.at("heads")) heads.push_back(head_of(head, file.string()));
+  std::map<HeadId, double> cost;
+  for (const Record& metric : scores.at("metrics")) {
+    if (metric["name"] != "leave_one_out") continue;
+    for (std::size_t i = 0; i < heads.size(); ++i) cost[heads[i]] = metric["scores"][i];
+  }
+  std::stable_sort(heads.begin(), heads.end(),
+                   [&](const HeadId& a, const HeadId& b) { return cost[a] > cost[b]; });
+  return heads;
+}
+
+/// Equally many heads of each attention, as nearly as possible.
+std::vector<HeadId> spread(const std::vector<HeadId>& heads, Index remove) {
+  std::map<AttentionLocation, std::vector<HeadId>> left;
+  for (const HeadId& head : heads) left[{head.kind, head.layer}].push_back(head);
+  std::vector<HeadId> removed;
+  while (Index(removed.size()) < remove) {
+    const auto fullest = std::max_element(
+        left.begin(), left.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    removed.push_back(fullest->second.back());
+    fullest->second.pop_back();
+  }
+  return removed;
+}
+
+/// The heads that a control removes, or that it does not have from the start.
+std::vector<HeadId> heads_of(const StudyCell& cell, const StudyFolder& folder) {
+  const SavedModel trunk = load_model(folder.trunk(cell.trunk) / RunFolder::checkpoint_name);
+  const std::vector<HeadId> all = live_heads(*trunk.model);
+  if (cell.remove > Index(all.size())) {
+    throw UsageError(fmt::format("{} of {} heads cannot be removed", cell.remove, all.size()));
+  }
+  const Rng rng(static_cast<std::uint64_t>(cell.seed), "random heads of a study",
+                static_cast<std::uint64_t>(cell.draw));
+  switch (*cell.control) {
+    case StudyControl::none: return {};
+    case StudyControl::random:
+      return choose(*trunk.model, shuffled(all, rng), cell.remove, budget_of(cell.options));
+    case StudyControl::same_allocation: {
+      std::map<AttentionLocation, Index> room;
+      for (const HeadId& head : removed_in(cell.reference, folder)) ++room[{head.kind, head.layer}];
+      std::vector<HeadId> heads = shuffled(all, rng);
+      std::erase_if(heads, [&](const HeadId& head) {
+        return room[{head.kind, head.layer}]-- <= 0;
+      });
+      return heads;
+    }
+    case StudyControl::costliest_first:
+      return choose(*trunk.model, costliest(cell.trunk, folder), cell.remove,
+                    budget_of(cell.options));
+    case StudyControl::same_mask_reinitialised: return removed_in(cell.reference, folder);
+    case StudyControl::small_from_start: return spread(all, cell.remove);
+  }
+  return {};
+}
+
+/// Begins a run in a folder, or continues the one that was begun there.
+Words train(const std::filesystem::path& folder, const TrainWords& options, Index seed,
+            Words more) {
+  const std::string out = folder.string();
+  if (std::filesystem::exists(folder / "config.json")) {
+    return {"train", "--out", out, "--resume", "--threads", "1"};
+  }
+  Words words{"train", "--out", out, "--force", "--threads", "1", "--no-page"};
+  for (Words part : {words_of(options), Words{"--seed", std::to_string(seed)}, std::move(more)}) {
+    words.insert(words.end(), part.begin(), part.end());
+  }
+  return words;
+}
+
+std::string joined(const std::vector<HeadId>& heads) {
+  std::string text;
+  for (const HeadId& head : heads) text += (text.empty() ? "" : ",") + head.text();
+  return text;
+}
+
+}  // namespace
+
+Words words_of(const TrainWords& options) {
+  Words words;
+  for (const auto& [name, value] : options) {
+    if (value.is_boolean()) {
+      if (value.get<bool>()) words.push_back("--" + option_name(name));
+      continue;
+    }
+    words.push_back("--" + option_name(name));
+    words.push_back(plain_text(value));
+  }
+  return words;
+}
+
+Words trunk_command(const TrunkPlan& trunk, const StudyDeclaration& declaration,
+                    const StudyFolder& folder) {
+  return train(folder.trunk(trunk.key), trunk.options, trunk.seed,
+               {"--until", std::to_string(declaration.trunk.until), "--no-test"});
+}
+
+Words scores_command(const TrunkPlan& trunk, const StudyDeclaration& declaration,
+                     const StudyFolder& folder) {
+  const StudyImportance& importance = declaration.importance;
+  std::string metrics = importance.metrics;
+  const bool costs = std::find(declaration.controls.begin(), declaration.controls.end(),
+                               StudyControl::costliest_first) != declaration.controls.end();
+  if (costs && metrics != "all" && metrics.find("leave_one_out") == std::string::npos) {
+    metrics += ",leave_one_out";
+  }
+  Words words{"importance",
+              "--model",
+              (folder.trunk(trunk.key) / RunFolder::checkpoint_name).string(),
+              "--metric",
+              metrics,
+              "--examples",
+              std::to_string(importance.examples),
+              "--seed",
+              std::to_string(trunk.seed),
+              "--threads",
+              "1",
+              "--json"};
+  if (importance.oracle) words.emplace_back("--oracle");
+  return words;
+}
+
+Words cell_command(const StudyCell& cell, const StudyDeclaration& declaration,
+                   const StudyFolder& folder) {
+  Words more;
+  if (std::none_of(declaration.measures.begin(), declaration.measures.end(),
+                   [](const std::string& measure) { return measure.starts_with("test."); })) {
+    more.emplace_back("--no-test");
+  }
+  if (cell.branches()) {
+    more.insert(more.end(), {"--from", folder.trunk(cell.trunk).string()});
+  }
+  if (cell.control == StudyControl::same_mask_reinitialised) {
+    more.insert(more.end(), {"--init", "1"});
+  }
+  if (cell.control && cell.control != StudyControl::none) {
+    more.emplace_back(cell.branches() ? "--remove" : "--without");
+    more.push_back(joined(heads_of(cell, folder)));
+  }
+  return train(folder.cell(cell.key), cell.options, cell.seed, std::move(more));
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,255 @@
+// The declaration of a study from its file.
+#include "headroom/study/declaration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/base/nearest.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+/// Options of train that the study itself sets in its runs.
+const std::set<std::string> own_options = {"seed",  "until",   "from",    "remove", "without",
+                                           "init",  "no-test", "no-page", "out",    "resume",
+                                           "force", "threads", "help",    "fold"};
+
+bool is_word(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+}
+
+bool is_scalar(const Record& value) {
+  return value.is_string() || value.is_number() || value.is_boolean();
+}
+
+template <class T>
+bool contains(const std::vector<T>& all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+/// Checks a declaration. Throws DataError.
+class Checker {
+ public:
+  Checker(const StudyDeclaration& declaration, const std::string& origin,
+          std::span<const std::string> options)
+      : d_(declaration), origin_(origin), options_(options.begin(), options.end()) {}
+
+  void check() {
+    require(is_word(d_.name), "name", "must be made of letters, digits, _ and -");
+    check_seeds();
+    require(d_.trunk.until >= 1, "trunk.until", "must be at least 1");
+    for (const auto& [name, value] : d_.base) {
+      check_option("base", name);
+      require(is_scalar(value), "base." + name, "must be one value");
+    }
+    check_factors("trunk.factors", d_.trunk.factors);
+    check_factors("factors", d_.factors);
+    check_factors("removal", d_.removal);
+    check_steps();
+    check_arms();
+    check_rules();
+    check_controls();
+    check_measures();
+    require(d_.random_draws >= 1, "random_draws", "must be at least 1");
+    require(d_.folds >= 1, "folds", "must be at least 1");
+    require(d_.processes >= 1, "processes", "must be at least 1");
+  }
+
+ private:
+  void require(bool right, const std::string& where, const std::string& rule) const {
+    if (!right) throw DataError(fmt::format("{}: {} {}", origin_, where, rule));
+  }
+
+  void check_seeds() const {
+    require(!d_.seeds.empty(), "seeds", "must have at least one seed");
+    const std::set<Index> different(d_.seeds.begin(), d_.seeds.end());
+    require(different.size() == d_.seeds.size(), "seeds", "must not have a seed twice");
+    require(*different.begin() >= 0, "seeds", "must not be negative");
+  }
+
+  /// An option of train that is set in one place only.
+  void check_option(const std::string& where, const std::string& name) {
+    const std::string option = option_name(name), place = where + "." + name;
+    require(!own_options.contains(option), place, "is set by the study itself");
+    require(contains(options_, option), place,
+            fmt::format("is not an option of train{}", did_you_mean(option, options_)));
+    const auto [first, added] = set_in_.emplace(option, where);
+    require(added, place, fmt::format("is set in {}, too", first->second));
+  }
+
+  void check_factors(const std::string& where, const TrainWords& factors) {
+    for (const auto& [name, value] : factors) {
+      check_option(where, name);
+      const std::string place = where + "." + name;
+      std::vector<Record> seen;
+      for (const Record& level : levels_of(value)) {
+        require(is_scalar(level), place, "must be a value or a list of values");
+        require(!contains(seen, level), place, fmt::format("has {} twice", level.dump()));
+        seen.push_back(level);
+      }
+      require(!seen.empty(), place, "must have at least one value");
+    }
+  }
+
+  /// Runs of different lengths share a trunk, whose learning rate must not depend on them.
+  void check_steps() const {
+    const auto in_base = d_.base.find("steps"), as_factor = d_.factors.find("steps");
+    const bool factor = as_factor != d_.factors.end();
+    require(factor || in_base != d_.base.end(), "steps", "must be set in base or in factors");
+    const std::string place = factor ? "factors.steps" : "base.steps";
+    const std::vector<Record> all = levels_of(factor ? as_factor->second : in_base->second);
+    for (const Record& steps : all) {
+      require(steps.is_number_integer() && steps.get<Index>() > d_.trunk.until, place,
+              fmt::format("must be more than trunk.until, {}", d_.trunk.until));
+    }
+    require(all.size() == 1 || set_in_.contains("schedule-steps"), "base.schedule_steps",
+            "must be set, because factors.steps has several values");
+  }
+
+  void check_arms() {
+    require(d_.arms.is_object() && !d_.arms.empty(), "arms",
+            "must be an object with at least one arm: {\"name\": {options}} or "
+            "{\"option\": [values]}");
+    for (const auto& [name, value] : d_.arms.items()) {
+      require(value.is_object() || (value.is_array() && !value.empty()), "arms." + name,
+              "must be an object of options or a list of values");
+    }
+    for (const StudyArm& arm : arms_of(d_)) {
+      const std::string where = "arms." + arm.name;
+      require(!contains(names_, arm.name), where, "is there twice");
+      for (const StudyControl control : all_of<StudyControl>()) {
+        require(arm.name != name_of(control), where, "has the name of a control");
+      }
+      for (const auto& [option, value] : arm.options) {
+        require(is_scalar(value), where + "." + option, "must be one value");
+        const auto found = set_in_.find(option_name(option));  // other arms may set it, too
+        if (found == set_in_.end() || !found->second.starts_with("arms")) {
+          check_option("arms", option);
+        }
+      }
+      names_.push_back(arm.name);
+    }
+  }
+
+  void check_rules() const {
+    for (const TrainWords& rule : d_.only) {
+      for (const auto& [name, value] : rule) {
+        const std::vector<Record> known = known_levels(name);
+        for (const Record& level : levels_of(value)) {
+          require(contains(known, level), "only." + name,
+                  fmt::format("has {}, which is not a level of it", level.dump()));
+        }
+      }
+    }
+  }
+
+  std::vector<Record> known_levels(const std::string& name) const {
+    if (name == "arm") return std::vector<Record>(names_.begin(), names_.end());
+    std::vector<std::string> factors{"arm"};
+    for (const TrainWords* words : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
+      const auto found = words->find(name);
+      if (found != words->end()) return levels_of(found->second);
+      for (const auto& [factor, levels] : *words) factors.push_back(factor);
+    }
+    require(false, "only." + name,
+            fmt::format("is not a factor of this study{}", did_you_mean(name, factors)));
+    return {};
+  }
+
+  void check_controls() const {
+    std::set<StudyControl> different(d_.controls.begin(), d_.controls.end());
+    require(different.size() == d_.controls.size(), "controls", "must not have a control twice");
+    different.erase(StudyControl::none);
+    require(different.empty() || d_.removal.contains("prune"), "removal.prune",
+            "must say how many heads the controls remove");
+    if (d_.removal.contains("prune")) {
+      for (const Record& heads : levels_of(d_.removal.at("prune"))) {
+        require(heads.is_number_integer() && heads.get<Index>() >= 1, "removal.prune",
+                "must be numbers of at least 1");
+      }
+    }
+    require(
+        d_.reference.empty() || contains(names_, d_.reference), "reference",
+        fmt::format("\"{}\" is not an arm{}", d_.reference, did_you_mean(d_.reference, names_)));
+  }
+
+  void check_measures() const {
+    require(!d_.measures.empty(), "measures", "must have at least one measure");
+    for (const std::string& measure : d_.contrasts.measures) {
+      require(contains(d_.measures, measure), "contrasts.measures",
+              fmt::format("has \"{}\", which is not in measures{}", measure,
+                          did_you_mean(measure, d_.measures)));
+    }
+    std::vector<std::string> known = names_;
+    for (const StudyControl control : d_.controls) known.emplace_back(name_of(control));
+    const std::string& against = d_.contrasts.against;
+    require(contains(known, against), "contrasts.against",
+            fmt::format("is \"{}\", which is neither an arm nor a control of this study{}", against,
+                        did_you_mean(against, known)));
+    require(d_.contrasts.correction == "holm", "contrasts.correction", "must be \"holm\"");
+  }
+
+  const StudyDeclaration& d_;
+  std::string origin_;
+  std::vector<std::string> options_, names_;
+  std::map<std::string, std::string> set_in_;
+};
+
+}  // namespace
+
+std::vector<Record> levels_of(const Record& value) {
+  return value.is_array() ? std::vector<Record>(value.begin(), value.end())
+                          : std::vector<Record>(1, value);
+}
+
+std::string plain_text(const Record& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string option_name(std::string word) {
+  std::replace(word.begin(), word.end(), '_', '-');
+  return word;
+}
+
+std::vector<StudyArm> arms_of(const StudyDeclaration& declaration) {
+  std::vector<StudyArm> arms;
+  for (const auto& [name, value] : declaration.arms.items()) {
+    if (value.is_array()) {
+      for (const Record& level : value) arms.push_back({plain_text(level), {{name, level}}});
+    } else {
+      StudyArm& arm = arms.emplace_back(StudyArm{name, {}});
+      for (const auto& [option, word] : value.items()) arm.options[option] = word;
+    }
+  }
+  return arms;
+}
+
+StudyDeclaration declaration_of(const Record& record, const std::string& origin,
+                                std::span<const std::string> train_options) {
+  StudyDeclaration declaration = struct_of<StudyDeclaration>(record, origin);
+  Checker(declaration, origin, train_options).check();
+  if (declaration.reference.empty()) declaration.reference = arms_of(declaration).front().name;
+  if (declaration.contrasts.measures.empty()) {
+    declaration.contrasts.measures = {declaration.measures.front()};
+  }
+  return declaration;
+}
+
+StudyDeclaration read_declaration(const std::filesystem::path& file,
+                                  std::span<const std::string> train_options) {
+  return declaration_of(parse_json(read_file(file), file.string()), file.string(), train_options);
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,32 @@
+// The files of a study. Private.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// A folder that all copies of a study share.
+struct StudyFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path declaration() const { return path / "declaration.json"; }
+  std::filesystem::path results() const { return path / "results.json"; }
+  /// Folders of runs of train: a summary.json makes them done.
+  std::filesystem::path trunk(const std::string& key) const { return path / "trunks" / key; }
+  std::filesystem::path cell(const std::string& key) const { return path / "cells" / key; }
+  /// What `importance --json` says of a trunk.
+  std::filesystem::path scores(const std::string& key) const {
+    return trunk(key) / "importance.json";
+  }
+  /// The lock of the copy that works on a job.
+  std::filesystem::path claim(const std::string& job) const { return path / "claims" / job; }
+  /// The seconds that a job took.
+  std::filesystem::path seconds(const std::string& job) const { return path / "seconds" / job; }
+};
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

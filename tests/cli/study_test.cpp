@@ -1,0 +1,209 @@
+// Studies as a user runs them: every run once, whatever is killed, in one or many copies.
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <random>
+
+#include "cli/runs.hpp"
+#include "headroom/io/child_program.hpp"
+
+using Catch::Matchers::Contains;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A study of a few seconds: 2 seeds, 2 numbers of heads, 2 arms and all controls.
+json small_study() {
+  return json::parse(R"({
+    "name": "tiny",
+    "base": {"task": "reverse", "steps": 20, "width": 16, "heads": 2, "layers": 1, "batch": 8,
+             "warmup": 2, "evaluate_every": 10, "validation": 40, "rate": 0.01},
+    "seeds": [1, 2],
+    "trunk": {"until": 10},
+    "removal": {"prune": [2, 3], "prune_from": 11, "prune_over": 2},
+    "arms": {"least sensitive": {}, "keep one": {"keep": 1}},
+    "controls": ["none", "random", "same_allocation", "costliest_first",
+                 "same_mask_reinitialised", "small_from_start"],
+    "random_draws": 2,
+    "importance": {"metrics": "cheap", "examples": 8},
+    "measures": ["validation_loss", "exact_match"]
+  })");
+}
+constexpr std::size_t cells_of_small_study = 38;
+
+/// The files that are the outcome of a study, by path in its folder.
+std::map<std::string, std::string> outcome(const fs::path& study) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(study)) {
+    const std::string name = entry.path().filename().string();
+    if (name != "summary.json" && name != "checkpoint.safetensors") continue;
+    files[fs::relative(entry.path(), study).string()] = content(entry.path());
+  }
+  return files;
+}
+
+std::size_t finished_cells(const fs::path& study) {
+  std::size_t count = 0;
+  if (!fs::exists(study / "cells")) return 0;
+  for (const auto& cell : fs::directory_iterator(study / "cells")) {
+    if (fs::exists(cell.path() / "summary.json")) ++count;
+  }
+  return count;
+}
+
+/// When each finished cell was finished.
+std::map<std::string, fs::file_time_type> finish_times(const fs::path& study) {
+  std::map<std::string, fs::file_time_type> times;
+  if (!fs::exists(study / "cells")) return times;
+  for (const auto& cell : fs::directory_iterator(study / "cells")) {
+    const fs::path summary = cell.path() / "summary.json";
+    if (fs::exists(summary)) times[summary.string()] = fs::last_write_time(summary);
+  }
+  return times;
+}
+
+Finished run_study(const TemporaryFolder& folder, const std::vector<std::string>& options = {}) {
+  std::vector<std::string> arguments{"study", "study.json"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return headroom_program(arguments, folder);
+}
+
+/// Waits at most 30 s for a condition.
+template <class Condition>
+bool happens(Condition condition) {
+  for (int tries = 0; tries < 3000 && !condition(); ++tries) usleep(10'000);
+  return condition();
+}
+
+}  // namespace
+
+TEST_CASE("a study trains every run once, and says before how many and how long") {
+  const TemporaryFolder folder;
+  folder.file("study.json", small_study().dump());
+  const Finished dry = run_study(folder, {"--dry-run"});
+  INFO(dry.err);
+  REQUIRE(dry.code == 0);
+  CHECK_THAT(dry.out, Contains("2 seeds, 2 conditions, 8 arms and controls") &&
+                          Contains("trunks      2") && Contains("cells      38") &&
+                          Contains("minutes"));
+  CHECK_FALSE(fs::exists(folder / "runs"));
+
+  const Finished run = run_study(folder);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const fs::path study = folder / "runs/study-tiny";
+  CHECK(finished_cells(study) == cells_of_small_study);
+  CHECK_THAT(run.err, Contains("left"));
+  const auto times = finish_times(study);
+
+  const Finished again = run_study(folder);
+  CHECK(again.code == 2);
+  CHECK_THAT(again.err, Contains("--resume"));
+  const Finished resumed = run_study(folder, {"--resume"});
+  REQUIRE(resumed.code == 0);
+  CHECK_THAT(resumed.err, Contains("42 of 42 done before"));
+  CHECK(finish_times(study) == times);
+
+  json other = small_study();
+  other["removal"]["prune"] = {2};
+  folder.file("study.json", other.dump());
+  const Finished changed = run_study(folder, {"--resume"});
+  CHECK(changed.code == 2);
+  CHECK_THAT(changed.err, Contains("declared otherwise (/removal/prune"));
+}
+
+TEST_CASE("the controls remove what they say") {
+  const TemporaryFolder folder;
+  json declaration = small_study();
+  declaration["seeds"] = {1};
+  declaration["removal"]["prune"] = {3};
+  folder.file("study.json", declaration.dump());
+  const Finished run = run_study(folder);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const fs::path study = folder / "runs/study-tiny";
+  std::map<std::string, int> by_heads;
+  for (const auto& cell : fs::directory_iterator(study / "cells")) {
+    const json summary = json::parse(content(cell.path() / "summary.json"));
+    const json config = json::parse(content(cell.path() / "config.json"))["training"];
+    CHECK_FALSE(summary.contains("test"));
+    CHECK(summary["steps"] == 20);
+    // From the start without 3 of 6 heads, one of each attention: none of the first ones.
+    if (config.contains("without") && !config.contains("init")) {
+      ++by_heads["small"];
+      CHECK(config["without"] == "encoder 0.1,decoder 0.1,cross 0.1");
+    }
+    if (config.contains("init")) ++by_heads["again"];
+    ++by_heads[summary["heads_alive"].dump()];
+  }
+  CHECK(by_heads == std::map<std::string, int>{{"3", 9}, {"6", 1}, {"small", 1}, {"again", 1}});
+}
+
+TEST_CASE("a study that is killed twenty times loses no finished cell and changes no number") {
+  const TemporaryFolder folder;
+  folder.file("study.json", small_study().dump());
+  REQUIRE(run_study(folder, {"--out", "whole"}).code == 0);
+  std::mt19937 random(7);
+  int kills = 0;
+  std::map<std::string, fs::file_time_type> finished;
+  const std::string program = HEADROOM_PROGRAM;
+  for (; kills < 20; ++kills) {
+    headroom::ChildProgram study(
+        {program, "study", folder / "study.json", "--out", folder / "killed", "--resume"});
+    usleep(static_cast<unsigned>(std::uniform_int_distribution<int>(20'000, 200'000)(random)));
+    if (study.poll()) break;  // it was done before
+    study.send(SIGKILL);
+    study.wait();
+    for (const auto& [file, time] : finished) CHECK(fs::last_write_time(file) == time);
+    finished = finish_times(folder / "killed");
+  }
+  CHECK(kills == 20);
+  REQUIRE(run_study(folder, {"--out", "killed", "--resume"}).code == 0);
+  for (const auto& [file, time] : finished) CHECK(fs::last_write_time(file) == time);
+  CHECK(outcome(folder / "killed") == outcome(folder / "whole"));
+}
+
+TEST_CASE("copies started by hand share a study, and take over what a killed one has begun") {
+  const TemporaryFolder folder;
+  folder.file("study.json", small_study().dump());
+  REQUIRE(run_study(folder, {"--out", "whole"}).code == 0);
+  std::vector<headroom::ChildProgram> copies;
+  for (int i = 0; i < 4; ++i) {
+    copies.emplace_back(std::vector<std::string>{HEADROOM_PROGRAM, "study", folder / "study.json",
+                                                 "--out", folder / "shared", "--resume"});
+  }
+  REQUIRE(happens([&] { return finished_cells(folder / "shared") >= 3; }));
+  copies.back().send(SIGKILL);
+  copies.back().wait();
+  copies.pop_back();
+  for (headroom::ChildProgram& copy : copies) {
+    const headroom::ChildResult result = copy.wait();
+    INFO(result.err);
+    CHECK(result.code == 0);
+  }
+  CHECK(outcome(folder / "shared") == outcome(folder / "whole"));
+}
+
+TEST_CASE("a study under mpirun gives the same results, also after a copy was killed", "[.][mpi]") {
+  const TemporaryFolder folder;
+  folder.file("study.json", small_study().dump());
+  REQUIRE(run_study(folder, {"--out", "whole"}).code == 0);
+  // Every copy writes its process number, so that one can be killed.
+  folder.file("copy.sh", "echo $$ > pid-$OMPI_COMM_WORLD_RANK; exec \"$@\"\n");
+  const std::vector<std::string> words{
+      "mpirun",  "--allow-run-as-root", "--oversubscribe", "-n",         "4",     "sh",
+      "copy.sh", HEADROOM_PROGRAM,      "study",           "study.json", "--out", "shared"};
+  std::string line = "cd " + folder.path().string() + " && exec";
+  for (const std::string& word : words) line += " " + word;
+  headroom::ChildProgram first({"sh", "-c", line});
+  REQUIRE(happens([&] { return finished_cells(folder / "shared") >= 3; }));
+  REQUIRE(kill(std::stoi(content(folder / "pid-2")), SIGKILL) == 0);
+  CHECK(first.wait().code != 0);  // mpirun ends the job
+  CHECK(finished_cells(folder / "shared") < cells_of_small_study);
+  const Finished again = run_process(words, {}, folder.path());
+  INFO(again.err);
+  CHECK(again.code == 0);
+  CHECK(outcome(folder / "shared") == outcome(folder / "whole"));
+}
