@@ -45,8 +45,9 @@ class Sensitivity : public HeadMetric {
     }
     examples_ += batch.examples;
     //! skeleton
-    // const double of_head_0 = chapter::todo("sums_: add what each example contributes");
-    // sums_[0] += of_head_0;
+    // const double contribution = chapter::todo("what example b adds to the sum of head h");
+    // sums_[0] += contribution;
+    // examples_ += batch.examples;
     //! wrong abs_of_mean: gradients of different examples cancelled
     // for (Index b = 0; b < batch.examples; ++b) {
     //   for (Index h = 0; h < heads; ++h) {
@@ -113,7 +114,7 @@ class Sensitivity : public HeadMetric {
     for (double& mean : means) mean /= double(examples_);
     return means;
     //! skeleton
-    // return chapter::todo("the means over all examples");
+    // return chapter::todo("the means: divide each sum by the number of examples");
     //! wrong abs_of_mean: gradients of different examples cancelled
     // std::vector<double> means = sums_;
     // for (double& mean : means) mean = std::abs(mean) / double(examples_);

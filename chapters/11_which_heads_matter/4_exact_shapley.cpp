@@ -57,7 +57,7 @@ std::vector<double> exact_shapley(std::span<const double> values, Index players)
       const double contribution = values[set] - values[set | (std::size_t{1} << h)];
       shapley[h] += share[std::size_t(size_of(set))] * contribution;
       //! skeleton
-      // const double contribution = chapter::todo("what h lowers the loss by; nothing if in set");
+      // const double contribution = chapter::todo("what h lowers the loss by; 0 if set has h");
       // shapley[h] += share[std::size_t(size_of(set))] * contribution;
       //! wrong rises: The sign is flipped
       // if (((set >> h) & 1) != 0) continue;
