@@ -131,7 +131,10 @@ constexpr Index name_width = 14;
 
 /// Tables of heads by metrics, as many columns next to each other as the terminal has room for.
 std::string tables_text(const ImportanceTable& table, const TerminalStyle& style) {
-  constexpr Index column_width = 18;
+  Index column_width = 18;
+  for (const ImportanceTable::Column& column : table.columns) {
+    column_width = std::max(column_width, Index(column.info.name.size()) + 2);
+  }
   const auto together =
       static_cast<std::size_t>(std::max<Index>(1, (style.columns - name_width) / column_width));
   std::string text;
