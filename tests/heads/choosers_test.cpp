@@ -111,7 +111,7 @@ TEST_CASE("the game remembers the values of subsets") {
   CHECK(game.passes() == 2);
 }
 
-TEST_CASE("where costs add up, every chooser finds the best set that the budget allows") {
+TEST_CASE("where costs add up, every chooser finds the best set that the budget allows", "[slow]") {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     PolynomialLearner learner(seed);
     for (const char* name : {"greedy", "pairwise", "quadratic"}) {
@@ -130,7 +130,8 @@ TEST_CASE("where costs add up, every chooser finds the best set that the budget 
   }
 }
 
-TEST_CASE("with costs of pairs, quadratic and pairwise find the best set, not the best ranking") {
+TEST_CASE("with costs of pairs, quadratic and pairwise find the best set, not the best ranking",
+          "[slow]") {
   Index ranking_is_worse = 0;
   for (const std::uint64_t seed : {4U, 5U, 6U, 7U}) {
     PolynomialLearner learner(seed, 0.6);

@@ -124,7 +124,7 @@ void check_scores(FixedLearner& learner, const std::vector<std::string>& names) 
 
 }  // namespace
 
-TEST_CASE("every metric gives the scores of its formula, alone and with all others") {
+TEST_CASE("every metric gives the scores of its formula, alone and with all others", "[slow]") {
   const std::set<std::string> of_all_subsets{"shapley", "banzhaf"};
   std::vector<std::string> names = names_of_all();
   CHECK(names.size() >= 30);
@@ -209,7 +209,8 @@ TEST_CASE(
                     Catch::Contains("give the probe"));
 }
 
-TEST_CASE("measuring importance leaves no gradient in the model, and changes no parameter") {
+TEST_CASE("measuring importance leaves no gradient in the model, and changes no parameter",
+          "[slow]") {
   FixedLearner learner;
   learner.model().train();
   HeadProbe probe;

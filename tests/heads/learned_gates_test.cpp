@@ -111,7 +111,7 @@ TEST_CASE("every method ends with exactly the heads of the highest scores, and f
   }
 }
 
-TEST_CASE("a resumed run with gates ends in the same bits") {
+TEST_CASE("a resumed run with gates ends in the same bits", "[slow]") {
   const TemporaryFolder folder;
   const auto bytes = [&](Gated& gated) {
     gated.run.save(folder / "end");

@@ -51,7 +51,8 @@ struct Trained {
 
 }  // namespace
 
-TEST_CASE("masked equals compact through 20 optimizer steps, for all 63 sets of removed heads") {
+TEST_CASE("masked equals compact through 20 optimizer steps, for all 63 sets of removed heads",
+          "[slow]") {
   Rng rng(32);
   const Tensor x = constant(test::normal({4, 5, 12}, rng));
   const Tensor y = constant(test::normal({4, 5, 12}, rng));

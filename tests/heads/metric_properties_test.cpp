@@ -65,7 +65,7 @@ TEST_CASE("value_path is the sensitivity per batch; finer absolute values give l
   CHECK(token_minus_batch > 0.1);
 }
 
-TEST_CASE("metrics do not depend on the layout of the heads") {
+TEST_CASE("metrics do not depend on the layout of the heads", "[slow]") {
   FixedLearner separate(Layout::separate), fused(Layout::fused);
   transplant(separate.model(), fused.model());
   std::vector<std::string> names;

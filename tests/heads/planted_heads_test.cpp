@@ -58,7 +58,7 @@ struct Planted {
 
 }  // namespace
 
-TEST_CASE("every method keeps the heads that the loss needs") {
+TEST_CASE("every method keeps the heads that the loss needs", "[slow]") {
   for (const GateMethodEntry& entry : gate_methods()) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       INFO(entry.name << ", seed " << seed);

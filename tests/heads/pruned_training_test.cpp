@@ -80,7 +80,7 @@ std::string checkpoint_bytes(const RecipeRun& pruned, const TemporaryFolder& fol
 
 }  // namespace
 
-TEST_CASE("a run with any recipe that stops after any step ends in the same bits") {
+TEST_CASE("a run with any recipe that stops after any step ends in the same bits", "[slow]") {
   const TemporaryFolder folder;
   for (const auto& [name, recipe] : recipes()) {
     INFO(name);

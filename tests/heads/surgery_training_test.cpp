@@ -156,7 +156,8 @@ void check_masked_equals_compact(const KindOfCall& call, Layout layout, const Op
 
 TEST_CASE(
     "masked = compact over 20 steps: all 63 sets, kinds of attention and "
-    "separable rules") {
+    "separable rules",
+    "[slow]") {
   const std::vector<OptimizerCase> rules = separable_rules();
   REQUIRE(rules.size() == 6);
   for (const AttentionKind kind : all_of<AttentionKind>()) {
