@@ -1,4 +1,4 @@
-// Dates: an encoder-decoder learns to read written dates, in twenty lines of training loop.
+// Dates: an encoder-decoder learns to read written dates, and is tested on dates it never saw.
 // usage: dates [STEPS=500]
 #include <cstdio>
 #include <cstdlib>
