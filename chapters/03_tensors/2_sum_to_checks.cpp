@@ -11,7 +11,7 @@ namespace {
 using namespace headroom;  // NOLINT: the checks of an exercise read like the library
 using chapter::random_array;
 
-/// What may be in memory that was used before.
+/// A value that reused memory may hold.
 constexpr Real dirt = 64;
 
 /// The position of element i of an array along each of its axes.

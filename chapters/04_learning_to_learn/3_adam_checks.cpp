@@ -27,7 +27,7 @@ struct Element {
   double p = 0, m = 0, v = 0;
 };
 
-/// What a step has to know, besides the element and its gradient.
+/// Inputs of a step besides the element and its gradient.
 struct Rule {
   double beta1, beta2, epsilon, decay;
   bool decoupled;

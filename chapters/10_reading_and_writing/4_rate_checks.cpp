@@ -25,7 +25,7 @@ Array yours(const RateOptions& options, Index count) {
   return curve(count, [&](double s) { return rate(Index(s)); });
 }
 
-/// What may be wrong in a curve.
+/// The mistakes that a curve may have.
 struct Way {
   bool from_start = false, all_steps = false, unbounded = false, floor_added = false;
   bool no_floor = false, whole_wave = false, rises = false, without_root_of_warmup = false;

@@ -213,7 +213,7 @@ Candidates candidates(Index m, Index k, Index n, std::uint64_t seed) {
   return result;
 }
 
-/// What the product of two square matrices gives to the first one.
+/// The gradient that the product of two square matrices gives to its first factor.
 enum class Da { right, without_transpose, nothing };
 
 Tensor product(const Tensor& a, const Tensor& b, Da da) {
@@ -338,7 +338,7 @@ bool is_inverse_of_itself(const std::vector<int>& order) {
   return true;
 }
 
-/// Of all orders of the axes of `shape`: which are their own inverse, and which of the others lead
+/// For all orders of the axes of `shape`: which are their own inverse, and which of the others lead
 /// back to the shape when they are applied twice?
 struct Orders {
   Index all = 0, own_inverse = 0, fit = 0;

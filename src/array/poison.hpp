@@ -1,4 +1,4 @@
-// Memory that waits in the pool belongs to nobody: AddressSanitizer is told so.
+// Poisons pooled memory for AddressSanitizer.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ inline namespace HEADROOM_PRECISION {
 namespace detail {
 
 #if defined(__SANITIZE_ADDRESS__)
-/// Left between a block and its neighbour, so that running over the end is seen.
+/// Bytes between adjacent blocks, so that AddressSanitizer reports an access beyond the end.
 inline constexpr std::size_t red_zone = 64;
 #else
 inline constexpr std::size_t red_zone = 0;

@@ -14,7 +14,7 @@ inline namespace HEADROOM_PRECISION {
 inline constexpr const char* demo_metric = "random_masks";
 inline constexpr const char* demo_other_metric = "sensitivity";
 
-/// What removing each live head alone costs, in nats per example, in the order of live_heads().
+/// Costs of removing each live head alone, in nats per example, in the order of live_heads().
 struct HeadCosts {
   std::vector<double> cost;
   double reliability = 0;  // rank correlation between the costs on two halves of the examples

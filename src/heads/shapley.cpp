@@ -101,7 +101,7 @@ SampledShapley sampled_shapley(HeadGame& game, Index permutations, Rng rng) {
     }
   }
   const std::vector<double> values = game.values(subsets);
-  // Of each player, the mean contributions to an order and its reverse.
+  // For each player, the mean contributions to an order and its reverse.
   std::vector<std::vector<double>> means(static_cast<std::size_t>(game.size()),
                                          std::vector<double>(orders.size() / 2, 0));
   auto next = values.begin();

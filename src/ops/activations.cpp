@@ -1,4 +1,4 @@
-// Activation functions; sigmoid has a separate file, since the course replaces it.
+// Activation functions other than sigmoid, which is in sigmoid.cpp.
 #include "headroom/ops/activations.hpp"
 
 #include <numbers>

@@ -1,4 +1,4 @@
-// The logistic function, alone in its file: the course's first exercise is linked instead of it.
+// The logistic function, in a separate file: the shortest example of an operation.
 #include "array/map.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/ops/activations.hpp"

@@ -97,13 +97,13 @@ TEST_CASE("kinds and attentions lose the same share, in one step or in many") {
       CHECK((gone == 1 || gone == 2));
     }
   }
-  // A kind that has lost more than the others waits for them.
+  // A kind that has lost more heads than the others keeps the rest until they have caught up.
   prune(small.model, std::vector<HeadId>{{cross, 0, 0}, {cross, 0, 1}, {cross, 1, 2}});
   const std::vector<HeadId> next = choose(small.model, shuffled(live_heads(small.model), rng), 6,
                                           {.over = BudgetOver::per_kind});
   CHECK(count_in(next, encoder) == 3);
   CHECK(count_in(next, decoder) == 3);
-  // What a kind cannot give, because it must keep its heads, the others do.
+  // If a kind must keep its heads, more are removed from the others.
   const std::vector<HeadId> rest =
       choose(small.model, live_heads(small.model), 9,
              {.over = BudgetOver::per_kind, .at_least = 0, .at_least_of_kind = 2});

@@ -214,7 +214,7 @@ TEST_CASE("choosers by metrics remove its least important heads, or its most imp
         std::vector(order.begin(), order.begin() + 5));
   CHECK(make_chooser("worst_first")(game, 5, all) ==
         std::vector(order.rbegin(), order.rbegin() + 5));
-  // Of a game among some heads, only these are chosen.
+  // In a game among some heads, only these are chosen.
   std::vector<HeadId> cross = live_heads(learner.model());
   std::erase_if(cross, [](const HeadId& head) { return head.kind != AttentionKind::cross; });
   HeadGame among(learner, ExampleSet::importance, 3, cross);

@@ -1,4 +1,4 @@
-// What metrics of importance have in common: identities, order, constants, other layouts.
+// Properties that metrics of importance share: identities, order, constants, other layouts.
 #include <algorithm>
 #include <cmath>
 

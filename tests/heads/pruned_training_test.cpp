@@ -125,7 +125,7 @@ TEST_CASE("every schedule removes its heads, whenever they are scored") {
       }
       alive -= std::ssize(event.removed);
       for (const HeadId& head : event.removed) CHECK(removed.insert(head).second);
-      // Of the heads that were scored, those with the lowest scores went.
+      // The heads with the lowest scores were removed.
       if (recipe.rescoring == Rescoring::once || event.heads.empty()) continue;
       std::vector<HeadScore> scores;
       for (std::size_t i = 0; i < event.heads.size(); ++i) {

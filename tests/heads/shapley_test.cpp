@@ -82,7 +82,7 @@ TEST_CASE("dividends add up to the values of all subsets") {
     }
     CHECK(close(sum, values[subset]));
   }
-  // Of a pair: what both together are worth more than one by one.
+  // The dividend of a pair: its value together minus the values one by one.
   CHECK(close(parts[3], values[3] - values[1] - values[2] + values[0]));
 }
 

@@ -9,8 +9,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// The bits of the half-precision number (IEEE 754 binary16: sign, 5 bits of exponent, 10 of
-/// fraction) that is nearest to x, ties to even. From 65,520 on that is
-/// infinity.
+/// fraction) that is nearest to x, ties to even. From 65,520 on that is infinity.
 std::uint16_t half_bits(double x);
 
 /// The number with these 16 bits. Exact in float.

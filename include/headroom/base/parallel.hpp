@@ -1,5 +1,5 @@
-// Threads. headroom owns them: loops are cut into chunks whose borders depend on the amount of work
-// only, never on the number of threads, so that any number of threads gives the same bits.
+// Threads: loops are divided into chunks whose borders depend only on the amount of work, so that
+// any number of threads gives the same bits.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Budget: how many heads must be left where, and the heads that it allows to be removed.
+// Budget: how many heads each attention and each kind must keep, and which heads may be removed.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Choosers: which heads to remove, by playing the game among heads.
+// Choosers: functions that choose a set of heads to remove, by the losses of a HeadGame.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Chooses `remove` of a game's players for removal within a budget. The first of the result are to
-/// be removed first. Throws UsageError if the budget does not allow to remove so many.
+/// be removed first. Throws UsageError if the budget does not allow that many removals.
 using Chooser = std::function<std::vector<HeadId>(HeadGame& game, Index remove, const Budget&)>;
 
 /// The numbers and data that some choosers read.

@@ -1,4 +1,4 @@
-// Compensation: what stays of a head that is removed.
+// Compensation: adds the mean output of a head to the output bias before the head is removed.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What replaces the output of a removed head: nothing, or its mean, as a part of b_O.
+/// The replacement of a removed head's output: nothing, or its mean, which is added to b_O.
 enum class Compensation { none, mean };
 
 /// E A_h of live heads, [D] each: the mean of a head's output before W_O over the queries of the

@@ -1,4 +1,4 @@
-// HeadGame: the loss of a model as a function of the set of its heads that are there.
+// HeadGame: the loss of a model as a function of the set of heads that are present.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ class HeadGame {
   /// The loss of each example, in the order of Learner::visit().
   std::vector<double> example_losses(HeadSet subset);
 
-  /// Of each subset, the mean over the examples of the sum over their labels of KL(p_all, p_S), the
-  /// divergence of the predicted distributions from those with all players: one pass for each.
+  /// For each subset, the mean over the examples of the sum over their labels of KL(p_all, p_S),
+  /// the divergence of the predicted distributions from those with all players: one pass for each.
   std::vector<double> divergences(std::span<const HeadSet> subsets);
 
   /// The gate of a player in the forward pass of one example; examples are numbered in the order of

@@ -42,9 +42,9 @@ struct MetricNeeds {
 };
 
 /// One batch, as every metric sees it: the results of one forward pass, one backward pass from the
-/// loss and one from the logits, of which only the needed ones are made. What no metric needs is
-/// empty. L(x) is the loss of example x, the sum over its labels. Means over examples are means
-/// over all batches.
+/// loss and one from the logits, of which only the needed ones are made. A field that no metric
+/// needs is empty. L(x) is the loss of example x, the sum over its labels. Means over examples are
+/// means over all batches.
 struct Evidence {
   std::span<const HeadId> heads;  // the live heads, in the order of live_heads()
   Index examples;
@@ -52,10 +52,10 @@ struct Evidence {
   /// The row of a head in the results of its attention, which hold live heads only.
   std::span<const Index> row_of_head;
   Array gate_gradients = {};  // [examples, heads]: dL(x)/dg_h at g = 1
-  /// Of each head, [examples, Tq]: dL(x)/dg_ht at 1, for a gate that multiplies the head's output
+  /// For each head, [examples, Tq]: dL(x)/dg_ht at 1, for a gate that multiplies the head's output
   /// at query t only. The sum over t is dL(x)/dg_h.
   std::vector<Array> token_gate_gradients = {};
-  /// Of each head; the gradients are those of the sum of L(x) over the batch.
+  /// The share of each head, with the gradients of the sum of L(x) over the batch.
   std::vector<HeadShare> shares = {};
   /// [examples, heads]: d<u, z(x)>/dg_h at g = 1. z(x) are the logits at the labels of example x;
   /// the elements of u are drawn from N(0, 1), by seed and number of the example.

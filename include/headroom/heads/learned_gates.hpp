@@ -69,7 +69,7 @@ class LearnedGates : public StepPart, public Stateful {
   std::uint64_t seed_;
   std::vector<HeadId> heads_;
   GateState state_;
-  // Of the step that is running; the gates are empty if it has none.
+  // State of the running step; the gates are empty if it has none.
   std::vector<double> noise_, gradient_;
   GateStep step_;
   GateSample sample_;

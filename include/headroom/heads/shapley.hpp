@@ -53,9 +53,9 @@ std::vector<double> dividends(std::span<const double> values, Index players);
 /// smallest bits.
 std::vector<HeadSet> best_subsets(std::span<const double> values, Index players);
 
-/// Of the players' rankings, the way from the best subset (0) to a random one (1) of the same size:
-/// (v(kept) - v(best)) / (mean of v - v(best)), where `kept` has the players with the highest
-/// importance. NaN where all subsets of this size are equally good.
+/// Loss of the players with the highest importance, on a scale where the best subset of the same
+/// size has 0 and a random one has 1 on average: (v(kept) - v(best)) / (mean of v - v(best)). NaN
+/// where all subsets of this size are equally good.
 double regret(std::span<const double> values, Index players, std::span<const double> importance,
               Index kept);
 

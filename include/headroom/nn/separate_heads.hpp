@@ -1,4 +1,4 @@
-// SeparateHeads: one Linear per head for query, key and value, as the paper draws it.
+// SeparateHeads: one Linear per head for query, key and value, as Vaswani et al. 2017 draw it.
 #pragma once
 
 #include "headroom/nn/attention.hpp"

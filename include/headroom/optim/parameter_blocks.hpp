@@ -14,8 +14,7 @@ inline namespace HEADROOM_PRECISION {
 /// * `tensor`: a parameter as it is stored, so that FusedHeads' in_proj_weight is one and each of
 ///   SeparateHeads' query.3.weight is one;
 /// * `projection`: each of W_Q, W_K, W_V, W_O, b_Q, b_K, b_V of an attention with all its live
-/// heads,
-///   be it a third of a parameter or several parameters;
+///   heads, whether that is a third of a parameter or several parameters;
 /// * `head`: one head's share of each of these.
 /// With `tensor` the updates depend on the layout of the heads, with the others they do not.
 /// Parameters without heads are whole in all three.

@@ -1,4 +1,4 @@
-// The gradients of gates that a training step has without any gate.
+// Gate gradients from the gradients of W_O, without gates in the forward pass.
 #pragma once
 
 #include <vector>

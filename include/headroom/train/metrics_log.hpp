@@ -9,9 +9,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Appends lines to a file; each has left the process once write() returns. A line with a "record"
-/// is of that kind: "heads", a line of HeadTelemetry. All others are measurements of the whole
-/// model, see operator().
+/// Appends lines to a file and flushes each of them. A line with the key "record" has the kind that
+/// it names: "heads" is a line of HeadTelemetry. All others are measurements of the whole model,
+/// see operator().
 class MetricsLog {
  public:
   /// Keeps the lines of an existing file whose "step" is at most `done` and cuts the rest, which a

@@ -7,7 +7,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// What a head achieves as the only one of its attention.
+/// Fall of the loss when a head is added to an attention without heads.
 class AllButOne : public HeadMetric {
  public:
   bool plays() const override { return true; }

@@ -8,7 +8,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// What the presence of a head changes in the straight line through the losses of random subsets.
+/// Coefficient of a head's presence in a linear regression on the losses of random subsets.
 class Regression : public HeadMetric {
  public:
   void begin(const MetricSubject& subject) override { seed_ = subject.seed; }
