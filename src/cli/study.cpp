@@ -47,6 +47,15 @@ void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
       "at a time)\n",
       "minutes", estimate.minutes, estimate.minutes < 10 ? 1 : 0, 1000 * estimate.step_seconds,
       estimate.evaluation_seconds, estimate.begin_seconds, declaration.processes);
+  for (const StudyEstimate::Choice& choice : estimate.choices) {
+    if (choice.step_seconds > 0) {
+      fmt::print("    {}: {} runs, {:.1f} ms more a step\n", choice.by, choice.times,
+                 1000 * choice.step_seconds);
+    } else {
+      fmt::print("    {}: {} choices of heads, {:.1f} s each\n", choice.by, choice.times,
+                 choice.seconds);
+    }
+  }
 }
 
 void print_progress(const StudyProgress& p) {
@@ -70,6 +79,7 @@ int study(const CLI::App& program, const StudyCommand& command) {
       .copy = study_copy(),
       .progress = print_progress};
   if (command.dry_run) {
+    fmt::print(stderr, "short runs measure steps, evaluations and choices of heads ...\n");
     print_estimate(declaration, plan, estimate_study(declaration, plan, options));
     return 0;
   }

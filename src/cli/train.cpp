@@ -16,6 +16,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
+#include "headroom/train/measured_after.hpp"
 #include "headroom/train/measures.hpp"
 #include "headroom/train/progress.hpp"
 #include "headroom/train/training_run.hpp"
@@ -66,12 +67,35 @@ void write_page(const TrainingRun& run, const PruningParts& parts) {
   }
 }
 
+/// The step after which all heads are removed.
+Index last_removal(const PruningRecipe& recipe) {
+  return recipe.gates ? recipe.gates->end : last_step(recipe.pace);
+}
+
+/// The keys of summary.json that concern heads: those that are alive; all that were there when the
+/// first were chosen; the removals with their scores; the quality right after the last one.
+Record heads_summary(TrainingRun& run, const PruningParts& parts, const Record& after_cut) {
+  Record alive = Record::array();
+  for (const HeadId& head : live_heads(run.model())) alive.push_back(head.text());
+  Record summary{{"alive", alive}};
+  const Record heads = json_of(parts.heads()), timeline = json_of(parts.timeline());
+  if (!heads.empty()) summary["heads"] = heads;
+  if (!timeline.empty()) summary["timeline"] = timeline;
+  if (!after_cut.empty()) summary["after_cut"] = after_cut;
+  return summary;
+}
+
 /// Trains or resumes in the folder. Returns the exit code.
 int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
   TrainingRun run(settings.run, std::move(task));
   const BranchSettings& branch = settings.branch;
   run.optimizer().apply(prune(run.model(), branch.without));
   PruningParts parts(run, settings.pruning);
+  std::optional<MeasuredAfter> after_cut;
+  if (branch.cut && settings.pruning.removes()) {
+    after_cut.emplace(run.learner(), last_removal(settings.pruning), branch.test);
+    run.add("after_cut", *after_cut);
+  }
   ProgressLine progress({.steps = settings.run.steps, .title = "Learning"});
   run.each([&](const StepReport& report) {
     const std::vector<PruningEvent> timeline = parts.timeline();
@@ -89,7 +113,7 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
   const bool finished = run.run(&signals, branch.until);
   progress.finish();
   if (!finished && branch.until > 0 && run.steps() >= branch.until) {
-    run.conclude(Record::object(), false);
+    run.conclude(heads_summary(run, parts, Record::object()), false);
     fmt::print("ended at step {} of {}, as --until says\n", run.steps(), run.settings().steps);
     return 0;
   }
@@ -98,9 +122,8 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
                invocation(), run.folder().path().string());
     return signals.exit_code();
   }
-  const Record heads = json_of(parts.heads());
-  const Record summary =
-      run.conclude(heads.empty() ? Record::object() : Record{{"heads", heads}}, branch.test);
+  const Record summary = run.conclude(
+      heads_summary(run, parts, after_cut ? after_cut->result() : Record::object()), branch.test);
   if (branch.test) fmt::print("{}\n", result_text(summary["test"]));
   if (branch.page) write_page(run, parts);
   return 0;

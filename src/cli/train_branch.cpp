@@ -41,6 +41,7 @@ void BranchSettings::to_record(Record& training) const {
   if (!without.empty()) training["without"] = text_of(without);
   if (!test) training["test"] = test;
   if (!page) training["page"] = page;
+  if (cut) training["measure_cut"] = cut;
 }
 
 BranchSettings BranchSettings::from_record(const Record& training, const std::string& origin) {
@@ -50,6 +51,7 @@ BranchSettings BranchSettings::from_record(const Record& training, const std::st
     if (training.contains("from")) s.from = json_text(training, "from", origin);
     if (training.contains("test")) s.test = json_boolean(training, "test", origin);
     if (training.contains("page")) s.page = json_boolean(training, "page", origin);
+    if (training.contains("measure_cut")) s.cut = json_boolean(training, "measure_cut", origin);
     if (training.contains("without")) {
       s.without = heads_from(json_text(training, "without", origin), origin + ": \"without\"");
     }
@@ -70,7 +72,9 @@ std::vector<CLI::Option*> BranchOptions::add_to(CLI::App& app) {
                          "model and training and all heads")
               ->type_name("RUN"),
           app.add_flag("--no-test", no_test_, "do not measure the test set"),
-          app.add_flag("--no-page", no_page_, "do not write the report")};
+          app.add_flag("--no-page", no_page_, "do not write the report"),
+          app.add_flag("--measure-cut", measure_cut_,
+                       "also measure the model right after the last removal of heads")};
 }
 
 BranchSettings BranchOptions::settings() const {
@@ -79,7 +83,8 @@ BranchSettings BranchOptions::settings() const {
           .from = from_.empty() ? "" : fs::absolute(from_).lexically_normal().string(),
           .without = heads_from(without_, "--without"),
           .test = !no_test_,
-          .page = !no_page_};
+          .page = !no_page_,
+          .cut = measure_cut_};
 }
 
 void require_same_beginning(const TrainSettings& settings) {

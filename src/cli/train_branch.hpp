@@ -22,6 +22,7 @@ struct BranchSettings {
   std::vector<HeadId> without = {};  // removed before the first step
   bool test = true;                  // measures the test set
   bool page = true;                  // writes the report
+  bool cut = false;                  // measures right after the last removal of heads, too
 
   /// Adds those that are not the default to the section "training" of config.json.
   void to_record(Record& training) const;
@@ -39,7 +40,7 @@ class BranchOptions {
  private:
   std::optional<Index> until_;
   std::string from_, without_;
-  bool no_test_ = false, no_page_ = false;
+  bool no_test_ = false, no_page_ = false, measure_cut_ = false;
 };
 
 /// Throws UsageError if the run of `settings` cannot begin with that of settings.branch.from:

@@ -15,7 +15,6 @@
 #include "headroom/io/json.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/train/checkpoint.hpp"
-#include "headroom/train/run_folder.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -109,7 +108,7 @@ std::vector<HeadId> spread(const std::vector<HeadId>& heads, Index remove) {
 
 /// The heads that a control removes, or that it does not have from the start.
 std::vector<HeadId> heads_of(const StudyCell& cell, const StudyFolder& folder) {
-  const SavedModel trunk = load_model(folder.trunk(cell.trunk) / RunFolder::checkpoint_name);
+  const SavedModel trunk = load_model(folder.checkpoint(cell.trunk));
   const std::vector<HeadId> all = live_heads(*trunk.model);
   if (cell.remove > Index(all.size())) {
     throw UsageError(fmt::format("{} of {} heads cannot be removed", cell.remove, all.size()));
@@ -180,7 +179,7 @@ Words trunk_command(const TrunkPlan& trunk, const StudyDeclaration& declaration,
 }
 
 Words scores_command(const TrunkPlan& trunk, const StudyDeclaration& declaration,
-                     const StudyFolder& folder) {
+                     const std::string& checkpoint) {
   const StudyImportance& importance = declaration.importance;
   std::string metrics = importance.metrics;
   const bool costs = std::find(declaration.controls.begin(), declaration.controls.end(),
@@ -190,7 +189,7 @@ Words scores_command(const TrunkPlan& trunk, const StudyDeclaration& declaration
   }
   Words words{"importance",
               "--model",
-              (folder.trunk(trunk.key) / RunFolder::checkpoint_name).string(),
+              checkpoint,
               "--metric",
               metrics,
               "--examples",
@@ -204,13 +203,17 @@ Words scores_command(const TrunkPlan& trunk, const StudyDeclaration& declaration
   return words;
 }
 
+bool measures(const StudyDeclaration& declaration, const char* part) {
+  return std::any_of(
+      declaration.measures.begin(), declaration.measures.end(),
+      [&](const std::string& measure) { return measure.find(part) != measure.npos; });
+}
+
 Words cell_command(const StudyCell& cell, const StudyDeclaration& declaration,
                    const StudyFolder& folder) {
   Words more;
-  if (std::none_of(declaration.measures.begin(), declaration.measures.end(),
-                   [](const std::string& measure) { return measure.starts_with("test."); })) {
-    more.emplace_back("--no-test");
-  }
+  if (!measures(declaration, "test.")) more.emplace_back("--no-test");
+  if (measures(declaration, "cut.")) more.emplace_back("--measure-cut");
   if (cell.branches()) {
     more.insert(more.end(), {"--from", folder.trunk(cell.trunk).string()});
   }

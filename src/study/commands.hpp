@@ -15,9 +15,11 @@ using Words = std::vector<std::string>;
 /// Trains a trunk, or continues it.
 Words trunk_command(const TrunkPlan& trunk, const StudyDeclaration& declaration,
                     const StudyFolder& folder);
-/// Scores the heads of a trunk that is done.
+/// Scores the heads of a trunk that is done, from its checkpoint.
 Words scores_command(const TrunkPlan& trunk, const StudyDeclaration& declaration,
-                     const StudyFolder& folder);
+                     const std::string& checkpoint);
+/// Whether some measure has this part in its name: "test." or "cut.".
+bool measures(const StudyDeclaration& declaration, const char* part);
 /// Trains a cell, or continues it. The runs that it depends on must be done: heads of controls are
 /// read from them.
 Words cell_command(const StudyCell& cell, const StudyDeclaration& declaration,

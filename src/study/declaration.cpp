@@ -11,6 +11,7 @@
 #include "headroom/base/nearest.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom/train/measures.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -20,7 +21,7 @@ namespace {
 /// Options of train that the study itself sets in its runs.
 const std::set<std::string> own_options = {"seed",  "until",   "from",    "remove", "without",
                                            "init",  "no-test", "no-page", "out",    "resume",
-                                           "force", "threads", "help",    "fold"};
+                                           "force", "threads", "help",    "fold",   "measure-cut"};
 
 bool is_word(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -58,10 +59,12 @@ class Checker {
     check_factors("removal", d_.removal);
     check_steps();
     check_arms();
-    check_rules();
+    check_rules("only", d_.only);
+    check_rules("contrasts.only", d_.contrasts.only);
     check_controls();
     check_measures();
     require(d_.random_draws >= 1, "random_draws", "must be at least 1");
+    require(d_.allocation_draws.value_or(1) >= 1, "allocation_draws", "must be at least 1");
     require(d_.folds >= 1, "folds", "must be at least 1");
     require(d_.processes >= 1, "processes", "must be at least 1");
   }
@@ -90,8 +93,12 @@ class Checker {
 
   void check_factors(const std::string& where, const TrainWords& factors) {
     for (const auto& [name, value] : factors) {
-      check_option(where, name);
       const std::string place = where + "." + name;
+      if (value.is_object()) {
+        check_named_levels(place, name, value);
+        continue;
+      }
+      check_option(where, name);
       std::vector<Record> seen;
       for (const Record& level : levels_of(value)) {
         require(is_scalar(level), place, "must be a value or a list of values");
@@ -100,6 +107,27 @@ class Checker {
       }
       require(!seen.empty(), place, "must have at least one value");
     }
+  }
+
+  /// A factor whose levels set several options each.
+  void check_named_levels(const std::string& place, const std::string& name, const Record& levels) {
+    require(!contains(options_, option_name(name)), place,
+            "has the name of an option of train; named levels need a name of their own");
+    require(name != "arm" && name != "control" && name != "measure", place,
+            "has a name that rules use");
+    require(!levels.empty(), place, "must have at least one level");
+    std::set<std::string> here;
+    for (const auto& [level, words] : levels.items()) {
+      const std::string inside = place + "." + level;
+      require(words.is_object(), inside, "must be an object of options");
+      for (const auto& [option, value] : words.items()) {
+        require(is_scalar(value), inside + "." + option, "must be one value");
+        require(option != "prune" && option != "steps", inside + "." + option,
+                "cannot be set in a named level");
+        if (here.insert(option_name(option)).second) check_option(inside, option);
+      }
+    }
+    in_levels_.insert(here.begin(), here.end());
   }
 
   /// Runs of different lengths share a trunk, whose learning rate must not depend on them.
@@ -134,35 +162,43 @@ class Checker {
       for (const auto& [option, value] : arm.options) {
         require(is_scalar(value), where + "." + option, "must be one value");
         const auto found = set_in_.find(option_name(option));  // other arms may set it, too
-        if (found == set_in_.end() || !found->second.starts_with("arms")) {
-          check_option("arms", option);
-        }
+        const bool in_arms = found != set_in_.end() && found->second.starts_with("arms");
+        if (!in_arms && !in_levels_.contains(option_name(option))) check_option("arms", option);
       }
       names_.push_back(arm.name);
     }
   }
 
-  void check_rules() const {
-    for (const TrainWords& rule : d_.only) {
+  void check_rules(const std::string& place, const std::vector<TrainWords>& rules) const {
+    for (const TrainWords& rule : rules) {
       for (const auto& [name, value] : rule) {
-        const std::vector<Record> known = known_levels(name);
+        const std::string where = place + "." + name;
+        const std::vector<Record> known = known_levels(where, name);
         for (const Record& level : levels_of(value)) {
-          require(contains(known, level), "only." + name,
+          require(contains(known, level), where,
                   fmt::format("has {}, which is not a level of it", level.dump()));
         }
       }
     }
   }
 
-  std::vector<Record> known_levels(const std::string& name) const {
+  std::vector<Record> known_levels(const std::string& where, const std::string& name) const {
     if (name == "arm") return std::vector<Record>(names_.begin(), names_.end());
-    std::vector<std::string> factors{"arm"};
+    if (name == "measure" && where.starts_with("contrasts")) {
+      return std::vector<Record>(d_.measures.begin(), d_.measures.end());
+    }
+    if (name == "control") {
+      std::vector<Record> controls;
+      for (const StudyControl control : d_.controls) controls.emplace_back(name_of(control));
+      return controls;
+    }
+    std::vector<std::string> factors{"arm", "control"};
     for (const TrainWords* words : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
       const auto found = words->find(name);
       if (found != words->end()) return levels_of(found->second);
       for (const auto& [factor, levels] : *words) factors.push_back(factor);
     }
-    require(false, "only." + name,
+    require(false, where,
             fmt::format("is not a factor of this study{}", did_you_mean(name, factors)));
     return {};
   }
@@ -182,10 +218,29 @@ class Checker {
     require(
         d_.reference.empty() || contains(names_, d_.reference), "reference",
         fmt::format("\"{}\" is not an arm{}", d_.reference, did_you_mean(d_.reference, names_)));
+    for (const std::string& arm : d_.same_allocation_of) {
+      require(contains(names_, arm), "same_allocation_of",
+              fmt::format("\"{}\" is not an arm{}", arm, did_you_mean(arm, names_)));
+    }
+    require(std::set(d_.same_allocation_of.begin(), d_.same_allocation_of.end()).size() ==
+                d_.same_allocation_of.size(),
+            "same_allocation_of", "must not have an arm twice");
+  }
+
+  void check_measure(const std::string& measure) const {
+    std::vector<std::string> known{"validation_loss"};
+    for (const Measure& quality : quality_measures) known.emplace_back(quality.key);
+    for (std::size_t i = 0, last = known.size(); i < last; ++i) {
+      known.push_back("test." + (i == 0 ? "loss" : known[i]));
+    }
+    for (std::size_t i = 0, last = known.size(); i < last; ++i) known.push_back("cut." + known[i]);
+    require(contains(known, measure), "measures",
+            fmt::format("has \"{}\", which is none{}", measure, did_you_mean(measure, known)));
   }
 
   void check_measures() const {
     require(!d_.measures.empty(), "measures", "must have at least one measure");
+    for (const std::string& measure : d_.measures) check_measure(measure);
     for (const std::string& measure : d_.contrasts.measures) {
       require(contains(d_.measures, measure), "contrasts.measures",
               fmt::format("has \"{}\", which is not in measures{}", measure,
@@ -204,13 +259,38 @@ class Checker {
   std::string origin_;
   std::vector<std::string> options_, names_;
   std::map<std::string, std::string> set_in_;
+  std::set<std::string> in_levels_;  // options of named levels, which arms may set otherwise
 };
 
 }  // namespace
 
 std::vector<Record> levels_of(const Record& value) {
+  if (value.is_object()) {
+    std::vector<Record> names;
+    for (const auto& [name, options] : value.items()) names.emplace_back(name);
+    return names;
+  }
   return value.is_array() ? std::vector<Record>(value.begin(), value.end())
                           : std::vector<Record>(1, value);
+}
+
+TrainWords options_of(const std::string& factor, const Record& levels, const Record& level) {
+  if (!levels.is_object()) return {{factor, level}};
+  TrainWords options;
+  for (const auto& [name, value] : levels.at(level.get<std::string>()).items()) {
+    options[name] = value;
+  }
+  return options;
+}
+
+std::vector<std::pair<std::string, std::string>> allocations_of(const StudyDeclaration& d) {
+  const std::string name = name_of(StudyControl::same_allocation);
+  std::vector<std::pair<std::string, std::string>> all;
+  if (d.same_allocation_of.empty()) all.emplace_back(d.reference, name);
+  for (const std::string& arm : d.same_allocation_of) {
+    all.emplace_back(arm, d.same_allocation_of.size() == 1 ? name : name + " of " + arm);
+  }
+  return all;
 }
 
 std::string plain_text(const Record& value) {

@@ -34,51 +34,142 @@ struct Scratch {
   }
 };
 
+/// A short run.
 struct Probe {
-  double seconds = 0;       // of the whole run
+  double seconds = 0;       // of all of it
   double step_seconds = 0;  // median
   Index evaluations = 0, evaluate_every = 0;
 };
 
-/// Trains a few steps of the first trunk. evaluate_every 0: as declared.
-Probe probe(const StudyPlan& plan, const std::string& program, Index steps, Index evaluate_every) {
-  const Scratch scratch;
-  TrainWords options = plan.trunks.front().options;
-  if (evaluate_every > 0) {
-    options.erase("evaluate_every");
-    options.erase("evaluate-every");
-    options["evaluate_every"] = evaluate_every;
+/// Short runs of the first trunk, by a program.
+class Prober {
+ public:
+  Prober(const StudyPlan& plan, std::string program)
+      : trunk_(plan.trunks.front()), program_(std::move(program)) {}
+
+  static constexpr Index steps = 20;
+
+  /// Trains `steps` steps with other options.
+  Probe train(const TrainWords& options, const Words& more = {"--no-test"}) const {
+    TrainWords all = options;
+    all.insert(trunk_.options.begin(), trunk_.options.end());
+    all["steps"] = steps;
+    Words words{program_,
+                "train",
+                "--out",
+                scratch_.path.string(),
+                "--force",
+                "--seed",
+                std::to_string(trunk_.seed),
+                "--threads",
+                "1",
+                "--no-page"};
+    for (const Words& part : {words_of(all), more})
+      words.insert(words.end(), part.begin(), part.end());
+    Probe found{.seconds = seconds_of(words)};
+    std::vector<double> times;
+    std::ifstream metrics(scratch_.path / "metrics.jsonl");
+    for (std::string line; std::getline(metrics, line);) {
+      const Record record = parse_json(line, "metrics.jsonl");
+      if (record.contains("ms")) times.push_back(record["ms"].get<double>() / 1000);
+      if (record.contains("validation_loss")) ++found.evaluations;
+    }
+    found.step_seconds = times.empty() ? 0 : median(times);
+    const std::string config = (scratch_.path / "config.json").string();
+    found.evaluate_every =
+        json_integer(parse_json(read_file(config), config)["training"], "evaluate_every", config);
+    return found;
   }
-  Words words{program,     "train",
-              "--out",     scratch.path.string(),
-              "--until",   std::to_string(steps),
-              "--seed",    std::to_string(plan.trunks.front().seed),
-              "--threads", "1",
-              "--no-test", "--no-page"};
-  for (const std::string& word : words_of(options)) words.push_back(word);
-  const auto began = std::chrono::steady_clock::now();
-  const ChildResult result = ChildProgram(words, "", {"OMP_NUM_THREADS=1"}).wait();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  if (result.code != 0) {
+
+  /// Scores the heads of the newest run.
+  double score(const TrunkPlan& trunk, const StudyDeclaration& declaration) const {
+    Words words =
+        scores_command(trunk, declaration, (scratch_.path / "checkpoint.safetensors").string());
+    words.insert(words.begin(), program_);
+    return seconds_of(words);
+  }
+
+ private:
+  static double seconds_of(const Words& words) {
+    const auto began = std::chrono::steady_clock::now();
+    const ChildResult result = ChildProgram(words, "", {"OMP_NUM_THREADS=1"}).wait();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    if (result.code == 0) return took.count();
     const std::size_t error = result.err.rfind("error: ");
     throw UsageError(
-        fmt::format("a trunk cannot be trained: {}",
+        fmt::format("a short run of the study fails: {}",
                     error == std::string::npos ? result.err : result.err.substr(error + 7)));
   }
-  Probe found{.seconds = took.count()};
-  std::vector<double> times;
-  std::ifstream metrics(scratch.path / "metrics.jsonl");
-  for (std::string line; std::getline(metrics, line);) {
-    const Record record = parse_json(line, "metrics.jsonl");
-    if (record.contains("ms")) times.push_back(record["ms"].get<double>() / 1000);
-    if (record.contains("validation_loss")) ++found.evaluations;
+
+  const TrunkPlan& trunk_;
+  std::string program_;
+  Scratch scratch_;
+};
+
+/// What decides which heads a cell removes: a metric or chooser, or learned gates; empty: neither.
+std::string choice_of(const StudyCell& cell) {
+  if (cell.control) return "";
+  for (const char* option : {"gates", "metric"}) {
+    const auto found = cell.options.find(option);
+    if (found != cell.options.end()) return plain_text(found->second);
   }
-  found.step_seconds = times.empty() ? 0 : median(times);
-  const std::string config = (scratch.path / "config.json").string();
-  found.evaluate_every =
-      json_integer(parse_json(read_file(config), config)["training"], "evaluate_every", config);
-  return found;
+  return "sensitivity";
 }
+
+/// How often a cell chooses heads.
+Index choices_of(const StudyCell& cell) {
+  const auto option = [&](const char* name, const Record& otherwise) {
+    const auto found = cell.options.find(name);
+    return found == cell.options.end() ? otherwise : found->second;
+  };
+  if (option("rescore", "once") != "each_event") return 1;
+  const Record schedule = option("prune_schedule", "gradual");
+  if (schedule == "one_shot") return 1;
+  if (schedule == "iterative") return option("prune_rounds", 4).get<Index>();
+  return std::min<Index>(20, option("prune", 1).get<Index>());
+}
+
+/// The times of the choices of a study's cells.
+class ChoiceTimes {
+ public:
+  ChoiceTimes(const Prober& prober, const Probe& plain) : prober_(prober), plain_(plain) {}
+
+  /// Measured when first asked for, with a cell that removes as many heads as any.
+  StudyEstimate::Choice& of(const StudyCell& cell, const StudyPlan& plan) {
+    const std::string name = choice_of(cell);
+    const auto known = std::find_if(all_.begin(), all_.end(),
+                                    [&](const StudyEstimate::Choice& c) { return c.by == name; });
+    if (known != all_.end()) return *known;
+    TrainWords options;
+    for (const auto& [option, value] : cell.options) {
+      const bool of_pace = option.starts_with("prune_") || option == "rescore";
+      if (!of_pace && option != "steps") options[option] = value;
+    }
+    for (const StudyCell& other : plan.cells) {
+      if (choice_of(other) != name) continue;
+      if (other.options.at("prune") > options["prune"])
+        options["prune"] = other.options.at("prune");
+    }
+    StudyEstimate::Choice choice{.by = name};
+    if (options.contains("gates")) {
+      options["prune_from"] = 1;
+      options["prune_over"] = Prober::steps - 1;
+      choice.step_seconds =
+          std::max(0.0, prober_.train(options).step_seconds - plain_.step_seconds);
+    } else {
+      options["prune_schedule"] = "one_shot";
+      options["prune_from"] = Prober::steps;
+      choice.seconds = std::max(0.0, prober_.train(options).seconds - plain_.seconds);
+    }
+    return all_.emplace_back(choice);
+  }
+  std::vector<StudyEstimate::Choice> all() && { return std::move(all_); }
+
+ private:
+  const Prober& prober_;
+  const Probe& plain_;
+  std::vector<StudyEstimate::Choice> all_;
+};
 
 }  // namespace
 
@@ -86,28 +177,48 @@ StudyEstimate estimate_study(const StudyDeclaration& declaration, const StudyPla
                              const StudyOptions& options) {
   const StudyFolder folder{options.folder};
   StudyEstimate estimate{.trunks = Index(plan.trunks.size()), .cells = Index(plan.cells.size())};
-  const Index steps = std::min<Index>(20, declaration.trunk.until);
-  const Probe plain = probe(plan, options.program, steps, 0);
-  const Probe evaluated = probe(plan, options.program, steps, std::max<Index>(1, steps / 2));
+  const Prober prober(plan, options.program);
+  const Probe plain = prober.train({});
   estimate.step_seconds = plain.step_seconds;
+  const Probe evaluated = prober.train({{"evaluate_every", Prober::steps / 2}});
   const Index more = evaluated.evaluations - plain.evaluations;
   if (more > 0) {
     estimate.evaluation_seconds = std::max(0.0, evaluated.seconds - plain.seconds) / double(more);
   }
   estimate.begin_seconds =
-      std::max(0.0, plain.seconds - double(steps) * estimate.step_seconds -
+      std::max(0.0, plain.seconds - double(Prober::steps) * estimate.step_seconds -
                         double(plain.evaluations) * estimate.evaluation_seconds);
+  if (measures(declaration, "test.")) {
+    estimate.test_seconds = std::max(0.0, prober.train({}, {}).seconds - plain.seconds);
+  }
+  estimate.scores_seconds = prober.score(plan.trunks.front(), declaration);
+  const bool at_cut = measures(declaration, "cut.");
+  ChoiceTimes choices(prober, plain);
   double seconds = 0;
   for (const StudyJob& job : jobs_of(declaration, plan)) {
     const bool done = std::filesystem::exists(result_of(job, plan, folder));
     if (job.kind == StudyJob::Kind::trunk) estimate.trunks_done += done ? 1 : 0;
     if (job.kind == StudyJob::Kind::cell) estimate.cells_done += done ? 1 : 0;
     if (done) continue;
+    if (job.kind == StudyJob::Kind::scores) {
+      seconds += estimate.scores_seconds;
+      continue;
+    }
     const Index evaluations = job.steps / std::max<Index>(1, plain.evaluate_every) + 1;
     estimate.steps += job.steps;
     seconds += estimate.begin_seconds + double(job.steps) * estimate.step_seconds +
                double(evaluations) * estimate.evaluation_seconds;
+    if (job.kind != StudyJob::Kind::cell) continue;
+    const StudyCell& cell = plan.cells[job.index];
+    const bool removes = cell.branches() && cell.control != StudyControl::none;
+    seconds += estimate.test_seconds * (removes && at_cut ? 2 : 1);
+    if (removes && at_cut) seconds += estimate.evaluation_seconds;
+    if (choice_of(cell).empty()) continue;
+    StudyEstimate::Choice& choice = choices.of(cell, plan);
+    choice.times += choices_of(cell);
+    seconds += double(choices_of(cell)) * choice.seconds + double(job.steps) * choice.step_seconds;
   }
+  estimate.choices = std::move(choices).all();
   estimate.minutes = seconds / 60 / double(declaration.processes);
   return estimate;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "headroom/base/real.hpp"
+#include "headroom/train/run_folder.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -18,6 +19,9 @@ struct StudyFolder {
   /// Folders of runs of train: a summary.json makes them done.
   std::filesystem::path trunk(const std::string& key) const { return path / "trunks" / key; }
   std::filesystem::path cell(const std::string& key) const { return path / "cells" / key; }
+  std::string checkpoint(const std::string& trunk_key) const {
+    return (trunk(trunk_key) / RunFolder::checkpoint_name).string();
+  }
   /// What `importance --json` says of a trunk.
   std::filesystem::path scores(const std::string& key) const {
     return trunk(key) / "importance.json";

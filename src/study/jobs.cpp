@@ -67,7 +67,9 @@ Words command_of(const StudyJob& job, const StudyDeclaration& declaration, const
                  const StudyFolder& folder) {
   switch (job.kind) {
     case StudyJob::Kind::trunk: return trunk_command(plan.trunks[job.index], declaration, folder);
-    case StudyJob::Kind::scores: return scores_command(plan.trunks[job.index], declaration, folder);
+    case StudyJob::Kind::scores:
+      return scores_command(plan.trunks[job.index], declaration,
+                            folder.checkpoint(plan.trunks[job.index].key));
     case StudyJob::Kind::cell: break;
   }
   return cell_command(plan.cells[job.index], declaration, folder);

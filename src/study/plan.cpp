@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
@@ -41,16 +42,29 @@ bool is_level(const Record& allowed, const Record& level) {
   return std::find(levels.begin(), levels.end(), level) != levels.end();
 }
 
-/// A rule whose single values all agree with the combination allows it only the levels of its
-/// lists.
-bool allows(const TrainWords& rule, TrainWords combination, const std::string& arm) {
-  combination["arm"] = arm;
-  for (const auto& [name, value] : rule) {
-    if (!value.is_array() && combination.at(name) != value) return true;
+/// The options that a combination of levels sets.
+TrainWords set_by(const TrainWords& factors, const TrainWords& combination) {
+  TrainWords all;
+  for (const auto& [name, level] : combination) {
+    all.merge(options_of(name, factors.at(name), level));
   }
-  return std::all_of(rule.begin(), rule.end(), [&](const auto& entry) {
-    return is_level(entry.second, combination.at(entry.first));
-  });
+  return all;
+}
+
+/// A rule whose single values all agree with the combination allows it only the levels of its
+/// lists. `role` is "arm" or "control"; a rule about the other one alone says nothing.
+bool allows(const TrainWords& rule, TrainWords combination, const std::string& role,
+            const std::string& name) {
+  const std::string other = role == "arm" ? "control" : "arm";
+  if (rule.contains(other) && !rule.contains(role)) return true;
+  combination[role] = name;
+  const auto agree = [&](bool lists) {
+    return std::all_of(rule.begin(), rule.end(), [&](const auto& entry) {
+      return entry.first == other || entry.second.is_array() != lists ||
+             is_level(entry.second, combination.at(entry.first));
+    });
+  };
+  return !agree(false) || agree(true);
 }
 
 /// The length of the longest run, where lengths differ.
@@ -74,7 +88,13 @@ class Planner {
   StudyPlan plan() {
     const std::vector<StudyArm> arms = arms_of(d_);
     for (const StudyArm& arm : arms) plan_.arms.push_back(arm.name);
-    for (const StudyControl control : d_.controls) plan_.arms.emplace_back(name_of(control));
+    for (const StudyControl control : d_.controls) {
+      if (control != StudyControl::same_allocation) {
+        plan_.arms.emplace_back(name_of(control));
+        continue;
+      }
+      for (const auto& [arm, name] : allocations_of(d_)) plan_.arms.push_back(name);
+    }
     for (const TrainWords& trunk : combinations(d_.trunk.factors)) {
       for (const TrainWords& factors : combinations(d_.factors)) {
         for (const TrainWords& removal : combinations(d_.removal)) {
@@ -90,13 +110,15 @@ class Planner {
   void plan_condition(const TrainWords& trunk, const TrainWords& factors, const TrainWords& removal,
                       const std::vector<StudyArm>& arms) {
     const TrainWords combination = merged({&trunk, &factors, &removal});
-    std::vector<StudyArm> allowed;
-    std::copy_if(arms.begin(), arms.end(), std::back_inserter(allowed), [&](const StudyArm& arm) {
-      return std::all_of(d_.only.begin(), d_.only.end(), [&](const TrainWords& rule) {
-        return allows(rule, combination, arm.name);
-      });
-    });
-    if (allowed.empty()) return;
+    const auto allowed_as = [&](const char* role, const std::string& name) {
+      return rules_allow(d_.only, combination, role, name);
+    };
+    Allowed allowed;
+    std::copy_if(arms.begin(), arms.end(), std::back_inserter(allowed.arms),
+                 [&](const StudyArm& arm) { return allowed_as("arm", arm.name); });
+    std::copy_if(d_.controls.begin(), d_.controls.end(), std::back_inserter(allowed.controls),
+                 [&](StudyControl c) { return allowed_as("control", name_of(c)); });
+    if (allowed.arms.empty()) return;
     StudyCondition& condition = plan_.conditions.emplace_back();
     for (const TrainWords* words : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
       for (const auto& [name, value] : *words) {
@@ -105,39 +127,43 @@ class Planner {
     }
     for (const Index seed : d_.seeds) {
       for (Index fold = 0; fold < d_.folds; ++fold) {
-        plan_seed(seed, fold, {trunk, factors, removal}, allowed);
+        plan_seed(seed, fold,
+                  {set_by(d_.trunk.factors, trunk), set_by(d_.factors, factors),
+                   set_by(d_.removal, removal)},
+                  allowed);
       }
     }
   }
 
+  /// What rules leave of a condition.
+  struct Allowed {
+    std::vector<StudyArm> arms;
+    std::vector<StudyControl> controls;
+  };
+  /// The options that the levels of a condition set.
   struct Levels {
-    const TrainWords &trunk, &factors, &removal;
+    TrainWords trunk, factors, removal;
   };
 
-  void plan_seed(Index seed, Index fold, const Levels& levels, const std::vector<StudyArm>& arms) {
+  void plan_seed(Index seed, Index fold, const Levels& levels, const Allowed& allowed) {
     StudyCell common;
     common.trunk = trunk_key(seed, fold, levels.trunk);
     common.seed = seed;
     common.fold = fold;
-    TrainWords whole = merged({&d_.base, &levels.trunk, &levels.factors});
-    std::string reference;
-    for (const StudyArm& arm : arms) {
+    const TrainWords whole = merged({&d_.base, &levels.trunk, &levels.factors});
+    std::map<std::string, std::string> keys;  // of arms
+    for (const StudyArm& arm : allowed.arms) {
       StudyCell cell = common;
-      cell.options = merged({&whole, &levels.removal, &arm.options});
-      const std::string key = add(std::move(cell), arm.name);
-      if (arm.name == d_.reference) reference = key;
+      cell.options = merged({&whole, &arm.options, &levels.removal});
+      keys[arm.name] = add(std::move(cell), arm.name);
     }
-    for (const StudyControl control : d_.controls) {
+    for (const StudyControl control : allowed.controls) {
       StudyCell cell = common;
       cell.control = control;
       cell.options = whole;
       if (control != StudyControl::none) {
         cell.remove = levels.removal.at("prune").get<Index>();
       }
-      const bool copies = control == StudyControl::same_allocation ||
-                          control == StudyControl::same_mask_reinitialised;
-      if (copies && reference.empty()) continue;  // a rule has left it out
-      if (copies) cell.reference = reference;
       const bool removes = control == StudyControl::random ||
                            control == StudyControl::same_allocation ||
                            control == StudyControl::costliest_first;
@@ -147,12 +173,29 @@ class Planner {
           cell.options.erase(choosing);
         }
       }
-      const bool drawn =
-          control == StudyControl::random || control == StudyControl::same_allocation;
-      for (cell.draw = 0; cell.draw < (drawn ? d_.random_draws : 1); ++cell.draw) {
-        add(cell, name_of(control));
+      if (control == StudyControl::same_allocation) {
+        for (const auto& [arm, name] : allocations_of(d_)) add_copy(cell, keys[arm], name);
+      } else if (control == StudyControl::same_mask_reinitialised) {
+        add_copy(cell, keys[d_.reference], name_of(control));
+      } else {
+        add_draws(cell, name_of(control));
       }
     }
+  }
+
+  /// Adds a control that copies heads of another cell, unless a rule has left that one out.
+  void add_copy(StudyCell cell, const std::string& reference, const std::string& name) {
+    if (reference.empty()) return;
+    cell.reference = reference;
+    add_draws(std::move(cell), name);
+  }
+
+  void add_draws(StudyCell cell, const std::string& name) {
+    const Index draws = cell.control == StudyControl::random ? d_.random_draws
+                        : cell.control == StudyControl::same_allocation
+                            ? d_.allocation_draws.value_or(d_.random_draws)
+                            : 1;
+    for (cell.draw = 0; cell.draw < draws; ++cell.draw) add(cell, name);
   }
 
   std::string trunk_key(Index seed, Index fold, const TrainWords& factors) {
@@ -194,6 +237,12 @@ class Planner {
 };
 
 }  // namespace
+
+bool rules_allow(const std::vector<TrainWords>& rules, const TrainWords& combination,
+                 const std::string& role, const std::string& name) {
+  return std::all_of(rules.begin(), rules.end(),
+                     [&](const TrainWords& rule) { return allows(rule, combination, role, name); });
+}
 
 bool StudyCell::branches() const {
   return control != StudyControl::same_mask_reinitialised &&

@@ -38,6 +38,16 @@ Record comparable(const StudyDeclaration& declaration) {
   return record;
 }
 
+/// What a version of the program with fewer fields has written, with the defaults of the others.
+Record as_now(Record written, const std::string& origin) {
+  const Record precision = written.value("precision", Record());
+  written.erase("precision");
+  Record record = json_of(struct_of<StudyDeclaration>(written, origin));
+  record.erase("processes");
+  record["precision"] = precision;
+  return record;
+}
+
 /// Makes the folder with its declaration, or checks that it is of the same declaration.
 void open_folder(const StudyDeclaration& declaration, const StudyOptions& options,
                  const StudyFolder& folder) {
@@ -67,7 +77,7 @@ void open_folder(const StudyDeclaration& declaration, const StudyOptions& option
     return;
   }
   const std::string file = folder.declaration().string();
-  const Record theirs = parse_json(read_file(file), file);
+  const Record theirs = as_now(parse_json(read_file(file), file), file);
   const Record differences = Record::diff(theirs, mine);
   if (differences.empty()) return;
   throw UsageError(fmt::format(

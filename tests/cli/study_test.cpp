@@ -28,7 +28,7 @@ json small_study() {
                  "same_mask_reinitialised", "small_from_start"],
     "random_draws": 2,
     "importance": {"metrics": "cheap", "examples": 8},
-    "measures": ["validation_loss", "exact_match"]
+    "measures": ["validation_loss", "exact_match", "cut.validation_loss"]
   })");
 }
 constexpr std::size_t cells_of_small_study = 38;
@@ -137,6 +137,16 @@ TEST_CASE("the controls remove what they say") {
     }
     if (config.contains("init")) ++by_heads["again"];
     ++by_heads[summary["heads_alive"].dump()];
+    CHECK(summary["alive"].size() == summary["heads_alive"]);
+    // Runs that remove heads are measured right after that, and say when they removed which.
+    const bool removes = summary["heads_alive"] == 3 && !config.contains("without");
+    CHECK(summary.contains("after_cut") == removes);
+    if (!removes) continue;
+    CHECK(summary["after_cut"]["step"] == 13);
+    CHECK(summary["after_cut"]["heads_alive"] == 3);
+    CHECK(summary["after_cut"]["validation"]["validation_loss"] > 0);
+    CHECK_FALSE(summary["after_cut"].contains("test"));
+    CHECK(summary["timeline"].back()["step"] == 13);
   }
   CHECK(by_heads == std::map<std::string, int>{{"3", 9}, {"6", 1}, {"small", 1}, {"again", 1}});
 }

@@ -108,6 +108,60 @@ TEST_CASE("factors of the trunk make trunks, factors after it do not") {
   }
 }
 
+TEST_CASE("named levels set several options, which an arm may set otherwise") {
+  Record record = small_declaration();
+  record["removal"].erase("prune_from");
+  record["removal"]["pace"] = Record::parse(R"({
+    "at once": {"prune_schedule": "one_shot", "prune_from": 25},
+    "in rounds": {"prune_schedule": "iterative", "prune_from": 21, "rescore": "each_event"}})");
+  record["arms"] = Record::parse(R"({"metric": ["sensitivity"],
+                                     "fixed": {"metric": "magnitude", "rescore": "once"}})");
+  record["only"] = Record::parse(R"([{"pace": "at once", "arm": ["sensitivity"]}])");
+  const StudyPlan plan = plan_of(declared(record));
+  REQUIRE(plan.conditions.size() == 4);
+  CHECK(plan.conditions[0].text() == "pace at once, prune 4");
+  CHECK(plan.conditions[3].text() == "pace in rounds, prune 8");
+  for (const StudyEntry& entry : plan.entries) {
+    const TrainWords& options = cell_of(plan, entry.cell).options;
+    CHECK_FALSE(options.contains("pace"));
+    const bool rounds = plan.conditions[entry.condition].levels.at("pace") == "in rounds";
+    if (entry.arm == "sensitivity" || entry.arm == "fixed" || entry.arm == "random") {
+      CHECK(options.at("prune_schedule") == (rounds ? "iterative" : "one_shot"));
+      CHECK(options.at("prune_from") == (rounds ? 21 : 25));
+    } else if (entry.arm == "none") {
+      CHECK_FALSE(options.contains("prune_schedule"));
+    }
+    if (entry.arm == "sensitivity") CHECK(options.contains("rescore") == rounds);
+    if (entry.arm == "fixed") CHECK((rounds && options.at("rescore") == "once"));
+    if (entry.arm == "random") CHECK_FALSE(options.contains("rescore"));
+  }
+}
+
+TEST_CASE("a rule about controls says nothing about arms, and copies may be of several arms") {
+  Record record = small_declaration();
+  record["same_allocation_of"] = {"slow", "sensitivity"};
+  record["allocation_draws"] = 2;
+  record["only"] = Record::parse(R"([{"prune": 8, "control": ["none", "same_allocation"]}])");
+  const StudyPlan plan = plan_of(declared(record));
+  std::map<std::string, std::map<std::string, int>> arms;
+  for (const StudyEntry& entry : plan.entries) {
+    ++arms[plan.conditions[entry.condition].text()][entry.arm];
+    if (!entry.arm.starts_with("same_allocation of ")) continue;
+    const StudyCell& reference = cell_of(plan, cell_of(plan, entry.cell).reference);
+    CHECK(reference.options.contains("prune_over") == (entry.arm == "same_allocation of slow"));
+  }
+  CHECK(arms["prune 4"].size() == 9);
+  CHECK(arms["prune 8"] == std::map<std::string, int>{{"sensitivity", 2},
+                                                      {"magnitude", 2},
+                                                      {"slow", 2},
+                                                      {"none", 2},
+                                                      {"same_allocation of slow", 4},
+                                                      {"same_allocation of sensitivity", 4}});
+  for (const auto& [arm, count] : arms["prune 8"]) {
+    CHECK(std::find(plan.arms.begin(), plan.arms.end(), arm) != plan.arms.end());
+  }
+}
+
 TEST_CASE("rules leave out combinations") {
   Record record = small_declaration();
   record["only"] = Record::parse(R"([{"prune": 8, "arm": ["slow", "magnitude"]}])");

@@ -10,8 +10,9 @@
 /// The options of train that these declarations may use.
 inline const std::vector<std::string>& some_train_options() {
   static const std::vector<std::string> options{
-      "task",       "steps",  "schedule-steps", "width",  "layers", "heads", "seed", "until",
-      "prune-from", "layout", "prune-over",     "metric", "prune",  "rate",  "keep", "no-page"};
+      "task",  "steps", "schedule-steps", "width",   "layers",         "heads",
+      "seed",  "until", "prune-from",     "layout",  "prune-over",     "metric",
+      "prune", "rate",  "keep",           "no-page", "prune-schedule", "rescore"};
   return options;
 }
 

@@ -8,6 +8,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/optim/sgd.hpp"
+#include "headroom/train/measured_after.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -250,4 +251,33 @@ TEST_CASE("phases of the learning rate begin where they are added") {
   for (int i = 0; i < 6; ++i) rates.push_back(run.step().rate);
   CHECK(rates == std::vector<double>{1e-3, 1e-3, 1e-3, 2e-3, 4e-3, 4e-3});
   CHECK_THROWS_WITH(run.add_phase(3, {}), Contains("a phase from step 3 cannot follow"));
+}
+
+TEST_CASE("a model is measured right after a step, and the run stays the same") {
+  const TemporaryFolder folder;
+  TrainingRun plain(small_settings(), small_task());
+  plain.keep_in(RunFolder(folder / "plain", IfExists::refuse));
+  plain.run();
+  Record first, regular;
+  for (const Index until : {10, 0}) {  // up to step 10, then resumed
+    TrainingRun run(small_settings(), small_task());
+    MeasuredAfter at_eight(run.learner(), 8, true), never(run.learner(), 25, false);
+    run.add("eight", at_eight);
+    run.add("never", never);
+    run.each([&](const StepReport& report) {
+      if (report.step == 8) regular = report.metrics;
+    });
+    run.keep_in(RunFolder(folder / "measured", IfExists::resume_or_start));
+    run.run(nullptr, until);
+    if (until > 0) first = at_eight.result();
+    CHECK(at_eight.result() == first);
+    CHECK(never.result().empty());
+  }
+  CHECK(first["step"] == 8);
+  CHECK(first["heads_alive"] == 12);
+  CHECK(first["test"].contains("exact_match"));
+  CHECK(first["validation"].contains("validation_loss"));
+  CHECK(first["validation"] == regular);  // of the regular evaluation after this step
+  CHECK(measurements(folder / "measured/metrics.jsonl") ==
+        measurements(folder / "plain/metrics.jsonl"));
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +15,10 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Options of `headroom train` by name, with _ for -: {"layers": 2, "post_norm": true}. A text, a
-/// number, true or false (a flag), or a list of them where a study compares several values.
+/// number, true or false (a flag), or a list of them where a study compares several values. A
+/// factor may also be an object with named levels, each of which sets several options: {"pace":
+/// {"at once":
+/// {"prune_schedule": "one_shot"}, "slowly": {"prune_schedule": "gradual", "prune_over": 200}}}.
 using TrainWords = std::map<std::string, Record>;
 
 /// Runs that are compared with those of the arms.
@@ -44,12 +48,15 @@ struct StudyContrasts {
   std::string against = "random";          // an arm or a control
   std::vector<std::string> measures = {};  // empty: the first measure
   std::string correction = "holm";
+  /// Rules as StudyDeclaration::only, also for a "measure": what belongs to the family.
+  std::vector<TrainWords> only = {};
 
   template <class Visit>
   static void fields(Visit visit) {
     visit("against", &StudyContrasts::against, Presence::if_any);
     visit("measures", &StudyContrasts::measures, Presence::if_any);
     visit("correction", &StudyContrasts::correction, Presence::if_any);
+    visit("only", &StudyContrasts::only, Presence::if_any);
   }
 };
 
@@ -79,9 +86,11 @@ struct StudyDeclaration {
   Record arms;                   // name: options; or an option: list of its values
   std::vector<TrainWords> only;  // rules that leave out combinations
   std::vector<StudyControl> controls;
-  std::string reference;  // the arm that controls copy; empty: the first one
+  std::string reference;                        // the arm that controls copy; empty: the first one
+  std::vector<std::string> same_allocation_of;  // arms; empty: the reference
   Index random_draws = 5;
-  Index folds = 1;  // of cross-validation
+  std::optional<Index> allocation_draws;  // of same_allocation; none: random_draws
+  Index folds = 1;                        // of cross-validation
   std::vector<std::string> measures;
   StudyContrasts contrasts;
   StudyImportance importance;
@@ -101,7 +110,9 @@ struct StudyDeclaration {
     visit("only", &StudyDeclaration::only, Presence::if_any);
     visit("controls", &StudyDeclaration::controls, Presence::if_any);
     visit("reference", &StudyDeclaration::reference, Presence::if_any);
+    visit("same_allocation_of", &StudyDeclaration::same_allocation_of, Presence::if_any);
     visit("random_draws", &StudyDeclaration::random_draws, Presence::if_any);
+    visit("allocation_draws", &StudyDeclaration::allocation_draws, Presence::if_any);
     visit("folds", &StudyDeclaration::folds, Presence::if_any);
     visit("measures", &StudyDeclaration::measures);
     visit("contrasts", &StudyDeclaration::contrasts, Presence::if_any);
@@ -118,8 +129,13 @@ struct StudyArm {
 };
 /// All arms of a declaration, in the order of its file.
 std::vector<StudyArm> arms_of(const StudyDeclaration& declaration);
-/// The levels of an option: the values of a list, or the one value.
+/// The levels of a factor: the values of a list, the names of an object, or the one value.
 std::vector<Record> levels_of(const Record& value);
+/// The options that a level sets: the factor itself, or those of a named level.
+TrainWords options_of(const std::string& factor, const Record& levels, const Record& level);
+/// The arms whose allocation of heads the control same_allocation copies, each with the name of its
+/// control: same_allocation, or "same_allocation of NAME" if there are several.
+std::vector<std::pair<std::string, std::string>> allocations_of(const StudyDeclaration&);
 /// A level as text without quotes.
 std::string plain_text(const Record& value);
 /// The option "prune-from" for the word "prune_from".

@@ -58,6 +58,11 @@ struct StudyPlan {
 /// heads every draw. Throws UsageError if rules leave no combination.
 StudyPlan plan_of(const StudyDeclaration& declaration);
 
+/// Whether all rules allow an arm or a control (`role`: "arm" or "control") of this name under a
+/// combination of levels. A rule whose single values all agree allows only the levels of its lists.
+bool rules_allow(const std::vector<TrainWords>& rules, const TrainWords& combination,
+                 const std::string& role, const std::string& name);
+
 /// The steps that a cell trains itself: beyond its trunk, or all.
 Index steps_of(const StudyCell& cell, const StudyDeclaration& declaration);
 

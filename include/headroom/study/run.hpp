@@ -59,7 +59,16 @@ struct StudyEstimate {
   Index trunks = 0, cells = 0, trunks_done = 0, cells_done = 0;
   Index steps = 0;          // of all runs that are not done
   double step_seconds = 0;  // of one step, of one evaluation, of a run's beginning: measured in
-  double evaluation_seconds = 0, begin_seconds = 0;  // two short runs
+  double evaluation_seconds = 0, begin_seconds = 0;  // short runs
+  double test_seconds = 0, scores_seconds = 0;       // of the test set; of the scores of a trunk
+  /// Choices of heads by a metric or chooser, or learned gates.
+  struct Choice {
+    std::string by;
+    Index times = 0;          // in all cells that are not done
+    double seconds = 0;       // of one choice of most heads
+    double step_seconds = 0;  // that gates add to a step
+  };
+  std::vector<Choice> choices{};
   double minutes = 0;  // for what is not done, with `processes` runs at a time
 };
 StudyEstimate estimate_study(const StudyDeclaration& declaration, const StudyPlan& plan,

@@ -6,6 +6,7 @@
 #include "headroom/train/gate_gradients.hpp"
 #include "headroom/train/learner.hpp"
 #include "headroom/train/load_learner.hpp"
+#include "headroom/train/measured_after.hpp"
 #include "headroom/train/measures.hpp"
 #include "headroom/train/metrics_log.hpp"
 #include "headroom/train/objectives.hpp"
