@@ -148,7 +148,7 @@ class DemoText {
   void arms(const RunRecord& run) const {
     const ArmsRecord& all = run.arms.value();
     headline(6, "Other choices",
-             fmt::format("the fused model of step {}, heads cut all at once",
+             fmt::format("the fused model of step {}, heads removed in one step",
                          run.importance_sums.back().step));
     std::vector<std::vector<std::string>> table;
     const auto text = [](const std::vector<double>& shares) {
@@ -160,11 +160,11 @@ class DemoText {
       const std::string draws =
           arm.cut.size() > 1 ? fmt::format(" (mean of {})", arm.cut.size()) : "";
       table.push_back({arm.removed == 0
-                           ? "no head cut"
-                           : fmt::format("{} heads: {}{}", arm.removed, arm.choice, draws),
+                           ? "all heads"
+                           : fmt::format("{} removed: {}{}", arm.removed, arm.choice, draws),
                        text(arm.cut), text(arm.recovered)});
     }
-    fmt::print("\n{}", table_text({"exact match", "after the cut",
+    fmt::print("\n{}", table_text({"exact match", "after removal",
                                    fmt::format("{} steps later", all.recovery)},
                                   table, out_, 5));
   }

@@ -34,17 +34,21 @@ const ArmRecord* arm_of(const ArmsRecord& all, const std::string& choice, Index 
   return nullptr;
 }
 
-/// "Right after 6 heads are cut, 97.5 % are exact by random_masks and 33.0 % by random choice"
+/// "Right after 6 heads are removed, 97.5 % are exact with the choice of fisher, 33.0 % with a
+/// random one"
 std::string right_after(const ArmsRecord& all, const ArmRecord& chosen, const ArmRecord& random) {
   const double ours = mean(chosen.cut), chance = mean(random.cut);
   const bool clear =
       std::abs(ours - chance) > difference_by_chance(ours, chance, all.test_examples);
-  return fmt::format("Right after {} heads are cut, {} leaves {} exact, {} {}", chosen.removed,
-                     all.chosen_by, percent(ours),
-                     clear ? "a random choice" : "a random choice as much:", percent(chance));
+  return fmt::format(
+      "Right after {} heads are removed, {} are exact with the choice of {}, {} with a random "
+      "one{}",
+      chosen.removed, percent(ours), all.chosen_by, percent(chance),
+      clear ? "" : " (no clear difference)");
 }
 
-/// "450 steps later the choice makes no difference (99.2 % to 99.8 %)"
+/// "450 steps after the removal of 12 heads, the choice makes no clear difference
+/// (99.2 % to 99.8 %)"
 std::string after_recovery(const ArmsRecord& all, Index removed) {
   double low = 2, high = -1;
   std::string best, worst;
@@ -55,9 +59,9 @@ std::string after_recovery(const ArmsRecord& all, Index removed) {
     if (share > high) high = share, best = arm.choice;
   }
   const std::string later =
-      fmt::format("{} steps later, with {} heads gone,", with_commas(all.recovery), removed);
+      fmt::format("{} steps after the removal of {} heads,", with_commas(all.recovery), removed);
   if (high - low <= difference_by_chance(low, high, all.test_examples)) {
-    return fmt::format("{} the choice makes no difference ({} to {})", later, percent(low),
+    return fmt::format("{} the choice makes no clear difference ({} to {})", later, percent(low),
                        percent(high));
   }
   return fmt::format("{} the best choice is {} ({}), the worst {} ({})", later, best, percent(high),
@@ -106,10 +110,10 @@ MaybeFinding importance_sums_finding(const RunRecord& run) {
   const double sensitivity = points.front().sensitivity / points.back().sensitivity;
   const double cost = high->cost / low->cost;
   const std::string caption = fmt::format(
-      "Sums over all heads, in nats per example. Sensitivity is a slope at the whole model, and "
-      "training drives slopes to 0; the cost of removal is the way down to a gate of 0. A fall by "
-      "{} "
-      "times or more beside costs within a factor of {} counts as such.",
+      "Sums over all heads, in nats per example. Sensitivity is a derivative of the loss with all "
+      "heads present, which training drives to 0. The cost of removal is the rise of the loss "
+      "when a gate goes from 1 to 0. The title reports a fall of sensitivity by a factor of {} or "
+      "more if the costs stayed within a factor of {}.",
       fell, stayed);
   if (!std::isfinite(sensitivity) || sensitivity <= 0 || !(cost > 0))
     return Finding{"Sensitivity and cost over training", caption};
@@ -138,13 +142,12 @@ MaybeFinding arms_finding(const RunRecord& run) {
   const ArmRecord *chosen = arm_of(all, all.chosen_by, fewest),
                   *random = arm_of(all, "random", fewest);
   const std::string caption = fmt::format(
-      "Exact match on {} unseen examples of one model whose heads were cut all at once, right "
-      "after "
-      "the cut and after {} more training steps. Where a choice was drawn several times, the table "
-      "shows the mean and all draws. A smaller difference than chance gives one time in twenty "
-      "counts as none.",
+      "Exact match on {} unseen examples of one model from which heads were removed in one step: "
+      "right after the removal and after {} more training steps. For several random draws the "
+      "table shows the mean and all draws. The title calls a difference clear if chance exceeds "
+      "it in less than 5 % of cases.",
       with_commas(all.test_examples), with_commas(all.recovery));
-  if (!chosen || !random) return Finding{"Exact match after a cut", caption};
+  if (!chosen || !random) return Finding{"Exact match after heads were removed", caption};
   return Finding{right_after(all, *chosen, *random) + "; " + after_recovery(all, most), caption};
 }
 

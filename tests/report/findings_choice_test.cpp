@@ -95,15 +95,17 @@ TEST_CASE("sensitivities that vanish beside lasting costs are told from other de
 TEST_CASE("the title of the arms says what the choice changes, right after the cut and later") {
   CHECK(
       arms_title(arms(0.975, 0.33, {0.995, 0.99, 0.992})) ==
-      "Right after 6 heads are cut, fisher leaves 97.5 % exact, a random choice 33.0 %; 450 steps "
-      "later, with 12 heads gone, the choice makes no difference (99.0 % to 99.5 %)");
-  CHECK(arms_title(arms(0.4, 0.41, {0.9, 0.95, 0.5})) ==
-        "Right after 6 heads are cut, fisher leaves 40.0 % exact, a random choice as much: 41.0 %; "
-        "450 steps later, with 12 heads gone, the best choice is random (95.0 %), the worst "
-        "costliest (50.0 %)");
+      "Right after 6 heads are removed, 97.5 % are exact with the choice of fisher, 33.0 % with a "
+      "random one; 450 steps after the removal of 12 heads, the choice makes no clear difference "
+      "(99.0 % to 99.5 %)");
+  CHECK(
+      arms_title(arms(0.4, 0.41, {0.9, 0.95, 0.5})) ==
+      "Right after 6 heads are removed, 40.0 % are exact with the choice of fisher, 41.0 % with a "
+      "random one (no clear difference); 450 steps after the removal of 12 heads, the best choice "
+      "is random (95.0 %), the worst costliest (50.0 %)");
   ArmsRecord without = arms(0.4, 0.41, {0.9, 0.95, 0.5});
   without.chosen_by = "path";
-  CHECK(arms_title(without) == "Exact match after a cut");
+  CHECK(arms_title(without) == "Exact match after heads were removed");
 }
 
 TEST_CASE("criteria and arms that do not fit the run are errors") {

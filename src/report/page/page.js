@@ -136,9 +136,9 @@ function arms_figure() {
     const mean = values.reduce((a, b) => a + b) / values.length;
     return number_text(mean, "%") + (values.length > 1 ? ` (${values.map((v) => (100 * v).toFixed(1)).join(", ")})` : "");
   };
-  const rows = all.arms.map((arm) => [arm.removed ? `${arm.removed} heads cut: ${arm.choice}` : "no head cut", text(arm.cut), text(arm.recovered)]);
+  const rows = all.arms.map((arm) => [arm.removed ? `${arm.removed} heads removed: ${arm.choice}` : "all heads", text(arm.cut), text(arm.recovered)]);
   return h("figure.wide", {}, h("h3", {}, found.arms.title), h("p.caption", {}, found.arms.caption),
-    table(["", "right after the cut", `after ${commas(all.recovery)} more steps`], rows, "exact match after a cut"));
+    table(["", "right after the removal", `after ${commas(all.recovery)} more steps`], rows, "exact match after heads were removed"));
 }
 
 /** Black or white, whichever has more contrast on a share's colour: one of them always has at least 4.5. */
