@@ -45,10 +45,11 @@ void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const To
 int sample_text(const SampleOptions& options) {
   if (options.prompt.empty()) throw UsageError("--prompt is empty; give at least one character");
   if (options.temperature < 0) {
-    throw UsageError(fmt::format("--temperature {} is negative", options.temperature));
+    throw UsageError(fmt::format("--temperature {} is negative; 0 takes the most likely token",
+                                 options.temperature));
   }
   if (!(options.top_p > 0 && options.top_p <= 1)) {
-    throw UsageError(fmt::format("--top-p {} is not in (0, 1]", options.top_p));
+    throw UsageError(fmt::format("--top-p {} must be greater than 0 and at most 1", options.top_p));
   }
   const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
   const LanguageModel& model = saved.language_model();

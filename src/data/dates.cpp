@@ -99,7 +99,7 @@ Seq2SeqTask make_dates_task(const TaskOptions& options) {
   const Index unseen = sizes.validation + sizes.test;
   if (unseen > days / 2) {
     throw UsageError(
-        fmt::format("task dates: {} days for validation and test; at most half of all "
+        fmt::format("task dates: {} days for validation and test are too many; at most half of all "
                     "{} can be kept from training",
                     unseen, days));
   }

@@ -24,8 +24,8 @@ Seq2SeqTask generated_task(const char* name, Vocabulary source, Vocabulary targe
   const SetSizes sizes = sizes_of(options, {10'000, 500, 1'000});
   const Index count = sizes.train + sizes.validation + sizes.test;
   if (count > exist / 2) {  // drawing the last ones would take too long
-    throw UsageError(fmt::format("task {}: {} different examples; at most half of all {} are drawn",
-                                 name, count, exist));
+    throw UsageError(fmt::format(
+        "task {}: {} examples are too many; at most half of all {} are drawn", name, count, exist));
   }
   Rng rng(options.seed, name);
   const std::vector<Pair> pairs = unique_draws(name, count, [&](Index) { return draw(rng); });

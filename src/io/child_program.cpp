@@ -35,7 +35,7 @@ struct ChildProgram::Stream {
   explicit Stream(std::string_view content = "") {  // "": fwrite takes no null pointer
     if (!file || std::fwrite(content.data(), 1, content.size(), file.get()) != content.size() ||
         std::fflush(file.get()) != 0) {
-      throw FileError(fmt::format("no temporary file: {}", std::strerror(errno)));
+      throw FileError(fmt::format("cannot create a temporary file: {}", std::strerror(errno)));
     }
     std::rewind(file.get());
   }

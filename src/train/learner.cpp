@@ -89,7 +89,8 @@ const std::vector<LabelledExample>& to_learn(const std::vector<LabelledExample>&
 void require_examples(bool some, ExampleSet set) {
   if (some) return;
   throw UsageError(
-      fmt::format("the {} set is empty: the task has too few validation examples", name_of(set)));
+      fmt::format("the {} set is empty: the task keeps back too few examples (see --validation)",
+                  name_of(set)));
 }
 
 // ---------------------------------------------------------------- tasks with examples

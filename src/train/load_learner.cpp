@@ -18,10 +18,10 @@ std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
   const RunFolder run(folder_of(path), IfExists::resume);
   const Record config_file = run.read_config();
   if (!config_file.contains("task")) {
-    throw FileError(
-        fmt::format("{}: it names no task; the data of a training run can be made again, "
-                    "that of the demo cannot",
-                    run.config().string()));
+    throw FileError(fmt::format(
+        "{}: it names no task, so its data cannot be made again; name a run of \"train\", "
+        "not one of \"demo\", with --model",
+        run.config().string()));
   }
   const TrainingSettings settings =
       TrainingSettings::from_record(config_file, run.config().string());
