@@ -266,7 +266,7 @@ Command add_bench(CLI::App& program) {
   std::vector<std::string> cases;
   for (const BenchCase& bench_case : bench_cases()) cases.emplace_back(bench_case.name);
   app->add_option("BENCHMARK", command->what,
-                  "step, generate, encode, memory or heads (removed heads)")
+                  "step, generate, encode, memory or heads (speed-up by removing heads)")
       ->type_name("")
       ->capture_default_str()
       ->check(one_of({"step", "generate", "encode", "memory", "heads"}));

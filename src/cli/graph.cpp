@@ -303,7 +303,7 @@ Command add_graph(CLI::App& program) {
   number("--heads", options->heads, "number of heads");
   number("--tokens", options->tokens, "tokens per sequence");
   app->add_flag("--composed", options->composed,
-                "attention as separate operations, which are used when its weights are requested");
+                "attention as separate operations, as it runs when its weights are requested");
   app->add_option("--out", options->out,
                   "folder of the pictures, or a file (.svg) for one picture (default: a new folder "
                   "in runs/)")

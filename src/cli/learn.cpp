@@ -320,8 +320,8 @@ int generate(const LearnOptions& options) {
 int try_all(const LearnOptions& options) {
   const Course course = load_course();
   if (options.trial.part < 0 || options.trial.part >= options.trial.parts) {
-    throw UsageError(fmt::format("--part {} of --parts {}: parts count from 0", options.trial.part,
-                                 options.trial.parts));
+    throw UsageError(fmt::format("--part {} must be 0 to {} with --parts {}", options.trial.part,
+                                 options.trial.parts - 1, options.trial.parts));
   }
   TrialOptions trial = options.trial;
   if (options.sanitize) trial.solutions_only = true;  // wrong answers may crash on purpose
@@ -339,9 +339,9 @@ Command add_learn(CLI::App& program) {
   const auto options = std::make_shared<LearnOptions>();
   const auto action = std::make_shared<std::function<int()>>();
   *action = [options] { return learn(*options); };
-  app->add_option("exercise", options->id,
+  app->add_option("EXERCISE", options->id,
                   "an exercise, for example 07/1 (default: the current one)")
-      ->type_name("ID");
+      ->type_name("");
   app->require_subcommand(0, 1);
   const auto add = [&](const char* name, const char* does, int (*run)(const LearnOptions&)) {
     CLI::App* command = app->add_subcommand(name, does);
@@ -350,8 +350,8 @@ Command add_learn(CLI::App& program) {
     return command;
   };
   const auto add_id = [&](CLI::App* command, bool required = false) {
-    command->add_option("exercise", options->id, "the exercise (default: the current one)")
-        ->type_name("ID")
+    command->add_option("EXERCISE", options->id, "the exercise (default: the current one)")
+        ->type_name("")
         ->required(required);
   };
   add_id(add("check", "checks an answer once", check));
@@ -360,7 +360,7 @@ Command add_learn(CLI::App& program) {
   add_id(add("hint", "shows the next hint", hint));
   CLI::App* shown = add("solution", "shows the solution of an exercise that is done", solution);
   add_id(shown);
-  shown->add_flag("--give-up", options->give_up, "also of one that is not done");
+  shown->add_flag("--give-up", options->give_up, "show it for an exercise that is not done, too");
   add_id(add("reset", "begins an exercise again; your file is kept under another name", reset));
   CLI::App* predicted = add("predict", "writes down a prediction before an experiment", predict);
   add_id(predicted, true);
@@ -374,8 +374,9 @@ Command add_learn(CLI::App& program) {
       return run_with_mine(session, run->remaining());
     };
   });
-  add("milestone", "shows what a chapter was for, on your functions", milestone)
-      ->add_option("chapter", options->chapter, "two digits: 07")
+  add("milestone", "runs the commands that complete a chapter, on your functions", milestone)
+      ->add_option("CHAPTER", options->chapter, "two digits: 07")
+      ->type_name("")
       ->required();
   CLI::App* shown_demo = app->add_subcommand("demo", "runs the demo on your functions");
   shown_demo->prefix_command();
@@ -391,16 +392,15 @@ Command add_learn(CLI::App& program) {
   graded->add_flag("--json", options->json, "as JSON");
   graded->add_flag("--junit", options->junit, "as JUnit's XML");
   CLI::App* generated =
-      add("generate", "writes the solution, the skeleton and the wrong answers of an exercise",
-          generate);
+      add("generate", "writes the solution, skeleton and wrong answers of an exercise", generate);
   add_id(generated, true);
   generated->add_option("folder", options->folder, "where to write them")->required();
   CLI::App* tried = add("try", "tries all answers of the master files, for authors", try_all);
   tried->add_option("exercises", options->trial.ids, "these only");
   tried->add_flag("--float", options->in_float, "in float (default: in double)");
   tried->add_flag("--sanitize", options->sanitize,
-                  "the solutions in double, with the address and undefined sanitizers");
-  tried->add_flag("--solutions", options->trial.solutions_only, "no skeletons and wrong answers");
+                  "the solutions in double, with AddressSanitizer and UBSan");
+  tried->add_flag("--solutions", options->trial.solutions_only, "try only the solutions");
   tried->add_option("--parts", options->trial.parts, "tries every N-th exercise")
       ->check(at_least(1));
   tried->add_option("--part", options->trial.part, "beginning with number N, from 0");

@@ -96,7 +96,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   static std::string command_line(const std::string& name, const std::string& does) {
-    return fmt::format("  {:<9}  {}\n", name, does);
+    return fmt::format("  {:<10}  {}\n", name, does);
   }
 };
 
