@@ -4,7 +4,7 @@
 // Invariants (the pool's mutex is held wherever it changes; "free" means kept for reuse):
 //
 //  1. A block belongs to the arrays that hold it, or it is free. `holders` counts the former; the
-//     holder that lowers it to 0 calls return_block(), nobody else does.
+//     holder that lowers it to 0 calls return_block(), and no other code does.
 //  2. Elements start 64 bytes behind the start of their block, aligned to 64 bytes.
 //  3. A block from take_block() has one holder and version 0. Its elements are uninitialised.
 //  4. Requests of at most 32768 bytes are rounded up to a size class (64 bytes, then four classes

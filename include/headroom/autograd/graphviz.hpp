@@ -10,8 +10,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// How a leaf is shown. An input of the computation is an ellipse, a parameter a box; a leaf that
-/// nobody named is a box called "leaf".
+/// How a leaf is shown. An input of the computation is an ellipse, a parameter a box; a leaf
+/// without a name is a box called "leaf".
 struct GraphLeaf {
   std::string name;
   Tensor tensor;

@@ -18,7 +18,8 @@
 //     are inputs of this node only. A leaf below the root has Tensor::reached_by_backward() set,
 //     whether or not it got a gradient; Optimizer::step() reads that before it throws for a
 //     parameter without gradient.
-//  5. A gradient is changed in place only in a buffer that nobody else holds. A leaf's gradient is
+//  5. A gradient is changed in place only in a buffer that has no other holder. A leaf's gradient
+//  is
 //     always its own buffer.
 //  6. The value of a leaf that an operation read has the same version in the backward pass as in
 //     the forward pass; a pass over changed values throws before any closure runs.
@@ -68,7 +69,7 @@ class GradientSlot {
       *this += static_cast<Array>(pending);
     }
   }
-  /// The sum itself, zero at first and owned by nobody else, for kernels that add in place. Asking
+  /// The sum itself, zero at first and without other holders, for kernels that add in place. Asking
   /// for it counts as an addition. Call it only when wanted().
   Array& sum();
   /// The sum for kernels that can overwrite or add: with `add` false, its elements are garbage and
@@ -152,7 +153,7 @@ Tensor record_without_gradient(const OpScope& op, Array y, const Inputs& inputs)
 /// True when an operation on these inputs would be put on the tape now.
 bool wants_tape(const Inputs& inputs);
 
-/// While one lives on this thread, operations record nothing.
+/// While one exists on this thread, operations record nothing.
 class NoGrad {
  public:
   NoGrad();
@@ -165,7 +166,7 @@ class NoGrad {
 };
 bool grad_enabled();
 
-/// While one lives on this thread, every operation's output and every gradient is searched for NaN
+/// While one exists on this thread, every operation's output and every gradient is searched for NaN
 /// and infinity, and the first operation that produces one from finite inputs throws NumericError
 /// with its name. Slow; training loops turn it on to explain a failed step.
 class AnomalyMode {

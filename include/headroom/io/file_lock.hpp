@@ -10,7 +10,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Holds flock() on a file for as long as it lives. The system releases the lock when the process
+/// Holds flock() on a file while this object exists. The system releases the lock when the process
 /// ends in any way, so a killed process never blocks others. The file says who holds the lock, and
 /// is removed with it. Child programs do not inherit the lock.
 class FileLock {
