@@ -18,8 +18,7 @@
 //     are inputs of this node only. A leaf below the root has Tensor::reached_by_backward() set,
 //     whether or not it got a gradient; Optimizer::step() reads that before it throws for a
 //     parameter without gradient.
-//  5. A gradient is changed in place only in a buffer that has no other holder. A leaf's gradient
-//  is
+//  5. A gradient is changed in place only in a buffer without other holders. A leaf's gradient is
 //     always its own buffer.
 //  6. The value of a leaf that an operation read has the same version in the backward pass as in
 //     the forward pass; a pass over changed values throws before any closure runs.
