@@ -374,8 +374,9 @@ Experiment dropout_streams_experiment() {
           .computed =
               "Layers whose outputs show their masks (equal scores, unit vectors as values) run in "
               "both layouts, with all heads and without head 0; their masks are compared bit by "
-              "bit. For comparison, a library without addresses is emulated: it takes one sequence "
-              "of random numbers in the order in which each layout draws its masks.",
+              "bit. Each element of a mask is computed from its address: seed, step, module, head "
+              "and element. For comparison, a library without addresses is emulated: it takes one "
+              "sequence of random numbers in the order in which each layout draws its masks.",
           .formulas = {"kept(e) = uniform(seed, step, module, head, e) >= p",
                        "fused draws [B, H, T, T] at once, separate heads [B, T, T] one by one",
                        "P(two independent elements differ) = 2 p (1 - p)"},
