@@ -40,9 +40,12 @@ std::vector<HeadId> costliest_first(std::vector<HeadScore> costs) {
 std::vector<DemoCut> demo_cuts(const DemoSetup& setup, const std::filesystem::path& checkpoint,
                                Module& model, const std::vector<HeadId>& chosen,
                                const std::vector<HeadScore>& costs) {
-  std::vector<DemoCut> cuts;
+  std::vector<DemoCut> cuts{{setup, checkpoint.string(), as_long, {}}};
+  DemoSetup of_arms = setup;
+  of_arms.prune_steps = 0;  // all heads are cut at once
   const auto add = [&](const std::string& choice, const std::vector<HeadId>& order, Index remove) {
-    cuts.push_back({setup, checkpoint.string(), choice, choose(model, order, remove, demo_budget)});
+    cuts.push_back(
+        {of_arms, checkpoint.string(), choice, choose(model, order, remove, demo_budget)});
   };
   add("none", chosen, 0);
   for (const Index remove : {setup.remove_few, setup.remove}) {
@@ -110,7 +113,7 @@ std::optional<ArmsRecord> run_cuts(const std::vector<DemoCut>& cuts, const CutRu
   if (failed) std::rethrow_exception(failed);
   if (stopped) return {};
 
-  ArmsRecord all{.recovery = cuts[0].setup.prune_steps + cuts[0].setup.recover_steps,
+  ArmsRecord all{.recovery = cuts.back().setup.prune_steps + cuts.back().setup.recover_steps,
                  .chosen_by = demo_metric};
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     const auto removed = Index(cuts[i].heads.size());

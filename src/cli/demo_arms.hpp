@@ -19,6 +19,9 @@ inline namespace HEADROOM_PRECISION {
 /// Every choice of the demo leaves at least one head of each kind of attention.
 inline constexpr Budget demo_budget{.at_least_of_kind = 1};
 
+/// The choice of the run that keeps all heads for as many steps as the demo trains its own models.
+inline constexpr const char* as_long = "as long";
+
 /// One training run of an arm. In JSON it is the order to a child process.
 struct DemoCut {
   DemoSetup setup{};
@@ -44,8 +47,10 @@ struct CutResult {
   }
 };
 
-/// No cut; and for both numbers of heads: those that `chosen` (by the demo's metric) names first,
-/// random ones (3 draws), and those with the highest costs. The model is the whole one.
+/// The run `as_long`. Then the arms, which train for `recover_steps` only, since nothing is removed
+/// in them step by step: no cut; and for both numbers of heads those that `chosen` (by the demo's
+/// metric) names first, random ones (3 draws), and those with the highest costs. The model is the
+/// whole one.
 std::vector<DemoCut> demo_cuts(const DemoSetup& setup, const std::filesystem::path& checkpoint,
                                Module& model, const std::vector<HeadId>& chosen,
                                const std::vector<HeadScore>& costs);
@@ -60,7 +65,8 @@ using CutRunner = std::function<std::optional<CutResult>(const DemoCut&)>;
 std::optional<CutResult> run_cut_in_child(const DemoCut& cut);
 
 /// Runs all cuts, `at_once` at a time, each by `run`, and calls `finished` with their number, one
-/// call at a time. None if one was stopped. Rethrows the first exception of `run`.
+/// call at a time. The record's recovery is that of the last. None if one was stopped. Rethrows the
+/// first exception of `run`.
 std::optional<ArmsRecord> run_cuts(const std::vector<DemoCut>& cuts, const CutRunner& run,
                                    int at_once, const std::function<void(Index)>& finished);
 
