@@ -2,7 +2,7 @@
 // with random weights. Some heads of it are harmful. The hypotheses take other sets of heads.
 #include <fmt/format.h>
 
-#include "11_which_heads_matter/small_learner.hpp"
+#include "common/small_learner.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/heads/head_metric.hpp"
 

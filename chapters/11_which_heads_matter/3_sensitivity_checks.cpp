@@ -2,7 +2,7 @@
 // whose losses have known gradients.
 #include <fmt/format.h>
 
-#include "11_which_heads_matter/small_learner.hpp"
+#include "common/small_learner.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/heads/head_metric.hpp"
 

@@ -1,4 +1,4 @@
-// A small encoder-decoder with random weights and some words, for the checks of this chapter.
+// A small encoder-decoder with random weights and some words, for the checks of exercises on heads.
 #pragma once
 
 #include "common/checks.hpp"

@@ -1,0 +1,109 @@
+//! title: the chooser greedy
+//! replaces: headroom::greedy
+//! minutes: 20
+//! difficulty: 2
+//! path: short
+//! needs: 11/2
+//! hint: After the first head is gone, is the loss without the second one still what it was? Which
+//!   set do you take the next player from?
+//! hint: Keep a set `left`, which begins as game.all(). In each round, collect the sets
+//!   left.without(i) of all i that are in `left` and allowed; ask for their values at once; the one
+//!   with the lowest value is the next `left`.
+//! hint: candidates.push_back(i); subsets.push_back(left.without(i)). best is the index of the
+//!   smallest element of game.values(subsets). left = subsets[best], the head is
+//!   game.players()[candidates[best]], and allowance.take(head) makes the loop end.
+//! after: About N^2/2 passes instead of N: 78 for 12 heads. The choice is not always the best set,
+//!   but it knows who covers for whom.
+// Exercise 13/2, greedy: remove the cheapest head, and measure again.
+#include "2_greedy.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+std::vector<HeadId> eliminate(HeadGame& game, Index remove, const Budget& budget) {
+  Allowance allowance(game.model(), game.players(), remove, budget);
+  std::vector<HeadId> removed;
+  HeadSet left = game.all();
+  while (allowance.left() > 0) {
+    std::vector<Index> candidates;  // players that may go next
+    std::vector<HeadSet> subsets;   // `left` without each of them
+    for (Index i = 0; i < game.size(); ++i) {
+      const HeadId& head = game.players()[static_cast<std::size_t>(i)];
+      //! solution
+      if (!left.contains(i) || !allowance.allows(head)) continue;
+      candidates.push_back(i);
+      subsets.push_back(left.without(i));
+      //! skeleton
+      // const bool may_go = chapter::todo("whether player i is in the set, and may be removed");
+      // if (!may_go) continue;
+      // candidates.push_back(i);
+      // subsets.push_back(chapter::todo("the set that is left if player i goes"));
+      //! wrong once: the costs were measured once
+      // if (!left.contains(i) || !allowance.allows(head)) continue;
+      // candidates.push_back(i);
+      // subsets.push_back(game.all().without(i));
+      //! wrong ignores_budget: the budget was ignored
+      // if (!left.contains(i)) continue;
+      // candidates.push_back(i);
+      // subsets.push_back(left.without(i));
+      //! wrong alone: what it does alone
+      // if (!left.contains(i) || !allowance.allows(head)) continue;
+      // candidates.push_back(i);
+      // subsets.push_back(HeadSet().with(i));
+      //! wrong twice: a head that is gone was removed again
+      // if (!allowance.allows(head)) continue;
+      // candidates.push_back(i);
+      // subsets.push_back(left.without(i));
+      //! end
+    }
+    const std::vector<double> values = game.values(subsets);
+    //! solution
+    const auto best = std::min_element(values.begin(), values.end()) - values.begin();
+    //! skeleton
+    // const Index best = chapter::todo("which of the subsets has the lowest loss");
+    //! wrong costliest: the costliest heads were removed
+    // const auto best = std::max_element(values.begin(), values.end()) - values.begin();
+    //! wrong alone: what it does alone
+    // const auto best = std::max_element(values.begin(), values.end()) - values.begin();
+    //! end
+    const auto player = static_cast<std::size_t>(candidates[static_cast<std::size_t>(best)]);
+    //! solution
+    removed.push_back(game.players()[player]);
+    //! skeleton
+    // removed.push_back(game.players()[player]);
+    //! wrong other_way: in the opposite order
+    // removed.insert(removed.begin(), game.players()[player]);
+    //! wrong number_in_list: the number among the candidates
+    // removed.push_back(game.players()[static_cast<std::size_t>(best)]);
+    //! end
+    //! solution
+    left = left.without(Index(player));
+    allowance.take(removed.back());
+    //! skeleton
+    // // Left to do: the next round begins without this head, in `left` and for the budget.
+    // const bool done = chapter::todo("left and allowance after this removal");
+    //! wrong other_way: in the opposite order
+    // left = left.without(Index(player));
+    // allowance.take(removed.front());
+    //! wrong number_in_list: the number among the candidates
+    // left = left.without(Index(player));
+    // allowance.take(game.players()[player]);
+    //! wrong ignores_budget: the budget was ignored
+    // left = left.without(Index(player));
+    // if (Index(removed.size()) == remove) break;
+    //! wrong budget_not_told: or was not told which heads are gone
+    // left = left.without(Index(player));
+    // if (Index(removed.size()) == remove) break;
+    //! end
+  }
+  return removed;
+}
+
+}  // namespace
+
+Chooser greedy() { return eliminate; }
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,24 @@
+// Exercise 13/3: write fresh_head: a new head in the place of one that was removed.
+//
+//   HeadStash fresh_head(Module& model, const HeadId& head, std::uint64_t seed, Index step)
+//
+// A HeadStash is a head outside of its model; regrow() puts it in. The new head must
+//   * leave the function of the model as it is, when it comes in
+//   * learn from then on: some part of it needs a gradient that is not 0
+//   * have its own random numbers: the same for the same seed, head and step, and others for
+//     another seed, another head or another step. Make them with Rng(seed, "regrow " + head.text(),
+//     step), so that a resumed run draws them again.
+// All of its parts but one are as the constructor of an attention draws them, and one part is 0.
+// You have:
+//   old                                      the attention of the model where the head is missing
+//   make_attention(layout, config, rng)      a new attention with random parameters, as a
+//                                            std::unique_ptr; old.layout(), old.config() fit
+//   share_of({"", attention}, number)        a head's share: its parts are in share.value, a map
+//                                            from HeadRole::query, key, value, query_bias, ...,
+//                                            output to an Array
+//   zeros(shape)
+#pragma once
+
+#include "common/answer.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/heads/regrowth.hpp"

@@ -1,0 +1,97 @@
+//! title: mean_interval and paired_interval
+//! replaces: headroom::mean_interval
+//! minutes: 15
+//! difficulty: 1
+//! path: short
+//! hint: Which of the two spreads tells you how sure the mean is: that of the values, or that of
+//!   means of n values? The first one does not get smaller with more seeds.
+//! hint: Sum the squares around the mean, divide by n - 1 for the variance, and by n once more for
+//!   that of the mean. For the pairs, first make one list of numbers out of two.
+//! hint: h = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n)). paired_interval is
+//!   mean_interval of the differences a[i] - b[i].
+//! after: Every interval that the program prints over seeds or draws is now yours: those of
+//!   importance --trace, of sampled Shapley values, of the laboratory.
+// Exercise 13/4, mean_interval and paired_interval: how sure a mean of five seeds is.
+#include "4_interval.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+Interval mean_interval(std::span<const double> values) {
+  if (values.empty()) throw UsageError("mean_interval: no values");
+  const std::size_t n = values.size();
+  double mean = 0, squares = 0;
+  //! solution
+  for (const double v : values) mean += v / double(n);
+  for (const double v : values) squares += (v - mean) * (v - mean);
+  if (n == 1) return {mean, mean, mean};
+  const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //! skeleton
+  // mean = chapter::todo("the mean of the values");
+  // squares = chapter::todo("the sum of the squared distances from the mean");
+  // if (n == 1) return {mean, mean, mean};
+  // const double half = chapter::todo("half the width of the interval");
+  //! wrong normal: 1.96 was taken for t
+  // for (const double v : values) mean += v / double(n);
+  // for (const double v : values) squares += (v - mean) * (v - mean);
+  // if (n == 1) return {mean, mean, mean};
+  // const double half = 1.959964 * std::sqrt(squares / double(n - 1) / double(n));
+  //! wrong n_for_n_minus_1: the squares were divided by n
+  // for (const double v : values) mean += v / double(n);
+  // for (const double v : values) squares += (v - mean) * (v - mean);
+  // if (n == 1) return {mean, mean, mean};
+  // const double half = student_t(n - 1) * std::sqrt(squares / double(n) / double(n));
+  //! wrong of_the_values: it is the interval of a value
+  // for (const double v : values) mean += v / double(n);
+  // for (const double v : values) squares += (v - mean) * (v - mean);
+  // if (n == 1) return {mean, mean, mean};
+  // const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1));
+  //! wrong freedom_n: t was taken for n degrees of freedom
+  // for (const double v : values) mean += v / double(n);
+  // for (const double v : values) squares += (v - mean) * (v - mean);
+  // if (n == 1) return {mean, mean, mean};
+  // const double half = student_t(n) * std::sqrt(squares / double(n - 1) / double(n));
+  //! wrong one_error: it is one standard error to each side
+  // for (const double v : values) mean += v / double(n);
+  // for (const double v : values) squares += (v - mean) * (v - mean);
+  // if (n == 1) return {mean, mean, mean};
+  // const double half = std::sqrt(squares / double(n - 1) / double(n));
+  //! wrong nan_for_one: a single value has no interval that is a number
+  // for (const double v : values) mean += v / double(n);
+  // for (const double v : values) squares += (v - mean) * (v - mean);
+  // const double half =
+  //     student_t(std::max<std::size_t>(n, 2) - 1) * std::sqrt(squares / double(n - 1) /
+  //     double(n));
+  //! end
+  return {mean, mean - half, mean + half};
+}
+
+Interval paired_interval(std::span<const double> a, std::span<const double> b) {
+  if (a.size() != b.size()) throw UsageError("paired_interval: not the same number of values");
+  //! solution
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
+  return mean_interval(differences);
+  //! skeleton
+  // std::vector<double> differences = chapter::todo("the numbers whose mean is asked for");
+  // return mean_interval(differences);
+  //! wrong unpaired: the seeds were ignored
+  // const Interval x = mean_interval(a), y = mean_interval(b);
+  // const double value = x.value - y.value, half = std::hypot(x.high - x.value, y.high - y.value);
+  // return {value, value - half, value + half};
+  //! wrong ends: the ends of two intervals were subtracted
+  // const Interval x = mean_interval(a), y = mean_interval(b);
+  // return {x.value - y.value, x.low - y.low, x.high - y.high};
+  //! wrong absolute: the signs of the differences were dropped
+  // std::vector<double> differences;
+  // for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(std::abs(a[i] - b[i]));
+  // return mean_interval(differences);
+  //! wrong other_sign: a was subtracted from b
+  // std::vector<double> differences;
+  // for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(b[i] - a[i]);
+  // return mean_interval(differences);
+  //! end
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,163 @@
+// Checks both functions against a textbook, against their formulas in another order of operations,
+// and by their promise: of many experiments with five seeds, 95 % of the intervals contain the
+// truth. The hypotheses are other formulas.
+#include "4_interval.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "common/checks.hpp"
+#include "headroom/statistics/contrasts.hpp"
+
+namespace {
+
+using namespace headroom;  // NOLINT: the checks of an exercise read like the library
+
+using Values = std::vector<double>;
+const chapter::Names names{{"value, low, high"}, {}};
+
+Array as_array(const Interval& interval) {
+  Array result({3});
+  result[0] = Real(interval.value);
+  result[1] = Real(interval.low);
+  result[2] = Real(interval.high);
+  return result;
+}
+
+Array around(double value, double half) { return as_array({value, value - half, value + half}); }
+
+double mean_of(const Values& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+}
+
+/// The standard deviation, from the differences of all pairs.
+double deviation_of(const Values& values) {
+  double squares = 0;
+  for (const double x : values) {
+    for (const double y : values) squares += (x - y) * (x - y) / 2;
+  }
+  const double n = double(values.size());
+  return std::sqrt(squares / n / (n - 1));
+}
+
+double half_of(const Values& values) {
+  const std::size_t n = values.size();
+  return student_t(n - 1) * deviation_of(values) / std::sqrt(double(n));
+}
+
+void check_mean(const std::string& subject, const Values& values) {
+  const std::size_t n = values.size();
+  const double mean = mean_of(values), deviation = deviation_of(values),
+               root = std::sqrt(double(n));
+  const auto is = [&](double half) { return [=] { return around(mean, half); }; };
+  chapter::require_equal(
+      subject, around(mean, half_of(values)), as_array(mean_interval(values)), names,
+      {{"1.96 was taken for t: that is right for many values. Of five, the spread is not known "
+        "well "
+        "either, and t is 2.776",
+        is(1.959964 * deviation / root)},
+       {"the squares were divided by n: the mean was made from the same values and lies among "
+        "them, "
+        "so that is too small. It is n - 1",
+        is(student_t(n - 1) * deviation / root * std::sqrt(double(n - 1) / double(n)))},
+       {"it is the interval of a value, not that of the mean: the mean of n values spreads sqrt(n) "
+        "times less",
+        is(student_t(n - 1) * deviation)},
+       {"t was taken for n degrees of freedom: the mean has used up one",
+        is(student_t(n) * deviation / root)},
+       {"it is one standard error to each side, without t: such an interval misses the truth in a "
+        "third of all cases",
+        is(deviation / root)}});
+}
+
+Values drawn(Index n, Rng& rng) {
+  const Array numbers = chapter::random_array({n}, rng);
+  Values values;
+  for (Index i = 0; i < n; ++i) values.push_back(3 + double(numbers[i]));
+  return values;
+}
+
+/// Two lists whose pairs move together: each seed has a level of its own.
+struct Pairs {
+  explicit Pairs(std::uint64_t seed, Index n = 5) {
+    Rng rng(seed, "13/4 pairs");
+    const Values level = drawn(n, rng), first = drawn(n, rng), second = drawn(n, rng);
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      a.push_back(10 * level[i] + first[i]);
+      b.push_back(10 * level[i] + second[i]);
+    }
+  }
+  Values differences(double sign = 1) const {
+    Values result;
+    for (std::size_t i = 0; i < a.size(); ++i) result.push_back(sign * (a[i] - b[i]));
+    return result;
+  }
+  Values a, b;
+};
+
+}  // namespace
+
+TEST_CASE("1, 2, 3, 4, 5", "[13/4]") {
+  check_mean("the numbers of 1, 2, 3, 4, 5", {1, 2, 3, 4, 5});
+}
+
+TEST_CASE("random values", "[13/4]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    Rng rng(seed, "13/4");
+    for (const Index n : {2, 3, 8, 30}) {
+      check_mean(fmt::format("the numbers of {} values", n), drawn(n, rng));
+    }
+  }
+}
+
+TEST_CASE("a single value", "[13/4]") {
+  const Array yours = as_array(mean_interval(Values{7}));
+  chapter::require(!std::isnan(yours[1]) && !std::isnan(yours[2]),
+                   "a single value has no interval that is a number: 0 squares were divided by "
+                   "0. Return low = high = value.");
+  chapter::require_equal("the numbers of the value 7", around(7, 0), yours, names);
+}
+
+TEST_CASE("pairs", "[13/4]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    const Pairs pairs(seed);
+    const Values d = pairs.differences();
+    const double mean = mean_of(d), a = half_of(pairs.a), b = half_of(pairs.b);
+    Values sizes = d;
+    for (double& size : sizes) size = std::abs(size);
+    chapter::require_equal(
+        "the numbers of the difference", around(mean, half_of(d)),
+        as_array(paired_interval(pairs.a, pairs.b)), names,
+        {{"the seeds were ignored: both lists contain the same luck of the seed, which the "
+          "difference of a pair does not have",
+          [&] { return around(mean, std::hypot(a, b)); }},
+         {"the ends of two intervals were subtracted: an interval is not made of its ends",
+          [&] {
+            return as_array({mean, mean_of(pairs.a) - a - (mean_of(pairs.b) - b),
+                             mean_of(pairs.a) + a - (mean_of(pairs.b) + b)});
+          }},
+         {"the signs of the differences were dropped: then no result could be 0",
+          [&] { return around(mean_of(sizes), half_of(sizes)); }},
+         {"a was subtracted from b", [&] { return around(-mean, half_of(d)); }}});
+    const Interval of_library = paired_contrast(pairs.a, pairs.b).difference;
+    chapter::require_equal("the numbers of the library's paired_contrast()",
+                           as_array(paired_interval(pairs.a, pairs.b)), as_array(of_library),
+                           names);
+  }
+}
+
+TEST_CASE("95 of 100 intervals contain the truth", "[13/4]") {
+  Rng rng(1, "13/4 coverage");
+  constexpr int all = 4000;
+  int right = 0;
+  for (int i = 0; i < all; ++i) {
+    const Interval interval = mean_interval(drawn(5, rng));
+    right += interval.low <= 3 && 3 <= interval.high ? 1 : 0;
+  }
+  const double share = 100.0 * right / all;
+  chapter::require(
+      share > 93.5 && share < 96.5,
+      fmt::format("{:.1f} % of {} intervals contain the truth, expected 95.", share, all));
+}
