@@ -1,4 +1,4 @@
-// The name by which the user called this program.
+// Environment variables of the program that started this one.
 #include "headroom/base/invocation.hpp"
 
 #include <cstdlib>
@@ -7,13 +7,17 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-std::string launcher() {
-  const char* const name = std::getenv("HEADROOM_LAUNCHER");
-  return name == nullptr ? "" : name;
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
+
+std::string launcher() { return variable("HEADROOM_LAUNCHER"); }
 }  // namespace
 
 bool launched() { return !launcher().empty(); }
+
+std::string own_functions() { return variable("HEADROOM_OWN_FUNCTIONS"); }
 
 std::string invocation() {
   if (launched()) return launcher();

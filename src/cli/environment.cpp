@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "headroom/base/invocation.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/ops/blas.hpp"
 #include "headroom/report/terminal.hpp"
@@ -52,11 +53,14 @@ std::string memory() {
 }  // namespace
 
 Record environment() {
-  return {{"headroom", HEADROOM_VERSION},     {"precision", is_double ? "double" : "float"},
-          {"processor", processor()},         {"cores", std::thread::hardware_concurrency()},
-          {"threads", num_threads()},         {"memory", memory()},
-          {"blas", blas_description()},       {"compiler", __VERSION__},
-          {"built with", HEADROOM_BUILT_WITH}};
+  Record facts{{"headroom", HEADROOM_VERSION},     {"precision", is_double ? "double" : "float"},
+               {"processor", processor()},         {"cores", std::thread::hardware_concurrency()},
+               {"threads", num_threads()},         {"memory", memory()},
+               {"blas", blas_description()},       {"compiler", __VERSION__},
+               {"built with", HEADROOM_BUILT_WITH}};
+  // A page shows them at its top.
+  if (const std::string own = own_functions(); !own.empty()) facts["own functions"] = own;
+  return facts;
 }
 
 }  // namespace HEADROOM_PRECISION

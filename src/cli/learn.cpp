@@ -205,11 +205,15 @@ int run_with_mine(Session& session, const std::vector<std::string>& words, bool 
     arguments.erase(arguments.begin());
     build_target(course, "course_experiment_" + words[0]);
   }
-  if (!quiet) fmt::print("{}", mine_text(functions_of_mine(session.course, session.workspace)));
+  const std::vector<OwnFunction> own = functions_of_mine(session.course, session.workspace);
+  if (!quiet) fmt::print("{}", mine_text(own));
   std::fflush(stdout);
   std::string folders = folder_of_mine(session.workspace).string();
   if (const char* before = std::getenv("LD_LIBRARY_PATH")) folders += std::string(":") + before;
   setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+  std::string names;  // for the pages that the program writes
+  for (const OwnFunction& function : own) names += (names.empty() ? "" : ", ") + function.name;
+  setenv("HEADROOM_OWN_FUNCTIONS", names.c_str(), 1);
   setenv("HEADROOM_PREDICTIONS", session.workspace.write_predictions().c_str(), 1);
   std::vector<char*> argv{name.data()};
   for (std::string& word : arguments) argv.push_back(word.data());

@@ -106,7 +106,9 @@ def main():
         assert run("check", "07/1").returncode == 3
         save(text_of("solution"))
         assert run("check", "07/1").returncode == 0
-        assert "1 function is yours: FusedHeads::project" in run("run", "doctor").stdout
+        on_own_functions = run("run", "doctor").stdout
+        assert "1 function is yours: FusedHeads::project" in on_own_functions
+        assert re.search(r"^own functions +FusedHeads::project$", on_own_functions, re.M)
         graded = run("grade", "--junit")
         case = "<testcase classname=\"07_one_big_linear\" name=\"07/1"
         assert case in graded.stdout, graded.stdout

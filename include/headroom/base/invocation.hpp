@@ -1,4 +1,4 @@
-// The name by which the user called this program.
+// How this program was started: by which name, and with which functions in place of its own.
 #pragma once
 
 #include <string>
@@ -15,6 +15,10 @@ std::string invocation();
 
 /// Returns whether the launcher started the program. The launcher has some additional commands.
 bool launched();
+
+/// The functions of the course's learner that this program runs on, "softmax, attention", as
+/// `learn run` gives them in the environment variable HEADROOM_OWN_FUNCTIONS; "" otherwise.
+std::string own_functions();
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

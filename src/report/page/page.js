@@ -245,6 +245,8 @@ function facts() {
   const parts = [["task", run.task], ["seed", run.seed]].filter(([, v]) => v !== undefined).map(([k, v]) => h("span", {}, `${k} ${v}`));
   if (run.heads) parts.push(h("span", {}, `${run.heads.filter((head) => !is_number(head.removed_at)).length} of ${run.heads.length} heads alive`));
   if (run.command) parts.push(h("code", {}, run.command));
+  const own = run.environment && run.environment["own functions"];
+  if (own) parts.push(h("span", {}, `with the learner's functions: ${own}`));
   document.getElementById("facts").append(...parts);
 }
 
