@@ -74,6 +74,11 @@ std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
       "minimum number of heads left in every attention (default: 0)");
   add("--at-least-of-kind", at_least_of_kind_,
       "minimum number of heads left of every kind of attention (default: 1)");
+  add_name(
+      "--compensate", compensate_,
+      fmt::format("part of a removed head's output that stays in the output bias: {} (default: "
+                  "none)",
+                  names_of<Compensation>()));
   add_name("--gates", gates_,
            "learn gates from --prune-from to --prune-to, which then decide which heads go");
   CLI::Option* remove = app.add_option("--remove", remove_,
@@ -151,6 +156,10 @@ GateOptions PruneOptions::gate_options(Index from, Index to) const {
                                 "--prune-from to --prune-to, and all heads go then",
                                 what, *gates_));
   }
+  require(compensate_.value_or("none") == "none",
+          fmt::format("--compensate {} and --gates {} contradict each other: the gates close the "
+                      "heads before they are removed; leave out --compensate",
+                      compensate_.value_or(""), *gates_));
   return {.method = *gates_, .begin = from, .end = to};
 }
 
@@ -180,6 +189,7 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
             fmt::format("{} and --remove cannot be combined", name));
   }
   if (budget_) recipe.budget.over = from_name<BudgetOver>("budget", *budget_);
+  if (compensate_) recipe.compensation = from_name<Compensation>("compensate", *compensate_);
   if (rescore_) recipe.rescoring = from_name<Rescoring>("rescore", *rescore_);
   const std::vector<std::string> recorded = TrainingScores::metrics();
   const bool running = recipe.rescoring == Rescoring::running;

@@ -26,7 +26,8 @@ class PruneOptions {
   Index end_of(Index from, Index steps) const;
   GateOptions gate_options(Index from, Index to) const;
 
-  std::optional<std::string> schedule_, from_, to_, metric_, rescore_, budget_, gates_, remove_;
+  std::optional<std::string> schedule_, from_, to_, metric_, rescore_, budget_, compensate_, gates_,
+      remove_;
   std::optional<Index> prune_, over_, rounds_, at_least_, at_least_of_kind_;
   std::optional<double> drop_head_;
   std::vector<CLI::Option*> needing_prune_;

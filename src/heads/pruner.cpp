@@ -107,9 +107,8 @@ void describe_timeline(RunRecord& run, const std::vector<PruningEvent>& timeline
 
 Pruner::Pruner(Learner& learner, Optimizer& optimizer, const PruningRecipe& recipe,
                std::uint64_t seed, const TrainingScores* training)
-    : Pruner(optimizer, recipe, [this, &learner, seed, training](Index remove) {
-        return measured(learner, remove, seed, training);
-      }) {
+    : Pruner(&learner, optimizer, recipe,
+             [this, seed, training](Index remove) { return measured(remove, seed, training); }) {
   // Now rather than at the first event, when all steps since the last save would be lost.
   if (recipe.given.empty()) {
     headroom::choose(learner.model(), live_heads(learner.model()), recipe.remove, recipe.budget);
@@ -118,13 +117,21 @@ Pruner::Pruner(Learner& learner, Optimizer& optimizer, const PruningRecipe& reci
 }
 
 Pruner::Pruner(Optimizer& optimizer, const PruningRecipe& recipe, ChooseHeads choose)
-    : optimizer_(&optimizer), recipe_(recipe), choose_(std::move(choose)) {
+    : Pruner(nullptr, optimizer, recipe, std::move(choose)) {
+  if (recipe.compensation == Compensation::none) return;
+  throw UsageError("pruner: means of heads need a learner; without one, leave out compensation");
+}
+
+Pruner::Pruner(Learner* learner, Optimizer& optimizer, const PruningRecipe& recipe,
+               ChooseHeads choose)
+    : learner_(learner), optimizer_(&optimizer), recipe_(recipe), choose_(std::move(choose)) {
   recipe.check();
 }
 
-HeadChoice Pruner::measured(Learner& learner, Index remove, std::uint64_t seed,
+HeadChoice Pruner::measured(Index remove, std::uint64_t seed,
                             const TrainingScores* training) const {
   const RecordedScores recorded = training == nullptr ? RecordedScores() : training->scores();
+  Learner& learner = *learner_;
   Module& model = learner.model();
   HeadChoice choice;
   const bool by_metric = is_metric_choice(recipe_.chooser);
@@ -187,10 +194,14 @@ void Pruner::after_update(StepReport& report) {
     choose_next(step, due);
   }
   if (due <= 0) return;
-  const std::vector<HeadId> removed = next(due);
-  optimizer_->apply(prune(optimizer_->model(), removed));
-  for (const HeadId& head : removed) entry(head).removed_at = step;
-  event(step).removed = removed;
+  remove(next(due), step);
+}
+
+void Pruner::remove(const std::vector<HeadId>& heads, Index step) {
+  if (learner_ != nullptr) compensate(*learner_, heads, recipe_.compensation, recipe_.examples);
+  optimizer_->apply(prune(optimizer_->model(), heads));
+  for (const HeadId& head : heads) entry(head).removed_at = step;
+  event(step).removed = heads;
 }
 
 std::vector<HeadId> Pruner::next(Index count) const {
@@ -244,15 +255,19 @@ void Pruner::load_state(const StateReader& from) {
   heads_.clear();
   timeline_.clear();
   if (!from.has("recipe")) return;
+  Record saved;
   try {
     heads_ = struct_of<std::vector<Head>>(from.record("heads"), from.where("heads"));
     timeline_ =
         struct_of<std::vector<PruningEvent>>(from.record("timeline"), from.where("timeline"));
+    if (timeline_.empty()) return;
+    // Through the struct: fields that a recipe had not yet when it was saved have their defaults.
+    saved = json_of(struct_of<PruningRecipe>(from.record("recipe"), from.where("recipe")));
   } catch (const DataError& error) {
     throw FileError(error.what());
   }
-  const Record mine = json_of(recipe_), differences = Record::diff(from.record("recipe"), mine);
-  if (timeline_.empty() || differences.empty()) return;
+  const Record differences = Record::diff(saved, json_of(recipe_));
+  if (differences.empty()) return;
   const Record::json_pointer place(differences[0]["path"].get<std::string>());
   throw FileError(
       fmt::format("{}: the saved run has removed heads by another recipe; \"{}\" differs",

@@ -46,6 +46,9 @@ void PruningRecipe::check() const {
                       fmt::join(recorded, ", "), chooser));
   if (!gates) return;
   gates->check();
+  require(compensation == Compensation::none,
+          "compensation adds the means of open heads; learned gates close the heads before they "
+          "are removed");
   require(remove == 0, fmt::format("{} heads to remove beside learned gates, which keep {}", remove,
                                    gates->keep));
 }

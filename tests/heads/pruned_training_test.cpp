@@ -10,9 +10,11 @@
 #include "headroom/heads/pruning_parts.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "support/catch.hpp"
+#include "support/nn_support.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;
+using namespace headroom::test;
 using Catch::Matchers::Contains;
 
 namespace {
@@ -61,6 +63,9 @@ std::map<std::string, PruningRecipe> recipes() {
     PruningRecipe& chosen = all[name_of(pace) + ", greedy"] = plain;
     chosen.chooser = "greedy";
     chosen.rescoring = Rescoring::each_event;
+    PruningRecipe& compensated = all[name_of(pace) + ", compensated"] = plain;
+    compensated.rescoring = Rescoring::each_event;
+    compensated.compensation = Compensation::mean;
   }
   for (const GateMethodEntry& entry : gate_methods()) {
     PruningRecipe& recipe = all[entry.name + " gates"];
@@ -174,6 +179,58 @@ TEST_CASE("budgets hold at every event") {
       std::sort(left.begin(), left.end());
       if (over != BudgetOver::global) CHECK(left == std::vector<Index>{1, 2, 2});
     }
+  }
+}
+
+TEST_CASE("compensation adds the means of the removed heads to the output biases, and no more") {
+  PruningRecipe recipe = recipes().at("one_shot, once");
+  RecipeRun whole(PruningRecipe{}), cut(recipe);
+  recipe.compensation = Compensation::mean;
+  RecipeRun compensated(recipe);
+  for (RecipeRun* run : {&whole, &cut, &compensated}) {
+    while (run->run.steps() < 4) run->run.step();
+  }
+  const std::vector<HeadId> removed = compensated.parts.timeline().back().removed;
+  REQUIRE(removed.size() == 6);
+  CHECK(cut.parts.timeline().back().removed == removed);
+  std::map<HeadId, Array> means =
+      mean_head_outputs(whole.run.learner(), removed, ExampleSet::importance, recipe.examples);
+  // By output bias, the sum of W_O^h m_h.
+  std::map<std::string, std::vector<double>> added;
+  for (const NamedAttention& found : attentions(whole.run.model())) {
+    for (const HeadId& head : removed) {
+      if (!(found.id(head.head) == head)) continue;
+      const Array weight = share_of(found, head.head).value.at(HeadRole::output);  // [C, D]
+      for (const HeadSlice& part : found.attention->head_slices()) {
+        if (part.role != HeadRole::output_bias) continue;
+        std::vector<double>& sum = added[found.name + "." + part.name];
+        sum.resize(std::size_t(weight.dim(0)));
+        for (Index i = 0; i < weight.size(); ++i) {
+          const Index d = i % weight.dim(1);
+          sum[std::size_t(i / weight.dim(1))] += double(weight[i]) * double(means.at(head)[d]);
+        }
+      }
+    }
+  }
+  CHECK(!added.empty());
+  const std::vector<NamedParameter> with = parameters(compensated.run.model()),
+                                    without = parameters(cut.run.model());
+  REQUIRE(with.size() == without.size());
+  for (std::size_t p = 0; p < with.size(); ++p) {
+    INFO(with[p].name);
+    const Array &now = with[p].tensor.value(), &before = without[p].tensor.value();
+    const auto sum = added.find(with[p].name);
+    if (sum == added.end()) {
+      CHECK_THAT(now, SameBits(before));
+      continue;
+    }
+    double most = 0;
+    for (Index c = 0; c < now.size(); ++c) {
+      const double more = sum->second[std::size_t(c)];
+      most = std::max(most, std::abs(more));
+      CHECK(std::abs(double(now[c]) - double(before[c]) - more) < 100 * double(same_function));
+    }
+    CHECK(most > 1e-3);
   }
 }
 

@@ -151,6 +151,9 @@ TEST_CASE("what cannot be removed is refused before a step, and so is an incompl
   CHECK_THROWS_AS(Pruned(PruningRecipe{.remove = -1, .pace = pace}), UsageError);
   TrainingRun run(small_settings(), make_reverse_task({.seed = 3, .train = 90}));
   HeadChoice choice;
+  CHECK_THROWS_WITH(
+      Pruner(run.optimizer(), {.compensation = Compensation::mean}, [&](Index) { return choice; }),
+      Contains("need a learner"));
   Pruner pruner(run.optimizer(), {.remove = 2, .pace = Gradual{.from = 0, .to = 2}},
                 [&](Index) { return choice; });
   const auto refused = [&](const char* words) {

@@ -17,12 +17,17 @@ TEST_CASE("a recipe survives JSON, with each schedule and with gates") {
                          .pace = pace,
                          .budget = {.over = BudgetOver::per_layer, .at_least = 1},
                          .rescoring = Rescoring::running,
+                         .compensation = Compensation::mean,
                          .drop_head = 0.25};
     recipe.check();
     const Record json = json_of(recipe);
     CHECK(json_of(struct_of<PruningRecipe>(json, "recipe")) == json);
     CHECK(json["rescoring"] == "running");
+    CHECK(json["compensation"] == "mean");
     CHECK(json["gates"].is_null());
+    Record old = json;  // before recipes had the field
+    old.erase("compensation");
+    CHECK(struct_of<PruningRecipe>(old, "recipe").compensation == Compensation::none);
   }
   PruningRecipe gated{.chooser = "",
                       .gates = GateOptions{.method = "subset", .keep = 3, .begin = 1, .end = 9}};
@@ -51,6 +56,9 @@ TEST_CASE("a recipe that cannot be followed is refused by its cause") {
   refused({.chooser = "fisher", .rescoring = Rescoring::running},
           "running_sensitivity, movement; not fisher");
   refused({.gates = GateOptions{.method = "subsets"}}, "did you mean subset?");
+  refused({.compensation = Compensation::mean,
+           .gates = GateOptions{.method = "subset", .keep = 3, .begin = 1, .end = 9}},
+          "gates close the heads before");
   refused({.remove = 2, .gates = GateOptions{.method = "subset", .keep = 3, .begin = 1, .end = 9}},
           "2 heads to remove beside learned gates, which keep 3");
 }

@@ -70,6 +70,7 @@ class Pruner : public StepPart, public Stateful {
   Pruner(Learner& learner, Optimizer& optimizer, const PruningRecipe& recipe,
          std::uint64_t seed = 1, const TrainingScores* training = nullptr);
   /// Another function chooses in place of the recipe's chooser. It is responsible for the budget.
+  /// Throws UsageError for a recipe with compensation, which needs a learner.
   Pruner(Optimizer& optimizer, const PruningRecipe& recipe, ChooseHeads choose);
 
   /// Chooses all heads now, after this step, unless heads were chosen before. With Rescoring::once
@@ -96,14 +97,16 @@ class Pruner : public StepPart, public Stateful {
   void load_state(const StateReader& from) override;
 
  private:
-  HeadChoice measured(Learner& learner, Index remove, std::uint64_t seed,
-                      const TrainingScores* training) const;
+  Pruner(Learner* learner, Optimizer& optimizer, const PruningRecipe& recipe, ChooseHeads choose);
+  HeadChoice measured(Index remove, std::uint64_t seed, const TrainingScores* training) const;
   void choose_next(Index step, Index count);
   std::vector<HeadId> next(Index count) const;
+  void remove(const std::vector<HeadId>& heads, Index step);
   PruningEvent& event(Index step);
   Head& entry(const HeadId& head);
   Index gone() const;
 
+  Learner* learner_ = nullptr;  // none: only `choose_` measures
   Optimizer* optimizer_;
   PruningRecipe recipe_;
   ChooseHeads choose_;

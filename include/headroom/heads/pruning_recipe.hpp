@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headroom/heads/budget.hpp"
+#include "headroom/heads/compensation.hpp"
 #include "headroom/heads/gate_methods.hpp"
 #include "headroom/heads/schedules.hpp"
 #include "headroom/train/run_record.hpp"
@@ -30,6 +31,9 @@ struct PruningRecipe {
   Pace pace = Gradual{};
   Budget budget = {};
   Rescoring rescoring = Rescoring::once;
+  /// Before heads are removed, their means over the same examples go into the output biases, or
+  /// nothing does. Learned gates close their heads before they remove them: none.
+  Compensation compensation = Compensation::none;
   /// Learned gates remove heads; the above then removes none. A metric as the chooser, which may
   /// be left empty, scores the heads before they go, for comparison.
   std::optional<GateOptions> gates = {};
@@ -44,6 +48,7 @@ struct PruningRecipe {
     visit("pace", &PruningRecipe::pace);
     visit("budget", &PruningRecipe::budget);
     visit("rescoring", &PruningRecipe::rescoring);
+    visit("compensation", &PruningRecipe::compensation, Presence::if_any);
     visit("gates", &PruningRecipe::gates);
     visit("drop_head", &PruningRecipe::drop_head);
   }
