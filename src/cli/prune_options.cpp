@@ -64,10 +64,11 @@ std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
       fmt::format("metric of `importance` or chooser ({}) that decides which heads go (default: "
                   "sensitivity)",
                   fmt::join(choosers, ", ")));
-  add_name("--rescore", rescore_,
-           fmt::format("when heads are scored: {} (default: once). running takes training's own "
-                       "gradients",
-                       names_of<Rescoring>()));
+  add_name(
+      "--rescore", rescore_,
+      fmt::format("when heads are scored: {} (default: once; with --regrow each_event). running "
+                  "takes training's own gradients",
+                  names_of<Rescoring>()));
   add_name("--budget", budget_,
            fmt::format("where heads compete: {} (default: global)", names_of<BudgetOver>()));
   add("--keep,--at-least", at_least_,
@@ -79,6 +80,18 @@ std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
       fmt::format("part of a removed head's output that stays in the output bias: {} (default: "
                   "none)",
                   names_of<Compensation>()));
+  add("--regrow", regrow_,
+      "share of the live heads that are swapped for removed ones at first; it falls to 0 "
+      "(default: 0, no swaps)");
+  add("--regrow-every", regrow_every_,
+      "steps between two swaps (default: a twentieth of the steps)");
+  add("--regrow-until", regrow_until_,
+      "swaps come before this step, or share of the steps (default: 0.75)")
+      ->type_name("STEP");
+  add_name("--regrow-with", regrow_with_,
+           fmt::format("parameters of heads that come back: {} (default: stash, those that they "
+                       "were removed with)",
+                       names_of<RegrowWith>()));
   add_name("--gates", gates_,
            "learn gates from --prune-from to --prune-to, which then decide which heads go");
   CLI::Option* remove = app.add_option("--remove", remove_,
@@ -163,6 +176,35 @@ GateOptions PruneOptions::gate_options(Index from, Index to) const {
   return {.method = *gates_, .begin = from, .end = to};
 }
 
+std::optional<Regrowth> PruneOptions::regrowth(Index first, Index steps) const {
+  const double share = regrow_.value_or(0);
+  require(share >= 0 && share <= 1, fmt::format("--regrow {} is not in [0, 1]", share));
+  if (share == 0) {
+    for (const auto& [given, name] : {std::pair(regrow_every_.has_value(), "--regrow-every"),
+                                      {regrow_until_.has_value(), "--regrow-until"},
+                                      {regrow_with_.has_value(), "--regrow-with"}}) {
+      require(!given, fmt::format("{} needs --regrow SHARE", name));
+    }
+    return std::nullopt;
+  }
+  require(!gates_, fmt::format("--regrow and --gates {} cannot be combined: gates remove all heads "
+                               "at one step",
+                               gates_.value_or("")));
+  require(!remove_, "--regrow and --remove cannot be combined: a list of heads has no scores");
+  require(rescore_.value_or("each_event") != "once",
+          "--regrow scores the heads before each swap; leave out --rescore once");
+  Regrowth regrowth{.every = regrow_every_.value_or(std::max<Index>(1, steps / 20)),
+                    .share = share,
+                    .until = step_from("--regrow-until", regrow_until_.value_or("0.75"), steps)};
+  if (regrow_with_) regrowth.with = from_name<RegrowWith>("regrow-with", *regrow_with_);
+  require(regrowth.every >= 1, fmt::format("--regrow-every {} is less than 1", regrowth.every));
+  require(regrowth.until <= steps && first + regrowth.every < regrowth.until,
+          fmt::format("--regrow: the first swap, {} steps (--regrow-every) after step {} "
+                      "(--prune-from), is not before step {} (--regrow-until, at most --steps {})",
+                      regrowth.every, first, regrowth.until, steps));
+  return regrowth;
+}
+
 PruningRecipe PruneOptions::recipe(Index steps) const {
   PruningRecipe recipe;
   recipe.drop_head = drop_head_.value_or(0);
@@ -191,6 +233,8 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
   if (budget_) recipe.budget.over = from_name<BudgetOver>("budget", *budget_);
   if (compensate_) recipe.compensation = from_name<Compensation>("compensate", *compensate_);
   if (rescore_) recipe.rescoring = from_name<Rescoring>("rescore", *rescore_);
+  recipe.regrowth = regrowth(first_step(recipe.pace), steps);
+  if (recipe.regrowth && !rescore_) recipe.rescoring = Rescoring::each_event;
   const std::vector<std::string> recorded = TrainingScores::metrics();
   const bool running = recipe.rescoring == Rescoring::running;
   recipe.chooser = metric_.value_or(gates_ ? "" : running ? recorded[0] : recipe.chooser);

@@ -25,11 +25,12 @@ class PruneOptions {
   Pace pace(Index steps) const;
   Index end_of(Index from, Index steps) const;
   GateOptions gate_options(Index from, Index to) const;
+  std::optional<Regrowth> regrowth(Index first, Index steps) const;
 
   std::optional<std::string> schedule_, from_, to_, metric_, rescore_, budget_, compensate_, gates_,
-      remove_;
-  std::optional<Index> prune_, over_, rounds_, at_least_, at_least_of_kind_;
-  std::optional<double> drop_head_;
+      remove_, regrow_until_, regrow_with_;
+  std::optional<Index> prune_, over_, rounds_, at_least_, at_least_of_kind_, regrow_every_;
+  std::optional<double> drop_head_, regrow_;
   std::vector<CLI::Option*> needing_prune_;
 };
 

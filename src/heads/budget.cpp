@@ -37,19 +37,17 @@ void share_out(std::map<Key, Group>& groups, Index remove, May may) {
   }
 }
 
-}  // namespace
-
-Allowance::Allowance(Module& model, std::span<const HeadId> candidates, Index remove,
-                     const Budget& budget)
-    : left_(remove) {
-  if (remove < 0 || budget.at_least < 0 || budget.at_least_of_kind < 0) {
-    throw UsageError(
-        fmt::format("budget: {} heads to remove, at least {} in each attention and {} of each kind "
-                    "to keep; none of these may be negative",
-                    remove, budget.at_least, budget.at_least_of_kind));
-  }
+/// The attentions and the kinds of a model, and what can be removed from each.
+struct Rooms {
   std::map<AttentionLocation, Group> places;
   std::map<AttentionKind, Group> kinds;
+  Index most = 0;  // that can be removed from the whole model
+};
+
+Rooms rooms_of(Module& model, std::span<const HeadId> candidates, const Budget& budget) {
+  Rooms rooms;
+  auto& places = rooms.places;
+  auto& kinds = rooms.kinds;
   for (const NamedAttention& found : attentions(model)) {
     Group& place = places[found.location()];
     place.original = found.attention->config().heads;
@@ -63,16 +61,32 @@ Allowance::Allowance(Module& model, std::span<const HeadId> candidates, Index re
     kind.live += place.live;
     kind.room += place.room;
   }
-  Index most = 0;
   for (auto& [key, kind] : kinds) {
     kind.room = std::clamp(kind.live - budget.at_least_of_kind, Index{0}, kind.room);
-    most += kind.room;
+    rooms.most += kind.room;
   }
-  if (most < remove) {
+  return rooms;
+}
+
+}  // namespace
+
+Allowance::Allowance(Module& model, std::span<const HeadId> candidates, Index remove,
+                     const Budget& budget)
+    : left_(remove) {
+  if (remove < 0 || budget.at_least < 0 || budget.at_least_of_kind < 0) {
+    throw UsageError(
+        fmt::format("budget: {} heads to remove, at least {} in each attention and {} of each kind "
+                    "to keep; none of these may be negative",
+                    remove, budget.at_least, budget.at_least_of_kind));
+  }
+  Rooms rooms = rooms_of(model, candidates, budget);
+  auto& places = rooms.places;
+  auto& kinds = rooms.kinds;
+  if (rooms.most < remove) {
     throw UsageError(
         fmt::format("prune: {} heads cannot be removed if each attention keeps {} and each kind of "
                     "attention {}; at most {} can",
-                    remove, budget.at_least, budget.at_least_of_kind, most));
+                    remove, budget.at_least, budget.at_least_of_kind, rooms.most));
   }
   if (budget.over == BudgetOver::per_kind) {
     share_out(kinds, remove, [](const auto&, const Group& kind) { return kind.quota < kind.room; });
@@ -106,6 +120,10 @@ void Allowance::give_back(const HeadId& head) {
   ++room_.at({head.kind, head.layer});
   ++room_of_kind_.at(head.kind);
   ++left_;
+}
+
+Index most_removable(Module& model, std::span<const HeadId> candidates, const Budget& budget) {
+  return rooms_of(model, candidates, budget).most;
 }
 
 std::vector<HeadId> choose(Module& model, std::span<const HeadId> order, Index remove,

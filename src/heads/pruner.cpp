@@ -59,6 +59,22 @@ void require_choosable(Learner& learner, const std::string& chooser, bool record
   }
 }
 
+/// Whether a budget lets a removed head take the place of a live one.
+bool may_replace(BudgetOver over, const HeadId& live, const HeadId& removed) {
+  return over == BudgetOver::global ||
+         (live.kind == removed.kind &&
+          (over == BudgetOver::per_kind || live.layer == removed.layer));
+}
+
+std::vector<RemovedHead>::const_iterator find_head(const std::vector<RemovedHead>& heads,
+                                                   const HeadId& head) {
+  return std::find_if(heads.begin(), heads.end(),
+                      [&](const RemovedHead& one) { return one.stash.share.head == head; });
+}
+
+/// The mean of a stashed head in a checkpoint.
+std::string mean_name(std::size_t stashed) { return fmt::format("stash.{}.mean", stashed); }
+
 /// The scores of a page, which shows them as shares of the largest one and so counts from the
 /// lowest if that is negative.
 std::string importance_in_words(const std::string& chooser, bool from_lowest) {
@@ -107,29 +123,36 @@ void describe_timeline(RunRecord& run, const std::vector<PruningEvent>& timeline
 
 Pruner::Pruner(Learner& learner, Optimizer& optimizer, const PruningRecipe& recipe,
                std::uint64_t seed, const TrainingScores* training)
-    : Pruner(&learner, optimizer, recipe,
-             [this, seed, training](Index remove) { return measured(remove, seed, training); }) {
+    : Pruner(&learner, optimizer, recipe, seed,
+             [this, training](Index remove) { return measured(remove, training); }) {
   // Now rather than at the first event, when all steps since the last save would be lost.
   if (recipe.given.empty()) {
     headroom::choose(learner.model(), live_heads(learner.model()), recipe.remove, recipe.budget);
   }
   require_choosable(learner, recipe.chooser, training != nullptr);
+  if (recipe.regrowth && recipe.regrowth->with == RegrowWith::fresh) {
+    for (const HeadId& head : live_heads(learner.model())) fresh_head(learner.model(), head, 1, 1);
+  }
 }
 
 Pruner::Pruner(Optimizer& optimizer, const PruningRecipe& recipe, ChooseHeads choose)
-    : Pruner(nullptr, optimizer, recipe, std::move(choose)) {
-  if (recipe.compensation == Compensation::none) return;
-  throw UsageError("pruner: means of heads need a learner; without one, leave out compensation");
+    : Pruner(nullptr, optimizer, recipe, 1, std::move(choose)) {
+  if (recipe.compensation == Compensation::none && !recipe.regrowth) return;
+  throw UsageError(
+      "pruner: compensation and regrowth need a learner to measure; without one, leave them out");
 }
 
 Pruner::Pruner(Learner* learner, Optimizer& optimizer, const PruningRecipe& recipe,
-               ChooseHeads choose)
-    : learner_(learner), optimizer_(&optimizer), recipe_(recipe), choose_(std::move(choose)) {
+               std::uint64_t seed, ChooseHeads choose)
+    : learner_(learner),
+      optimizer_(&optimizer),
+      seed_(seed),
+      recipe_(recipe),
+      choose_(std::move(choose)) {
   recipe.check();
 }
 
-HeadChoice Pruner::measured(Index remove, std::uint64_t seed,
-                            const TrainingScores* training) const {
+HeadChoice Pruner::measured(Index remove, const TrainingScores* training) const {
   const RecordedScores recorded = training == nullptr ? RecordedScores() : training->scores();
   Learner& learner = *learner_;
   Module& model = learner.model();
@@ -138,7 +161,7 @@ HeadChoice Pruner::measured(Index remove, std::uint64_t seed,
   if (by_metric) {
     const ImportanceTable table =
         measure_importance(learner, {recipe_.chooser},
-                           {.examples = recipe_.examples, .seed = seed, .recorded = recorded});
+                           {.examples = recipe_.examples, .seed = seed_, .recorded = recorded});
     choice.importance = table.importance(recipe_.chooser);
   }
   if (!recipe_.given.empty()) {
@@ -148,7 +171,7 @@ HeadChoice Pruner::measured(Index remove, std::uint64_t seed,
         headroom::choose(model, least_important_first(choice.importance), remove, recipe_.budget);
   } else {
     HeadGame game(learner, ExampleSet::importance, recipe_.examples);
-    const Chooser chooser = make_chooser(recipe_.chooser, {.seed = seed, .recorded = recorded});
+    const Chooser chooser = make_chooser(recipe_.chooser, {.seed = seed_, .recorded = recorded});
     choice.order = chooser(game, remove, recipe_.budget);
   }
   // For the record of the run. The game has no more players.
@@ -173,7 +196,10 @@ void Pruner::choose_next(Index step, Index count) {
       if (!choice.cost.empty()) head.cost = choice.cost[i].score;
     }
   }
-  const Index before = gone();
+  const Index before = removals();
+  for (Head& head : heads_) {
+    if (!head.removed_at) head.turn.reset();
+  }
   for (Index i = 0; i < count; ++i) entry(at(choice.order, i)).turn = before + i;
   if (choice.importance.empty()) return;
   PruningEvent& now = event(step);
@@ -185,23 +211,101 @@ void Pruner::after_update(StepReport& report) {
   const Index step = report.step;
   if (recipe_.gates && !recipe_.chooser.empty() && step == recipe_.gates->end) choose_next(step, 0);
   if (recipe_.remove == 0) return;
-  if (step < last_step(recipe_.pace)) report.settled = false;
+  const Index end = recipe_.regrowth ? recipe_.regrowth->until : 0;
+  if (step < std::max(last_step(recipe_.pace), end)) report.settled = false;
   if (step < first_step(recipe_.pace)) return;
+  remove_due(step);
+  if (recipe_.regrowth) swap_due(step);
+}
+
+void Pruner::remove_due(Index step) {
   const Index due = removed_at(recipe_.pace, recipe_.remove, step) - gone();
   if (recipe_.rescoring == Rescoring::once) {
     choose(step);
   } else if (due > 0) {
     choose_next(step, due);
   }
-  if (due <= 0) return;
-  remove(next(due), step);
+  if (due > 0) change(next(due), {}, step);
 }
 
-void Pruner::remove(const std::vector<HeadId>& heads, Index step) {
-  if (learner_ != nullptr) compensate(*learner_, heads, recipe_.compensation, recipe_.examples);
-  optimizer_->apply(prune(optimizer_->model(), heads));
-  for (const HeadId& head : heads) entry(head).removed_at = step;
-  event(step).removed = heads;
+void Pruner::swap_due(Index step) {
+  Module& model = optimizer_->model();
+  const std::vector<HeadId> alive = live_heads(model);
+  Index count = swapped_at(*recipe_.regrowth, first_step(recipe_.pace), std::ssize(alive), step);
+  const auto may_return = [&](const Head& head) {
+    return head.removed_at && *head.removed_at < step;
+  };
+  count = std::min(count, Index(std::count_if(heads_.begin(), heads_.end(), may_return)));
+  count = std::min(count, most_removable(model, alive, recipe_.budget));
+  if (count == 0) return;
+  timeline_.push_back(new_event(step));
+  choose_next(step, count);
+  std::vector<HeadId> out;
+  std::vector<RemovedHead> in, waiting = candidates(step);
+  for (const HeadId& head : next(count)) {
+    const auto partner = std::find_if(waiting.begin(), waiting.end(), [&](const RemovedHead& one) {
+      return may_replace(recipe_.budget.over, head, one.stash.share.head);
+    });
+    if (partner == waiting.end()) continue;
+    out.push_back(head);
+    in.push_back(std::move(*partner));
+    waiting.erase(partner);
+  }
+  change(out, in, step);
+}
+
+std::vector<RemovedHead> Pruner::candidates(Index step) const {
+  std::vector<HeadId> heads;
+  for (const Head& head : heads_) {
+    if (head.removed_at && *head.removed_at < step) heads.push_back(head.id());
+  }
+  std::vector<RemovedHead> all;
+  std::vector<HeadScore> gains;
+  if (recipe_.regrowth->with == RegrowWith::stash) {
+    for (const HeadId& head : heads) all.push_back(*find_head(stashed_, head));
+    gains = gains_of_stashed(*learner_, all, recipe_.examples);
+  } else {
+    std::vector<HeadStash> fresh;
+    for (const HeadId& head : heads) {
+      fresh.push_back(fresh_head(optimizer_->model(), head, seed_, step));
+      all.push_back({fresh.back()});
+    }
+    gains = gains_of_fresh(*learner_, fresh, recipe_.examples);
+  }
+  std::vector<HeadId> order = least_important_first(gains);
+  std::vector<RemovedHead> sorted;
+  for (auto head = order.rbegin(); head != order.rend(); ++head) {
+    sorted.push_back(*find_head(all, *head));
+  }
+  return sorted;
+}
+
+void Pruner::change(const std::vector<HeadId>& out, const std::vector<RemovedHead>& in,
+                    Index step) {
+  if (out.empty() && in.empty()) return;
+  std::map<HeadId, Array> means;
+  if (recipe_.compensation == Compensation::mean) {
+    means = mean_head_outputs(*learner_, out, ExampleSet::importance, recipe_.examples);
+    compensate(optimizer_->model(), means);
+  }
+  std::vector<HeadStash> returning;
+  for (const RemovedHead& head : in) returning.push_back(head.stash);
+  const std::vector<HeadStash> removed = swap_heads(*optimizer_, out, returning);
+  undo_compensation(optimizer_->model(), in);
+  for (const RemovedHead& head : in) {
+    const HeadId& id = head.stash.share.head;
+    entry(id).removed_at.reset();
+    entry(id).turn.reset();
+    std::erase_if(stashed_, [&](const RemovedHead& one) { return one.stash.share.head == id; });
+    event(step).regrown.push_back(id);
+  }
+  for (const HeadStash& head : removed) {
+    const HeadId& id = head.share.head;
+    entry(id).removed_at = step;
+    event(step).removed.push_back(id);
+    if (!recipe_.regrowth || recipe_.regrowth->with != RegrowWith::stash) continue;
+    stashed_.push_back({head, means.contains(id) ? means.at(id) : Array()});
+  }
 }
 
 std::vector<HeadId> Pruner::next(Index count) const {
@@ -218,9 +322,13 @@ std::vector<HeadId> Pruner::next(Index count) const {
 
 PruningEvent& Pruner::event(Index step) {
   if (timeline_.empty() || timeline_.back().step != step) {
-    timeline_.push_back({.step = step, .by = recipe_.given.empty() ? recipe_.chooser : "given"});
+    timeline_.push_back(new_event(step));
   }
   return timeline_.back();
+}
+
+PruningEvent Pruner::new_event(Index step) const {
+  return {.step = step, .by = recipe_.given.empty() ? recipe_.chooser : "given"};
 }
 
 Pruner::Head& Pruner::entry(const HeadId& head) {
@@ -233,6 +341,12 @@ Pruner::Head& Pruner::entry(const HeadId& head) {
 Index Pruner::gone() const {
   return std::count_if(heads_.begin(), heads_.end(),
                        [](const Head& head) { return head.removed_at.has_value(); });
+}
+
+Index Pruner::removals() const {
+  Index count = 0;
+  for (const PruningEvent& event : timeline_) count += std::ssize(event.removed);
+  return count;
 }
 
 void Pruner::describe(RunRecord& run, const std::string& model, Index steps) const {
@@ -249,11 +363,19 @@ void Pruner::save_state(StateWriter to) const {
   to.record("recipe", json_of(recipe_));
   to.record("heads", json_of(heads_));
   to.record("timeline", json_of(timeline_));
+  if (stashed_.empty()) return;
+  std::vector<HeadStash> stashes;
+  for (const RemovedHead& head : stashed_) {
+    if (head.mean.defined()) to.array(mean_name(stashes.size()), head.mean);
+    stashes.push_back(head.stash);
+  }
+  save_stashes(to.part("stash"), stashes);
 }
 
 void Pruner::load_state(const StateReader& from) {
   heads_.clear();
   timeline_.clear();
+  stashed_.clear();
   if (!from.has("recipe")) return;
   Record saved;
   try {
@@ -267,11 +389,31 @@ void Pruner::load_state(const StateReader& from) {
     throw FileError(error.what());
   }
   const Record differences = Record::diff(saved, json_of(recipe_));
-  if (differences.empty()) return;
-  const Record::json_pointer place(differences[0]["path"].get<std::string>());
+  if (!differences.empty()) {
+    const Record::json_pointer place(differences[0]["path"].get<std::string>());
+    throw FileError(
+        fmt::format("{}: the saved run has removed heads by another recipe; \"{}\" differs",
+                    from.where("recipe"), place.to_string()));
+  }
+  if (recipe_.regrowth && recipe_.regrowth->with == RegrowWith::stash && gone() > 0) {
+    load_stashed(from);
+  }
+}
+
+void Pruner::load_stashed(const StateReader& from) {
+  for (HeadStash& stash : load_stashes(from.part("stash"))) {
+    const std::string mean = mean_name(stashed_.size());
+    stashed_.push_back({std::move(stash), from.has(mean) ? from.array(mean) : Array()});
+  }
+  const auto stashed = [&](const Head& head) {
+    return find_head(stashed_, head.id()) != stashed_.end();
+  };
+  if (std::ssize(stashed_) == gone() &&
+      std::all_of(heads_.begin(), heads_.end(),
+                  [&](const Head& head) { return head.removed_at.has_value() == stashed(head); }))
+    return;
   throw FileError(
-      fmt::format("{}: the saved run has removed heads by another recipe; \"{}\" differs",
-                  from.where("recipe"), place.to_string()));
+      fmt::format("{}: the stashed heads are not those that were removed", from.where("stash")));
 }
 
 }  // namespace HEADROOM_PRECISION

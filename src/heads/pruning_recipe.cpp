@@ -44,6 +44,12 @@ void PruningRecipe::check() const {
               std::find(recorded.begin(), recorded.end(), chooser) != recorded.end(),
           fmt::format("running scores come from training's own gradients: {}; not {}",
                       fmt::join(recorded, ", "), chooser));
+  if (regrowth) {
+    headroom::check(*regrowth, first_step(pace));
+    require(remove > 0, "regrowth swaps live heads for removed ones, but none are removed");
+    require(rescoring != Rescoring::once,
+            "regrowth scores heads before each swap; rescoring \"once\" keeps the first scores");
+  }
   if (!gates) return;
   gates->check();
   require(compensation == Compensation::none,

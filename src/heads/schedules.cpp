@@ -1,4 +1,4 @@
-// The three schedules of removal.
+// The three schedules of removal, and that of swaps.
 #include "headroom/heads/schedules.hpp"
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "headroom/base/error.hpp"
@@ -92,6 +93,28 @@ Index first_step(const Pace& pace) {
 
 Index last_step(const Pace& pace) {
   return std::visit([](const auto& own) { return last(own); }, pace);
+}
+
+void check(const Regrowth& regrowth, Index first) {
+  const auto require_swaps = [](bool right, const std::string& text) {
+    if (!right) throw UsageError("regrowth: " + text);
+  };
+  require_swaps(regrowth.every >= 1,
+                fmt::format("swaps every {} steps; it must be at least 1", regrowth.every));
+  require_swaps(regrowth.share > 0 && regrowth.share <= 1,
+                fmt::format("a share of {}; it must be in (0, 1]", regrowth.share));
+  require_swaps(first + regrowth.every < regrowth.until,
+                fmt::format("heads are removed from step {} on, so the first swap, {} steps later, "
+                            "is not before step {}, where swaps end",
+                            first, regrowth.every, regrowth.until));
+}
+
+Index swapped_at(const Regrowth& regrowth, Index first, Index live, Index step) {
+  const Index passed = step - first;
+  if (passed <= 0 || passed % regrowth.every != 0 || step >= regrowth.until) return 0;
+  const double part = double(passed) / double(regrowth.until - first);
+  const double share = regrowth.share / 2 * (1 + std::cos(std::numbers::pi * part));
+  return Index(std::llround(share * double(live)));
 }
 
 Record json_of(const Pace& pace) {

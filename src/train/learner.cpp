@@ -302,6 +302,17 @@ Tensor example_losses(const Tensor& logits, const Ids& labels) {
   return labels.rank() == 1 ? all : sum(all, {1});
 }
 
+std::vector<double> example_losses(Learner& learner, ExampleSet set, Index most) {
+  const Evaluating now(learner.model());
+  std::vector<double> losses;
+  learner.visit(set, most, [&](const ProbedBatch& batch) {
+    HeadProbe probe;
+    const Tensor of_batch = batch.losses(probe);
+    for (const Real loss : of_batch.value().span()) losses.push_back(double(loss));
+  });
+  return losses;
+}
+
 ProbedBatch probed(const Ids& labels, std::function<Tensor(HeadProbe& probe)> logits) {
   const auto losses = [labels, logits](HeadProbe& probe) {
     return example_losses(logits(probe), labels);

@@ -57,6 +57,22 @@ TEST_CASE("by default one head of each kind is left, wherever the least importan
   CHECK(choose(small.model, order, 18, {.at_least_of_kind = 0}).size() == 18);
 }
 
+TEST_CASE("the most that can be removed is what a choice accepts, and not one more") {
+  SmallModel small;
+  prune(small.model, std::vector<HeadId>{{encoder, 0, 1}, {cross, 1, 0}, {cross, 1, 2}});
+  for (const BudgetOver over : all_of<BudgetOver>()) {
+    for (Index at_least = 0; at_least <= 3; ++at_least) {
+      for (Index of_kind = 0; of_kind <= 4; ++of_kind) {
+        const Budget budget{.over = over, .at_least = at_least, .at_least_of_kind = of_kind};
+        const std::vector<HeadId> live = live_heads(small.model);
+        const Index most = most_removable(small.model, live, budget);
+        CHECK(std::ssize(choose(small.model, live, most, budget)) == most);
+        CHECK_THROWS_AS(choose(small.model, live, most + 1, budget), UsageError);
+      }
+    }
+  }
+}
+
 TEST_CASE("a budget keeps heads in each attention, and says when that is impossible") {
   SmallModel small;
   const std::vector<HeadId> removed = choose(small.model, small.heads, 12, {.at_least = 1});

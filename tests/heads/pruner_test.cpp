@@ -154,6 +154,13 @@ TEST_CASE("what cannot be removed is refused before a step, and so is an incompl
   CHECK_THROWS_WITH(
       Pruner(run.optimizer(), {.compensation = Compensation::mean}, [&](Index) { return choice; }),
       Contains("need a learner"));
+  CHECK_THROWS_WITH(Pruner(run.optimizer(),
+                           {.remove = 2,
+                            .pace = OneShot{.at = 2},
+                            .rescoring = Rescoring::each_event,
+                            .regrowth = Regrowth{.every = 1, .until = 9}},
+                           [&](Index) { return choice; }),
+                    Contains("need a learner"));
   Pruner pruner(run.optimizer(), {.remove = 2, .pace = Gradual{.from = 0, .to = 2}},
                 [&](Index) { return choice; });
   const auto refused = [&](const char* words) {

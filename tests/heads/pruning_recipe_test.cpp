@@ -18,16 +18,20 @@ TEST_CASE("a recipe survives JSON, with each schedule and with gates") {
                          .budget = {.over = BudgetOver::per_layer, .at_least = 1},
                          .rescoring = Rescoring::running,
                          .compensation = Compensation::mean,
+                         .regrowth = Regrowth{.every = 2, .until = 30, .with = RegrowWith::fresh},
                          .drop_head = 0.25};
     recipe.check();
     const Record json = json_of(recipe);
     CHECK(json_of(struct_of<PruningRecipe>(json, "recipe")) == json);
     CHECK(json["rescoring"] == "running");
     CHECK(json["compensation"] == "mean");
+    CHECK(json["regrowth"]["with"] == "fresh");
     CHECK(json["gates"].is_null());
     Record old = json;  // before recipes had the field
     old.erase("compensation");
+    old.erase("regrowth");
     CHECK(struct_of<PruningRecipe>(old, "recipe").compensation == Compensation::none);
+    CHECK_FALSE(struct_of<PruningRecipe>(old, "recipe").regrowth);
   }
   PruningRecipe gated{.chooser = "",
                       .gates = GateOptions{.method = "subset", .keep = 3, .begin = 1, .end = 9}};
@@ -56,6 +60,14 @@ TEST_CASE("a recipe that cannot be followed is refused by its cause") {
   refused({.chooser = "fisher", .rescoring = Rescoring::running},
           "running_sensitivity, movement; not fisher");
   refused({.gates = GateOptions{.method = "subsets"}}, "did you mean subset?");
+  const Regrowth swaps{.every = 2, .until = 30};
+  refused({.rescoring = Rescoring::each_event, .regrowth = swaps}, "none are removed");
+  refused({.remove = 2, .regrowth = swaps}, "rescoring \"once\" keeps the first scores");
+  refused({.remove = 2,
+           .pace = OneShot{.at = 28},
+           .rescoring = Rescoring::each_event,
+           .regrowth = swaps},
+          "from step 28 on, so the first swap, 2 steps later");
   refused({.compensation = Compensation::mean,
            .gates = GateOptions{.method = "subset", .keep = 3, .begin = 1, .end = 9}},
           "gates close the heads before");

@@ -73,6 +73,32 @@ TEST_CASE("rounds take equal shares, and one shot takes all") {
   CHECK(removed_at(OneShot{.at = 4}, 7, 4) == 7);
 }
 
+TEST_CASE("the share of swapped heads falls as a cosine, from the first removal to the end") {
+  const Regrowth regrowth{.every = 5, .share = 0.5, .until = 40};
+  check(regrowth, 10);
+  std::vector<Index> swapped;
+  for (Index step = 0; step <= 60; ++step) {
+    const Index now = swapped_at(regrowth, 10, 100, step);
+    if (step <= 10 || step >= 40 || step % 5 != 0) {
+      CHECK(now == 0);
+    } else {
+      swapped.push_back(now);
+    }
+  }
+  // 25 (1 + cos(pi k / 6)), k = 1 to 5: the cosine is sqrt(3)/2, 1/2, 0, -1/2, -sqrt(3)/2.
+  CHECK(swapped == std::vector<Index>{47, 38, 25, 13, 3});
+  CHECK(swapped_at(regrowth, 10, 2, 15) == 1);
+  CHECK(swapped_at(regrowth, 10, 2, 30) == 0);
+  CHECK(json_of(struct_of<Regrowth>(json_of(regrowth), "regrowth")) == json_of(regrowth));
+  for (const Regrowth& wrong : {Regrowth{.every = 0, .until = 40},
+                                {.share = 0, .until = 40},
+                                {.share = 1.1, .until = 40},
+                                {.every = 5, .until = 15}}) {
+    INFO(json_of(wrong));
+    CHECK_THROWS_AS(check(wrong, 10), UsageError);
+  }
+}
+
 TEST_CASE("a schedule that cannot be followed is refused, in code and in JSON") {
   for (const Pace& pace :
        {Pace(OneShot{.at = -1}), Pace(Iterative{.from = -1}), Pace(Iterative{.rounds = 0}),

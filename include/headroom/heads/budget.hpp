@@ -53,6 +53,9 @@ class Allowance {
   Index left_;
 };
 
+/// How many of the candidates can be removed at most.
+Index most_removable(Module& model, std::span<const HeadId> candidates, const Budget& budget);
+
 /// The first `remove` heads of `order` that the budget allows. Throws as Allowance does.
 std::vector<HeadId> choose(Module& model, std::span<const HeadId> order, Index remove,
                            const Budget& budget);

@@ -20,6 +20,7 @@
 #include "headroom/heads/pruning_parts.hpp"
 #include "headroom/heads/pruning_recipe.hpp"
 #include "headroom/heads/regrowth.hpp"
+#include "headroom/heads/regrowth_choice.hpp"
 #include "headroom/heads/schedules.hpp"
 #include "headroom/heads/shapley.hpp"
 #include "headroom/heads/training_scores.hpp"

@@ -7,6 +7,7 @@
 
 #include "headroom/heads/head_metric.hpp"
 #include "headroom/heads/pruning_recipe.hpp"
+#include "headroom/heads/regrowth_choice.hpp"
 #include "headroom/heads/training_scores.hpp"
 #include "headroom/optim/optimizer.hpp"
 #include "headroom/train/learner.hpp"
@@ -35,9 +36,13 @@ inline constexpr const char* removal_cost_in_words =
 std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples = 256);
 
 /// Removes heads from model and optimizer after the update of a step, as many as the schedule of
-/// its recipe says; the recipe's chooser decides which ones. Progress and scores are stored in the
-/// checkpoint, so that a resumed run removes the same heads at the same steps. Until the schedule
-/// ends, no step counts as the best (see StepReport::settled).
+/// its recipe says; the recipe's chooser decides which ones. With Regrowth it also swaps live heads
+/// for removed ones: those that the chooser would remove next for those that gain most
+/// (gains_of_stashed(), gains_of_fresh()), among the heads that were removed in an earlier step. A
+/// budget over kinds or attentions holds for swaps as well, which then are made within each.
+/// Progress, scores and removed heads are stored in the checkpoint, so that a resumed run changes
+/// the same heads at the same steps. Until the schedule ends, no step counts as the best (see
+/// StepReport::settled).
 class Pruner : public StepPart, public Stateful {
  public:
   /// A head that was alive when the first heads were chosen.
@@ -46,8 +51,8 @@ class Pruner : public StepPart, public Stateful {
     Index layer = 0, head = 0;              // the original number of the head
     std::optional<double> importance = {};  // then; larger is more important
     std::optional<double> cost = {};        // rise of the loss when only this head is removed
-    std::optional<Index> removed_at = {};   // the step after whose update it was removed
-    std::optional<Index> turn = {};         // index in the order of removal; none: it is kept
+    std::optional<Index> removed_at = {};   // the last removal; none: it is alive
+    std::optional<Index> turn = {};         // index in the order of removals; none: it is kept
 
     HeadId id() const { return {kind, layer, head}; }
     template <class Visit>
@@ -70,7 +75,7 @@ class Pruner : public StepPart, public Stateful {
   Pruner(Learner& learner, Optimizer& optimizer, const PruningRecipe& recipe,
          std::uint64_t seed = 1, const TrainingScores* training = nullptr);
   /// Another function chooses in place of the recipe's chooser. It is responsible for the budget.
-  /// Throws UsageError for a recipe with compensation, which needs a learner.
+  /// Throws UsageError for a recipe with compensation or regrowth, which need a learner.
   Pruner(Optimizer& optimizer, const PruningRecipe& recipe, ChooseHeads choose);
 
   /// Chooses all heads now, after this step, unless heads were chosen before. With Rescoring::once
@@ -97,21 +102,31 @@ class Pruner : public StepPart, public Stateful {
   void load_state(const StateReader& from) override;
 
  private:
-  Pruner(Learner* learner, Optimizer& optimizer, const PruningRecipe& recipe, ChooseHeads choose);
-  HeadChoice measured(Index remove, std::uint64_t seed, const TrainingScores* training) const;
+  Pruner(Learner* learner, Optimizer& optimizer, const PruningRecipe& recipe, std::uint64_t seed,
+         ChooseHeads choose);
+  HeadChoice measured(Index remove, const TrainingScores* training) const;
   void choose_next(Index step, Index count);
   std::vector<HeadId> next(Index count) const;
-  void remove(const std::vector<HeadId>& heads, Index step);
+  void remove_due(Index step);
+  void swap_due(Index step);
+  /// The removed heads that may come back after this step, the best first.
+  std::vector<RemovedHead> candidates(Index step) const;
+  void change(const std::vector<HeadId>& out, const std::vector<RemovedHead>& in, Index step);
+  Index removals() const;
   PruningEvent& event(Index step);
+  PruningEvent new_event(Index step) const;
+  void load_stashed(const StateReader& from);
   Head& entry(const HeadId& head);
   Index gone() const;
 
   Learner* learner_ = nullptr;  // none: only `choose_` measures
   Optimizer* optimizer_;
+  std::uint64_t seed_;
   PruningRecipe recipe_;
   ChooseHeads choose_;
   std::vector<Head> heads_;
   std::vector<PruningEvent> timeline_;
+  std::vector<RemovedHead> stashed_;  // with RegrowWith::stash, all removed heads
 };
 
 /// Puts heads into the record of a run, with their importance for `model` counted from `lowest`.

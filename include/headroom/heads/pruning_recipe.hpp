@@ -34,6 +34,9 @@ struct PruningRecipe {
   /// Before heads are removed, their means over the same examples go into the output biases, or
   /// nothing does. Learned gates close their heads before they remove them: none.
   Compensation compensation = Compensation::none;
+  /// Live heads are swapped for removed ones meanwhile. The chooser scores the live heads before
+  /// each swap: Rescoring::once is not for it.
+  std::optional<Regrowth> regrowth = {};
   /// Learned gates remove heads; the above then removes none. A metric as the chooser, which may
   /// be left empty, scores the heads before they go, for comparison.
   std::optional<GateOptions> gates = {};
@@ -49,6 +52,7 @@ struct PruningRecipe {
     visit("budget", &PruningRecipe::budget);
     visit("rescoring", &PruningRecipe::rescoring);
     visit("compensation", &PruningRecipe::compensation, Presence::if_any);
+    visit("regrowth", &PruningRecipe::regrowth);
     visit("gates", &PruningRecipe::gates);
     visit("drop_head", &PruningRecipe::drop_head);
   }

@@ -1,4 +1,4 @@
-// Schedules of removal: how many heads are gone after a training step.
+// Schedules of removal and of swaps: how many heads are gone or swapped after a training step.
 #pragma once
 
 #include <string>
@@ -70,6 +70,37 @@ Index removed_at(const Pace& pace, Index total, Index step);
 Index first_step(const Pace& pace);
 /// The first step after which all heads are gone.
 Index last_step(const Pace& pace);
+
+/// Parameters and moments of a head that comes back.
+enum class RegrowWith {
+  stash,  // those that it was removed with
+  fresh   // new ones, with W_O = 0
+};
+
+/// Swaps of live heads for removed ones after the steps first + every, first + 2 every, ... below
+/// `until`, where `first` is the first step of the removal. The number of heads stays. The share of
+/// the live heads that are swapped falls as a cosine, share / 2 (1 + cos(pi (t - first) / (until -
+/// first))): Evci et al. 2020 (RigL), section 3.
+struct Regrowth {
+  Index every = 1;
+  double share = 0.3;
+  Index until = 0;
+  RegrowWith with = RegrowWith::stash;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("every", &Regrowth::every);
+    visit("share", &Regrowth::share);
+    visit("until", &Regrowth::until);
+    visit("with", &Regrowth::with);
+  }
+};
+
+/// Throws UsageError for an interval below 1, for a share outside of (0, 1], and if no swap comes
+/// before `until`.
+void check(const Regrowth& regrowth, Index first);
+/// How many of `live` heads are swapped after the update of this step: the share, rounded.
+Index swapped_at(const Regrowth& regrowth, Index first, Index live, Index step);
 
 Record json_of(const Pace& pace);
 /// Throws DataError.

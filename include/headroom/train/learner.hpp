@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "headroom/data/task.hpp"
 #include "headroom/io/stateful.hpp"
@@ -76,6 +77,10 @@ class Learner {
   virtual void visit(ExampleSet set, Index most,
                      const std::function<void(const ProbedBatch&)>& see) = 0;
 };
+
+/// The losses of at most `most` examples of a set, in the order of Learner::visit(), in evaluation
+/// mode and without the tape.
+std::vector<double> example_losses(Learner& learner, ExampleSet set, Index most);
 
 /// Sets the fields of a model's configuration that the task decides: kind, sizes of the
 /// vocabularies, longest sequence.
