@@ -6,8 +6,8 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "support/catch.hpp"
+#include "support/child_process.hpp"
 #include "support/temporary_folder.hpp"
-#include "train/child_process.hpp"
 #include "train/small_run.hpp"
 
 using namespace headroom;

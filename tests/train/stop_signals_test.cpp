@@ -9,8 +9,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "support/catch.hpp"
+#include "support/child_process.hpp"
 #include "support/temporary_folder.hpp"
-#include "train/child_process.hpp"
 #include "train/small_run.hpp"
 
 using namespace headroom;

@@ -1,5 +1,5 @@
 // A child by fork and exec: a fork alone would inherit a thread pool without threads.
-#include "train/child_process.hpp"
+#include "support/child_process.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>
