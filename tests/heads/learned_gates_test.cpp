@@ -9,6 +9,7 @@
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/heads/drop_head.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/train/evaluation.hpp"
 #include "headroom/train/training_run.hpp"
 #include "support/catch.hpp"
 #include "support/nn_support.hpp"
@@ -69,7 +70,86 @@ std::vector<HeadScore> live_scores(const Gated& gated) {
   return scores;
 }
 
+/// The parameters after the update of a step, before the parts that come later change them.
+class Snapshot : public StepPart {
+ public:
+  Snapshot(Module& model, Index step) : model_(&model), step_(step) {}
+  void after_update(StepReport& report) override {
+    if (report.step != step_) return;
+    for (const NamedParameter& own : parameters(*model_))
+      values.push_back(own.tensor.value().clone());
+  }
+  std::vector<Array> values;
+
+ private:
+  Module* model_;
+  Index step_;
+};
+
+/// The logits of all examples of the selection set, one array after the other.
+std::vector<double> logits_of_selection(Learner& learner,
+                                        const std::map<AttentionLocation, Tensor>& gates) {
+  const Evaluating now(learner.model());
+  std::vector<double> all;
+  learner.visit(ExampleSet::selection, 100, [&](const ProbedBatch& batch) {
+    HeadProbe probe;
+    probe.gates = gates;
+    const Tensor logits = batch.logits(probe);
+    for (const Real x : logits.value().span()) all.push_back(double(x));
+  });
+  return all;
+}
+
 }  // namespace
+
+TEST_CASE("with every method the cut model has the outputs of the gated one", "[slow]") {
+  const auto task = [] {
+    return make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9});
+  };
+  Index other_than_one = 0;
+  for (const GateMethodEntry& entry : gate_methods()) {
+    INFO(entry.name);
+    GateOptions options = options_of(entry.name);
+    options.rate = 0.5;
+    TrainingRun run(small_settings(12), task()), whole(small_settings(12), task());
+    Snapshot snapshot(run.model(), options.end);
+    LearnedGates gates(run.optimizer(), options, 11);
+    run.add("snapshot", snapshot);
+    run.add("gates", gates);
+    run.run();
+    std::vector<NamedParameter> all = parameters(whole.model());
+    REQUIRE(snapshot.values.size() == all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].tensor.set_value(snapshot.values[i]);
+
+    const std::vector<double> last = entry.make(options)->final_gates(gates.scores());
+    const std::vector<HeadId> kept = live_heads(run.model());
+    REQUIRE(kept.size() == 5);
+    std::map<AttentionLocation, Array> values;
+    for (const NamedAttention& found : attentions(whole.model())) {
+      values[found.location()] = zeros({4});
+    }
+    for (std::size_t i = 0; i < last.size(); ++i) {
+      const HeadId& head = gates.heads()[i];
+      if (std::find(kept.begin(), kept.end(), head) == kept.end()) continue;
+      values.at({head.kind, head.layer})[head.head] = Real(last[i]);
+      other_than_one += last[i] != 1;
+    }
+    std::map<AttentionLocation, Tensor> given;
+    for (const auto& [location, of_heads] : values) given[location] = constant(of_heads);
+    const std::vector<double> before = logits_of_selection(whole.learner(), given),
+                              after = logits_of_selection(run.learner(), {});
+    REQUIRE(before.size() == after.size());
+    double most = 0, apart = 0;
+    const std::vector<double> open = logits_of_selection(whole.learner(), {});
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      most = std::max(most, std::abs(before[i] - after[i]));
+      apart = std::max(apart, std::abs(before[i] - open[i]));
+    }
+    CHECK(most < double(tolerance(1e-12, 1e-5)));
+    CHECK(apart > 1e-3);
+  }
+  CHECK(other_than_one >= 5);
+}
 
 TEST_CASE("every method ends with exactly the heads of the highest scores, and folded gates") {
   for (const GateMethodEntry& entry : gate_methods()) {
