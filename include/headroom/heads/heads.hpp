@@ -15,6 +15,7 @@
 #include "headroom/heads/layout_conversion.hpp"
 #include "headroom/heads/learned_gates.hpp"
 #include "headroom/heads/metric_agreement.hpp"
+#include "headroom/heads/model_cut.hpp"
 #include "headroom/heads/model_record.hpp"
 #include "headroom/heads/pruner.hpp"
 #include "headroom/heads/pruning_parts.hpp"
