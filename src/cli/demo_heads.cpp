@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "headroom/base/at.hpp"
 #include "headroom/statistics/ranks.hpp"
 
 namespace headroom {
@@ -10,11 +11,14 @@ inline namespace HEADROOM_PRECISION {
 
 HeadCosts head_costs(Learner& learner, Index examples) {
   HeadGame game(learner, ExampleSet::selection, examples);
-  const std::vector<double> whole = game.example_losses(game.all());
+  std::vector<HeadSet> subsets{game.all()};
+  for (Index head = 0; head < game.size(); ++head) subsets.push_back(game.all().without(head));
+  const std::vector<std::vector<double>> losses = game.example_losses(subsets);
+  const std::vector<double>& whole = losses[0];
   std::vector<double> even, odd;  // the costs on examples 0, 2, 4, ... and on 1, 3, 5, ...
   HeadCosts found;
   for (Index head = 0; head < game.size(); ++head) {
-    const std::vector<double> without = game.example_losses(game.all().without(head));
+    const std::vector<double>& without = at(losses, head + 1);
     double sums[2] = {0, 0};
     for (std::size_t i = 0; i < whole.size(); ++i) sums[i % 2] += without[i] - whole[i];
     even.push_back(sums[0]);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
@@ -13,9 +14,19 @@
 #include "headroom/ops/reductions.hpp"
 #include "headroom/ops/softmax.hpp"
 #include "headroom/train/evaluation.hpp"
+#include "heads/subset_losses.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
+
+std::vector<double> mean_losses(std::span<const std::vector<double>> losses) {
+  std::vector<double> means;
+  for (const std::vector<double>& of_subset : losses) {
+    means.push_back(std::accumulate(of_subset.begin(), of_subset.end(), 0.0) /
+                    double(of_subset.size()));
+  }
+  return means;
+}
 
 HeadGame::HeadGame(Learner& learner, ExampleSet set, Index most, std::vector<HeadId> players)
     : learner_(&learner), set_(set), most_(most), players_(std::move(players)) {
@@ -45,31 +56,48 @@ std::map<AttentionLocation, Tensor> HeadGame::gates_of(HeadSet subset) const {
   return tensors;
 }
 
-std::vector<double> HeadGame::example_losses(HeadSet subset) {
+Index HeadGame::examples() {
+  Index count = 0;
+  learner_->visit(set_, most_, [&](const ProbedBatch& batch) { count += batch.examples; });
+  return count;
+}
+
+std::vector<std::vector<double>> HeadGame::example_losses(std::span<const HeadSet> subsets,
+                                                          const Progress& progress) {
   const Evaluating now(model());
-  const auto gates = gates_of(subset);
-  std::vector<double> losses;
+  std::vector<std::vector<double>> losses(subsets.size());
+  const double all = double(examples()) * double(subsets.size());
+  double done = 0;
   learner_->visit(set_, most_, [&](const ProbedBatch& batch) {
-    HeadProbe probe;
-    probe.gates = gates;
-    const Tensor of_batch = batch.losses(probe);  // a loop over a temporary's span would dangle
-    for (const Real loss : of_batch.value().span()) losses.push_back(double(loss));
+    SubsetLosses pass(model(), players_, batch);
+    pass.run(subsets, [&](std::size_t subset, std::span<const Real> of_batch) {
+      for (const Real loss : of_batch) losses[subset].push_back(double(loss));
+      done += double(of_batch.size());
+      if (progress) progress(done / all);
+    });
   });
-  ++passes_;
+  passes_ += std::ssize(subsets);
+  const std::vector<double> means = mean_losses(losses);
+  for (std::size_t s = 0; s < subsets.size(); ++s) known_[subsets[s].bits()] = means[s];
   return losses;
 }
 
 std::vector<double> HeadGame::values(std::span<const HeadSet> subsets) {
-  std::vector<double> means;
+  std::vector<HeadSet> fresh;
+  std::set<std::uint64_t> asked;
   for (const HeadSet subset : subsets) {
-    const auto [known, fresh] = known_.try_emplace(subset.bits());
-    if (fresh) {
-      const std::vector<double> losses = example_losses(subset);
-      known->second = std::accumulate(losses.begin(), losses.end(), 0.0) / double(losses.size());
-    }
-    means.push_back(known->second);
+    if (known_.contains(subset.bits()) || !asked.insert(subset.bits()).second) continue;
+    fresh.push_back(subset);
   }
-  return means;
+  // In parts, so that the losses of all examples need little memory.
+  constexpr std::size_t part = 4096;
+  for (std::size_t first = 0; first < fresh.size(); first += part) {
+    const auto some = std::span(fresh).subspan(first, std::min(part, fresh.size() - first));
+    example_losses(some);  // remembers their values
+  }
+  std::vector<double> values;
+  for (const HeadSet subset : subsets) values.push_back(known_.at(subset.bits()));
+  return values;
 }
 
 std::vector<double> HeadGame::divergences(std::span<const HeadSet> subsets) {
@@ -139,12 +167,15 @@ std::vector<double> HeadGame::gradient(std::span<const double> gates) {
   if (std::ssize(gates) != size()) {
     throw UsageError(fmt::format("head game: {} gates of {} players", gates.size(), size()));
   }
+  const std::vector<double> key(gates.begin(), gates.end());
+  const auto known = known_gradients_.find(key);
+  if (known != known_gradients_.end()) return known->second;
   const auto rows = example_gradients([&](Index, Index player) { return at(gates, player); });
   std::vector<double> mean(gates.size());
   for (const std::vector<double>& row : rows) {
     for (std::size_t h = 0; h < mean.size(); ++h) mean[h] += row[h] / double(rows.size());
   }
-  return mean;
+  return known_gradients_[key] = mean;
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
@@ -93,6 +94,55 @@ void require_examples(bool some, ExampleSet set) {
                   name_of(set)));
 }
 
+// ---------------------------------------------------------------- batches under a probe
+
+/// Elements [rows[0]], [rows[1]], ... of the first axis.
+Ids picked(const Ids& x, std::span<const Index> rows) {
+  Ids result(x.shape().with(0, std::ssize(rows)));
+  const Index each = x.size() / x.dim(0);
+  std::int32_t* to = result.data();
+  for (const Index row : rows) to = std::copy_n(x.data() + row * each, each, to);
+  return result;
+}
+
+Seq2SeqBatch picked(const Seq2SeqBatch& batch, std::span<const Index> rows) {
+  Seq2SeqBatch result;
+  for (const auto member :
+       {&Seq2SeqBatch::source, &Seq2SeqBatch::source_lengths, &Seq2SeqBatch::target_in,
+        &Seq2SeqBatch::labels, &Seq2SeqBatch::target_lengths}) {
+    result.*member = picked(batch.*member, rows);
+  }
+  return result;
+}
+
+ClassificationBatch picked(const ClassificationBatch& batch, std::span<const Index> rows) {
+  return {.tokens = picked(batch.tokens, rows),
+          .lengths = picked(batch.lengths, rows),
+          .labels = picked(batch.labels, rows),
+          .examples = {}};
+}
+
+TextBatch picked(const TextBatch& batch, std::span<const Index> rows) {
+  return {picked(batch.inputs, rows), picked(batch.labels, rows)};
+}
+
+/// A batch of a learner's own, whose rows can be picked.
+template <class Model, class Batch>
+ProbedBatch probed_batch(const Model& model, const Batch& batch) {
+  ProbedBatch result = probed(
+      batch.labels, [&model, batch](HeadProbe& probe) { return logits_of(model, batch, &probe); });
+  result.picked = [&model, batch](std::span<const Index> rows) {
+    return probed_batch(model, picked(batch, rows));
+  };
+  if constexpr (std::is_same_v<Model, Seq2Seq>) {
+    result.encoded = [&model, batch](HeadProbe& probe) { return encoded(model, batch, &probe); };
+    result.losses_from = [&model, batch](const Tensor& output, HeadProbe& probe) {
+      return example_losses(logits_from(model, batch, output, &probe), batch.labels);
+    };
+  }
+  return result;
+}
+
 // ---------------------------------------------------------------- tasks with examples
 
 /// The common part of learners over sets of examples.
@@ -128,9 +178,7 @@ class ExampleLearner : public Learner {
                                   ? to_learn(some_of(task_.test, most))
                                   : to_learn(some_of(held_out_.of(set), most));
     require_examples(!examples.empty(), set);
-    for (const Batch& batch : batches_of(examples)) {
-      see(probed(batch.labels, [&](HeadProbe& probe) { return logits_of(model_, batch, &probe); }));
-    }
+    for (const Batch& batch : batches_of(examples)) see(probed_batch(model_, batch));
   }
 
  protected:
@@ -250,9 +298,7 @@ class TextLearner : public Learner {
                                           : held_out_.of(set),
                 most);
     require_examples(!windows.empty(), set);
-    for (const TextBatch& batch : joined(windows)) {
-      see(probed(batch.labels, [&](HeadProbe& probe) { return logits_of(model_, batch, &probe); }));
-    }
+    for (const TextBatch& batch : joined(windows)) see(probed_batch(model_, batch));
   }
 
  private:

@@ -17,12 +17,21 @@ CrossEntropyOptions smoothed(Real label_smoothing) {
 }  // namespace
 
 Tensor logits_of(const Seq2Seq& model, const Seq2SeqBatch& batch, HeadProbe* probe) {
+  return logits_from(model, batch, encoded(model, batch, probe), probe);
+}
+
+Tensor encoded(const Seq2Seq& model, const Seq2SeqBatch& batch, HeadProbe* probe) {
+  return model.encode(model.embed_source(batch.source), batch.source_lengths, probe);
+}
+
+Tensor logits_from(const Seq2Seq& model, const Seq2SeqBatch& batch, const Tensor& encoded,
+                   HeadProbe* probe) {
   if (probe != nullptr) {
     probe->query_lengths = {{AttentionKind::encoder_self, batch.source_lengths},
                             {AttentionKind::decoder_self, batch.target_lengths},
                             {AttentionKind::cross, batch.target_lengths}};
   }
-  return model(batch.source, batch.source_lengths, batch.target_in, probe);
+  return model.decode(model.embed_target(batch.target_in), encoded, batch.source_lengths, probe);
 }
 
 Tensor logits_of(const LanguageModel& model, const TextBatch& batch, HeadProbe* probe) {

@@ -34,6 +34,10 @@ class HeadSet {
   std::uint64_t bits_ = 0;
 };
 
+/// The mean of each subset's losses, which are summed in their order: v(S) from the losses of the
+/// examples.
+std::vector<double> mean_losses(std::span<const std::vector<double>> losses);
+
 /// v(S): the mean loss of the examples of a set when the gates of the heads in S are 1 and those of
 /// the other players 0. Heads that do not play keep gate 1. The model is in evaluation mode and
 /// nothing is put on the tape. Learner and model must outlive the game, and the model must not
@@ -53,11 +57,23 @@ class HeadGame {
   ExampleSet set() const { return set_; }
   Index most() const { return most_; }
 
-  /// v(S) of each subset: one pass over the examples for each that was not asked for before.
+  /// v(S) of each subset: one pass over the examples for each that was not asked for before. It is
+  /// faster to ask for many at once, because they share forward passes. The bits of a value depend
+  /// neither on the subsets that are asked for with it nor on the number of threads: the losses of
+  /// the examples are summed in double, in the order of Learner::visit().
   std::vector<double> values(std::span<const HeadSet> subsets);
   double value(HeadSet subset) { return values(std::span(&subset, 1))[0]; }
-  /// The loss of each example, in the order of Learner::visit().
-  std::vector<double> example_losses(HeadSet subset);
+  /// Is told the share of the work that is done.
+  using Progress = std::function<void(double share)>;
+  /// Of each subset the loss of each example, in the order of Learner::visit(). They are computed
+  /// each time; only the values are remembered.
+  std::vector<std::vector<double>> example_losses(std::span<const HeadSet> subsets,
+                                                  const Progress& progress = {});
+  std::vector<double> example_losses(HeadSet subset) {
+    return example_losses(std::span(&subset, 1))[0];
+  }
+  /// The number of examples.
+  Index examples();
 
   /// For each subset, the mean over the examples of the sum over their labels of KL(p_all, p_S),
   /// the divergence of the predicted distributions from those with all players: one pass for each.
@@ -69,8 +85,8 @@ class HeadGame {
   /// dL(x)/dg_h at these gates, [examples][players], by one forward and backward pass. Gradients of
   /// parameters are left as zero_grad() leaves them.
   std::vector<std::vector<double>> example_gradients(const GateOf& gate);
-  /// dL/dg of the mean loss, when the players have these gates in every example. Throws UsageError
-  /// unless there is one gate for each player.
+  /// dL/dg of the mean loss, when the players have these gates in every example; remembered, like
+  /// values. Throws UsageError unless there is one gate for each player.
   std::vector<double> gradient(std::span<const double> gates);
   /// Passes over the examples so far: forward, and forward and backward.
   Index passes() const { return passes_; }
@@ -84,6 +100,7 @@ class HeadGame {
   Index most_;
   std::vector<HeadId> players_;
   std::map<std::uint64_t, double> known_;  // values by the bits of their subsets
+  std::map<std::vector<double>, std::vector<double>> known_gradients_;  // by the gates
   Index passes_ = 0, gradient_passes_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,13 @@ struct ProbedBatch {
   /// Logits [..., V] on the tape, and the labels [...]; ignored_label marks padding.
   std::function<Tensor(HeadProbe& probe)> logits;
   Ids labels;
+  /// The batch of these of its examples, in this order. An example may come more than once, so that
+  /// it can have several gates [B, H] in one forward pass. Empty if the learner has no such batch.
+  std::function<ProbedBatch(std::span<const Index> rows)> picked = {};
+  /// Of an encoder-decoder, the encoder's output, [examples, Ts, C], which depends on the gates of
+  /// no other kind than encoder_self, and losses() from there. Empty for other models.
+  std::function<Tensor(HeadProbe& probe)> encoded = {};
+  std::function<Tensor(const Tensor& encoded, HeadProbe& probe)> losses_from = {};
 };
 
 /// The loss of each example, the sum of the cross-entropies of its labels, [B], from logits

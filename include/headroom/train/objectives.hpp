@@ -13,6 +13,12 @@ Tensor logits_of(const Seq2Seq& model, const Seq2SeqBatch& batch, HeadProbe* pro
 Tensor logits_of(const LanguageModel& model, const TextBatch& batch, HeadProbe* probe);
 Tensor logits_of(const Classifier& model, const ClassificationBatch& batch, HeadProbe* probe);
 
+/// The logits of an encoder-decoder in two parts: the encoder's output, [B, Ts, C], and the logits
+/// from there.
+Tensor encoded(const Seq2Seq& model, const Seq2SeqBatch& batch, HeadProbe* probe);
+Tensor logits_from(const Seq2Seq& model, const Seq2SeqBatch& batch, const Tensor& encoded,
+                   HeadProbe* probe);
+
 /// Mean cross-entropy of the next tokens (or of the class) without padding, from logits_of().
 Tensor training_loss(const Seq2Seq& model, const Seq2SeqBatch& batch, Real label_smoothing = 0,
                      HeadProbe* probe = nullptr);
