@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/importance_oracle.hpp"
@@ -199,33 +200,36 @@ std::string legend_text(const ImportanceTable& table, const TerminalStyle& style
 }
 
 /// Shows on standard error which share of the subsets is done: a bar on a terminal, else quarters.
-class OracleProgress {
+class ProgressOnError {
  public:
-  void operator()(double share) {
+  void operator()(const std::string& what, double share) {
     const auto now = Index(share * (live_ ? 100 : 4));
-    if (now == shown_) return;
+    if (what == what_ && now == shown_) return;
+    what_ = what;
     shown_ = now;
     if (live_) {
-      fmt::print(stderr, "\rall subsets  {}{}", bar_text(share, 40), share < 1 ? "" : "\r\x1b[K");
+      fmt::print(stderr, "\r{}  {}\x1b[K{}", what, bar_text(share, 30),
+                 share < 1 ? "" : "\r\x1b[K");
     } else {
-      fmt::print(stderr, "all subsets  {:.0f} %\n", 100 * share);
+      fmt::print(stderr, "{}  {:.0f} %\n", what, 100 * share);
     }
   }
 
  private:
   bool live_ = TerminalStyle::of(stderr).live;
+  std::string what_;
   Index shown_ = 0;
 };
 
 int importance_trace(const ImportanceCommandOptions& options) {
-  if (!options.model.empty() || options.oracle || options.set != "importance") {
+  if (!options.model.empty() || options.set != "importance") {
     throw UsageError(
         "--trace measures the runs that it names on the sets importance and selection; it cannot "
-        "be combined with --model, --oracle and --set");
+        "be combined with --model and --set");
   }
   std::vector<std::filesystem::path> runs(options.trace.begin(), options.trace.end());
   const std::vector<TracePoint> points =
-      trace_of(runs, chosen_metrics(options.metrics), options.options.examples,
+      trace_of(runs, chosen_metrics(options.metrics), options.options.examples, options.oracle,
                [](const std::string& next) { fmt::print(stderr, "measuring {}\n", next); });
   if (options.json) {
     fmt::print("{}\n", trace_record(points).dump());
@@ -247,13 +251,20 @@ int importance(ImportanceCommandOptions options) {
   const std::vector<std::string> metrics = chosen_metrics(options.metrics);
   const std::unique_ptr<Learner> learner = load_learner(folder);
   measured.recorded = recorded_scores(folder);
-  const ImportanceTable table = measure_importance(*learner, metrics, measured);
+  ImportanceTable table;
+  std::optional<Oracle> oracle;
+  if (options.oracle) {
+    HeadGame choosing(*learner, measured.set, measured.examples);
+    table = measure_importance(choosing, metrics, measured);
+    HeadGame measuring(*learner, ExampleSet::selection, measured.examples);
+    oracle = oracle_of(choosing, measuring, table, measured, ProgressOnError());
+  } else {
+    table = measure_importance(*learner, metrics, measured);
+  }
   if (metrics.size() == 1) table.importance(metrics[0]);  // throws if it is absent
-  std::vector<ExactGame> games;
-  if (options.oracle) games = exact_games(*learner, measured.examples, OracleProgress());
   if (options.json) {
     Record record = record_of(table, options, folder.string());
-    for (const ExactGame& game : games) record["games"].push_back(oracle_record(game, table));
+    if (oracle) record.update(oracle_record(*oracle));
     fmt::print("{}\n", record.dump());
     return 0;
   }
@@ -270,7 +281,7 @@ int importance(ImportanceCommandOptions options) {
       "{}\n{}",
       metrics.size() == 1 ? ranking_text(table, table.columns[0].info) : tables_text(table, style),
       legend_text(table, style));
-  for (const ExactGame& game : games) fmt::print("\n{}", oracle_text(game, table, style));
+  if (oracle) fmt::print("\n{}", oracle_text(*oracle, style));
   return 0;
 }
 
@@ -301,10 +312,10 @@ Command add_importance(CLI::App& program) {
       ->capture_default_str();
   app->add_flag("--oracle", options->oracle,
                 "also the loss of all subsets of at most 12 heads, on the selection set: exact "
-                "Shapley values, best subsets, and how far each metric is from them");
+                "Shapley values, best subsets, and how far each metric and chooser is from them");
   app->add_option("--trace", options->trace,
                   "runs with --snapshots: all metrics at each of these points of training, "
-                  "against the true costs and each other")
+                  "against the true costs and each other, and with --oracle against all subsets")
       ->type_name("RUN");
   app->add_flag("--json", options->json, "print one line of JSON");
   add_threads(*app);

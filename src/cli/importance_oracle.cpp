@@ -7,19 +7,36 @@
 #include <cmath>
 #include <map>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
-#include "headroom/base/record_json.hpp"
-#include "headroom/base/text.hpp"
-#include "headroom/heads/shapley.hpp"
-#include "headroom/io/fields.hpp"
+#include "headroom/heads/choosers.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-constexpr Index most_heads = 12;
+/// Bootstrap samples behind a standard error.
+constexpr Index resamples = 200;
+
+/// The games that are small enough for all subsets.
+std::vector<ExactGame> games_of(const std::vector<HeadId>& live) {
+  if (std::ssize(live) <= most_exact_players) return {{"all heads", live}};
+  std::map<AttentionKind, std::vector<HeadId>> kinds;
+  for (const HeadId& head : live) kinds[head.kind].push_back(head);
+  std::vector<ExactGame> games;
+  for (const auto& [kind, heads] : kinds) {
+    if (std::ssize(heads) > most_exact_players) {
+      throw UsageError(
+          fmt::format("--oracle: {} heads of kind {}; at most {} can be in a game, "
+                      "because it has 2^heads subsets",
+                      heads.size(), name_of(kind), most_exact_players));
+    }
+    games.push_back({std::string(name_of(kind)), heads});
+  }
+  return games;
+}
 
 /// The importance of a game's players by a metric.
 std::vector<double> importance_of(const ExactGame& game, const ImportanceTable& table,
@@ -33,106 +50,109 @@ std::vector<double> importance_of(const ExactGame& game, const ImportanceTable& 
   return scores;
 }
 
-/// Numbers of heads to keep: a quarter, a half and three quarters of them.
-std::vector<Index> shown_sizes(Index players) {
-  return {std::max<Index>(1, players / 4), players / 2, players - std::max<Index>(1, players / 4)};
+/// The regrets of a choice, of which kept(count) are the heads.
+template <class Kept>
+std::vector<Regret> regrets_of(const RegretScale& scale, Index players, Kept kept) {
+  std::vector<Regret> regrets;
+  for (Index count = 0; count <= players; ++count) regrets.push_back(scale.of(kept(count)));
+  return regrets;
+}
+
+void check_axioms(const ExactGame& game) {
+  double scale = 1;
+  for (const double value : game.values) scale = std::max(scale, std::abs(value));
+  const double worst = std::max(game.axioms.sum_error, game.axioms.twin_error);
+  if (worst <= 1e-9 * scale) return;
+  throw NumericError(
+      fmt::format("--oracle: exact Shapley values of {} are wrong: their sum is off by {:.3g}, "
+                  "values of twins by {:.3g}",
+                  game.title, game.axioms.sum_error, game.axioms.twin_error));
+}
+
+/// The players that a chooser leaves. No budget limits it: neither is the best subset limited.
+HeadSet kept_by(const Chooser& chooser, HeadGame& game, Index count) {
+  HeadSet kept = game.all();
+  const std::vector<HeadId> removed = chooser(game, game.size() - count, {.at_least_of_kind = 0});
+  for (Index i = 0; i < game.size(); ++i) {
+    const bool gone =
+        std::find(removed.begin(), removed.end(), at(game.players(), i)) != removed.end();
+    if (gone) kept = kept.without(i);
+  }
+  return kept;
+}
+
+/// Adds the choices of choosers and metrics to a game.
+void add_choices(ExactGame& game, const RegretScale& scale, HeadGame& choosing,
+                 const ImportanceTable& table, const ImportanceOptions& options,
+                 const OracleProgress& progress) {
+  const Index players = std::ssize(game.players);
+  const ChooserOptions chooser_options{.seed = options.seed, .recorded = options.recorded};
+  double done = 0;
+  for (const ChooserEntry& entry : head_choosers()) {
+    const Chooser chooser = entry.make(chooser_options);
+    const auto kept = [&](Index count) { return kept_by(chooser, choosing, count); };
+    game.choices.push_back({entry.info.name, true, regrets_of(scale, players, kept)});
+    progress("choosers", ++done / double(head_choosers().size()));
+  }
+  const auto add = [&](const std::string& name, const std::vector<double>& importance) {
+    const auto kept = [&](Index count) { return most_important(importance, count); };
+    game.choices.push_back({name, false, regrets_of(scale, players, kept)});
+  };
+  for (const ImportanceTable::Column& column : table.columns) {
+    add(column.info.name, importance_of(game, table, column.info.name));
+  }
+  add("exact Shapley, same set", game.shapley);
 }
 
 }  // namespace
 
-std::vector<ExactGame> exact_games(Learner& learner, Index examples,
-                                   const std::function<void(double share)>& progress) {
-  const std::vector<HeadId> live = live_heads(learner.model());
-  std::vector<ExactGame> games;
-  if (std::ssize(live) <= most_heads) {
-    games.push_back({"all heads", live, {}});
-  } else {
-    std::map<AttentionKind, std::vector<HeadId>> kinds;
-    for (const HeadId& head : live) kinds[head.kind].push_back(head);
-    for (const auto& [kind, heads] : kinds) {
-      if (std::ssize(heads) > most_heads) {
-        throw UsageError(
-            fmt::format("--oracle: {} heads of kind {}; at most {} can be in a game, "
-                        "because it has 2^heads subsets",
-                        heads.size(), name_of(kind), most_heads));
-      }
-      games.push_back({std::string(name_of(kind)), heads, {}});
+Oracle oracle_of(HeadGame& choosing, HeadGame& measuring, const ImportanceTable& table,
+                 const ImportanceOptions& options, const OracleProgress& progress) {
+  if (choosing.set() == measuring.set()) {
+    throw UsageError(
+        fmt::format("oracle: chosen and measured on the same set, {}", name_of(measuring.set())));
+  }
+  Oracle oracle{.chosen_on = choosing.set(),
+                .measured_on = measuring.set(),
+                .chosen_examples = choosing.examples(),
+                .examples = measuring.examples(),
+                .games = games_of(measuring.players()),
+                .heads = measuring.players()};
+  for (ExactGame& exact : oracle.games) {
+    const Index players = std::ssize(exact.players);
+    const bool whole = players == measuring.size();
+    std::optional<HeadGame> among, choosing_among;  // some heads
+    if (!whole) {
+      among.emplace(measuring.learner(), measuring.set(), measuring.most(), exact.players);
+      choosing_among.emplace(choosing.learner(), choosing.set(), choosing.most(), exact.players);
     }
-  }
-  double all = 0, done = 0;
-  for (const ExactGame& game : games) all += std::exp2(double(game.players.size()));
-  for (ExactGame& exact : games) {
-    HeadGame game(learner, ExampleSet::selection, examples, exact.players);
-    const std::uint64_t last = game.all().bits();
-    for (std::uint64_t bits = 0; bits <= last; ++bits) {
-      exact.values.push_back(game.value(HeadSet::of_bits(bits)));
-      progress(++done / all);
+    HeadGame& game = whole ? measuring : *among;
+    std::vector<HeadSet> subsets;
+    for (std::uint64_t bits = 0; bits <= game.all().bits(); ++bits) {
+      subsets.push_back(HeadSet::of_bits(bits));
     }
-  }
-  return games;
-}
-
-std::string oracle_text(const ExactGame& game, const ImportanceTable& table,
-                        const TerminalStyle& style) {
-  const Index players = std::ssize(game.players);
-  const std::vector<double> shapley = exact_shapley(game.values, players),
-                            banzhaf = exact_banzhaf(game.values, players);
-  std::string text =
-      emphasised(fmt::format("{}: loss {:.4g} with all {}, {:.4g} with none\n", game.title,
-                             game.values.back(), players, game.values.front()),
-                 Emphasis::strong, style);
-  text += padded("", 14) + padded("Shapley", 12, true) + padded("Banzhaf", 12, true) + "\n";
-  for (std::size_t h = 0; h < game.players.size(); ++h) {
-    text += padded(game.players[h].text(), 14) +
-            fmt::format("{:12.4g}{:12.4g}\n", shapley[h], banzhaf[h]);
-  }
-  text += "\nThe best subsets (# present, . removed), in the order of the heads above\n";
-  for (const HeadSet subset : best_subsets(game.values, players)) {
-    std::string heads;
-    Index size = 0;
-    for (Index h = 0; h < players; ++h) {
-      heads += subset.contains(h) ? '#' : '.';
-      size += subset.contains(h) ? 1 : 0;
+    const auto losses = game.example_losses(
+        subsets, [&](double share) { progress("all subsets, " + exact.title, share); });
+    exact.values = mean_losses(losses);
+    exact.shapley = exact_shapley(exact.values, players);
+    exact.axioms = shapley_axioms(exact.values, players);
+    check_axioms(exact);
+    exact.coverage =
+        sampled_coverage(exact.values, players, oracle_orders, oracle_repeats, options.seed);
+    const RegretScale scale(losses, players, resamples,
+                            Rng(options.seed, "examples of the oracle"));
+    for (Index size = 0; size <= players; ++size) {
+      exact.best.push_back(scale.best(size));
+      exact.random.push_back(scale.random(size));
     }
-    text += fmt::format("  {:2} heads  {}  loss {:.4g}\n", size, heads, game.values[subset.bits()]);
+    add_choices(exact, scale, whole ? choosing : *choosing_among, table, options, progress);
   }
-  const std::vector<Index> sizes = shown_sizes(players);
-  text += "\nRegret of keeping the most important heads: 0 is the best subset, 1 is chance\n";
-  text += padded("", 20);
-  for (const Index size : sizes) text += padded(fmt::format("{} heads", size), 12, true);
-  text += "\n";
-  for (const ImportanceTable::Column& column : table.columns) {
-    text += padded("  " + column.info.name, 20);
-    const std::vector<double> scores = importance_of(game, table, column.info.name);
-    for (const Index size : sizes) {
-      text += fmt::format("{:12.2f}", regret(game.values, players, scores, size));
-    }
-    text += "\n";
+  if (std::ssize(oracle.heads) > most_exact_players) {
+    progress("sampled Shapley values", 0);
+    oracle.sampled = sampled_shapley(measuring, oracle_orders, Rng(options.seed, "orders"));
+    progress("sampled Shapley values", 1);
   }
-  text += padded("  exact Shapley", 20);
-  for (const Index size : sizes) {
-    text += fmt::format("{:12.2f}", regret(game.values, players, shapley, size));
-  }
-  return text + "\n";
-}
-
-Record oracle_record(const ExactGame& game, const ImportanceTable& table) {
-  const Index players = std::ssize(game.players);
-  Record regrets = Record::object(), best = Record::array();
-  for (const ImportanceTable::Column& column : table.columns) {
-    const std::vector<double> scores = importance_of(game, table, column.info.name);
-    Record& of_metric = regrets[column.info.name] = Record::array();
-    for (Index kept = 0; kept <= players; ++kept) {
-      of_metric.push_back(json_of(regret(game.values, players, scores, kept)));
-    }
-  }
-  for (const HeadSet subset : best_subsets(game.values, players)) best.push_back(subset.bits());
-  return {{"title", game.title},
-          {"values", game.values},
-          {"shapley", exact_shapley(game.values, players)},
-          {"banzhaf", exact_banzhaf(game.values, players)},
-          {"best_subsets", best},
-          {"regret", regrets}};
+  return oracle;
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -2,33 +2,70 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headroom/base/terminal.hpp"
 #include "headroom/heads/head_metric.hpp"
+#include "headroom/heads/regret.hpp"
+#include "headroom/heads/shapley.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
+
+/// How far the heads that a metric or a chooser keeps are from the best ones.
+struct OracleChoice {
+  std::string name;
+  bool is_chooser = false;
+  std::vector<Regret> regrets = {};  // by the number of heads kept, 0 to all
+};
 
 /// A game with all of its values.
 struct ExactGame {
   std::string title;  // "all heads", or the kind of attention
   std::vector<HeadId> players;
-  std::vector<double> values;  // of 2^players subsets; see shapley.hpp
+  std::vector<double> values = {};   // of 2^players subsets; see shapley.hpp
+  std::vector<double> shapley = {};  // exact
+  ShapleyAxioms axioms = {};
+  SampledCoverage coverage = {};
+  std::vector<OracleChoice> choices = {};      // choosers, then metrics
+  std::vector<double> best = {}, random = {};  // losses by the number of heads kept
 };
 
-/// One game of all live heads if there are at most 12, otherwise one for each kind of attention,
-/// in which the heads of other kinds are present. Each subset costs a pass over the examples of
-/// ExampleSet::selection, on which no metric measures; `progress` is told the share that is done.
-/// Throws UsageError if a kind has more than 12 heads.
-std::vector<ExactGame> exact_games(Learner& learner, Index examples,
-                                   const std::function<void(double share)>& progress);
+/// The exact answer for the heads of a model.
+struct Oracle {
+  /// Metrics and choosers see the examples of one set; the losses of subsets are those of the
+  /// examples of another.
+  ExampleSet chosen_on = ExampleSet::importance, measured_on = ExampleSet::selection;
+  Index chosen_examples = 0, examples = 0;
+  /// One game of all live heads if there are at most 12, otherwise one for each kind of attention,
+  /// in which the heads of other kinds are present.
+  std::vector<ExactGame> games = {};
+  /// Of all live heads, if they are too many for one game.
+  std::vector<HeadId> heads = {};
+  std::optional<SampledShapley> sampled = {};
+};
 
-/// Shapley and Banzhaf values, the best subset of each size, and the regret of each metric.
-std::string oracle_text(const ExactGame& game, const ImportanceTable& table,
-                        const TerminalStyle& style);
-Record oracle_record(const ExactGame& game, const ImportanceTable& table);
+/// Random orders behind sampled Shapley values.
+inline constexpr Index oracle_orders = 40;
+/// How often they are drawn to see whether their intervals hold.
+inline constexpr Index oracle_repeats = 20;
+
+/// Is told what is measured and which share of it is done.
+using OracleProgress = std::function<void(const std::string& what, double share)>;
+
+/// The exact answer. Both games have all live heads: choosers play `choosing`, on whose examples
+/// `table` has the metrics; the losses of all subsets are those of the examples of `measuring`.
+/// `seed` and `recorded` of the options are those of choosers. Throws UsageError if a kind has more
+/// than 12 heads, and for two games on the same set; NumericError if exact Shapley values violate
+/// their axioms by more than 1e-9 of the losses.
+Oracle oracle_of(HeadGame& choosing, HeadGame& measuring, const ImportanceTable& table,
+                 const ImportanceOptions& options, const OracleProgress& progress);
+
+/// The same as text of at most 80 columns, and as JSON: "games", "oracle" and "sampled_shapley".
+std::string oracle_text(const Oracle& oracle, const TerminalStyle& style);
+Record oracle_record(const Oracle& oracle);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "cli/importance_trace_tables.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/heads/metric_agreement.hpp"
@@ -29,17 +30,6 @@ constexpr const char* true_cost = "leave_one_out";
 
 // ---------------------------------------------------------------- statistics of a trace
 
-using Values = std::vector<double>;
-
-/// A number for each point, if the point has it.
-using OfPoint = std::function<double(const TracePoint&)>;
-
-std::vector<Index> steps_of(const std::vector<TracePoint>& points) {
-  std::set<Index> steps;
-  for (const TracePoint& point : points) steps.insert(point.step);
-  return {steps.begin(), steps.end()};
-}
-
 Index runs_of(const std::vector<TracePoint>& points) {
   std::set<std::string> runs;
   for (const TracePoint& point : points) runs.insert(point.run);
@@ -54,21 +44,6 @@ std::vector<std::string> metrics_of(const std::vector<TracePoint>& points) {
   return names;
 }
 
-/// Adds a number that is defined.
-void append(Values& values, double value) {
-  if (!std::isnan(value)) values.push_back(value);
-}
-
-/// The numbers of all runs at a step, without those that are not defined.
-Values at_step(const std::vector<TracePoint>& points, Index step, const OfPoint& number) {
-  Values values;
-  for (const TracePoint& point : points) {
-    if (point.step != step) continue;
-    append(values, number(point));
-  }
-  return values;
-}
-
 /// The importance of heads by a metric, against their true costs on other examples.
 PairedScores against_cost(const TracePoint& point, const std::string& metric) {
   return paired_scores(point.table, metric, point.again, true_cost);
@@ -80,9 +55,9 @@ double repeated(const TracePoint& point, const std::string& metric) {
 }
 
 /// The correlations of a metric at a step with itself at the step before, by run.
-Values over_steps(const std::vector<TracePoint>& points, const std::string& metric, Index before,
-                  Index step) {
-  Values values;
+Numbers over_steps(const std::vector<TracePoint>& points, const std::string& metric, Index before,
+                   Index step) {
+  Numbers values;
   for (const TracePoint& point : points) {
     if (point.step != step) continue;
     for (const TracePoint& earlier : points) {
@@ -94,8 +69,8 @@ Values over_steps(const std::vector<TracePoint>& points, const std::string& metr
 }
 
 /// The correlations of a metric at a step between any two runs: heads at the same place.
-Values over_runs(const std::vector<TracePoint>& points, const std::string& metric, Index step) {
-  Values values;
+Numbers over_runs(const std::vector<TracePoint>& points, const std::string& metric, Index step) {
+  Numbers values;
   for (const TracePoint& one : points) {
     for (const TracePoint& other : points) {
       if (one.step != step || other.step != step || !(one.run < other.run)) continue;
@@ -140,50 +115,10 @@ std::vector<PointNumber> point_numbers(const std::vector<std::string>& metrics) 
 
 // ---------------------------------------------------------------- text
 
-/// "0.85 ±0.05", the mean and half of its interval; of a single run the number alone.
-std::string mean_text(const Values& values, const TerminalStyle& style, bool small = true) {
-  if (values.empty()) return "-";
-  const Interval mean = mean_interval(values);
-  const std::string number =
-      small ? fmt::format("{:.2f}", mean.value) : fmt::format("{:.3g}", mean.value);
-  if (values.size() == 1) return number;
-  const double half = (mean.high - mean.low) / 2;
-  return number + (style.unicode ? " ±" : " +-") +
-         (small ? fmt::format("{:.2f}", half) : fmt::format("{:.2g}", half));
-}
-
-/// A cell of a table, for a row and a step.
-using Cell = std::function<std::string(std::size_t row, Index step)>;
-
-/// A table with a column for each step, cut where the terminal ends.
-std::string table_over_steps(const std::vector<std::string>& rows, const std::vector<Index>& steps,
-                             const TerminalStyle& style, const Cell& cell) {
-  constexpr Index name_width = 28, column_width = 13;
-  const auto together =
-      static_cast<std::size_t>(std::max<Index>(1, (style.columns - name_width) / column_width));
-  std::string text;
-  for (std::size_t first = 0; first < steps.size(); first += together) {
-    const std::size_t end = std::min(first + together, steps.size());
-    std::string titles = padded("", name_width);
-    for (std::size_t s = first; s < end; ++s) {
-      titles += padded(fmt::format("step {}", steps[s]), column_width, true);
-    }
-    text += emphasised(titles, Emphasis::strong, style) + "\n";
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      text += padded("  " + rows[row], name_width);
-      for (std::size_t s = first; s < end; ++s) {
-        text += padded(cell(row, steps[s]), column_width, true);
-      }
-      text += "\n";
-    }
-  }
-  return text;
-}
-
 /// Two metrics that rank the heads of the last points alike.
 struct Pair {
   std::string a, b;
-  Values tau, rank, top;
+  Numbers tau, rank, top;
 };
 
 std::vector<Pair> pairs_at(const std::vector<TracePoint>& points, Index step) {
@@ -218,7 +153,7 @@ std::string pairs_text(const std::vector<Pair>& pairs, const TerminalStyle& styl
                      "\n";
   const auto line = [&](const Pair& pair) {
     text += padded(fmt::format("  {}, {}", pair.a, pair.b), 42);
-    for (const Values* values : {&pair.tau, &pair.rank, &pair.top}) {
+    for (const Numbers* values : {&pair.tau, &pair.rank, &pair.top}) {
       text += padded(mean_text(*values, style), 12, true);
     }
     text += "\n";
@@ -233,7 +168,7 @@ std::string pairs_text(const std::vector<Pair>& pairs, const TerminalStyle& styl
 }  // namespace
 
 std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
-                                 std::vector<std::string> metrics, Index examples,
+                                 std::vector<std::string> metrics, Index examples, bool with_oracle,
                                  const std::function<void(const std::string&)>& progress) {
   if (std::find(metrics.begin(), metrics.end(), true_cost) == metrics.end()) {
     metrics.emplace_back(true_cost);
@@ -260,11 +195,16 @@ std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
       progress(fmt::format("{}, step {}", run.string(), step));
       const std::filesystem::path snapshot = RunFolder(run, IfExists::resume).snapshot(step);
       const std::unique_ptr<Learner> learner = load_learner(snapshot);
-      ImportanceOptions options{.examples = examples, .recorded = recorded_scores(snapshot)};
+      const ImportanceOptions options{.examples = examples, .recorded = recorded_scores(snapshot)};
       TracePoint& point = points.emplace_back(TracePoint{run.string(), step, {}, {}});
-      point.table = measure_importance(*learner, metrics, options);
-      options.set = ExampleSet::selection;
-      point.again = measure_importance(*learner, metrics, options);
+      HeadGame game(*learner, ExampleSet::importance, examples),
+          other(*learner, ExampleSet::selection, examples);
+      point.table = measure_importance(game, metrics, options);
+      if (with_oracle) {
+        point.oracle =
+            oracle_of(game, other, point.table, options, [](const std::string&, double) {});
+      }
+      point.again = measure_importance(other, metrics, options);
     }
   }
   return points;
@@ -310,9 +250,9 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
                                  [&](const TracePoint& point) { return repeated(point, metric); }),
                          style),
                13, true);
-    const Values before =
-        steps.size() > 1 ? over_steps(points, metric, steps[steps.size() - 2], last) : Values();
-    const Values others = over_runs(points, metric, last);
+    const Numbers before =
+        steps.size() > 1 ? over_steps(points, metric, steps[steps.size() - 2], last) : Numbers();
+    const Numbers others = over_runs(points, metric, last);
     // Pairs of runs are not independent, so that they have no interval.
     text += padded(mean_text(before, style), 13, true) +
             padded(others.empty() ? "-" : fmt::format("{:.2f}", mean_interval(others).value), 13,
@@ -326,6 +266,7 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
   text += table_over_steps(titles, steps, style, [&](std::size_t row, Index step) {
     return mean_text(at_step(points, step, numbers[row].number), style, false);
   });
+  if (points.front().oracle) text += trace_oracle_text(points, style);
   if (metrics.size() > 1) {
     text += section(fmt::format("Metrics that agree most and least at step {}", last));
     text += pairs_text(pairs_at(points, last), style);
@@ -340,7 +281,7 @@ Record trace_record(const std::vector<TracePoint>& points) {
     Record of_metrics = Record::object(), heads = Record::array(), of_point = Record::object();
     for (const HeadId& head : point.table.heads) heads.push_back(head.text());
     for (const std::string& metric : metrics) {
-      Values scores, again;
+      Numbers scores, again;
       for (const HeadScore& score : point.table.importance(metric)) scores.push_back(score.score);
       for (const HeadScore& score : point.again.importance(metric)) again.push_back(score.score);
       const PairedScores cost = against_cost(point, metric);
@@ -355,6 +296,10 @@ Record trace_record(const std::vector<TracePoint>& points) {
     }
     of_point.update({{"run", point.run}, {"step", point.step}, {"heads", heads}});
     of_point["metrics"] = of_metrics;
+    if (point.oracle) {
+      of_point.update(oracle_record(*point.oracle));
+      for (Record& game : of_point["games"]) game.erase("values");  // 2^heads for each point
+    }
     all.push_back(of_point);
   }
   for (const Index step : steps_of(points)) {

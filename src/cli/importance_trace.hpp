@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/importance_oracle.hpp"
 #include "headroom/base/record_json.hpp"
 #include "headroom/base/terminal.hpp"
 #include "headroom/heads/head_metric.hpp"
@@ -18,20 +19,23 @@ inline namespace HEADROOM_PRECISION {
 struct TracePoint {
   std::string run;
   Index step = 0;
-  ImportanceTable table;  // on ExampleSet::importance
-  ImportanceTable again;  // on ExampleSet::selection, whose examples are others
+  ImportanceTable table;              // on ExampleSet::importance
+  ImportanceTable again;              // on ExampleSet::selection, whose examples are others
+  std::optional<Oracle> oracle = {};  // on the same other examples
 };
 
 /// Measures the metrics, and the true costs (leave_one_out) where the metrics lack them, at each
-/// snapshot of each run. `progress` is told what is measured next. Throws UsageError for a run
-/// without snapshots, and for runs without a common step.
+/// snapshot of each run, and the exact answer if it is asked for. `progress` is told what is
+/// measured next. Throws UsageError for a run without snapshots, for runs without a common step,
+/// and as oracle_of().
 std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
-                                 std::vector<std::string> metrics, Index examples,
+                                 std::vector<std::string> metrics, Index examples, bool with_oracle,
                                  const std::function<void(const std::string&)>& progress);
 
 /// Tables over the steps: correlation of each metric with the true costs on other examples, its
-/// reliability, the sums of sensitivities and costs, and the metrics that agree most. Means over
-/// the runs with 95 % intervals.
+/// reliability, the sums of sensitivities and costs, the metrics that agree most, and with the
+/// exact answer the correlation with Shapley values and the regret of metrics and choosers. Means
+/// over the runs with 95 % intervals.
 std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyle& style);
 /// All scores, and each of the statistics by run.
 Record trace_record(const std::vector<TracePoint>& points);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
@@ -113,8 +114,11 @@ std::vector<HeadScore> ImportanceTable::importance(const std::string& metric) co
   throw UsageError(fmt::format("importance: {} was not measured", metric));
 }
 
-ImportanceTable measure_importance(Learner& learner, const std::vector<std::string>& names,
-                                   const ImportanceOptions& options) {
+namespace {
+
+/// Measures all heads; metrics play the shared game, or one of their own.
+ImportanceTable measured(Learner& learner, const std::vector<std::string>& names,
+                         const ImportanceOptions& options, HeadGame* shared) {
   const EvalMode now(learner.model());
   ImportanceTable table;
   table.heads = live_heads(learner.model());
@@ -146,15 +150,36 @@ ImportanceTable measure_importance(Learner& learner, const std::vector<std::stri
     table.backward = Index{needs.loss_gradients()} + Index{needs.logit_gradients};
   }
   if (plays) {
-    HeadGame game(learner, options.set, options.examples);
+    std::optional<HeadGame> own;
+    if (shared == nullptr) own.emplace(learner, options.set, options.examples);
+    HeadGame& game = shared == nullptr ? *own : *shared;
+    const Index passes = game.passes(), gradient_passes = game.gradient_passes();
     for (const auto& metric : metrics) {
       if (metric->plays()) metric->play(game);
     }
-    table.forward += game.passes() + game.gradient_passes();
-    table.backward += game.gradient_passes();
+    table.backward += game.gradient_passes() - gradient_passes;
+    table.forward += game.passes() - passes + game.gradient_passes() - gradient_passes;
   }
   for (std::size_t i = 0; i < metrics.size(); ++i) table.columns[i].scores = metrics[i]->scores();
   return table;
+}
+
+}  // namespace
+
+ImportanceTable measure_importance(Learner& learner, const std::vector<std::string>& names,
+                                   const ImportanceOptions& options) {
+  return measured(learner, names, options, nullptr);
+}
+
+ImportanceTable measure_importance(HeadGame& game, const std::vector<std::string>& names,
+                                   const ImportanceOptions& options) {
+  if (game.players() != live_heads(game.model())) {
+    throw UsageError("importance: a game of some heads only; metrics measure all live heads");
+  }
+  ImportanceOptions own = options;
+  own.set = game.set();
+  own.examples = game.most();
+  return measured(game.learner(), names, own, &game);
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "headroom/base/at.hpp"
@@ -83,6 +82,12 @@ std::vector<double> exact_banzhaf(std::span<const double> values, Index players)
 }
 
 SampledShapley sampled_shapley(HeadGame& game, Index permutations, Rng rng) {
+  const auto values = [&](std::span<const HeadSet> subsets) { return game.values(subsets); };
+  return sampled_shapley(game.size(), values, permutations, rng);
+}
+
+SampledShapley sampled_shapley(Index players, const ValuesOf& values_of, Index permutations,
+                               Rng rng) {
   if (permutations < 4 || permutations % 2 != 0) {
     throw UsageError(
         fmt::format("sampled_shapley: {} permutations; they come in pairs, of which 2 "
@@ -92,7 +97,7 @@ SampledShapley sampled_shapley(HeadGame& game, Index permutations, Rng rng) {
   std::vector<std::vector<Index>> orders;
   std::vector<HeadSet> subsets;
   for (Index pair = 0; pair < permutations / 2; ++pair) {
-    std::vector<Index> order = random_order(game.size(), rng);
+    std::vector<Index> order = random_order(players, rng);
     for (Index way = 0; way < 2; ++way, std::reverse(order.begin(), order.end())) {
       orders.push_back(order);
       HeadSet coming;
@@ -100,9 +105,9 @@ SampledShapley sampled_shapley(HeadGame& game, Index permutations, Rng rng) {
       for (const Index player : order) subsets.push_back(coming = coming.with(player));
     }
   }
-  const std::vector<double> values = game.values(subsets);
+  const std::vector<double> values = values_of(subsets);
   // For each player, the mean contributions to an order and its reverse.
-  std::vector<std::vector<double>> means(static_cast<std::size_t>(game.size()),
+  std::vector<std::vector<double>> means(static_cast<std::size_t>(players),
                                          std::vector<double>(orders.size() / 2, 0));
   auto next = values.begin();
   for (std::size_t o = 0; o < orders.size(); ++o, ++next) {
@@ -124,6 +129,27 @@ SampledShapley sampled_shapley(HeadGame& game, Index permutations, Rng rng) {
   return sampled;
 }
 
+SampledCoverage sampled_coverage(std::span<const double> values, Index players, Index permutations,
+                                 Index repeats, std::uint64_t seed) {
+  const std::vector<double> exact = exact_shapley(values, players);
+  const auto known = [&](std::span<const HeadSet> subsets) {
+    std::vector<double> found;
+    for (const HeadSet subset : subsets) found.push_back(values[subset.bits()]);
+    return found;
+  };
+  SampledCoverage coverage;
+  for (Index repeat = 0; repeat < repeats; ++repeat) {
+    const Rng rng(seed, "orders of a repeat", static_cast<std::uint64_t>(repeat));
+    const SampledShapley sampled = sampled_shapley(players, known, permutations, rng);
+    for (Index h = 0; h < players; ++h) {
+      const Interval& interval = at(sampled.intervals, h);
+      ++coverage.cases;
+      if (interval.low <= at(exact, h) && at(exact, h) <= interval.high) ++coverage.inside;
+    }
+  }
+  return coverage;
+}
+
 std::vector<double> dividends(std::span<const double> values, Index players) {
   check_values("dividends", values, players);
   std::vector<double> result(values.begin(), values.end());
@@ -136,6 +162,57 @@ std::vector<double> dividends(std::span<const double> values, Index players) {
   return result;
 }
 
+namespace {
+
+/// f(i's bit, j's bit) for each pair of players.
+template <class F>
+std::vector<std::vector<double>> of_pairs(Index players, F f) {
+  const auto count = static_cast<std::size_t>(players);
+  std::vector<std::vector<double>> matrix(count, std::vector<double>(count, 0));
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      matrix[i][j] = matrix[j][i] = f(std::size_t{1} << i, std::size_t{1} << j);
+    }
+  }
+  return matrix;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> pair_interactions(std::span<const double> values, Index players) {
+  check_values("pair_interactions", values, players);
+  const std::size_t all = values.size() - 1;
+  return of_pairs(players, [&](std::size_t i, std::size_t j) {
+    return values[all ^ i ^ j] - values[all ^ i] - values[all ^ j] + values[all];
+  });
+}
+
+std::vector<std::vector<double>> pair_dividends(std::span<const double> values, Index players) {
+  check_values("pair_dividends", values, players);
+  const std::vector<double> parts = dividends(values, players);
+  return of_pairs(players, [&](std::size_t i, std::size_t j) { return parts[i | j]; });
+}
+
+ShapleyAxioms shapley_axioms(std::span<const double> values, Index players) {
+  const std::vector<double> shapley = exact_shapley(values, players);
+  ShapleyAxioms axioms;
+  axioms.sum_error = std::abs(std::accumulate(shapley.begin(), shapley.end(), 0.0) -
+                              (values.front() - values.back()));
+  std::vector<double> twins(values.size());
+  for (Index i = 0; i < players; ++i) {
+    for (Index j = 0; j < i; ++j) {
+      for (std::size_t subset = 0; subset < values.size(); ++subset) {
+        const bool one_of_them = (subset >> i & 1) != (subset >> j & 1);
+        const std::size_t both = std::size_t{1} << i | std::size_t{1} << j;
+        twins[subset] = (values[subset] + values[one_of_them ? subset ^ both : subset]) / 2;
+      }
+      const std::vector<double> of_twins = exact_shapley(twins, players);
+      axioms.twin_error = std::max(axioms.twin_error, std::abs(at(of_twins, i) - at(of_twins, j)));
+    }
+  }
+  return axioms;
+}
+
 std::vector<HeadSet> best_subsets(std::span<const double> values, Index players) {
   check_values("best_subsets", values, players);
   std::vector<std::size_t> best(static_cast<std::size_t>(players) + 1, values.size());
@@ -146,32 +223,6 @@ std::vector<HeadSet> best_subsets(std::span<const double> values, Index players)
   std::vector<HeadSet> sets;
   for (const std::size_t subset : best) sets.push_back(HeadSet::of_bits(subset));
   return sets;
-}
-
-double regret(std::span<const double> values, Index players, std::span<const double> importance,
-              Index kept) {
-  check_values("regret", values, players);
-  if (std::ssize(importance) != players || kept < 0 || kept > players) {
-    throw UsageError(fmt::format("regret: {} scores of {} players, of which {} are kept",
-                                 importance.size(), players, kept));
-  }
-  std::vector<Index> order(importance.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-    return importance[static_cast<std::size_t>(a)] > importance[static_cast<std::size_t>(b)];
-  });
-  HeadSet chosen;
-  for (Index i = 0; i < kept; ++i) chosen = chosen.with(order[static_cast<std::size_t>(i)]);
-  double sum = 0, count = 0, best = std::numeric_limits<double>::infinity();
-  for (std::size_t subset = 0; subset < values.size(); ++subset) {
-    if (size_of(subset) != kept) continue;
-    sum += values[subset];
-    ++count;
-    best = std::min(best, values[subset]);
-  }
-  const double random = sum / count;
-  if (random == best) return std::numeric_limits<double>::quiet_NaN();
-  return (values[chosen.bits()] - best) / (random - best);
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -62,5 +62,5 @@ TEST_CASE("a run without snapshots, and options that have no meaning in a trace,
   const Finished both =
       headroom_program({"importance", "--trace", "run", "--model", "run"}, folder);
   CHECK(both.code == 2);
-  CHECK_THAT(both.err, Contains("it cannot be combined with --model, --oracle and --set"));
+  CHECK_THAT(both.err, Contains("it cannot be combined with --model and --set"));
 }

@@ -82,17 +82,41 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
         {"importance", "--model", "run", "--examples", "4", "--oracle", "--json"}, folder);
     REQUIRE(exact.code == 0);
     std::size_t players = 0;
-    const json games = json::parse(exact.out)["games"];
+    const json whole = json::parse(exact.out), games = whole["games"];
+    CHECK(whole["oracle"]["chosen_on"] == "importance");
+    CHECK(whole["oracle"]["measured_on"] == "selection");
+    CHECK(whole["oracle"]["examples"] == 4);
+    if (heads > 12) CHECK(whole["sampled_shapley"]["errors"].size() == heads);
     for (const json& game : games) {
       const std::vector<double> values = game["values"], shapley = game["shapley"];
       CHECK(values.size() == std::size_t{1} << shapley.size());
       CHECK(std::abs(std::accumulate(shapley.begin(), shapley.end(), 0.0) - values.front() +
                      values.back()) < 1e-9);
       CHECK(game["best_subsets"].size() == shapley.size() + 1);
-      CHECK(game["regret"]["leave_one_out"].size() == shapley.size() + 1);
+      for (const char* name : {"leave_one_out", "fisher", "greedy", "pairwise", "quadratic"}) {
+        for (const char* table : {"regret", "regret_error", "regret_nats", "regret_nats_error"}) {
+          CHECK(game[table][name].size() == shapley.size() + 1);
+        }
+      }
+      CHECK(game["interactions"].size() == shapley.size());
+      CHECK(game["dividends"].size() == shapley.size());
+      CHECK(game["twin_error"].get<double>() < 1e-9);
+      CHECK(game["sampled"]["cases"] == 20 * shapley.size());
       players += shapley.size();
     }
     CHECK(players == heads);
+    const Finished shown = headroom_program(
+        {"importance", "--model", "run", "--examples", "4", "--metric", "fisher", "--oracle"},
+        folder);
+    REQUIRE(shown.code == 0);
+    CHECK_THAT(shown.out, Contains("choose on 4 examples of the set importance") &&
+                              Contains("Shapley values sum to v(none) - v(all) =") &&
+                              Contains("* greedy") && Contains("median standard error"));
+    std::istringstream lines(shown.out.substr(shown.out.find("The exact answer")));
+    for (std::string line; std::getline(lines, line);) {
+      INFO(line);
+      CHECK(line.size() <= 80);
+    }
     const Finished ranking =
         headroom_program({"importance", "--model", "run", "--metric", "depth"}, folder);
     CHECK(ranking.code == 0);

@@ -136,6 +136,10 @@ struct ImportanceTable {
 /// set without examples.
 ImportanceTable measure_importance(Learner& learner, const std::vector<std::string>& metrics,
                                    const ImportanceOptions& options = {});
+/// The same on the examples of a game of all live heads, which remembers what metrics ask it. Of
+/// the options, set and examples are the game's own. Throws UsageError for a game of fewer heads.
+ImportanceTable measure_importance(HeadGame& game, const std::vector<std::string>& metrics,
+                                   const ImportanceOptions& options = {});
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

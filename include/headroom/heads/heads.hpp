@@ -20,6 +20,7 @@
 #include "headroom/heads/pruner.hpp"
 #include "headroom/heads/pruning_parts.hpp"
 #include "headroom/heads/pruning_recipe.hpp"
+#include "headroom/heads/regret.hpp"
 #include "headroom/heads/regrowth.hpp"
 #include "headroom/heads/regrowth_choice.hpp"
 #include "headroom/heads/schedules.hpp"

@@ -1,6 +1,8 @@
 // Values of a game among heads: exact ones from the loss of every subset, and sampled ones.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -37,6 +39,9 @@ struct SampledShapley {
   std::vector<Interval> intervals;  // 95 %, by Student's t
 };
 
+/// v of each of some subsets.
+using ValuesOf = std::function<std::vector<double>(std::span<const HeadSet> subsets)>;
+
 /// The mean contribution v(S) - v(S + h) over `permutations` random orders. Every second order is
 /// the reverse of the one before: what comes late in one comes early in the other, so that the mean
 /// of both varies less (antithetic variates). Errors and intervals are those of these means. As
@@ -44,20 +49,42 @@ struct SampledShapley {
 /// player. Castro, Gomez and Tejada 2009; Held and Yang 2023 for heads. Throws UsageError unless
 /// `permutations` is even and at least 4.
 SampledShapley sampled_shapley(HeadGame& game, Index permutations, Rng rng);
+/// The same from v itself, which is asked once, for all subsets that the orders meet.
+SampledShapley sampled_shapley(Index players, const ValuesOf& values, Index permutations, Rng rng);
+
+/// How often intervals of sampled_shapley() hold the exact value.
+struct SampledCoverage {
+  Index cases = 0;   // players x repeats
+  Index inside = 0;  // of them, the exact value is in the 95 % interval
+};
+/// Samples `repeats` times, each from other orders. `values`: of all subsets.
+SampledCoverage sampled_coverage(std::span<const double> values, Index players, Index permutations,
+                                 Index repeats, std::uint64_t seed);
 
 /// Harsanyi's dividend of every subset: d(S) = sum over T in S of (-1)^(|S| - |T|) v(T), so that
 /// v(S) is the sum of d(T) over T in S. Harsanyi 1963.
 std::vector<double> dividends(std::span<const double> values, Index players);
 
+/// Of each pair of players, what the loss of the whole rises by when both go, beyond the rises when
+/// one of them goes: v(all - i - j) - v(all - i) - v(all - j) + v(all). Positive where each covers
+/// for the other, negative where one is of no use without the other. Symmetric, [players][players];
+/// 0 on the diagonal.
+std::vector<std::vector<double>> pair_interactions(std::span<const double> values, Index players);
+/// Of each pair, Harsanyi's dividend d({i, j}) = v({i, j}) - v({i}) - v({j}) + v(none). Likewise.
+std::vector<std::vector<double>> pair_dividends(std::span<const double> values, Index players);
+
+/// How far exact Shapley values of a game are from two of their axioms.
+struct ShapleyAxioms {
+  double sum_error = 0;   // |sum of the values - (v(none) - v(all))|
+  double twin_error = 0;  // the largest difference between the values of twins: for each pair of
+                          // players, in the game in which v does not change when they are exchanged
+};
+/// The twins' game of i and j has the value (v(S) + v(S with i and j exchanged)) / 2.
+ShapleyAxioms shapley_axioms(std::span<const double> values, Index players);
+
 /// The subset with the smallest loss of each size, 0 to players. Of equal ones, the one with the
 /// smallest bits.
 std::vector<HeadSet> best_subsets(std::span<const double> values, Index players);
-
-/// Loss of the players with the highest importance, on a scale where the best subset of the same
-/// size has 0 and a random one has 1 on average: (v(kept) - v(best)) / (mean of v - v(best)). NaN
-/// where all subsets of this size are equally good.
-double regret(std::span<const double> values, Index players, std::span<const double> importance,
-              Index kept);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

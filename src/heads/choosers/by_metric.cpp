@@ -12,11 +12,13 @@ namespace {
 /// The players by a metric, those with the lowest importance first.
 std::vector<HeadId> ranking(HeadGame& game, const std::string& metric,
                             const ChooserOptions& options) {
-  const ImportanceTable table = measure_importance(game.learner(), {metric},
-                                                   {.set = game.set(),
-                                                    .examples = game.most(),
-                                                    .seed = options.seed,
-                                                    .recorded = options.recorded});
+  const ImportanceOptions measured{.set = game.set(),
+                                   .examples = game.most(),
+                                   .seed = options.seed,
+                                   .recorded = options.recorded};
+  const bool all = game.players() == live_heads(game.model());  // then the game remembers values
+  const ImportanceTable table = all ? measure_importance(game, {metric}, measured)
+                                    : measure_importance(game.learner(), {metric}, measured);
   std::vector<HeadId> order = least_important_first(table.importance(metric));
   std::erase_if(order, [&](const HeadId& head) {
     return std::find(game.players().begin(), game.players().end(), head) == game.players().end();
