@@ -6,5 +6,6 @@
 #include "headroom/report/attend.hpp"
 #include "headroom/report/lab.hpp"
 #include "headroom/report/report.hpp"
+#include "headroom/report/study.hpp"
 #include "headroom/report/terminal.hpp"
 #include "headroom/study/study.hpp"

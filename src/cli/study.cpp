@@ -6,9 +6,12 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
 #include "headroom/base/text.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/report/study.hpp"
 #include "headroom/study/study.hpp"
 #include "headroom/train/stop_signals.hpp"
 
@@ -19,7 +22,7 @@ namespace {
 
 struct StudyCommand {
   std::string file, out;
-  bool dry_run = false, resume = false;
+  bool dry_run = false, resume = false, page = false;
 };
 
 /// The long names of all options of train.
@@ -69,6 +72,20 @@ void print_progress(const StudyProgress& p) {
              left);
 }
 
+/// Writes results.json and the page of the runs that are done.
+void write_results(const StudyDeclaration& declaration, const StudyPlan& plan,
+                   const std::filesystem::path& folder) {
+  const StudyResults results = results_of(declaration, plan, folder);
+  write_file(folder / "results.json", json_of(results).dump() + "\n");
+  try {
+    write_study_page(results, folder / "report.html");
+    fmt::print("{}\n", (folder / "report.html").string());
+  } catch (const FileError& error) {  // the results are complete without the page
+    fmt::print("{}\n", (folder / "results.json").string());
+    fmt::print(stderr, "the page was not written: {}\n", error.what());
+  }
+}
+
 int study(const CLI::App& program, const StudyCommand& command) {
   const StudyDeclaration declaration = read_declaration(command.file, train_options(program));
   const StudyPlan plan = plan_of(declaration);
@@ -83,13 +100,23 @@ int study(const CLI::App& program, const StudyCommand& command) {
     print_estimate(declaration, plan, estimate_study(declaration, plan, options));
     return 0;
   }
+  if (command.page) {
+    if (!std::filesystem::exists(options.folder / "declaration.json")) {
+      throw UsageError(
+          fmt::format("{}: there is no study; run it without --page first, or name its "
+                      "folder with --out",
+                      options.folder.string()));
+    }
+    write_results(declaration, plan, options.folder);
+    return 0;
+  }
   const StopSignals signals;
   if (!run_study(declaration, plan, options, signals)) {
     fmt::print("stopped; continue with: {} study {} --out {} --resume\n", invocation(),
                command.file, options.folder.string());
     return signals.exit_code();
   }
-  fmt::print("{}\n", options.folder.string());
+  write_results(declaration, plan, options.folder);
   return 0;
 }
 
@@ -105,6 +132,8 @@ Command add_study(CLI::App& program) {
   app->add_flag("--dry-run", options->dry_run, "print the number of runs and the time they take");
   app->add_flag("--resume", options->resume,
                 "continue the study in its folder, or help other copies that work on it");
+  app->add_flag("--page", options->page,
+                "write results.json and the page from the runs that are done, and train nothing");
   add_out(*app, options->out, "folder of the study (default: runs/study-NAME)");
   app->footer(fmt::format(
       "A study also runs in many copies on a folder that they share, on one machine or many; each\n"

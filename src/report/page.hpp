@@ -6,6 +6,6 @@
 namespace headroom::page {
 
 extern const std::string_view template_html, page_css, charts_js, maps_js, telemetry_js, page_js,
-    lab_js, model_js, answers_js, attend_js, start_js;
+    lab_js, study_js, model_js, answers_js, attend_js, start_js;
 
 }  // namespace headroom::page

@@ -38,7 +38,9 @@ std::map<std::string, std::string> outcome(const fs::path& study) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(study)) {
     const std::string name = entry.path().filename().string();
-    if (name != "summary.json" && name != "checkpoint.safetensors") continue;
+    if (name != "summary.json" && name != "checkpoint.safetensors" && name != "results.json") {
+      continue;
+    }
     files[fs::relative(entry.path(), study).string()] = content(entry.path());
   }
   return files;
@@ -101,6 +103,26 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
   const Finished again = run_study(folder);
   CHECK(again.code == 2);
   CHECK_THAT(again.err, Contains("--resume"));
+
+  // Results can be written again at any time, and read by others.
+  const std::string results = content(study / "results.json");
+  const json read = json::parse(results);
+  CHECK(read["cells"].size() == cells_of_small_study);
+  CHECK(read["means"].size() > 0);
+  fs::remove(study / "results.json");
+  CHECK(run_study(folder, {"--page"}).code == 0);
+  CHECK(content(study / "results.json") == results);
+  const Finished nowhere = run_study(folder, {"--page", "--out", "nowhere"});
+  CHECK(nowhere.code == 2);
+  CHECK_THAT(nowhere.err, Contains("there is no study"));
+  const Finished printed = run_process({"python3", HEADROOM_SOURCE "/examples/read_study.py",
+                                        (study / "results.json").string(), "exact_match"},
+                                       {}, folder.path());
+  INFO(printed.err);
+  CHECK(printed.code == 0);
+  CHECK_THAT(printed.out, Contains("exact_match, mean over seeds") && Contains("random") &&
+                              Contains("[") && Contains("comparisons are tested together"));
+
   const Finished resumed = run_study(folder, {"--resume"});
   REQUIRE(resumed.code == 0);
   CHECK_THAT(resumed.err, Contains("42 of 42 done before"));

@@ -3,4 +3,5 @@
 
 #include "headroom/study/declaration.hpp"
 #include "headroom/study/plan.hpp"
+#include "headroom/study/results.hpp"
 #include "headroom/study/run.hpp"

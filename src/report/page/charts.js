@@ -11,6 +11,24 @@ const model_variable = (i) => ["--first", "--second", "--third", "--apart"][i % 
 /** One colour per head, the same in every figure; they repeat after twelve heads. */
 const head_variable = (head) => `--head-${head % 12}`;
 
+/** Black or white, whichever has more contrast on a share's colour: one of them always has at least 4.5. */
+function ink_on_heat(share) {
+  const heat = css("--heat").split(",").map(Number);
+  const card = css("--card").match(/\w\w/g).map((digits) => parseInt(digits, 16));
+  const linear = card.map((c, i) => (c + share * (heat[i] - c)) / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  return (luminance + 0.05) ** 2 > 0.05 * 1.05 ? "#000" : "#fff";  // as WCAG 2 defines contrast
+}
+
+/** The cell of a head, coloured by its share, with text in a colour that fits. */
+function heat_cell(tag, name, share, ...content) {
+  const element = h(tag, {title: name, "aria-label": name, "--share": share.toFixed(3)}, content);
+  const ink = () => { element.style.color = ink_on_heat(share); };
+  repaints.push(ink);
+  ink();
+  return element;
+}
+
 /** Makes an element: h("p.caption", {title: "..."}, child, "text", ...). */
 function h(tag, attributes, ...children) {
   const [name, ...classes] = tag.split(".");
@@ -99,6 +117,23 @@ const marks = {
   },
 };
 
+/** The intervals of a dataset's points, as vertical bars: [{x, low, high}] in `bars`. */
+const whiskers = {
+  id: "whiskers",
+  beforeDatasetsDraw(chart) {
+    const {ctx, chartArea: area, scales: {x, y}} = chart;
+    ctx.save();
+    ctx.beginPath(); ctx.rect(area.left - 2, area.top, area.right - area.left + 4, area.bottom - area.top); ctx.clip();
+    ctx.lineWidth = 1.5;
+    for (const set of chart.data.datasets) for (const bar of set.bars || []) {
+      ctx.strokeStyle = set.borderColor;
+      const at = x.getPixelForValue(bar.x);
+      ctx.beginPath(); ctx.moveTo(at, y.getPixelForValue(bar.low)); ctx.lineTo(at, y.getPixelForValue(bar.high)); ctx.stroke();
+    }
+    ctx.restore();
+  },
+};
+
 /** The steps during which heads were removed, for the background of every curve. */
 function removal_span() {
   const steps = (run.heads || []).map((head) => head.removed_at).filter(is_number);
@@ -109,7 +144,8 @@ function removal_span() {
 
 /**
  * A figure with a finding as title and a line chart.
- * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, dotted, stepped, plain}]
+ * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, dotted, stepped, plain, cloud (points
+ *           without a line), bars (see whiskers)}]
  * options: {log, unit, y (of Chart.js), x: the name of the horizontal axis, "step" by default, dots,
  *           from and to (of that axis), small (one of many: thin lines, few ticks),
  *           scatter (dots without lines; points have a name)}
@@ -146,9 +182,9 @@ function line_chart(canvas, series, options) {
   const small = options.small;
   const datasets = series.map((s) => ({
     label: s.name, data: options.log ? s.points.filter((p) => p.y > 0) : s.points,
-    borderColor: css(s.colour) + (s.broad ? "70" : ""), backgroundColor: css(s.colour),
+    borderColor: css(s.colour) + (s.broad || s.cloud ? "70" : ""), backgroundColor: css(s.colour) + (s.cloud ? "70" : ""), bars: s.bars,
     borderWidth: s.broad ? 6 : s.dashed || small ? 1.5 : 2, borderDash: s.dashed ? [5, 4] : s.dotted ? [1.5, 3] : [], stepped: s.stepped ? "before" : false,
-    showLine: !options.scatter, pointRadius: options.scatter ? 4.5 : s.ends ? (at) => at.dataIndex === at.dataset.data.length - 1 ? 3 : 0 : s.points.length === 1 ? 4 : options.dots ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
+    showLine: !options.scatter && !s.cloud, pointRadius: options.scatter ? 4.5 : s.cloud ? 2 : s.ends ? (at) => at.dataIndex === at.dataset.data.length - 1 ? 3 : 0 : s.points.length === 1 ? 4 : options.dots || s.dots ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
     hidden: false, order: s.broad ? 1 : 0,
   }));
   const tick = {color: css("--soft"), font: {size: small ? 10.5 : 12}};
@@ -168,7 +204,7 @@ function line_chart(canvas, series, options) {
   if (options.log) y.afterBuildTicks = (axis) => { axis.ticks = decade_ticks(axis.min, axis.max, small ? 3 : 7); };
   const whole = series.every((s) => s.points.every((p) => Number.isInteger(p.x)));  // heads, steps: whole numbers only
   return new Chart(canvas, {
-    type: "line", data: {datasets}, plugins: [marks],
+    type: "line", data: {datasets}, plugins: [marks, whiskers],
     options: {
       animation: false, responsive: true, maintainAspectRatio: false, normalized: true,
       interaction: {mode: "nearest", axis: options.scatter ? "xy" : "x", intersect: false}, layout: {padding: {top: 6, right: small ? 4 : 8}},

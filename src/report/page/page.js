@@ -141,24 +141,6 @@ function arms_figure() {
     table(["", "right after the removal", `after ${commas(all.recovery)} more steps`], rows, "exact match after heads were removed"));
 }
 
-/** Black or white, whichever has more contrast on a share's colour: one of them always has at least 4.5. */
-function ink_on_heat(share) {
-  const heat = css("--heat").split(",").map(Number);
-  const card = css("--card").match(/\w\w/g).map((digits) => parseInt(digits, 16));
-  const linear = card.map((c, i) => (c + share * (heat[i] - c)) / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-  const luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-  return (luminance + 0.05) ** 2 > 0.05 * 1.05 ? "#000" : "#fff";  // as WCAG 2 defines contrast
-}
-
-/** The cell of a head, coloured by its share, with text in a colour that fits. */
-function heat_cell(tag, name, share, ...content) {
-  const element = h(tag, {title: name, "aria-label": name, "--share": share.toFixed(3)}, content);
-  const ink = () => { element.style.color = ink_on_heat(share); };
-  repaints.push(ink);
-  ink();
-  return element;
-}
-
 function head_grid(kind, most) {
   const own = run.heads.filter((head) => head.kind === kind);
   if (!own.length) return null;

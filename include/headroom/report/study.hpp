@@ -1,0 +1,52 @@
+// Pages of studies. They depend on results, not on models.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headroom/report/report.hpp"
+#include "headroom/study/results.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// Writes the page of a study from the runs that are done: ten sections, from the scores of heads
+/// to the decision. Throws FileError as write_report() does.
+void write_study_page(const StudyResults& results, const std::filesystem::path& file);
+
+/// The page as text, with the given Chart.js in it.
+std::string study_page(const StudyResults& results, const std::string& chart_js);
+
+/// A section of a study's page. Its finding is computed from the results.
+struct StudySection {
+  std::string name;  // "Threshold selection"
+  Finding finding;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("name", &StudySection::name);
+    visit("finding", &StudySection::finding);
+  }
+};
+
+/// The ten sections: attention head scores, pruning candidates, model performance, importance vs.
+/// performance, threshold selection, pruning and speed evaluation, comparative analysis, iterative
+/// refinement, cross-validation, reporting and decision.
+std::vector<StudySection> study_sections(const StudyResults& results);
+
+/// An arm under a condition that loses no more of the first measure than the declaration accepts,
+/// against the model with all heads: the whole 95 % interval of the difference is within it.
+struct AcceptableLoss {
+  Index condition = 0;
+  std::string arm;
+  double heads = 0;  // that are left
+};
+/// All of them, those with the fewest heads first.
+std::vector<AcceptableLoss> acceptable_losses(const StudyResults& results);
+
+/// "exact match on the test set, right after the removal" for "cut.test.exact_match".
+std::string measure_in_words(const std::string& measure);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
