@@ -12,6 +12,7 @@
 #include "cli/demo_runs.hpp"
 #include "cli/environment.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/io/atomic_file.hpp"
@@ -72,12 +73,12 @@ class DemoText {
         100 * p.exact, number >= 5 ? fmt::format("{} heads", p.heads_alive) : "",
         double(tokens_) / seconds_ / 1000);
     if (err_.live) {
-      fmt::print(stderr, "\r\x1b[K  {}  {} {} {}", number, padded(title, 16), text,
-                 fmt::format("{} {} left", bar_text(double(p.step) / double(p.steps), 12),
-                             clock_text(left)));
-      if (p.step == p.steps) fmt::print(stderr, "\r\x1b[K");
+      print_error("\r\x1b[K  {}  {} {} {}", number, padded(title, 16), text,
+                  fmt::format("{} {} left", bar_text(double(p.step) / double(p.steps), 12),
+                              clock_text(left)));
+      if (p.step == p.steps) print_error("\r\x1b[K");
     } else if (p.measured && p.step < p.steps) {
-      fmt::print(stderr, "     {}\n", text);
+      print_error("     {}\n", text);
     }
     if (p.step == p.steps) {
       headline(number, title, text);
@@ -139,9 +140,9 @@ class DemoText {
   /// The live line while arms are trained; without a terminal nothing.
   void arms_progress(Index done, Index all) const {
     if (!err_.live) return;
-    fmt::print(stderr, "\r\x1b[K  6  {} {} of {} trained {}", padded("Other choices", 16), done,
-               all, bar_text(double(done) / double(all), 12));
-    if (done == all) fmt::print(stderr, "\r\x1b[K");
+    print_error("\r\x1b[K  6  {} {} of {} trained {}", padded("Other choices", 16), done, all,
+                bar_text(double(done) / double(all), 12));
+    if (done == all) print_error("\r\x1b[K");
   }
 
   /// The table of arms.
@@ -291,8 +292,8 @@ int demo(const DemoOptions& options) {
   };
   const auto stopped = [&] {
     save();
-    fmt::print(stderr, "\nstopped; the models and the measurements up to here are in {}\n",
-               folder.path().string());
+    print_error("\nstopped; the models and the measurements up to here are in {}\n",
+                folder.path().string());
     return signals.exit_code();
   };
   NewLines log(folder.metrics());

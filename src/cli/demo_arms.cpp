@@ -73,7 +73,9 @@ std::optional<CutResult> run_cut_in_child(const DemoCut& cut) {
   const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
   const ChildResult child =
       run_child({own, "demo", "--arm", "--threads", "1"}, json_of(cut).dump());
-  if (child.code == 128 + SIGINT || child.code == 128 + SIGTERM) return {};
+  for (const int stop : {SIGHUP, SIGINT, SIGTERM}) {
+    if (child.code == 128 + stop) return {};
+  }
   if (child.code != 0) {
     throw Error(fmt::format("demo: the arm \"{}\" failed with exit code {}: {}", cut.choice,
                             child.code, child.err));

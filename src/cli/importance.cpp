@@ -11,6 +11,7 @@
 #include "cli/importance_oracle.hpp"
 #include "cli/importance_trace.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
@@ -208,10 +209,9 @@ class ProgressOnError {
     what_ = what;
     shown_ = now;
     if (live_) {
-      fmt::print(stderr, "\r{}  {}\x1b[K{}", what, bar_text(share, 30),
-                 share < 1 ? "" : "\r\x1b[K");
+      print_error("\r{}  {}\x1b[K{}", what, bar_text(share, 30), share < 1 ? "" : "\r\x1b[K");
     } else {
-      fmt::print(stderr, "{}  {:.0f} %\n", what, 100 * share);
+      print_error("{}  {:.0f} %\n", what, 100 * share);
     }
   }
 
@@ -230,7 +230,7 @@ int importance_trace(const ImportanceCommandOptions& options) {
   std::vector<std::filesystem::path> runs(options.trace.begin(), options.trace.end());
   const std::vector<TracePoint> points =
       trace_of(runs, chosen_metrics(options.metrics), options.options.examples, options.oracle,
-               [](const std::string& next) { fmt::print(stderr, "measuring {}\n", next); });
+               [](const std::string& next) { print_error("measuring {}\n", next); });
   if (options.json) {
     fmt::print("{}\n", trace_record(points).dump());
   } else {

@@ -11,6 +11,7 @@
 #include "cli/environment.hpp"
 #include "cli/options.hpp"
 #include "cli/sibling.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/parallel.hpp"
@@ -74,10 +75,10 @@ LabRecord measure(const LabCommand& command, const Experiment& experiment) {
 class Doing {
  public:
   explicit Doing(const std::string& text) : live_(TerminalStyle::of(stderr).live) {
-    if (live_) fmt::print(stderr, "\r\x1b[K  {}", text);
+    if (live_) print_error("\r\x1b[K  {}", text);
   }
   ~Doing() {
-    if (live_) fmt::print(stderr, "\r\x1b[K");
+    if (live_) print_error("\r\x1b[K");
   }
   Doing(const Doing&) = delete;
   Doing& operator=(const Doing&) = delete;

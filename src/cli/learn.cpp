@@ -16,6 +16,7 @@
 #include "cli/learn_screen.hpp"
 #include "cli/learn_watch.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/text.hpp"
@@ -257,7 +258,7 @@ int milestone(const LearnOptions& options) {
       try {
         run_with_mine(session, words, true);
       } catch (const std::exception& error) {
-        fmt::print(stderr, "error: {}\n", error.what());
+        print_error("error: {}\n", error.what());
       }
       _exit(1);
     }

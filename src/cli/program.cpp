@@ -5,15 +5,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/nearest.hpp"
@@ -40,6 +43,7 @@ constexpr const char* exit_codes_text =
     "  3  numeric error (a value is not finite, or a claim does not hold)\n"
     "  4  unusable data\n"
     "  5  a file cannot be read or written\n"
+    "129  stopped by SIGHUP (the terminal was closed)\n"
     "130  stopped by Ctrl-C\n"
     "143  stopped by SIGTERM\n";
 
@@ -104,7 +108,7 @@ class HelpFormatter : public CLI::Formatter {
 int fail(std::string text, int code) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && text.back() == ' ') text.pop_back();
-  fmt::print(stderr, "error: {}\n", text);
+  print_error("error: {}\n", text);
   return code;
 }
 
@@ -234,14 +238,16 @@ int run(CLI::App& program, int argc, char* const* argv) {
 
 /// Throws FileError if standard output could not be written (a full disk).
 void require_written() {
+  errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw FileError("standard output could not be written (is the disk full?)");
+    throw FileError(unwritten_output(errno));
   }
 }
 
 }  // namespace
 
 int run_program(int argc, char* const* argv) {
+  prepare_standard_streams();
   CLI::App program("Transformers whose attention heads can be measured, compared and removed",
                    invocation());
   program.set_help_flag("-h,--help", "print this help and exit");
@@ -276,6 +282,8 @@ int run_program(int argc, char* const* argv) {
     return fail(error.what(), usage);
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(error.what(), file);
+  } catch (const std::system_error& error) {  // fmt::print()
+    return fail(unwritten_output(error.code().value()), file);
   } catch (const std::bad_alloc&) {
     return fail("not enough memory", fault);
   } catch (const std::exception& error) {

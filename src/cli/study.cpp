@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
@@ -63,13 +64,12 @@ void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
 
 void print_progress(const StudyProgress& p) {
   if (p.finished.empty()) {
-    if (p.done > 0) fmt::print(stderr, "{} of {} done before\n", p.done, p.all);
+    if (p.done > 0) print_error("{} of {} done before\n", p.done, p.all);
     return;
   }
   const std::string left =
       p.left && p.done < p.all ? fmt::format(", about {} left", clock_text(*p.left)) : "";
-  fmt::print(stderr, "{:>4}/{}  {}  {}{}\n", p.done, p.all, p.finished, clock_text(p.seconds),
-             left);
+  print_error("{:>4}/{}  {}  {}{}\n", p.done, p.all, p.finished, clock_text(p.seconds), left);
 }
 
 /// Writes results.json and the page of the runs that are done.
@@ -82,7 +82,7 @@ void write_results(const StudyDeclaration& declaration, const StudyPlan& plan,
     fmt::print("{}\n", (folder / "report.html").string());
   } catch (const FileError& error) {  // the results are complete without the page
     fmt::print("{}\n", (folder / "results.json").string());
-    fmt::print(stderr, "the page was not written: {}\n", error.what());
+    print_error("the page was not written: {}\n", error.what());
   }
 }
 
@@ -96,7 +96,7 @@ int study(const CLI::App& program, const StudyCommand& command) {
       .copy = study_copy(),
       .progress = print_progress};
   if (command.dry_run) {
-    fmt::print(stderr, "short runs measure steps, evaluations and choices of heads ...\n");
+    print_error("short runs measure steps, evaluations and choices of heads ...\n");
     print_estimate(declaration, plan, estimate_study(declaration, plan, options));
     return 0;
   }

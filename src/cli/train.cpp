@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/environment.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "cli/train_settings.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
@@ -63,7 +64,7 @@ void write_page(const TrainingRun& run, const PruningParts& parts) {
     write_report(page, folder.report());
     fmt::print("{}\n", folder.report().string());
   } catch (const FileError& error) {  // the run is complete without its page
-    fmt::print(stderr, "the page was not written: {}\n", error.what());
+    print_error("the page was not written: {}\n", error.what());
   }
 }
 
@@ -156,7 +157,7 @@ int train(const TrainCommandOptions& options) {
   settings.pruning = fitted_to(run.model, settings.branch.without, settings.pruning);
   if (!settings.branch.from.empty()) require_same_beginning(settings);
   if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
-    fmt::print(stderr, "{}\n", pairs->skipped.text());
+    print_error("{}\n", pairs->skipped.text());
   }
   if (run.data.data.is_relative() && !run.data.data.empty()) {
     run.data.data = std::filesystem::absolute(run.data.data);

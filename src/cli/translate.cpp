@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/utf8.hpp"
@@ -77,7 +78,7 @@ class Translator {
 
  private:
   static bool refuse(Index number, const std::string& reason) {
-    fmt::print(stderr, "line {}: {}\n", number, reason);
+    print_error("line {}: {}\n", number, reason);
     fmt::print("\n");  // keeps outputs on the lines of their inputs
     return false;
   }

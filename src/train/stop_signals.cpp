@@ -1,8 +1,9 @@
-// SIGINT and SIGTERM.
+// SIGINT, SIGTERM and SIGHUP.
 #include "headroom/train/stop_signals.hpp"
 
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 
 #include "headroom/base/error.hpp"
@@ -14,7 +15,8 @@ namespace {
 
 volatile std::sig_atomic_t caught = 0;  // the first signal
 bool watching = false;
-struct sigaction interrupt_before, terminate_before;
+constexpr std::array stops{SIGINT, SIGTERM, SIGHUP};
+std::array<struct sigaction, stops.size()> before;
 
 void on_stop(int signal) {
   if (caught != 0) _exit(128 + signal);
@@ -31,13 +33,12 @@ StopSignals::StopSignals() {
   action.sa_handler = on_stop;
   action.sa_flags = SA_RESTART;  // no write is cut short by the polite request
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &interrupt_before);
-  sigaction(SIGTERM, &action, &terminate_before);
+  for (std::size_t i = 0; i < stops.size(); ++i) sigaction(stops[i], &action, &before[i]);
+  if (before.back().sa_handler == SIG_IGN) sigaction(SIGHUP, &before.back(), nullptr);
 }
 
 StopSignals::~StopSignals() {
-  sigaction(SIGINT, &interrupt_before, nullptr);
-  sigaction(SIGTERM, &terminate_before, nullptr);
+  for (std::size_t i = 0; i < stops.size(); ++i) sigaction(stops[i], &before[i], nullptr);
   watching = false;
 }
 

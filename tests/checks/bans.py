@@ -27,6 +27,8 @@ BANS = [
     (CODE, r"^(tests/support/catch\.hpp|chapters/common/main\.cpp)", r"#include <catch2/",
      'include "support/catch.hpp", which fits both versions of Catch2'),
     (CODE + BUILD, None, r"CATCH_CONFIG_MAIN", "link Catch2::Catch2WithMain instead"),
+    (CODE, r"^tests/|^chapters/|^examples/", r"\bfmt::print\(stderr\b",
+     "it throws when standard error is closed: print_error()"),
     (CODE, None, r"\busing namespace std\b", "write std::"),
     (CODE, None, r"\bstatic_cast<(double|float|int|Real|Index)>", "write double(x), Index(n)"),
     (CODE, None, r"\bnamespace [\w:]+::inline\b",

@@ -1,5 +1,5 @@
-// Ctrl-C and SIGTERM: the first one finishes the step and saves the run, the second one ends it at
-// once.
+// Ctrl-C, SIGTERM and SIGHUP: the first one finishes the step and saves the run, the second one
+// ends it at once.
 #include "headroom/train/stop_signals.hpp"
 
 #include <csignal>
@@ -57,7 +57,7 @@ TEST_CASE("child: train until stopped", "[.]") {
 }
 
 TEST_CASE("the first signal finishes the step, saves, and gives its exit code") {
-  for (const auto& [signal, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
+  for (const auto& [signal, code] : {std::pair(SIGINT, 130), {SIGTERM, 143}, {SIGHUP, 129}}) {
     const TemporaryFolder folder;
     ChildProcess child("child: train until stopped",
                        {"HEADROOM_TEST_FOLDER=" + (folder / "run").string()});
@@ -98,6 +98,14 @@ TEST_CASE("afterwards signals do what they did before, and the next watcher star
     const bool ignored_again = std::signal(signal, usual) == SIG_IGN;
     CHECK(ignored_again);
   }
+}
+
+TEST_CASE("a closed terminal stops nothing under nohup") {
+  const auto usual = std::signal(SIGHUP, SIG_IGN);
+  const StopSignals stop;
+  raise(SIGHUP);
+  CHECK_FALSE(stop.requested());
+  std::signal(SIGHUP, usual);
 }
 
 TEST_CASE("without a signal nothing is requested, and only one may watch") {

@@ -1,4 +1,4 @@
-// StopSignals: the first Ctrl-C or SIGTERM asks a run to stop, the second one ends it.
+// StopSignals: the first Ctrl-C, SIGTERM or SIGHUP asks a run to stop, the second one ends it.
 #pragma once
 
 #include "headroom/base/real.hpp"
@@ -6,9 +6,10 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// During its lifetime the first SIGINT or SIGTERM is remembered and the second ends the process at
-/// once; files are safe then because they are only ever replaced as a whole. Throws UsageError when
-/// another one exists.
+/// During its lifetime the first SIGINT, SIGTERM or SIGHUP (the terminal was closed) is remembered
+/// and the second ends the process at once; files are safe then because they are only ever replaced
+/// as a whole. A SIGHUP that was ignored (nohup) stays ignored. Throws UsageError when another one
+/// exists.
 class StopSignals {
  public:
   StopSignals();
@@ -18,7 +19,7 @@ class StopSignals {
 
   /// True once a signal came.
   bool requested() const;
-  /// The exit code for the program: 130 after SIGINT, 143 after SIGTERM, else 0.
+  /// The exit code for the program: 128 and the signal's number (130 after SIGINT), else 0.
   int exit_code() const;
 };
 
