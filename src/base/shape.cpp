@@ -28,8 +28,11 @@ void Shape::push_back(Index size) {
 }
 
 Index Shape::size() const {
+  constexpr Index most = Index{1} << 48;  // more than any memory has; their bytes do not overflow
   Index n = 1;
-  for (const Index size : sizes()) n *= size;
+  bool overflow = false;
+  for (const Index size : sizes()) overflow |= __builtin_mul_overflow(n, size, &n);
+  if (overflow || n > most) throw ShapeError("shape " + text() + ": too many elements");
   return n;
 }
 

@@ -345,7 +345,7 @@ Command add_demo(CLI::App& program) {
   const auto options = std::make_shared<DemoOptions>();
   add_out(*app, options->out, "folder of the run");
   app->add_option("--seed", options->seed, "seed of all random numbers")
-      ->check(at_least(0))
+      ->check(at_least(0, any_seed))
       ->capture_default_str();
   app->add_option("--telemetry", options->telemetry,
                   "steps between measurements of every head; 0 turns them off")

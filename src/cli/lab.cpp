@@ -261,13 +261,14 @@ Command add_lab(CLI::App& program) {
   app->add_option("NAME", options->name, "name of an experiment, list or all")
       ->type_name("")
       ->capture_default_str();
-  const auto number = [&](const char* name, Index& value, const char* what, Index least) {
-    return app->add_option(name, value, what)->check(at_least(least));
+  const auto number = [&](const char* name, Index& value, const char* what, Index least,
+                          Index most = 1'000'000) {
+    return app->add_option(name, value, what)->check(at_least(least, most));
   };
   number("--width", options->width,
          "width of the model, the embedding dimension (default: by experiment)", 1);
   number("--heads", options->heads, "number of heads (default: by experiment)", 1);
-  number("--seed", options->seed, "seed of all random numbers", 0)->capture_default_str();
+  number("--seed", options->seed, "seed of all random numbers", 0, any_seed)->capture_default_str();
   app->add_option("--precision", options->precision,
                   "double, float or both (default: both if both programs are built)")
       ->type_name("NAME")

@@ -22,8 +22,8 @@ std::string before_column(const std::string& text, Index column) {
   return padded(text + " ", column);
 }
 
-CLI::Validator at_least(Index least) {
-  const auto check = [least](const std::string& text) -> std::string {
+CLI::Validator at_least(Index least, Index most) {
+  const auto check = [least, most](const std::string& text) -> std::string {
     Index number = 0;
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
@@ -31,7 +31,11 @@ CLI::Validator at_least(Index least) {
     if (error != std::errc() || rest != end) {
       return fmt::format("\"{}\" is not a whole number", text);
     }
-    return number < least ? fmt::format("{} is less than {}", text, least) : std::string();
+    // CLI11 would read octal.
+    if (text != fmt::format("{}", number)) return fmt::format("write {} as {}", text, number);
+    return number < least  ? fmt::format("{} is less than {}", text, least)
+           : number > most ? fmt::format("{} is more than {}", text, most)
+                           : std::string();
   };
   return CLI::Validator(check, "", "at_least");
 }
@@ -50,7 +54,7 @@ CLI::Option* add_threads(CLI::App& command) {
   return command
       .add_option_function<int>("--threads", use, "number of threads (default: all cores)")
       ->type_name("N")
-      ->check(at_least(1));
+      ->check(at_least(1, 1024));
 }
 
 CLI::Option* add_model(CLI::App& command, std::string& model) {

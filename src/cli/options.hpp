@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,10 @@ inline constexpr Index help_column = 28;
 /// A name or number in front of the next column, at least one space away from it.
 std::string before_column(const std::string& text, Index column);
 
-/// A whole number of at least `least`.
-CLI::Validator at_least(Index least);
+/// The largest seed.
+inline constexpr Index any_seed = std::numeric_limits<Index>::max();
+/// A decimal whole number from `least` to `most`, without leading zeros.
+CLI::Validator at_least(Index least, Index most = 1'000'000);
 /// One of the given words; the error lists them and names the nearest.
 CLI::Validator one_of(std::vector<std::string> words);
 

@@ -210,12 +210,24 @@ void limit_spinning([[maybe_unused]] char* const* argv) {
 #endif
 }
 
+/// Options of whole numbers take decimal ones that no arithmetic with counts overflows.
+void check_whole_numbers(CLI::App& app) {
+  constexpr Index most = 1'000'000'000'000;
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    if (type != "INT" && type != "UINT" && type != "N") continue;
+    const bool seed = option->get_name() == "--seed";
+    option->check(at_least(-most, seed ? any_seed : most));
+  }
+}
+
 int run(CLI::App& program, int argc, char* const* argv) {
   std::vector<Command> commands;
   for (const auto add : all_commands) {
     commands.push_back(add(program));
     CLI::App& app = *commands.back().app;
     app.group("Commands");  // the title of their list in help
+    check_whole_numbers(app);
     if (app.get_footer() == program.get_footer()) app.footer("");  // CLI11 inherits the program's
   }
   try {

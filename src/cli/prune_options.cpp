@@ -119,7 +119,7 @@ Index PruneOptions::end_of(Index from, Index steps) const {
                                       "leave one of them out",
                                       to_.value_or(""), over_.value_or(0)));
   if (over_) {
-    require(from >= 1 && *over_ >= 1 && from + *over_ <= steps,
+    require(from >= 1 && *over_ >= 1 && *over_ <= steps - from,
             fmt::format("--prune-from {} and --prune-over {} do not fit into --steps {}", from,
                         *over_, steps));
     return from + *over_;

@@ -80,7 +80,7 @@ Command add_sample(CLI::App& program) {
                   "sample from the most likely tokens whose probabilities sum to p")
       ->capture_default_str();
   app->add_option("--seed", options->seed, "seed of all random numbers")
-      ->check(at_least(0))
+      ->check(at_least(0, any_seed))
       ->capture_default_str();
   add_threads(*app);
   app->footer(fmt::format("Example: {} sample --prompt \"ROMEO:\" --length 300", invocation()));

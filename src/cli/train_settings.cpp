@@ -339,8 +339,19 @@ TrainSettings TrainOptions::settings() const {
   require(s.clip >= 0, fmt::format("--clip {} is negative", s.clip));
   require(s.optimizer.weight_decay >= 0,
           fmt::format("--weight-decay {} is negative", s.optimizer.weight_decay));
-  require(s.learner.init >= 0, fmt::format("--init {} is negative", s.learner.init));
-  require(s.telemetry >= 0, fmt::format("--telemetry {} is negative", s.telemetry));
+  s.check_counts([this](const std::string& key) {
+    const auto known = option_of_key_.find(key);
+    std::string name = "--" + key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    return known == option_of_key_.end() ? name : known->second;
+  });
+  for (const auto& [name, value] : {std::pair("--width", block.width),
+                                    {"--heads", block.heads},
+                                    {"--head-dim", block.head_dim},
+                                    {"--hidden", block.hidden},
+                                    {"--layers", s.model.layers}}) {
+    require(value <= 10'000'000, fmt::format("{} {} is more than 10000000", name, value));
+  }
   if (block.head_dim == 0) require_heads_divide(block.heads, block.width);
   all.pruning = prune_.recipe(s.steps);
   return all;

@@ -1,8 +1,6 @@
 // Conversion of ModelConfig to and from records.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "headroom/base/error.hpp"
 #include "headroom/io/fields.hpp"
 #include "headroom/nn/models.hpp"
@@ -22,8 +20,9 @@ namespace {
 template <class T>
 void check_number(const std::string& key, const T& value) {
   if constexpr (std::is_same_v<T, Index> || std::is_floating_point_v<T>) {
-    if (std::isfinite(double(value)) && value >= 0) return;
-    throw UsageError(fmt::format("model configuration: {} must be a number from 0", key));
+    if (value >= 0 && value <= T(10'000'000)) return;
+    throw UsageError(
+        fmt::format("model configuration: {} must be a number from 0 to 10000000", key));
   }
 }
 

@@ -93,6 +93,24 @@ struct JsonField {
 
 }  // namespace
 
+void TrainingSettings::check_counts(
+    const std::function<std::string(const std::string& key)>& name) const {
+  const auto most = [](std::string_view key) -> Index {
+    if (key == "batch_size" || key == "length") return 1'000'000;
+    if (key == "train" || key == "validation" || key == "test") return 100'000'000;
+    return 1'000'000'000'000;  // steps
+  };
+  const auto check = [&]<class Field>(const char*, const char* key, const Field& value) {
+    if constexpr (std::is_same_v<Field, Index>) {
+      if (value < 0) throw UsageError(fmt::format("{} {} is negative", name(key), value));
+      if (value <= most(key)) return;
+      throw UsageError(fmt::format("{} {} is more than {}", name(key), value, most(key)));
+    }
+  };
+  fields(*this, check);
+  rare_fields(*this, check);
+}
+
 void TrainingSettings::derive() {
   learner.seed = data.seed;
   rate.steps = steps;
@@ -135,6 +153,7 @@ TrainingSettings TrainingSettings::from_record(const Record& record, const std::
     rare_fields(s, [&](const char* section, const char* key, auto& value) {
       if (part(section).contains(key)) JsonField{part(section), key, origin}.into(value);
     });
+    s.check_counts([](const std::string& key) { return "\"" + key + "\""; });
   } catch (const UsageError& error) {
     throw FileError(fmt::format("{}: {}", origin, error.what()));
   }

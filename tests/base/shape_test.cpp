@@ -35,6 +35,16 @@ TEST_CASE("a shape has at most six axes, none negative") {
   CHECK_THROWS_WITH((Shape{2, -1}), "shape: size -1 of axis 1 is negative");
 }
 
+TEST_CASE("the number of elements does not overflow") {
+  const Index large = Index{1} << 40;
+  CHECK(Shape{1 << 24, 1 << 24}.size() == Index{1} << 48);
+  CHECK((Shape{0, large, 1 << 20}).size() == 0);
+  CHECK_THROWS_WITH((Shape{1 << 24, 1 << 24, 2}).size(),
+                    "shape [16777216, 16777216, 2]: too many elements");
+  CHECK_THROWS_AS((Shape{large, large, large}).size(), ShapeError);  // 0 without its upper bits
+  CHECK_THROWS_AS((Shape{3, large, large}).size(), ShapeError);
+}
+
 TEST_CASE("shapes broadcast as in NumPy") {
   CHECK(broadcast("add", {2, 1, 4}, {3, 1}) == Shape{2, 3, 4});
   CHECK(broadcast("add", {0, 3}, {1, 3}) == Shape{0, 3});

@@ -22,7 +22,7 @@ class Shape {
   explicit Shape(std::span<const Index> sizes);
 
   int rank() const { return rank_; }
-  /// Number of elements: the product of the sizes, 1 for rank 0.
+  /// Number of elements: the product of the sizes, 1 for rank 0. Throws ShapeError above 2^48.
   Index size() const;
   /// Size of one axis; negative axes count from the end. Throws ShapeError when there is no such
   /// axis.
