@@ -35,6 +35,15 @@ std::map<std::string, Part> parts_of(const TensorFile& file) {
   return parts;
 }
 
+/// The number of values that are not finite, for each tensor that has one.
+std::map<std::string, Index> not_finite(const TensorFile& file) {
+  std::map<std::string, Index> counts;
+  for (const std::string& name : file.names()) {
+    if (const Index count = count_not_finite(file, name); count > 0) counts[name] = count;
+  }
+  return counts;
+}
+
 /// The live heads, by layer, for each kind of attention.
 std::map<AttentionKind, std::vector<std::vector<bool>>> heads_of(Module& model) {
   std::map<AttentionKind, std::vector<std::vector<bool>>> kinds;
@@ -74,6 +83,7 @@ Record as_record(const std::filesystem::path& path, SavedModel& saved, const Ten
     }
     record["tensors"].push_back({{"name", parameter.name}, {"shape", shape}});
   }
+  record["not_finite"] = not_finite(file);
   for (const auto& [key, text] : file.metadata) record["metadata"][key] = text;
   return record;
 }
@@ -92,6 +102,11 @@ void print_all(const std::filesystem::path& path, SavedModel& saved, const Tenso
   }
   for (const auto& [key, text] : file.metadata) {
     if (key.ends_with("step") || key.ends_with("steps")) print_line(key.c_str(), text, style);
+  }
+  for (const auto& [name, count] : not_finite(file)) {
+    print_line("not finite", fmt::format("{} of {} values of {}", with_commas(count),
+                                         with_commas(file.tensor(name).shape.size()), name),
+               style);
   }
   std::vector<std::vector<std::string>> rows;
   for (const NamedParameter& parameter : parameters(*saved.model)) {

@@ -42,6 +42,14 @@ void Checkpoint::save(const std::filesystem::path& path) const {
   to.text("format", format_name);
   to.record("about", about);
   for (const Part& part : parts_) part.state->save_state(to.part(part.name));
+  for (const std::string& name : file.names()) {
+    const Index count = count_not_finite(file, name);
+    if (count == 0) continue;
+    throw NumericError(fmt::format(
+        "{}: not saved, because {} of {} values of {} are not finite; the file saved before, if "
+        "there is one, is as it was (try a lower learning rate)",
+        path.string(), count, file.tensor(name).shape.size(), name));
+  }
   file.write(path);
 }
 
@@ -57,6 +65,13 @@ void Checkpoint::load(const std::filesystem::path& path, Absent absent) {
     if (absent == Absent::leave && !has_part(file, part.name + ".")) continue;
     part.state->load_state(from.part(part.name));
   }
+}
+
+Index count_not_finite(const TensorFile& file, const std::string& name) {
+  const StoredType type = file.tensor(name).type;
+  if (type != StoredType::f64 && type != StoredType::f32) return 0;
+  const std::vector<double> values = file.doubles(name);
+  return std::count_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
 }
 
 bool BestSoFar::improves(double value, Index step) {

@@ -41,6 +41,43 @@ void check_refused(const SmallRun& run, const std::string& words, Change change)
 
 }  // namespace
 
+TEST_CASE("a checkpoint with values that are not finite is refused, and the old one stays") {
+  const TemporaryFolder folder;
+  SmallRun run;
+  train_a_little(run);
+  run.checkpoint.save(folder / "c.safetensors");
+  const std::string saved = folder.content("c.safetensors");
+  const auto refused = [&](const std::string& name) {
+    CHECK_THROWS_AS(run.checkpoint.save(folder / "c.safetensors"), NumericError);
+    CHECK_THROWS_WITH(run.checkpoint.save(folder / "c.safetensors"),
+                      Contains("c.safetensors: not saved") && Contains(name));
+    const bool same = folder.content("c.safetensors") == saved;
+    CHECK(same);
+  };
+  std::vector<NamedParameter> all = parameters(run.model);
+  const Array before = all[1].tensor.value().clone();
+  Array poisoned = before.clone();
+  poisoned[2] = std::numeric_limits<Real>::infinity();
+  all[1].tensor.set_value(poisoned);
+  refused("1 of " + std::to_string(before.size()) + " values of model." + all[1].name);
+  all[1].tensor.set_value(before);
+  CHECK_NOTHROW(run.checkpoint.save(folder / "c.safetensors"));
+
+  // The second moment overflows, the parameters do not.
+  for (NamedParameter& parameter : all) {
+    parameter.tensor.set_grad(
+        Array(parameter.tensor.shape(), std::sqrt(std::numeric_limits<Real>::max()) * 100));
+  }
+  run.optimizer.step(1e-9);
+  refused(".second are not finite");
+
+  TensorFile file = TensorFile::read(folder / "c.safetensors");
+  const std::string moment = "x";
+  file.put(moment, Array({2}, std::numeric_limits<Real>::quiet_NaN()));
+  CHECK(count_not_finite(file, moment) == 2);
+  CHECK(count_not_finite(file, "model." + all[1].name) == 0);
+}
+
 TEST_CASE("a model comes back from the file alone, pruned as it was, and answers alike") {
   for (const Layout layout : all_of<Layout>()) {
     INFO(name_of(layout));

@@ -44,7 +44,8 @@ class Checkpoint {
   /// The same for a model.
   void add(const std::string& name, Module& model);
 
-  /// Replaces `path` atomically. Throws FileError.
+  /// Replaces `path` atomically. Throws FileError, and NumericError naming the first tensor that
+  /// has a value that is not finite: the old file stays, from which a run can be resumed.
   void save(const std::filesystem::path& path) const;
   /// Parts of a run that its file does not have.
   enum class Absent { refuse, leave };
@@ -79,6 +80,9 @@ class BestSoFar : public Stateful {
   double value_ = 0;
   Index step_ = 0;
 };
+
+/// The number of values of a tensor that are NaN or infinite; 0 for integers.
+Index count_not_finite(const TensorFile& file, const std::string& name);
 
 /// A model from a checkpoint, in evaluation mode, with its task and vocabularies.
 struct SavedModel {
