@@ -108,7 +108,7 @@ class HelpFormatter : public CLI::Formatter {
 int fail(std::string text, int code) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && text.back() == ' ') text.pop_back();
-  print_error("error: {}\n", text);
+  print_error("error: {}\n", printable(text, 4 * text.size()));
   return code;
 }
 

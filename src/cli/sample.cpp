@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/nn/decoding.hpp"
@@ -36,7 +37,7 @@ void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const To
   const auto seen = std::span(prompt).last(std::min(window, prompt.size()));
   sample(*make_writer(model, 1), {.longest = options.length}, sampling, rng,
          Ids({1, Index(seen.size())}, seen), [&](const std::vector<std::int32_t>& tokens) {
-           fmt::print("{}", vocabulary.token(tokens.front()));
+           fmt::print("{}", shown(vocabulary.token(tokens.front())));
            std::fflush(stdout);
          });
   fmt::print("\n");
@@ -55,7 +56,7 @@ int sample_text(const SampleOptions& options) {
   const LanguageModel& model = saved.language_model();
   const Vocabulary vocabulary = saved.vocabulary("tokens");
   const Tokens prompt = vocabulary.encode(options.prompt);
-  fmt::print("{}", options.prompt == "\n" ? "" : options.prompt);
+  fmt::print("{}", options.prompt == "\n" ? "" : shown(options.prompt));
   write_on(model, vocabulary, prompt, options);
   return 0;
 }

@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+
+#include "headroom/base/utf8.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -32,6 +35,18 @@ std::string unwritten_output(int error) {
                           : error == EIO   ? "input or output error; was the terminal closed?"
                                            : "is the disk full?";
   return fmt::format("standard output could not be written ({})", why);
+}
+
+std::string shown(const std::string& text) {
+  if (isatty(STDOUT_FILENO) == 0) return text;
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("\n\t", begin), text.size());
+    result += printable(text.substr(begin, end - begin), text.size() * 4);
+    if (end < text.size()) result += text[end];
+    begin = end + 1;
+  }
+  return result;
 }
 
 }  // namespace HEADROOM_PRECISION

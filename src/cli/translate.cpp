@@ -62,7 +62,7 @@ class Translator {
       const auto written = outputs_for(model_, tokens, target_, options_.beam);
       const auto count = std::min(written.size(), static_cast<std::size_t>(options_.candidates));
       for (std::size_t i = 0; i < count; ++i) {
-        const std::string text = target_.decode(written[i].ids);
+        const std::string text = shown(target_.decode(written[i].ids));
         if (options_.candidates == 1) {
           fmt::print("{}\n", text);
         } else {
@@ -100,6 +100,7 @@ int translate(const TranslateOptions& options) {
       refused += translator.print_output(line, ++number) ? 0 : 1;
   } else {
     for (std::string line; std::getline(std::cin, line);) {
+      if (number == 0 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // byte order mark
       if (!line.empty() && line.back() == '\r') line.pop_back();
       refused += translator.print_output(line, ++number) ? 0 : 1;
     }

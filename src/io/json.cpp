@@ -15,7 +15,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-constexpr std::size_t longest_text = 16'000'000;
+constexpr std::size_t longest_text = 100'000'000;  // parsed, it takes ten times the memory
 constexpr std::size_t most_keys = 10'000;
 constexpr int deepest = 32;
 

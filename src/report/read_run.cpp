@@ -1,6 +1,9 @@
 // A run's folder read back into its record.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
@@ -12,6 +15,10 @@ inline namespace HEADROOM_PRECISION {
 namespace fs = std::filesystem;
 
 namespace {
+
+// No record has more lines than this, so that it can be read again; a page draws fewer still.
+// metrics.jsonl keeps them all.
+constexpr std::size_t most_telemetry = 1000, most_losses = 10000;
 
 bool has_file(const fs::path& folder, const char* name) {
   std::error_code failed;
@@ -58,6 +65,17 @@ void read_metrics(const fs::path& file, RunRecord& run) {
   }
 }
 
+/// Removes every second element, from the last but one backwards, until at most `most` of those
+/// that may go are left.
+template <class Line, class MayGo>
+void thin(std::vector<Line>& lines, std::size_t most, MayGo may_go) {
+  auto count = static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), may_go));
+  for (; count > most; count = (count + 1) / 2) {
+    bool stays = count % 2 == 0;  // the last of them always stays
+    std::erase_if(lines, [&](const Line& line) { return may_go(line) && !(stays = !stays); });
+  }
+}
+
 /// The task and its seed as config.json names them: a name, or an object with a name.
 void read_config(const fs::path& file, RunRecord& run) {
   run.config = read_object(file);
@@ -98,6 +116,10 @@ RunRecord read_run(const fs::path& folder) {
     }
   }
   if (has_file(folder, "metrics.jsonl")) read_metrics(folder / "metrics.jsonl", run);
+  thin(run.telemetry, most_telemetry, [](const TelemetryLine&) { return true; });
+  thin(run.metrics, most_losses, [](const MetricsLine& line) {
+    return !line.numbers.contains("validation_loss");  // no evaluation goes
+  });
   check(run, folder.string());
   return run;
 }

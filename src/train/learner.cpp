@@ -366,6 +366,21 @@ ProbedBatch probed(const Ids& labels, std::function<Tensor(HeadProbe& probe)> lo
   return {labels.dim(0), losses, logits, labels};
 }
 
+void require_examples(const Task& task) {
+  const auto require = [](const std::string& name, const char* set, bool empty) {
+    if (!empty) return;
+    throw DataError(
+        fmt::format("task {}: its data have no examples for {}; a run needs more data", name, set));
+  };
+  std::visit(
+      [&](const auto& t) {
+        require(t.name, "training", t.train.empty());
+        require(t.name, "validation", t.validation.empty());
+        if constexpr (requires { t.test; }) require(t.name, "the test", t.test.empty());
+      },
+      task);
+}
+
 ModelConfig fitted_to(const Task& task, ModelConfig config, const LearnerOptions& options) {
   std::visit(Cases{[&](const Seq2SeqTask& t) {
                      config.kind = ModelKind::seq2seq;

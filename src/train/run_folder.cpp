@@ -11,6 +11,7 @@
 #include "headroom/base/invocation.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom/io/tensor_file.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -38,6 +39,32 @@ std::optional<fs::path> checkpoint_in(const fs::path& folder) {
   return std::nullopt;
 }
 
+/// True if a JSON file has an object with one of these keys.
+bool has_key(const fs::path& file, std::initializer_list<const char*> keys) {
+  try {
+    const Record record = parse_json(read_file(file), file.string());
+    return record.is_object() && std::any_of(keys.begin(), keys.end(),
+                                             [&](const char* key) { return record.contains(key); });
+  } catch (const FileError&) {
+    return false;
+  }
+}
+
+/// True if headroom wrote this file of a run.
+bool is_ours(const fs::path& file) {
+  try {
+    const std::string name = file.filename().string();
+    if (name == "config.json") return has_key(file, {"task", "layout"});
+    if (name == "records.json") return has_key(file, {"title", "kind", "experiments"});
+    if (name == "report.html") return read_file(file).find("headroom") != std::string::npos;
+    if (!name.ends_with(".safetensors")) return false;
+    const auto texts = TensorFile::read(file).metadata;
+    return texts.contains("format") && texts.at("format").starts_with("headroom ");
+  } catch (const FileError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path)) {
@@ -60,10 +87,18 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
   }
   make_folder(path_);
   if (if_exists == IfExists::force) {
-    for (const fs::path& old :
+    std::vector<fs::path> old;
+    for (const fs::path& file :
          {config(), metrics(), checkpoint(), best(), summary(), report(), path_ / "records.json"}) {
-      fs::remove(old);
+      if (fs::exists(file)) old.push_back(file);
     }
+    if (!old.empty() && std::none_of(old.begin(), old.end(), is_ours)) {
+      throw UsageError(
+          fmt::format("{}: its {} is not that of a run, and --force removes nothing else; choose "
+                      "another folder",
+                      name, old.front().filename().string()));
+    }
+    for (const fs::path& file : old) fs::remove(file);
     for (const Index step : snapshots()) fs::remove(snapshot(step));
   }
 }

@@ -44,7 +44,7 @@ TEST_CASE("a page takes the place of an old page, never of a trained model") {
     CHECK(trained.content(model) == "weights");
   }
   const TemporaryFolder page;
-  page.file("report.html", "old");
+  page.file("report.html", "<p>headroom</p>");
   page.file("notes", "mine");
   CHECK_THROWS_WITH(RunFolder::for_page(page.path(), false),
                     Contains("use --force to replace its page") && !Contains("--resume"));
@@ -60,6 +60,12 @@ TEST_CASE("force removes the old run's files and no others") {
                            "best.safetensors", "summary.json", "report.html", "records.json"}) {
     folder.file(name, "old");
   }
+  CHECK_THROWS_WITH(RunFolder(folder.path(), IfExists::force),
+                    Contains("config.json is not that of a run, and --force removes nothing else"));
+  folder.file("config.json", R"({"name": "another program's", "version": 3})");
+  CHECK_THROWS_AS(RunFolder(folder.path(), IfExists::force), UsageError);
+  CHECK(folder.content("metrics.jsonl") == "old");
+  folder.file("config.json", R"({"task": {"name": "dates"}})");
   const RunFolder run(folder.path(), IfExists::force);
   CHECK_FALSE(run.resumes());
   const fs::directory_iterator left(folder.path());

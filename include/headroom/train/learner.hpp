@@ -25,6 +25,10 @@ struct LearnerOptions {
   Index quick = 1000;  // at most so many examples in evaluate(); test() takes all
 };
 
+/// Throws DataError, naming the set, if a task has no examples for training, validation or test: a
+/// run would fail after its last step.
+void require_examples(const Task& task);
+
 /// Disjoint sets of a task's examples. The task keeps back some examples for validation: a quarter
 /// of them is for measuring the importance of heads, a quarter for choosing between pruned models,
 /// and the rest decides which model of a run is the best. The final figures are of the test set.

@@ -26,7 +26,8 @@ class RunFolder {
   static constexpr const char* best_name = "best.safetensors";
 
   /// Makes the folder. Throws UsageError when it is not empty and neither resume nor force was
-  /// said, or when there is nothing to resume; FileError when it cannot be made.
+  /// said, when there is nothing to resume, or when the files that force would remove are not those
+  /// of a run; FileError when it cannot be made.
   RunFolder(std::filesystem::path path, IfExists if_exists = IfExists::refuse);
   /// The folder of a command that writes a page and trains nothing; `force` replaces an old page.
   /// Throws as above, and UsageError when the folder holds a trained model, whatever `force` says.
