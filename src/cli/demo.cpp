@@ -265,9 +265,8 @@ int demo_arm() {
 int demo(const DemoOptions& options) {
   const auto started = std::chrono::steady_clock::now();
   if (options.arm) return demo_arm();
-  RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", "demo")
-                                         : RunFolder(options.out, options.force ? IfExists::force
-                                                                                : IfExists::refuse);
+  const std::pair<RunFolder, FileLock> locked = new_run(options.out, "demo", options.force);
+  const RunFolder& folder = locked.first;
   if (find_chart_js().empty()) {
     throw FileError(
         "Chart.js is not installed; the report needs it (apt-get install libjs-chart.js)");

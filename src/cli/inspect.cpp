@@ -7,12 +7,14 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/report/terminal.hpp"
 #include "headroom/train/checkpoint.hpp"
+#include "headroom/train/manifest.hpp"
 #include "headroom/train/run_folder.hpp"
 
 namespace headroom {
@@ -84,13 +86,15 @@ Record as_record(const std::filesystem::path& path, SavedModel& saved, const Ten
     record["tensors"].push_back({{"name", parameter.name}, {"shape", shape}});
   }
   record["not_finite"] = not_finite(file);
-  for (const auto& [key, text] : file.metadata) record["metadata"][key] = text;
+  for (const auto& [key, text] : file.metadata) {
+    if (key != checksums_key) record["metadata"][key] = text;
+  }
   return record;
 }
 
 void print_all(const std::filesystem::path& path, SavedModel& saved, const TensorFile& file) {
   const TerminalStyle style = TerminalStyle::of(stdout);
-  print_line("file", path.string(), style);
+  print_line("file", shown(path.string()), style);
   print_line("model", flat_text(saved.config.to_record()), style);
   for (const auto& [kind, alive] : heads_of(*saved.model)) {
     print_line((std::string(name_of(kind)) + " heads").c_str(), head_grid_text(alive, style),
@@ -104,8 +108,9 @@ void print_all(const std::filesystem::path& path, SavedModel& saved, const Tenso
     if (key.ends_with("step") || key.ends_with("steps")) print_line(key.c_str(), text, style);
   }
   for (const auto& [name, count] : not_finite(file)) {
-    print_line("not finite", fmt::format("{} of {} values of {}", with_commas(count),
-                                         with_commas(file.tensor(name).shape.size()), name),
+    print_line("not finite",
+               fmt::format("{} of {} values of {}", with_commas(count),
+                           with_commas(file.tensor(name).shape.size()), name),
                style);
   }
   std::vector<std::vector<std::string>> rows;

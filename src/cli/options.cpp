@@ -11,7 +11,6 @@
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/text.hpp"
-#include "headroom/train/run_folder.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -65,6 +64,17 @@ CLI::Option* add_model(CLI::App& command, std::string& model) {
 CLI::Option* add_out(CLI::App& command, std::string& out, const std::string& what) {
   return command.add_option("--out", out, what + " (default: a new one in runs/)")
       ->type_name("DIR");
+}
+
+std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string& name,
+                                       bool force) {
+  if (force && fs::is_directory(out)) {  // nothing is removed from a run that is training
+    FileLock lock = lock_run(out);
+    return {RunFolder(out, IfExists::force), std::move(lock)};
+  }
+  RunFolder folder = out.empty() ? RunFolder::fresh("runs", name) : RunFolder(out);
+  FileLock lock = lock_run(folder.path());
+  return {std::move(folder), std::move(lock)};
 }
 
 fs::path model_folder(const std::string& model) {

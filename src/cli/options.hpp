@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headroom/base/head_id.hpp"
 #include "headroom/base/real.hpp"
+#include "headroom/train/run_folder.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -32,6 +34,10 @@ CLI::Option* add_model(CLI::App& command, std::string& model);
 
 /// `--out DIR`: the folder to write, which `what` describes.
 CLI::Option* add_out(CLI::App& command, std::string& out, const std::string& what);
+
+/// The new folder of a run that --out names, or NAME-1, NAME-2, ... in runs/ without it, and its
+/// lock. `force` replaces an old run. Throws as RunFolder and lock_run() do.
+std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string& name, bool force);
 
 /// The folder given by --model, or the newest run under runs/ when it was left out.
 /// Throws FileError when it does not exist, UsageError when there is no run.

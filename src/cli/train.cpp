@@ -62,7 +62,7 @@ void write_page(const TrainingRun& run, const PruningParts& parts) {
   write_file(folder.path() / "records.json", json_of(page).dump() + "\n");
   try {
     write_report(page, folder.report());
-    fmt::print("{}\n", folder.report().string());
+    fmt::print("{}\n", shown(folder.report().string()));
   } catch (const FileError& error) {  // the run is complete without its page
     print_error("the page was not written: {}\n", error.what());
   }
@@ -86,8 +86,19 @@ Record heads_summary(TrainingRun& run, const PruningParts& parts, const Record& 
   return summary;
 }
 
+/// Writes where the data file is now into config.json.
+void store_data_path(const TrainingRun& run) {
+  Record config = run.folder().read_config();
+  Record& stored = config["task"]["data"];
+  const std::string path = run.settings().data.data.string();
+  if (stored == path) return;
+  stored = path;
+  run.folder().write_config(config);
+}
+
 /// Trains or resumes in the folder. Returns the exit code.
-int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
+int train_in(RunFolder folder, const TrainSettings& settings, Task task,
+             Changes changes = Changes::refuse) {
   TrainingRun run(settings.run, std::move(task));
   const BranchSettings& branch = settings.branch;
   run.optimizer().apply(prune(run.model(), branch.without));
@@ -107,7 +118,10 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
   run.each(std::ref(progress));
   const bool begins = !branch.from.empty() && !folder.resumes();
   if (begins) begin_with_trunk(run, settings, folder);
-  run.keep_in(std::move(folder));
+  for (const std::string& warning : run.keep_in(std::move(folder), changes)) {
+    print_error("warning: {}\n", warning);
+  }
+  store_data_path(run);
   if (begins) run.save(run.folder().checkpoint());
 
   const StopSignals signals;
@@ -120,7 +134,7 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
   }
   if (!finished) {
     fmt::print("stopped at step {}; continue with: {} train --out {} --resume\n", run.steps(),
-               invocation(), run.folder().path().string());
+               invocation(), shown(run.folder().path().string()));
     return signals.exit_code();
   }
   const Record summary = run.conclude(
@@ -133,7 +147,7 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task) {
 struct TrainCommandOptions {
   TrainOptions settings;
   std::string out;
-  bool resume = false, force = false;
+  bool resume = false, force = false, accept_changes = false;
 };
 
 int train(const TrainCommandOptions& options) {
@@ -146,13 +160,23 @@ int train(const TrainCommandOptions& options) {
     }
     RunFolder folder(model_folder(options.out), IfExists::resume);
     const FileLock lock = lock_run(folder.path());
-    const TrainSettings settings =
+    TrainSettings settings =
         TrainSettings::from_record(folder.read_config(), folder.config().string());
-    return train_in(std::move(folder), settings, make_task(settings.run.task, settings.run.data));
+    std::filesystem::path& data = settings.run.data.data;
+    if (const auto moved = options.settings.data()) data = std::filesystem::absolute(*moved);
+    if (!data.empty() && !std::filesystem::exists(data)) {
+      throw FileError(
+          fmt::format("{}: the run's data file does not exist; if it was moved, add --data PATH",
+                      data.string()));
+    }
+    return train_in(std::move(folder), settings, make_task(settings.run.task, settings.run.data),
+                    options.accept_changes ? Changes::accept : Changes::refuse);
   }
+  if (options.accept_changes) throw UsageError("--accept-changes needs --resume");
   TrainSettings settings = options.settings.settings();
   TrainingSettings& run = settings.run;
   Task task = make_task(run.task, run.data);  // bad data leaves no folder behind
+  require_examples(task);
   run.model = fitted_to(task, run.model, run.learner);
   settings.pruning = fitted_to(run.model, settings.branch.without, settings.pruning);
   if (!settings.branch.from.empty()) require_same_beginning(settings);
@@ -162,14 +186,9 @@ int train(const TrainCommandOptions& options) {
   if (run.data.data.is_relative() && !run.data.data.empty()) {
     run.data.data = std::filesystem::absolute(run.data.data);
   }
-  std::optional<FileLock> lock;
-  if (options.force && std::filesystem::is_directory(options.out)) lock = lock_run(options.out);
-  RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", run.task)
-                                         : RunFolder(options.out, options.force ? IfExists::force
-                                                                                : IfExists::refuse);
-  if (!lock) lock = lock_run(folder.path());
+  auto [folder, lock] = new_run(options.out, run.task, options.force);
   folder.write_config(settings.to_record());
-  fmt::print("{}\n", folder.path().string());
+  fmt::print("{}\n", shown(folder.path().string()));
   return train_in(std::move(folder), settings, std::move(task));
 }
 
@@ -192,6 +211,8 @@ Command add_train(CLI::App& program) {
   add_out(*app, options->out, "folder of the run");
   app->add_flag("--resume", options->resume,
                 "continue the run in --out, or the newest run in runs/");
+  app->add_flag("--accept-changes", options->accept_changes,
+                "with --resume: continue with data or settings that were changed");
   app->add_flag("--force", options->force, "replace the run in --out");
   add_threads(*app);
   app->footer(fmt::format(

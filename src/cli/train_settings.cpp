@@ -255,7 +255,7 @@ std::string TrainOptions::recipes() const {
 
 std::string TrainOptions::first_given() const {
   for (const CLI::Option* option : added_) {
-    if (option->count() > 0) return option->get_name();
+    if (option->count() > 0 && option->get_name() != "--data") return option->get_name();
   }
   return {};
 }

@@ -35,7 +35,9 @@ class TrainOptions {
   /// fit together. The pruning is not yet fitted_to() a model.
   TrainSettings settings() const;
   /// The name of a given option that determines the run, or "": a resumed run has its own settings.
+  /// --data may be given: the file may have been moved.
   std::string first_given() const;
+  const std::optional<std::string>& data() const { return data_; }
 
  private:
   /// Adds an option. `key` is the setting's key in config.json; help then shows its default.

@@ -8,7 +8,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
-#include "headroom/base/rng.hpp"
+#include "headroom/train/manifest.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -76,9 +76,7 @@ Index most_steps(const StudyDeclaration& declaration) {
   return most;
 }
 
-std::string hash_of(const Record& settings) {
-  return fmt::format("{:016x}", hash_name(settings.dump()));
-}
+std::string hash_of(const Record& settings) { return checksum(settings.dump()); }
 
 /// Makes the runs of a declaration.
 class Planner {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "headroom/base/error.hpp"
+#include "headroom/train/manifest.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -36,11 +37,12 @@ void Checkpoint::add(const std::string& name, Module& model) {
   add(name, *models_.back());
 }
 
-void Checkpoint::save(const std::filesystem::path& path) const {
+void Checkpoint::save(const std::filesystem::path& path, const Record& manifest) const {
   TensorFile file;
   StateWriter to(file);
   to.text("format", format_name);
   to.record("about", about);
+  if (!manifest.is_null()) to.record("manifest", manifest);
   for (const Part& part : parts_) part.state->save_state(to.part(part.name));
   for (const std::string& name : file.names()) {
     const Index count = count_not_finite(file, name);
@@ -50,11 +52,13 @@ void Checkpoint::save(const std::filesystem::path& path) const {
         "there is one, is as it was (try a lower learning rate)",
         path.string(), count, file.tensor(name).shape.size(), name));
   }
+  add_checksums(file);
   file.write(path);
 }
 
 void Checkpoint::load(const std::filesystem::path& path, Absent absent) {
   const TensorFile file = TensorFile::read(path);
+  verify_checksums(file);
   const StateReader from(file);
   if (from.text("format") != format_name) {
     throw FileError(fmt::format("{}: is \"{}\", not \"{}\"", from.where("format"),

@@ -3,6 +3,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/train/checkpoint.hpp"
+#include "headroom/train/manifest.hpp"
 #include "train/model_state.hpp"
 
 namespace headroom {
@@ -44,6 +45,7 @@ Model& as(Module& model, const ModelConfig& config, const std::string& origin, M
 
 SavedModel load_model(const std::filesystem::path& path, const std::string& part) {
   const TensorFile file = TensorFile::read(path);
+  verify_checksums(file);
   const StateReader root(file), from = root.part(part);
   if (!from.has("config")) {
     throw FileError(fmt::format("{}: has no model configuration", from.where("config")));

@@ -8,7 +8,6 @@
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
-#include "headroom/train/metrics_log.hpp"
 #include "train/model_state.hpp"
 
 namespace headroom {
@@ -27,14 +26,16 @@ std::unique_ptr<Learner> learner_of(const TrainingSettings& settings, Task task)
     throw UsageError(
         "training run: seed or length of data and learner differ; call derive() on the settings");
   }
+  require_examples(task);
   const ModelConfig config = fitted_to(task, settings.model, settings.learner);
   return make_learner(std::move(task), config, settings.learner);
 }
 
 /// Throws FileError naming the first setting that is another one in the folder's config.json.
-void check_same_settings(const Record& mine, const RunFolder& folder) {
+void check_same_settings(Record mine, const RunFolder& folder) {
   const std::string file = folder.config().string();
-  const Record stored = TrainingSettings::from_record(folder.read_config(), file).to_record();
+  Record stored = TrainingSettings::from_record(folder.read_config(), file).to_record();
+  for (Record* settings : {&mine, &stored}) (*settings)["task"].erase("data");  // it may move
   const Record differences = Record::diff(stored, mine);
   if (differences.empty()) return;
   const Record::json_pointer setting(differences[0]["path"].get<std::string>());
@@ -88,16 +89,30 @@ void TrainingRun::every(Index n, Observer observer) {
   observers_.push_back({n, std::move(observer)});
 }
 
-void TrainingRun::keep_in(RunFolder folder) {
+std::vector<std::string> TrainingRun::keep_in(RunFolder folder, Changes changes) {
   const Record config = settings_.to_record();
   if (std::filesystem::exists(folder.config())) {
     check_same_settings(config, folder);
   } else {
     folder.write_config(config);
   }
-  if (folder.resumes()) load(folder.checkpoint());
+  manifest_ = manifest_of(folder, settings_.data.data);
+  std::vector<std::string> warnings;
+  if (folder.resumes()) {
+    warnings = check_resumable(folder, manifest_, checkpoint_.about, settings_.data.data, changes);
+    load(folder.checkpoint());
+  }
   folder_ = std::move(folder);
   parts_fixed_ = true;
+  return warnings;
+}
+
+void TrainingRun::save(const std::filesystem::path& checkpoint) const {
+  if (!folder_) return checkpoint_.save(checkpoint);
+  Manifest manifest = manifest_;
+  if (log_) log_->sync();
+  manifest.log = log_ ? log_->mark() : log_mark(folder_->metrics());
+  checkpoint_.save(checkpoint, json_of(manifest));
 }
 
 void TrainingRun::load(const std::filesystem::path& checkpoint) {
@@ -129,7 +144,7 @@ bool TrainingRun::run(const StopSignals* stop, Index until) {
   for (const auto& [n, observer] : observers_) loop.every(n, observer);
   if (!folder_) return loop.run(trainer_.steps(), stop, until);
 
-  MetricsLog log(folder_->metrics(), trainer_.steps());
+  MetricsLog& log = log_.emplace(folder_->metrics(), trainer_.steps());
   const auto save_checkpoint = [this](StepReport&) { save(folder_->checkpoint()); };
   loop.every(log_every, [&log](StepReport& report) { log(report); });
   loop.each([&log](StepReport& report) {
@@ -142,7 +157,9 @@ bool TrainingRun::run(const StopSignals* stop, Index until) {
     save(folder_->new_snapshot(report.step));
   });
   loop.at_end(save_checkpoint);
-  return loop.run(trainer_.steps(), stop, until);
+  const bool done = loop.run(trainer_.steps(), stop, until);
+  log_.reset();
+  return done;
 }
 
 void TrainingRun::evaluate(StepReport& report) {
@@ -150,7 +167,9 @@ void TrainingRun::evaluate(StepReport& report) {
   report.metrics.update(measured);
   if (!report.settled) return;
   const double value = json_number(measured, learner_->measure(), "Learner::evaluate()");
-  if (best_.improves(value, report.step) && folder_) save(folder_->best());
+  if (best_.improves(value, report.step) && folder_) {
+    checkpoint_.save(folder_->best());  // the model: no run is resumed from it
+  }
 }
 
 Record TrainingRun::conclude(const Record& more, bool test) {

@@ -97,11 +97,11 @@ TEST_CASE("heads can be missing from the start, and weights be drawn again") {
   std::vector<std::string> half = small_run("short", {"--schedule-steps", "30", "--warmup", "2"});
   *std::find(half.begin(), half.end(), "30") = "15";
   REQUIRE(headroom_program(half, folder).code == 0);
-  CHECK(content(folder / "early/checkpoint.safetensors") ==
-        content(folder / "short/checkpoint.safetensors"));
+  CHECK(saved_state(folder / "early/checkpoint.safetensors") ==
+        saved_state(folder / "short/checkpoint.safetensors"));
   train(folder, "drawn", {"--until", "15", "--warmup", "2", "--init", "1"});
-  CHECK(content(folder / "early/checkpoint.safetensors") !=
-        content(folder / "drawn/checkpoint.safetensors"));
+  CHECK(saved_state(folder / "early/checkpoint.safetensors") !=
+        saved_state(folder / "drawn/checkpoint.safetensors"));
 }
 
 TEST_CASE("a run that cannot begin with another one says why, and leaves no folder") {

@@ -1,6 +1,8 @@
 // Training runs of the program, and the files that they write.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -22,6 +24,16 @@ inline std::string content(const std::filesystem::path& path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
+}
+
+/// The tensors and texts of a checkpoint, without what it belongs to: settings, log, machine.
+inline std::string saved_state(const std::filesystem::path& checkpoint) {
+  const std::string bytes = content(checkpoint);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  nlohmann::json header = nlohmann::json::parse(bytes.substr(sizeof length, length));
+  for (const char* key : {"manifest", "checksums"}) header["__metadata__"].erase(key);
+  return header.dump() + bytes.substr(sizeof length + length);
 }
 
 /// The steps of the telemetry lines, each of which has a value for every live head.

@@ -258,8 +258,8 @@ TEST_CASE("without telemetry nothing is written about heads, and the model is th
   REQUIRE(headroom_program(small_run("with"), folder).code == 0);
   REQUIRE(headroom_program(small_run("without", {"--telemetry", "0"}), folder).code == 0);
   CHECK(steps_with_heads(folder / "without/metrics.jsonl").empty());
-  CHECK(content(folder / "without/checkpoint.safetensors") ==
-        content(folder / "with/checkpoint.safetensors"));
+  CHECK(saved_state(folder / "without/checkpoint.safetensors") ==
+        saved_state(folder / "with/checkpoint.safetensors"));
 }
 
 TEST_CASE("the accuracy of a classifier is reported") {

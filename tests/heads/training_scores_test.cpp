@@ -160,6 +160,7 @@ TEST_CASE("a checkpoint without training scores has none, and a broken one is re
 
   later.save(folder / "later");
   TensorFile no_step = TensorFile::read(folder / "later");
+  no_step.metadata.erase("checksums");
   std::string& sums = no_step.metadata.at("scores.sums");
   sums.replace(sums.find("\"steps\":1"), 9, "\"steps\":0");
   no_step.write(folder / "no_step");

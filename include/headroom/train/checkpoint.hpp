@@ -46,11 +46,12 @@ class Checkpoint {
 
   /// Replaces `path` atomically. Throws FileError, and NumericError naming the first tensor that
   /// has a value that is not finite: the old file stays, from which a run can be resumed.
-  void save(const std::filesystem::path& path) const;
+  /// A `manifest` (manifest.hpp) that is not null is saved, too.
+  void save(const std::filesystem::path& path, const Record& manifest = Record()) const;
   /// Parts of a run that its file does not have.
   enum class Absent { refuse, leave };
-  /// Afterwards every part continues from the saved state. Throws FileError naming the part that
-  /// does not fit; the run must not continue then.
+  /// Afterwards every part continues from the saved state. Throws FileError naming the tensor that
+  /// has changed since it was saved or the part that does not fit; the run must not continue then.
   void load(const std::filesystem::path& path, Absent absent = Absent::refuse);
 
  private:

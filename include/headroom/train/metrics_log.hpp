@@ -3,11 +3,30 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <string>
 
 #include "headroom/train/step_part.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
+
+/// The lines of a log up to a point of the run: how many, and their checksum without the times
+/// ("ms"), which differ between equal runs. Each checksum includes the one before its line.
+struct LogMark {
+  Index lines = 0;
+  std::string checksum{};
+  bool operator==(const LogMark&) const = default;
+  void add(std::string line);
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("lines", &LogMark::lines);
+    visit("checksum", &LogMark::checksum);
+  }
+};
+
+/// The mark of the first `most` complete lines of a file; of no lines if there is none.
+LogMark log_mark(const std::filesystem::path& path, Index most = std::numeric_limits<Index>::max());
 
 /// Appends lines to a file and flushes each of them. A line with the key "record" has the kind that
 /// it names: "heads" is a line of HeadTelemetry. All others are measurements of the whole model,
@@ -25,10 +44,15 @@ class MetricsLog {
   /// Any record as a line; it should have a "step".
   void write(const Record& record);
   static Record line(const StepReport& report);
+  /// The mark of all lines.
+  const LogMark& mark() const { return mark_; }
+  /// Waits until all lines have reached the disk. Throws FileError.
+  void sync() const;
 
  private:
   std::filesystem::path path_;
   std::ofstream out_;
+  LogMark mark_;
 };
 
 }  // namespace HEADROOM_PRECISION

@@ -10,6 +10,8 @@
 
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/learner.hpp"
+#include "headroom/train/manifest.hpp"
+#include "headroom/train/metrics_log.hpp"
 #include "headroom/train/run_folder.hpp"
 #include "headroom/train/telemetry.hpp"
 #include "headroom/train/trainer.hpp"
@@ -62,9 +64,9 @@ class TrainingRun {
   /// Logs and saves in this folder from now on: config.json, metrics.jsonl, a line per evaluation,
   /// telemetry and log_every steps; checkpoint.safetensors; best.safetensors, the model that was
   /// the best in an evaluation; snapshots/step-*.safetensors. Resumes from the checkpoint when the
-  /// folder says so. Throws FileError, also if the folder's config.json has other settings than
-  /// this run.
-  void keep_in(RunFolder folder);
+  /// folder says so, after check_resumable() (manifest.hpp), whose warnings it returns. Throws
+  /// FileError, also if the folder's config.json has other settings than this run.
+  std::vector<std::string> keep_in(RunFolder folder, Changes changes = Changes::refuse);
   /// Goes on where the run that was saved there stopped. The file may hold more parts than this
   /// run has: those are ignored. Throws FileError.
   void load(const std::filesystem::path& checkpoint);
@@ -72,7 +74,8 @@ class TrainingRun {
   /// the same so far; parts that it did not have begin now. Its best evaluation counts only if
   /// `keep_best`; then this run's folder needs its best.safetensors. Throws FileError.
   void begin_with(const std::filesystem::path& checkpoint, bool keep_best);
-  void save(const std::filesystem::path& checkpoint) const { checkpoint_.save(checkpoint); }
+  /// With a folder, the checkpoint has the run's manifest, and the log reaches the disk before it.
+  void save(const std::filesystem::path& checkpoint) const;
 
   /// One step of the next batch, with all parts, and nothing else: for runs in lockstep.
   StepReport step();
@@ -111,6 +114,8 @@ class TrainingRun {
   Checkpoint checkpoint_;
   std::vector<Regular> observers_;
   std::optional<RunFolder> folder_;
+  Manifest manifest_;              // with a folder; all but the log
+  std::optional<MetricsLog> log_;  // while run() trains
   bool parts_fixed_ = false;
 };
 
