@@ -65,6 +65,16 @@ bool is_ours(const fs::path& file) {
   }
 }
 
+/// Whether anything is in a folder but the temporary file of a config.json that a killed process
+/// did not finish (see AtomicFile): that run has not begun yet.
+bool has_files(const fs::path& folder) {
+  return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(),
+                     [](const fs::directory_entry& entry) {
+                       const std::string name = entry.path().filename().string();
+                       return !name.starts_with(".config.json.") || !name.ends_with(".tmp");
+                     });
+}
+
 }  // namespace
 
 RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path)) {
@@ -72,7 +82,7 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
   if (fs::exists(path_) && !fs::is_directory(path_)) {
     throw UsageError(fmt::format("{}: is a file; a run needs a folder", name));
   }
-  const bool filled = fs::exists(path_) && !fs::is_empty(path_);
+  const bool filled = fs::exists(path_) && has_files(path_);
   const bool begun = filled && (fs::exists(config()) || fs::exists(checkpoint()));
   if (if_exists == IfExists::resume_or_start) {
     if_exists = begun ? IfExists::resume : IfExists::refuse;

@@ -86,6 +86,19 @@ TEST_CASE("resume needs a run; one killed before its first checkpoint starts aga
   CHECK(RunFolder(folder / "run", IfExists::resume).resumes());
 }
 
+TEST_CASE("a run that was killed while it wrote its first file has not begun") {
+  const TemporaryFolder folder;
+  folder.file("killed/.config.json.12-1.tmp", "{");
+  const RunFolder again(folder / "killed", IfExists::resume_or_start);
+  CHECK_FALSE(again.resumes());
+  again.write_config({{"seed", 1}});
+  const fs::directory_iterator left(folder / "killed");
+  CHECK(std::distance(begin(left), end(left)) == 1);
+  folder.file("other/.notes.tmp", "precious");
+  CHECK_THROWS_WITH(RunFolder(folder / "other", IfExists::resume_or_start),
+                    Contains("the folder is not empty"));
+}
+
 TEST_CASE("fresh folders are numbered, and the newest run is the one with the newest checkpoint") {
   const TemporaryFolder folder;
   const fs::path root = folder / "runs";
