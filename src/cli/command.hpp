@@ -25,6 +25,7 @@ Command add_importance(CLI::App& program);
 Command add_inspect(CLI::App& program);
 Command add_lab(CLI::App& program);
 Command add_learn(CLI::App& program);
+Command add_prune(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_sample(CLI::App& program);
 Command add_study(CLI::App& program);

@@ -30,8 +30,9 @@ namespace {
 
 /// Every command of the program, in the order in which help lists them.
 constexpr Command (*all_commands[])(CLI::App&) = {
-    add_demo,   add_lab,   add_train,      add_study,   add_translate, add_sample, add_attend,
-    add_report, add_graph, add_importance, add_inspect, add_learn,     add_doctor, add_bench};
+    add_demo,   add_lab,     add_train,  add_study,  add_translate,
+    add_sample, add_attend,  add_report, add_graph,  add_importance,
+    add_prune,  add_inspect, add_learn,  add_doctor, add_bench};
 
 enum ExitCode { done = 0, fault = 1, usage = 2, numeric = 3, data = 4, file = 5 };
 

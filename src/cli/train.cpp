@@ -160,8 +160,12 @@ int train(const TrainCommandOptions& options) {
     }
     RunFolder folder(model_folder(options.out), IfExists::resume);
     const FileLock lock = lock_run(folder.path());
-    TrainSettings settings =
-        TrainSettings::from_record(folder.read_config(), folder.config().string());
+    const Record config = folder.read_config();
+    require(!config.contains("cut"),
+            fmt::format("{}: this model was cut by `prune` and has no optimizer, so it cannot be "
+                        "trained on; `train --prune` removes heads while a model trains",
+                        folder.path().string()));
+    TrainSettings settings = TrainSettings::from_record(config, folder.config().string());
     std::filesystem::path& data = settings.run.data.data;
     if (const auto moved = options.settings.data()) data = std::filesystem::absolute(*moved);
     if (!data.empty() && !std::filesystem::exists(data)) {

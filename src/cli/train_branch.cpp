@@ -94,8 +94,9 @@ void require_same_beginning(const TrainSettings& settings) {
   };
   const RunFolder trunk(from, IfExists::resume);
   if (!trunk.resumes()) refuse("it has no checkpoint");
-  const TrainSettings theirs =
-      TrainSettings::from_record(trunk.read_config(), trunk.config().string());
+  const Record config = trunk.read_config();
+  if (config.contains("cut")) refuse("its model was cut by `prune` and has no optimizer");
+  const TrainSettings theirs = TrainSettings::from_record(config, trunk.config().string());
   const Record mine = comparable(settings.run, settings.run.steps),
                other = comparable(theirs.run, settings.run.steps);
   const Record differences = Record::diff(other, mine);

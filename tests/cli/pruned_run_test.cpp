@@ -196,6 +196,53 @@ TEST_CASE("a run with gates and DropHead, stopped and resumed, ends as one that 
         measurements(folder / "whole/metrics.jsonl"));
 }
 
+TEST_CASE("a run that swaps heads, killed and resumed, ends as one that was not") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> more{
+      "--prune",      "12",   "--prune-schedule", "gradual", "--metric",     "path",
+      "--prune-from", "0.3",  "--prune-to",       "0.7",     "--regrow",     "0.3",
+      "--compensate", "mean", "--telemetry",      "25",      "--save-every", "25"};
+  auto whole = small_run("whole", more), parts = small_run("parts", more);
+  for (auto* run : {&whole, &parts}) {
+    (*run)[4] = "200";  // steps
+    (*run)[12] = "50";  // from one evaluation to the next
+  }
+  REQUIRE(headroom_program(whole, folder).code == 0);
+  const json config = json::parse(content(folder / "whole/config.json"))["pruning"];
+  CHECK(config["compensation"] == "mean");
+  CHECK(config["rescoring"] == "each_event");
+  CHECK(config["pace"]["gradual"]["to"] == 140);
+  CHECK(config["regrowth"] ==
+        json({{"every", 10}, {"share", 0.3}, {"until", 150}, {"with", "stash"}}));
+  const json summary = json::parse(content(folder / "whole/summary.json"));
+  CHECK(summary["heads_alive"] == 12);
+  CHECK(summary["best_step"].get<int>() >= 150);
+  std::size_t regrown = 0;
+  for (const json& event : json::parse(content(folder / "whole/records.json"))["timeline"]) {
+    if (!event.contains("regrown")) continue;
+    CHECK(event["regrown"].size() == event["removed"].size());
+    regrown += event["regrown"].size();
+  }
+  CHECK(regrown >= 5);
+
+  for (const char* step : {"70", "100", "120"}) {
+    const std::vector<std::string> again{"train", "--out", "parts", "--resume", "--threads", "1"};
+    const bool begun = std::filesystem::exists(folder / "parts");
+    CHECK(stop_when_measured(std::string("\"step\":") + step, begun ? again : parts, "KILL", folder)
+              .code == 137);
+  }
+  REQUIRE(
+      headroom_program({"train", "--out", "parts", "--resume", "--threads", "1"}, folder).code ==
+      0);
+  for (const char* file : {"checkpoint.safetensors", "summary.json"}) {
+    INFO(file);
+    const bool same = content(folder / "parts" / file) == content(folder / "whole" / file);
+    CHECK(same);
+  }
+  CHECK(measurements(folder / "parts/metrics.jsonl") ==
+        measurements(folder / "whole/metrics.jsonl"));
+}
+
 TEST_CASE("a run with every setting given has the losses that it always had") {
   const TemporaryFolder folder;
   const std::vector<std::string> arguments{
