@@ -218,7 +218,8 @@ TEST_CASE("a run that swaps heads, killed and resumed, ends as one that was not"
   CHECK(summary["heads_alive"] == 12);
   CHECK(summary["best_step"].get<int>() >= 150);
   std::size_t regrown = 0;
-  for (const json& event : json::parse(content(folder / "whole/records.json"))["timeline"]) {
+  const json records = json::parse(content(folder / "whole/records.json"));
+  for (const json& event : records["timeline"]) {
     if (!event.contains("regrown")) continue;
     CHECK(event["regrown"].size() == event["removed"].size());
     regrown += event["regrown"].size();
