@@ -89,7 +89,8 @@ TEST_CASE("the number of heads follows from scores, or from what the selection s
   const Finished measured = headroom_program(
       {"importance", "--model", "model", "--metric", "sensitivity", "--json"}, folder);
   double sum = 0, squares = 0;
-  for (const json& score : json::parse(measured.out)["metrics"][0]["scores"]) {
+  const json table = json::parse(measured.out);
+  for (const json& score : table["metrics"][0]["scores"]) {
     sum += score.get<double>();
     squares += score.get<double>() * score.get<double>();
   }
