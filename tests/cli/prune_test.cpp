@@ -144,7 +144,7 @@ TEST_CASE("a cut that cannot be made is refused in one line, and writes nothing"
            {{"--keep", "auto", "--metric", "greedy"}, "greedy is a chooser of sets"},
            {{"--max-loss-increase", "-9"}, "--max-loss-increase -9 is neither"},
            {{"--max-loss-increase", "5x"}, "--max-loss-increase 5x is neither"},
-           {{"--max-loss-increase", "0", "--metric", "magnitude"}, "no head can go; without"},
+           {{"--max-loss-increase", "0", "--metric", "worst_first"}, "no head can go; without"},
            {{"--max-loss-increase", "1", "--at-least", "4"}, "the budget lets no head go"},
            {{"--keep", "3", "--metric", "greddy"}, "did you mean greedy?"},
            {{"--keep", "3", "--metric", "hard_concrete"}, "hard_concrete"},
