@@ -98,8 +98,13 @@ void add_choices(ExactGame& game, const RegretScale& scale, HeadGame& choosing,
     const auto kept = [&](Index count) { return most_important(importance, count); };
     game.choices.push_back({name, false, regrets_of(scale, players, kept)});
   };
+  const auto chosen = game.choices;
   for (const ImportanceTable::Column& column : table.columns) {
-    add(column.info.name, importance_of(game, table, column.info.name));
+    // The metric greedy is the turn in which the chooser greedy removes a head.
+    const bool twice = std::any_of(chosen.begin(), chosen.end(), [&](const auto& choice) {
+      return choice.name == column.info.name;
+    });
+    if (!twice) add(column.info.name, importance_of(game, table, column.info.name));
   }
   add("exact Shapley, same set", game.shapley);
 }
