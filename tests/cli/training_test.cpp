@@ -109,9 +109,9 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
         {"importance", "--model", "run", "--examples", "4", "--metric", "fisher", "--oracle"},
         folder);
     REQUIRE(shown.code == 0);
-    CHECK_THAT(shown.out, Contains("choose on 4 examples of the set importance") &&
-                              Contains("Shapley values sum to v(none) - v(all) =") &&
-                              Contains("* greedy") && Contains("median standard error"));
+    CHECK_THAT(shown.out, Contains("choose on 4 examples of the set") &&
+                              Contains("v(none) - v(all) =") && Contains("* greedy") &&
+                              Contains("median standard error"));
     std::istringstream lines(shown.out.substr(shown.out.find("The exact answer")));
     for (std::string line; std::getline(lines, line);) {
       INFO(line);
