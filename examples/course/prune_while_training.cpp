@@ -59,7 +59,7 @@ using Heads = std::vector<HeadId>;
 /// How the removed heads come back.
 enum class Back { no, fresh, all_zero };
 
-/// What happens to a copy of a model.
+/// How a copy of a model is pruned and trained.
 struct Arm {
   std::string name;
   Heads heads = {};     // that are removed

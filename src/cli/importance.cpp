@@ -65,7 +65,7 @@ std::vector<std::string> chosen_metrics(const std::string& text) {
   return names;
 }
 
-/// What the scores of some metrics have in common.
+/// Metrics whose scores are constant, and groups of metrics that sort the heads alike.
 struct Likeness {
   std::vector<std::string> constant;                 // metrics that do not tell heads apart
   std::vector<std::vector<std::string>> same_order;  // metrics that sort the heads alike

@@ -1,4 +1,4 @@
-// What metrics and choosers are worth against all subsets of heads, over training.
+// The regret of metrics and choosers, measured on all subsets of heads, over training.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -16,7 +16,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// What the page needs of the first run of each arm: when heads of each kind go.
+/// The steps at which the first run of each arm removes heads, by kind of attention.
 Record timelines(const StudyResults& results) {
   Record all = Record::array();
   std::map<std::string, const CellResult*> cells;

@@ -43,7 +43,7 @@ std::vector<HeadId> shuffled(std::vector<HeadId> heads, Rng rng) {
   return heads;
 }
 
-/// What the options of a run say of its budget.
+/// The budget that the options of a run set.
 Budget budget_of(const TrainWords& options) {
   Budget budget;
   const auto set = [&](const char* name, Index& value) {

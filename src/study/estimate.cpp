@@ -106,7 +106,7 @@ class Prober {
   Scratch scratch_;
 };
 
-/// What decides which heads a cell removes: a metric or chooser, or learned gates; empty: neither.
+/// The metric, chooser or method of learned gates that chooses heads in a cell; empty if none.
 std::string choice_of(const StudyCell& cell) {
   if (cell.control) return "";
   for (const char* option : {"gates", "metric"}) {

@@ -22,7 +22,7 @@ struct StudyFolder {
   std::string checkpoint(const std::string& trunk_key) const {
     return (trunk(trunk_key) / RunFolder::checkpoint_name).string();
   }
-  /// What `importance --json` says of a trunk.
+  /// The output of `importance --json` for a trunk.
   std::filesystem::path scores(const std::string& key) const {
     return trunk(key) / "importance.json";
   }

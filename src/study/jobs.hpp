@@ -1,4 +1,4 @@
-// What there is to do in a study: trunks, measurements of trunks, cells. Private.
+// The jobs of a study: trunks, measurements of trunks, cells. Private.
 #pragma once
 
 #include <optional>

@@ -133,7 +133,7 @@ class Planner {
     }
   }
 
-  /// What rules leave of a condition.
+  /// The arms and controls of a condition that the rules leave.
   struct Allowed {
     std::vector<StudyArm> arms;
     std::vector<StudyControl> controls;

@@ -109,7 +109,7 @@ Interval mean_over_seeds(const BySeed& values) {
   return mean_interval(means);
 }
 
-/// What the scores of trunks say: correlations of metrics, regret in games.
+/// Collects the scores of trunks: correlations of metrics, and regret in games.
 class TrunkScores {
  public:
   void add(Index seed, const Record& scores) {

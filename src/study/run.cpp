@@ -30,7 +30,7 @@ double now() {
   return since.count();
 }
 
-/// What must be equal in a study that goes on.
+/// The fields of a declaration that must be equal when a study is resumed.
 Record comparable(const StudyDeclaration& declaration) {
   Record record = json_of(declaration);
   record.erase("processes");
@@ -38,7 +38,7 @@ Record comparable(const StudyDeclaration& declaration) {
   return record;
 }
 
-/// What a version of the program with fewer fields has written, with the defaults of the others.
+/// A declaration saved by a version with fewer fields, with defaults for the other fields.
 Record as_now(Record written, const std::string& origin) {
   const Record precision = written.value("precision", Record());
   written.erase("precision");

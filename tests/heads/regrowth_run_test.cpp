@@ -55,7 +55,7 @@ struct UntrainedRun {
       for (Index i = 0; i < values.size(); ++i) values[i] += Real(0.1) * rng.normal();
     }
   }
-  /// What it does after the update of a step.
+  /// Updates the pruner after a step and returns the new events.
   std::vector<PruningEvent> after(Index step) {
     StepReport report{.step = step};
     const std::size_t before = pruner.timeline().size();

@@ -1,4 +1,4 @@
-// What a declaration says, and what is wrong with it.
+// Reading declarations of studies, and the errors in wrong ones.
 #include "headroom/study/declaration.hpp"
 
 #include "headroom/base/error.hpp"
@@ -19,7 +19,7 @@ TEST_CASE("a declaration is read with its arms in order, and its defaults") {
   CHECK(declaration.reference == "sensitivity");
   CHECK(declaration.contrasts.against == "random");
   CHECK(declaration.contrasts.measures == std::vector<std::string>{"validation_loss"});
-  // What was written is read again.
+  // A written declaration is read back as the same.
   CHECK(json_of(declared(json_of(declaration))) == json_of(declaration));
   const TemporaryFolder folder;
   const std::string file = folder.file("a.json", small_declaration().dump());

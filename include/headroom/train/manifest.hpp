@@ -43,7 +43,7 @@ std::string processor_description();
 /// The value after the first "key :" of a file such as /proc/cpuinfo; empty when there is none.
 std::string system_value(const char* file, const std::string& key);
 
-/// What to do about data, settings or a log that changed since the checkpoint was saved.
+/// Whether a run resumes although data, settings or its log changed since the checkpoint.
 enum class Changes { refuse, accept };
 
 /// Throws FileError saying what differs between the run in the folder as it is and as its
