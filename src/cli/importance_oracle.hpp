@@ -42,7 +42,7 @@ struct Oracle {
   /// One game of all live heads if there are at most 12, otherwise one for each kind of attention,
   /// in which the heads of other kinds are present.
   std::vector<ExactGame> games = {};
-  /// Of all live heads, if they are too many for one game.
+  /// All live heads, if they are too many for one game.
   std::vector<HeadId> heads = {};
   std::optional<SampledShapley> sampled = {};
 };

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "headroom/base/at.hpp"
@@ -13,6 +12,7 @@
 #include "headroom/data/batches.hpp"
 #include "headroom/ops/reductions.hpp"
 #include "headroom/ops/softmax.hpp"
+#include "headroom/statistics/intervals.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "heads/subset_losses.hpp"
 
@@ -21,10 +21,7 @@ inline namespace HEADROOM_PRECISION {
 
 std::vector<double> mean_losses(std::span<const std::vector<double>> losses) {
   std::vector<double> means;
-  for (const std::vector<double>& of_subset : losses) {
-    means.push_back(std::accumulate(of_subset.begin(), of_subset.end(), 0.0) /
-                    double(of_subset.size()));
-  }
+  for (const std::vector<double>& of_subset : losses) means.push_back(mean_of(of_subset));
   return means;
 }
 

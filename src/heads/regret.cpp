@@ -11,6 +11,7 @@
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/statistics/intervals.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -27,7 +28,7 @@ std::pair<double, double> regret_of(double value, double best, double random) {
 
 double deviation(const std::vector<double>& values) {
   if (values.size() < 2) return 0;
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+  const double mean = mean_of(values);
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return std::sqrt(squares / double(values.size() - 1));

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "headroom/heads/compensation.hpp"
 #include "headroom/ops/reductions.hpp"
+#include "headroom/statistics/intervals.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "heads/kept_values.hpp"
 
@@ -32,10 +32,6 @@ class Trial {
   KeptValues before_;  // compensation changes biases
   std::vector<HeadId> heads_;
 };
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
-}
 
 double norm_of(const Array& array) {
   double squares = 0;

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "headroom/base/text.hpp"
+#include "headroom/statistics/intervals.hpp"
 #include "report/findings.hpp"
 
 namespace headroom {
@@ -15,10 +15,6 @@ namespace {
 
 constexpr double fell = 10, stayed = 2.5;  // factors, see importance_sums_finding
 constexpr double normal_95 = 1.96;         // 95 % of a normal distribution is within +- this
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
-}
 
 /// The difference of two shares of n examples that chance exceeds in one of twenty cases when both
 /// have the same expectation.
@@ -37,7 +33,7 @@ const ArmRecord* arm_of(const ArmsRecord& all, const std::string& choice, Index 
 /// "Right after 6 heads are removed, 97.5 % are exact with the choice of fisher, 33.0 % with a
 /// random one"
 std::string right_after(const ArmsRecord& all, const ArmRecord& chosen, const ArmRecord& random) {
-  const double ours = mean(chosen.cut), chance = mean(random.cut);
+  const double ours = mean_of(chosen.cut), chance = mean_of(random.cut);
   const bool clear =
       std::abs(ours - chance) > difference_by_chance(ours, chance, all.test_examples);
   return fmt::format(
@@ -54,7 +50,7 @@ std::string after_recovery(const ArmsRecord& all, Index removed) {
   std::string best, worst;
   for (const ArmRecord& arm : all.arms) {
     if (arm.removed != removed) continue;
-    const double share = mean(arm.recovered);
+    const double share = mean_of(arm.recovered);
     if (share < low) low = share, worst = arm.choice;
     if (share > high) high = share, best = arm.choice;
   }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "headroom/report/terminal.hpp"
+#include "headroom/statistics/intervals.hpp"
 #include "report/findings.hpp"
 
 namespace headroom {
@@ -56,12 +57,6 @@ Finding not_fallen_finding(const Curve& curve, const std::string& whose,
   }
   return {fmt::format("No clear pattern: the loss{} hardly changed", whose),
           caption + " It ends less than 10 % from its first value."};
-}
-
-double mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / double(values.size());
 }
 
 /// True if the training loss is lower after a step than just before it; false without points on

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "headroom/base/error.hpp"
@@ -33,6 +34,10 @@ double student_t(std::size_t freedom) {
 
 std::string Interval::text() const {
   return fmt::format("{:.3g} [{:.3g}, {:.3g}]", value, low, high);
+}
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
 
 Interval mean_interval(std::span<const double> values) {

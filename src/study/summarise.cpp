@@ -5,6 +5,7 @@
 
 #include "headroom/base/names.hpp"
 #include "headroom/statistics/contrasts.hpp"
+#include "headroom/statistics/intervals.hpp"
 #include "headroom/study/results.hpp"
 #include "headroom/train/measures.hpp"
 
@@ -12,12 +13,6 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-double average(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / double(values.size());
-}
 
 class StudySummary {
  public:
@@ -88,11 +83,11 @@ class StudySummary {
         for (const auto& [kind, count] : cell->kept) kept[kind].push_back(double(count));
       }
       mean.points.insert(mean.points.end(), values.begin(), values.end());
-      of_seeds.push_back(average(values));
+      of_seeds.push_back(mean_of(values));
       mean.seeds.push_back({seed, of_seeds.back()});
     }
-    mean.heads = average(heads);
-    for (const auto& [kind, counts] : kept) mean.kept[kind] = average(counts);
+    mean.heads = mean_of(heads);
+    for (const auto& [kind, counts] : kept) mean.kept[kind] = mean_of(counts);
     mean.mean = mean_interval(of_seeds);
     r_.means.push_back(std::move(mean));
   }
@@ -230,7 +225,7 @@ class StudySummary {
     }
     std::vector<double> of_seeds;
     for (const auto& [seed, all] : differences) {
-      if (Index(all.size()) == pairs) of_seeds.push_back(average(all));
+      if (Index(all.size()) == pairs) of_seeds.push_back(mean_of(all));
     }
     if (of_seeds.empty()) return;
     const PairedContrast paired =

@@ -65,8 +65,8 @@ class HeadGame {
   double value(HeadSet subset) { return values(std::span(&subset, 1))[0]; }
   /// Is told the share of the work that is done.
   using Progress = std::function<void(double share)>;
-  /// Of each subset the loss of each example, in the order of Learner::visit(). They are computed
-  /// each time; only the values are remembered.
+  /// The losses of the examples for each subset, in the order of Learner::visit(). They are
+  /// computed each time; only the values are remembered.
   std::vector<std::vector<double>> example_losses(std::span<const HeadSet> subsets,
                                                   const Progress& progress = {});
   std::vector<double> example_losses(HeadSet subset) {

@@ -1,4 +1,4 @@
-// Which removed heads are worth bringing back: measures of heads that a model does not have.
+// Measures of removed heads, by which the heads to bring back are chosen.
 #pragma once
 
 #include <span>

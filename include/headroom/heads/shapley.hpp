@@ -65,12 +65,13 @@ SampledCoverage sampled_coverage(std::span<const double> values, Index players, 
 /// v(S) is the sum of d(T) over T in S. Harsanyi 1963.
 std::vector<double> dividends(std::span<const double> values, Index players);
 
-/// Of each pair of players, what the loss of the whole rises by when both go, beyond the rises when
-/// one of them goes: v(all - i - j) - v(all - i) - v(all - j) + v(all). Positive where each covers
-/// for the other, negative where one is of no use without the other. Symmetric, [players][players];
-/// 0 on the diagonal.
+/// For each pair of players, the rise of the loss when both are removed from the whole, less the
+/// two rises when one of them is removed: v(all - i - j) - v(all - i) - v(all - j) + v(all).
+/// Positive where each covers for the other, negative where one is of no use without the other.
+/// Symmetric, [players][players]; 0 on the diagonal.
 std::vector<std::vector<double>> pair_interactions(std::span<const double> values, Index players);
-/// Of each pair, Harsanyi's dividend d({i, j}) = v({i, j}) - v({i}) - v({j}) + v(none). Likewise.
+/// Harsanyi's dividend of each pair, d({i, j}) = v({i, j}) - v({i}) - v({j}) + v(none), in the same
+/// form.
 std::vector<std::vector<double>> pair_dividends(std::span<const double> values, Index players);
 
 /// How far exact Shapley values of a game are from two of their axioms.

@@ -23,6 +23,9 @@ struct Interval {
   std::string text() const;
 };
 
+/// The sum of values divided by their number; NaN without values.
+double mean_of(std::span<const double> values);
+
 /// Mean of independent values with Student's t-interval, mean +- t s / sqrt(n). A single value has
 /// an interval of no width. Throws UsageError without values.
 Interval mean_interval(std::span<const double> values);

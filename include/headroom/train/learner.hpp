@@ -45,8 +45,8 @@ struct ProbedBatch {
   /// The batch of these of its examples, in this order. An example may come more than once, so that
   /// it can have several gates [B, H] in one forward pass. Empty if the learner has no such batch.
   std::function<ProbedBatch(std::span<const Index> rows)> picked = {};
-  /// Of an encoder-decoder, the encoder's output, [examples, Ts, C], which depends on the gates of
-  /// no other kind than encoder_self, and losses() from there. Empty for other models.
+  /// The output of an encoder-decoder's encoder, [examples, Ts, C], and losses() from there. It
+  /// depends only on the gates of kind encoder_self. Empty for other models.
   std::function<Tensor(HeadProbe& probe)> encoded = {};
   std::function<Tensor(const Tensor& encoded, HeadProbe& probe)> losses_from = {};
 };
