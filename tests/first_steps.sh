@@ -32,7 +32,8 @@ cat <<EOF
 
 A transcript of the first minutes with headroom, made by \`tests/first_steps.sh\` on a bare
 $system with $(nproc) processors. The clock begins after \`git clone\`;
-Debian's packages were installed and everything was compiled on the way.
+Debian's packages were installed and everything was compiled on the way. All times depend on the
+machine and its load. [Results](results.md) has the demo's results for five seeds.
 
 EOF
 step 'The demo' \
