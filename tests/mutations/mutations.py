@@ -1,0 +1,362 @@
+#!/usr/bin/env python3
+"""Plants the faults of tests/mutations/faults one by one and runs the tests that must catch them.
+
+usage: mutations.py ROOT [--check] [--build FOLDER] [--only TEXT] [--again STATES]
+                         [--try N --seed S] [--syntax] [--summary] [--limit SECONDS]
+
+ROOT is the project's folder. It is not changed: the campaign works on a copy of it in
+FOLDER/source (default FOLDER: ROOT/build/mutations), which it builds in FOLDER/build. Results are
+written to FOLDER/results.json after each fault, so a stopped campaign goes on where it was. A fault
+is tried again when its text changed.
+
+  --check     only checks that every fault applies exactly once and names programs that exist
+  --only      only faults whose name (FLOOR/NAME) contains this text
+  --again     also those with these results again, for example survived,"does not compile"
+  --try N     N faults only, chosen in turn by --seed: seeds 0, 1, 2, ... go through all of them
+  --syntax    only compiles each fault's file, with -fsyntax-only
+  --summary   only prints the results so far
+  --limit     seconds for a test program (default 600)
+  --failfast  ends at the first fault that survives
+
+Results: caught (by which test), survived, equivalent (the reason is written beside the fault), does
+not compile. Exit codes: 0 no fault survived, 1 otherwise, or a fault does not apply.
+
+A file of faults is named after its floor. Each of its faults is a paragraph:
+
+  fault: a name
+  file: the source file, from ROOT
+  wrong: what the fault does
+  seen: what a user would notice
+  tests: the programs that must catch it, as in test_NAME_f64; heads_slow: its cases [slow]; parity
+  equivalent: only where no test can catch it: the reason
+   a line of the file as it is
+  -a line of the file that the fault removes
+  +a line that it puts in place
+
+The lines with ' ' and '-' are consecutive lines of the file and occur there once. Their indentation
+does not count.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+KEYS = ("fault", "file", "wrong", "seen", "tests", "equivalent")
+COPIED = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "headroom", "src", "include", "tests",
+          "docs", "examples", "chapters", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DHEADROOM_NATIVE=ON",
+           "-DHEADROOM_TESTS=ON", "-DHEADROOM_PRECISIONS=f64", "-DHEADROOM_COURSE=OFF",
+           "-DHEADROOM_EXAMPLES=OFF")
+
+
+class Bad(Exception):
+    """A fault that is written wrongly or does not apply."""
+
+
+class Fault:
+    def __init__(self, floor, fields, lines):
+        self.floor, self.fields, self.lines = floor, fields, lines
+        self.name = f"{floor}/{fields.get('fault', '?')}"
+        for key in KEYS[:5]:
+            if key not in fields:
+                raise Bad(f"{self.name}: no line '{key}:'")
+        self.path, self.tests = fields["file"], fields["tests"].split()
+        self.equivalent = fields.get("equivalent")
+        self.old = [line[1:].strip() for line in lines if line[0] in " -"]
+        if self.old == [line[1:].strip() for line in lines if line[0] in " +"]:
+            raise Bad(f"{self.name}: changes nothing")
+        text = json.dumps([fields, lines], sort_keys=True)
+        self.key = hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def applied_to(self, text):
+        """The text with the fault in it."""
+        given = text.split("\n")
+        stripped = [line.strip() for line in given]
+        places = [i for i in range(len(given) - len(self.old) + 1)
+                  if stripped[i:i + len(self.old)] == self.old]
+        if len(places) != 1:
+            raise Bad(f"{self.name}: its lines occur {len(places)} times in {self.path}; "
+                      "they must occur once")
+        at, result = places[0], given[:places[0]]
+        for line in self.lines:
+            if line[0] == "+":
+                margin = given[min(at, len(given) - 1)]
+                result.append(margin[:len(margin) - len(margin.lstrip())] + line[1:].strip())
+            else:
+                if line[0] == " ":
+                    result.append(given[at])
+                at += 1
+        return "\n".join(result + given[at:])
+
+
+def read_faults(folder):
+    faults = []
+    for path in sorted(folder.glob("*.txt")):
+        for paragraph in re.split(r"\n{2,}", path.read_text().strip("\n")):
+            fields, lines = {}, []
+            for line in paragraph.split("\n"):
+                found = re.match(r"(\w+): (.+)", line)
+                if found and found[1] in KEYS:
+                    fields[found[1]] = found[2]
+                elif line[0] in " -+":
+                    lines.append(line)
+                elif line[0] != "#":
+                    raise Bad(f"{path.name}: cannot read this line: {line}")
+            if fields:
+                faults.append(Fault(path.stem, fields, lines))
+    names = [fault.name for fault in faults]
+    for name in names:
+        if names.count(name) > 1:
+            raise Bad(f"{name}: two faults have this name")
+    return faults
+
+
+def check(root, faults):
+    """The errors in the faults: empty when all of them apply."""
+    known = set(re.findall(r"headroom_test(?:_once)?\((\w+)",
+                           (root / "tests/CMakeLists.txt").read_text()))
+    known |= {name + "_slow" for name in known} | {"parity"}
+    errors = []
+    for fault in faults:
+        try:
+            fault.applied_to((root / fault.path).read_text())
+        except (Bad, OSError) as error:
+            errors.append(str(error))
+        errors += [f"{fault.name}: there is no test program '{name}'"
+                   for name in fault.tests if name not in known]
+    return errors
+
+
+# ---------------------------------------------------------------- the campaign's folder
+def copy_sources(root, to):
+    """Copies what changed, so that only this is compiled again."""
+    for name in COPIED:
+        for path in [root / name] if (root / name).is_file() else sorted((root / name).rglob("*")):
+            if not path.is_file() or "__pycache__" in path.parts:
+                continue
+            target = to / path.relative_to(root)
+            if not target.exists() or target.read_bytes() != path.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target)
+    for path in sorted(to.rglob("*")):
+        if path.is_file() and not (root / path.relative_to(to)).exists():
+            path.unlink()
+
+
+def run(command, folder, limit=None, environment=None):
+    """(exit code or None after the limit, output)."""
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True,
+                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, errors="replace",
+                               env=environment, start_new_session=True)
+    try:
+        output = process.communicate(timeout=limit)[0]
+        return process.returncode, output
+    except subprocess.TimeoutExpired:
+        return None, ""
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # the tests' own children too
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+class Campaign:
+    def __init__(self, root, folder, limit):
+        self.root, self.folder, self.limit = root, folder, limit
+        self.source, self.build = folder / "source", folder / "build"
+        self.results_file = folder / "results.json"
+        self.results = {}
+        if self.results_file.exists():
+            self.results = json.loads(self.results_file.read_text())
+
+    def prepare(self):
+        self.source.mkdir(parents=True, exist_ok=True)
+        copy_sources(self.root, self.source)
+        command = ["cmake", "-S", str(self.source), "-B", str(self.build), "-G", "Ninja", *OPTIONS]
+        if shutil.which("ccache"):
+            command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+        code, output = run(command, self.folder)
+        if code != 0:
+            raise Bad("CMake could not configure the build:\n" + output[-2000:])
+
+    def remember(self, fault, result, detail, seconds):
+        self.results[fault.name] = {"key": fault.key, "result": result, "detail": detail,
+                                    "seconds": round(seconds)}
+        temporary = self.results_file.with_suffix(".new")
+        temporary.write_text(json.dumps(self.results, indent=1, sort_keys=True))
+        temporary.replace(self.results_file)
+
+    def result_of(self, fault):
+        known = self.results.get(fault.name)
+        return known if known and known["key"] == fault.key else None
+
+    def target(self, test):
+        return "headroom_parity" if test == "parity" else f"test_{test.removesuffix('_slow')}_f64"
+
+    def build_and_run(self, tests):
+        """(result, detail) with the sources as they are now."""
+        targets = sorted({self.target(test) for test in tests})
+        code, output = run(["ninja", "-C", str(self.build), *targets], self.folder)
+        if code != 0:
+            lines = [line for line in output.split("\n") if re.search(r"\berror\b|undefined", line)]
+            return "does not compile", (lines or [output[-300:]])[0]
+        for test in tests:
+            code, output = run(["ctest", "--timeout", str(self.limit), "--output-on-failure", "-R",
+                                f"^{test}_f64$"], self.build)
+            if "No tests were found" in output:
+                return "survived", f"ctest knows no test {test}_f64"
+            if code != 0:
+                return "caught", f"{test}: {first_failure(output)}"
+        return "survived", " ".join(tests)
+
+    def attempt(self, fault):
+        path = self.source / fault.path
+        whole = path.read_text()
+        try:
+            path.write_text(fault.applied_to(whole))
+            return self.build_and_run(fault.tests)
+        finally:
+            path.write_text(whole)
+
+    def syntax(self, fault):
+        """The first error of the compiler in the fault's file, or nothing."""
+        if not fault.path.endswith(".cpp"):
+            return ""
+        path = self.source / fault.path
+        commands = json.loads((self.build / "commands.json").read_text())
+        unity = [c for c in commands if c["file"].endswith(".cxx") or c["file"] == str(path)]
+        match = [c for c in unity if c["file"] == str(path)
+                 or ("unity" in c["file"] and os.path.exists(c["file"])
+                     and f'"{path}"' in Path(c["file"]).read_text())]
+        if not match:
+            return f"no compiler command for {fault.path}"
+        words = shlex.split(match[0]["command"])
+        words = words[words.index(next(w for w in words if re.search(r"(g|clang)\+\+|c\+\+", w))):]
+        words = words[:words.index("-o")] + ["-fsyntax-only", "-w", str(path)]
+        whole = path.read_text()
+        try:
+            path.write_text(fault.applied_to(whole))
+            code, output = run(words, match[0]["directory"])
+        finally:
+            path.write_text(whole)
+        errors = [line for line in output.split("\n") if "error" in line]
+        return "" if code == 0 else (errors or [output[-300:]])[0]
+
+
+def first_failure(output):
+    """The name of the first test case that failed, as Catch2 prints it."""
+    found = re.search(r"^-{70,}\n((?:.+\n)+?)-{70,}$", output, re.M)
+    if found:
+        return " ".join(found[1].split())
+    if "***Timeout" in output:
+        return "time limit"
+    found = re.search(r"\*\*\*(Exception: \w+|Failed)", output)
+    return found[1] if found else "failed"
+
+
+# ---------------------------------------------------------------- what is printed
+def summary(campaign, faults):
+    floors = list(dict.fromkeys(fault.floor for fault in faults))
+    print(f"\n{'floor':<12}{'faults':>7}{'caught':>8}{'survived':>10}{'equivalent':>12}"
+          f"{'no result':>11}   caught of those that are tried and not equivalent")
+    for floor in [*floors, "all"]:
+        own = [fault for fault in faults if floor in ("all", fault.floor)]
+        results = [(campaign.result_of(fault) or {}).get("result") for fault in own]
+        count = {name: results.count(name) for name in ("caught", "survived", "equivalent")}
+        tried = count["caught"] + count["survived"]
+        share = f"{100 * count['caught'] / tried:.1f} %" if tried else "-"
+        print(f"{floor:<12}{len(own):>7}{count['caught']:>8}{count['survived']:>10}"
+              f"{count['equivalent']:>12}{len(own) - sum(count.values()):>11}   {share}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Plants faults and runs the tests.")
+    parser.add_argument("root", type=Path)
+    parser.add_argument("--build", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--again", default="")
+    parser.add_argument("--try", type=int, dest="some")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--limit", type=int, default=600)
+    for name in ("check", "syntax", "summary", "failfast"):
+        parser.add_argument("--" + name, action="store_true")
+    options = parser.parse_args()
+    root = options.root.resolve()
+    try:
+        faults = read_faults(Path(__file__).parent / "faults")
+        errors = check(root, faults)
+    except Bad as error:
+        errors = [str(error)]
+    if errors:
+        print("\n".join(errors))
+        return 1
+    if options.check:
+        print(f"{len(faults)} faults apply")
+        return 0
+    chosen = [fault for fault in faults if options.only in fault.name]
+    if options.some:
+        first = options.seed * options.some
+        chosen = [chosen[(first + i) % len(chosen)] for i in range(min(options.some, len(chosen)))]
+    campaign = Campaign(root, options.build or root / "build/mutations", options.limit)
+    again = options.again.split(",")
+    if not options.summary:
+        try:
+            campaign.prepare()
+            tried = plant(campaign, chosen, again, options)
+        except Bad as error:
+            print(error)
+            return 1
+        if options.syntax:
+            return tried
+    summary(campaign, chosen)
+    return 1 if any((campaign.result_of(fault) or {}).get("result") == "survived"
+                    for fault in chosen) else 0
+
+
+def plant(campaign, faults, again, options):
+    if options.syntax:
+        code, output = run(["ninja", "-C", str(campaign.build), "-t", "compdb"], campaign.folder)
+        (campaign.build / "commands.json").write_text(output[output.index("["):])
+        bad = 0
+        for fault in faults:
+            error = campaign.syntax(fault)
+            bad += bool(error)
+            print(f"{fault.name}: {error or 'compiles'}", flush=True)
+        return 1 if bad else 0
+    sound = set()  # tests that pass without a fault
+    for fault in faults:
+        known = campaign.result_of(fault)
+        if known and known["result"] not in again:
+            continue
+        began = time.monotonic()
+        if fault.equivalent:
+            result, detail = "equivalent", fault.equivalent
+        else:
+            fresh = [test for test in fault.tests if test not in sound]
+            if fresh:
+                outcome, detail = campaign.build_and_run(fresh)
+                if outcome != "survived":
+                    raise Bad(f"without a fault: {outcome}: {detail}")
+                sound.update(fresh)
+            began = time.monotonic()
+            result, detail = campaign.attempt(fault)
+        seconds = time.monotonic() - began
+        campaign.remember(fault, result, detail, seconds)
+        print(f"{fault.name}: {result} ({detail}; {seconds:.0f} s)", flush=True)
+        if options.failfast and result == "survived":
+            break
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
