@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/environment.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom/heads/attention_record.hpp"
@@ -54,7 +55,7 @@ int attend(const AttendOptions& options) {
   record.environment = environment();
   record.page_model = page_model_record(saved, record.ids);
   write_attend_page(record, folder.report());
-  if (!options.json) fmt::print("\n  The page: {}\n", folder.report().string());
+  if (!options.json) fmt::print("\n  The page: {}\n", shown(folder.report().string()));
   return 0;
 }
 

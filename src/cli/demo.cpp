@@ -214,7 +214,7 @@ class DemoText {
   }
 
   void end(const std::filesystem::path& page, double seconds) const {
-    fmt::print("  The report: {}   ({:.0f} s)\n", page.string(), seconds);
+    fmt::print("  The report: {}   ({:.0f} s)\n", shown(page.string()), seconds);
     fmt::print(
         "  Next: {0} attend --input \"May 3rd, 2021\"      {0} lab list      {0} train --help\n",
         invocation());
@@ -292,7 +292,7 @@ int demo(const DemoOptions& options) {
   const auto stopped = [&] {
     save();
     print_error("\nstopped; the models and the measurements up to here are in {}\n",
-                folder.path().string());
+                shown(folder.path().string(), stderr));
     return signals.exit_code();
   };
   NewLines log(folder.metrics());

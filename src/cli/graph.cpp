@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/autograd/graphviz.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
@@ -281,7 +282,7 @@ int graph(const GraphCommand& command) {
   }
   fmt::print("{}\n",
              table_text({"layout", "operations", "parameters"}, rows, TerminalStyle::of(stdout)));
-  for (const auto& [name, content] : files) fmt::print("{}\n", name.string());
+  for (const auto& [name, content] : files) fmt::print("{}\n", shown(name.string()));
   return 0;
 }
 

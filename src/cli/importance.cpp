@@ -275,7 +275,7 @@ int importance(ImportanceCommandOptions options) {
       options.metrics == "all"     ? "All metrics"
       : options.metrics == "cheap" ? "All cheap metrics"
                                    : options.metrics,
-      folder.string(), table.heads.size(), measured.examples, options.set, table.forward,
+      shown(folder.string()), table.heads.size(), measured.examples, options.set, table.forward,
       table.backward);
   fmt::print(
       "{}\n{}",

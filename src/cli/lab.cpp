@@ -166,7 +166,7 @@ int one(const LabCommand& command) {
     folder->write_config(json_of(record.options));
     write_file(folder->path() / "records.json", json + "\n");
     write_lab_page(record, folder->report());
-    if (!command.json) fmt::print("\n  The page: {}\n", folder->report().string());
+    if (!command.json) fmt::print("\n  The page: {}\n", shown(folder->report().string()));
   }
   std::vector<std::string> failed;
   for (const std::string& claim : failed_claims(record)) {
@@ -237,7 +237,7 @@ int all(const LabCommand& command) {
                               : fmt::format("{} of {} claims do not hold", failed.size(), claims),
                command.precision == "both" ? "double and float" : command.precision,
                seconds.count());
-    fmt::print("  The pages: {}\n", (folder->path() / "index.html").string());
+    fmt::print("  The pages: {}\n", shown((folder->path() / "index.html").string()));
   }
   require_all(failed);
   return 0;

@@ -156,8 +156,8 @@ int reset(const LearnOptions& options) {
   Session session;
   const Exercise& exercise = session.exercise(options.id);
   const fs::path kept = session.workspace.reset(exercise);
-  fmt::print("{}\n", session.workspace.answer(exercise).string());
-  if (!kept.empty()) fmt::print("Your file is now {}.\n", kept.string());
+  fmt::print("{}\n", shown(session.workspace.answer(exercise).string()));
+  if (!kept.empty()) fmt::print("Your file is now {}.\n", shown(kept.string()));
   return 0;
 }
 
@@ -258,7 +258,7 @@ int milestone(const LearnOptions& options) {
       try {
         run_with_mine(session, words, true);
       } catch (const std::exception& error) {
-        print_error("error: {}\n", error.what());
+        print_error("error: {}\n", shown(error.what(), stderr));
       }
       _exit(1);
     }
@@ -317,7 +317,7 @@ int grade(const LearnOptions& options) {
 int generate(const LearnOptions& options) {
   const Course course = load_course();
   for (const fs::path& file : write_answers(course.exercise(options.id), options.folder)) {
-    fmt::print("{}\n", file.string());
+    fmt::print("{}\n", shown(file.string()));
   }
   return 0;
 }

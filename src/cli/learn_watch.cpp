@@ -15,6 +15,7 @@
 #include "cli/learn_judge.hpp"
 #include "cli/learn_mine.hpp"
 #include "cli/learn_screen.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
@@ -141,7 +142,7 @@ class Watch {
     try {
       function();
     } catch (const Error& error) {
-      fmt::print("{} {}\n", emphasised("error:", Emphasis::bad, style_), error.what());
+      fmt::print("{} {}\n", emphasised("error:", Emphasis::bad, style_), shown(error.what()));
     }
   }
 

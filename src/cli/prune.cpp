@@ -11,6 +11,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
@@ -256,7 +257,7 @@ int prune_model(PruneCommandOptions options) {
             : fmt::format(", more than the limit of {:.4g} that the selection set met", limit);
   }
   fmt::print("{}\n", wrapped(verdict + ". Nothing was chosen on the test set.", style.columns));
-  fmt::print("{}\n", folder.path().string());
+  fmt::print("{}\n", shown(folder.path().string()));
   return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/streams.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/report/lab.hpp"
 
@@ -32,7 +33,7 @@ int rewrite(const ReportOptions& options) {
   } else {
     write_report(read_run(folder), file);
   }
-  fmt::print("{}\n", file.string());
+  fmt::print("{}\n", shown(file.string()));
   return 0;
 }
 

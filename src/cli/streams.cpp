@@ -37,8 +37,8 @@ std::string unwritten_output(int error) {
   return fmt::format("standard output could not be written ({})", why);
 }
 
-std::string shown(const std::string& text) {
-  if (isatty(STDOUT_FILENO) == 0) return text;
+std::string shown(const std::string& text, std::FILE* stream) {
+  if (isatty(fileno(stream)) == 0) return text;
   std::string result;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find_first_of("\n\t", begin), text.size());

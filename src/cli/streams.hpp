@@ -20,9 +20,9 @@ void prepare_standard_streams();
 /// "standard output could not be written (is the disk full?)", by the value of errno.
 std::string unwritten_output(int error);
 
-/// A text for standard output from outside: a path, or what a model generates. On a terminal, its
-/// control characters become \xNN, line breaks and tabs excepted.
-std::string shown(const std::string& text);
+/// A text from outside for a standard stream: a path, a name from a file, or what a model
+/// generates. On a terminal, its control characters become \xNN, line breaks and tabs excepted.
+std::string shown(const std::string& text, std::FILE* stream = stdout);
 
 /// Prints on standard error. A message that cannot be written is lost: nobody can be told.
 template <class... Values>

@@ -38,7 +38,7 @@ std::vector<std::string> train_options(const CLI::App& program) {
 
 void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
                     const StudyEstimate& estimate) {
-  fmt::print("{}: {} seeds, {} conditions, {} arms and controls\n", declaration.name,
+  fmt::print("{}: {} seeds, {} conditions, {} arms and controls\n", shown(declaration.name),
              declaration.seeds.size(), plan.conditions.size(), plan.arms.size());
   const auto line = [](const char* what, Index all, Index done) {
     fmt::print("  {:<8}{:>5}{}\n", what, all, done > 0 ? fmt::format("  ({} done)", done) : "");
@@ -69,7 +69,8 @@ void print_progress(const StudyProgress& p) {
   }
   const std::string left =
       p.left && p.done < p.all ? fmt::format(", about {} left", clock_text(*p.left)) : "";
-  print_error("{:>4}/{}  {}  {}{}\n", p.done, p.all, p.finished, clock_text(p.seconds), left);
+  print_error("{:>4}/{}  {}  {}{}\n", p.done, p.all, shown(p.finished, stderr),
+              clock_text(p.seconds), left);
 }
 
 /// Writes results.json and the page of the runs that are done.
@@ -79,10 +80,10 @@ void write_results(const StudyDeclaration& declaration, const StudyPlan& plan,
   write_file(folder / "results.json", json_of(results).dump() + "\n");
   try {
     write_study_page(results, folder / "report.html");
-    fmt::print("{}\n", (folder / "report.html").string());
+    fmt::print("{}\n", shown((folder / "report.html").string()));
   } catch (const FileError& error) {  // the results are complete without the page
-    fmt::print("{}\n", (folder / "results.json").string());
-    print_error("the page was not written: {}\n", error.what());
+    fmt::print("{}\n", shown((folder / "results.json").string()));
+    print_error("the page was not written: {}\n", shown(error.what(), stderr));
   }
 }
 
@@ -113,7 +114,7 @@ int study(const CLI::App& program, const StudyCommand& command) {
   const StopSignals signals;
   if (!run_study(declaration, plan, options, signals)) {
     fmt::print("stopped; continue with: {} study {} --out {} --resume\n", invocation(),
-               command.file, options.folder.string());
+               shown(command.file), shown(options.folder.string()));
     return signals.exit_code();
   }
   write_results(declaration, plan, options.folder);

@@ -64,7 +64,7 @@ void write_page(const TrainingRun& run, const PruningParts& parts) {
     write_report(page, folder.report());
     fmt::print("{}\n", shown(folder.report().string()));
   } catch (const FileError& error) {  // the run is complete without its page
-    print_error("the page was not written: {}\n", error.what());
+    print_error("the page was not written: {}\n", shown(error.what(), stderr));
   }
 }
 
@@ -119,7 +119,7 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task,
   const bool begins = !branch.from.empty() && !folder.resumes();
   if (begins) begin_with_trunk(run, settings, folder);
   for (const std::string& warning : run.keep_in(std::move(folder), changes)) {
-    print_error("warning: {}\n", warning);
+    print_error("warning: {}\n", shown(warning, stderr));
   }
   store_data_path(run);
   if (begins) run.save(run.folder().checkpoint());

@@ -98,6 +98,14 @@ def check_reducers(path, code):
                    " pass xt::evaluation_strategy::immediate")
 
 
+def check_shown(path, code):
+    for match in re.finditer(r"\b(?:fmt::print|print_error)\(", code):
+        call = call_at(code, match.end() - 1)
+        if re.search(r"\.(?:string|what)\(\)", call) and "shown(" not in call:
+            line = code.count("\n", 0, match.start()) + 1
+            yield f"{path}:{line}: a path that is printed can control the terminal: shown()"
+
+
 def check_form(path, text):
     if "\r" in text:
         yield f"{path}: line endings of another system"
@@ -128,6 +136,8 @@ def main():
         findings += check_bans(root, path, text, code)
         if path.endswith(CODE):
             findings += check_reducers(path, code)
+            if path.startswith("src/cli/"):
+                findings += check_shown(path, code)
             lines = text.count("\n")
             if lines > FEWER_LINES:
                 longest.append(f"{path} ({lines})")

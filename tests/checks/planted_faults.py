@@ -57,6 +57,7 @@ PLANTED = [
     ("bans", "src/ops/linear.cpp", "namespace headroom::inline f32 {}\n", "ctags"),
     ("bans", "src/ops/linear.cpp", "auto a = static_cast<double>(b);\n", "double(x)"),
     ("bans", "src/ops/linear.cpp", "// TODO: later\n", "finish it"),
+    ("bans", "src/cli/attend.cpp", 'fmt::print("{}", path.string());\n', "shown()"),
     ("bans", "src/ops/linear.cpp", 'throw Error("not implemented");\n', "skeletons"),
     ("bans", "src/ops/linear.cpp", "int a;" + " " * 3 + "\n", "blanks"),
     ("bans", "src/ops/linear.cpp", "int a;\r\n", "line endings"),

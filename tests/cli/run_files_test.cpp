@@ -58,8 +58,18 @@ TEST_CASE("generated text and paths cannot control the terminal") {
       on_terminal({"sample", "--model", name, "--prompt", "\x1b[", "--length", "300"}, folder);
   CHECK_THAT(sampled, Contains("\\x1B[") && !Contains("\x1b["));
   CHECK(std::count(sampled.begin(), sampled.end(), '\x1b') == 0);
-  CHECK_THAT(on_terminal({"inspect", "--model", name}, folder),
-             Contains("run\\x1B[5m") && !Contains(name));
+  const std::string page = "page\x1b[5m";
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"inspect", "--model", name},
+        {"report", "--model", name},
+        {"attend", "--model", name, "--input", "\x1b[5m", "--length", "3", "--out", page},
+        {"importance", "--model", name, "--metric", "sensitivity", "--examples", "2"},
+        {"graph", "--layout", "fused", "--dot", "--out", page + "graph"},
+        {"lab", "d2l", "--out", page + "lab"}}) {
+    const std::string printed = on_terminal(command, folder);
+    INFO(command[0] << ": " << printed);
+    CHECK_THAT(printed, Contains("\\x1B[5m") && !Contains("\x1b[5m"));
+  }
   const Finished error = headroom_program({"inspect", "--model", "\x1b[5mno"}, folder);
   CHECK_THAT(error.err, Contains("--model \\x1B[5mno does not exist"));
 }
