@@ -2,7 +2,7 @@
 # Installs headroom into a temporary prefix and builds one user's program against it.
 #
 # usage: consume.sh BUILD_FOLDER COMPILER KIND [LIBRARY BYTES [SCALAR MARCH]]
-#   KIND: package, bridge, layers, pkg_config, subproject, configure_subproject, mixed
+#   KIND: package, bridge, layers, pkg_config, shared, subproject, configure_subproject, mixed
 set -euo pipefail
 build=$1 compiler=$2 kind=$3 library=${4:-headroom} bytes=${5:-4} scalar=${6:-OFF} march=${7:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -40,6 +40,20 @@ case $kind in
     read -r -a libs <<<"$(pkg-config --libs "$library")"
     "$compiler" -std=c++20 -DEXPECTED_BYTES="$bytes" "${flags[@]}" "$here/$program" \
       -o "$folder/consumer" "${libs[@]}"
+    (cd "$folder" && ./consumer)
+    ;;
+  shared) # links what BUILD_SHARED_LIBS=ON links, from the objects that are there
+    install_it
+    libs=$(dirname "$(find "$prefix" -name libheadroom_lab_f64.a)")
+    whole() { # whole LIBRARY FLAG...: a shared library that needs nothing else
+      "$compiler" -shared -o "$folder/lib$1.so" -Wl,--whole-archive "$libs/lib$1.a" \
+        -Wl,--no-whole-archive -Wl,--no-undefined -L"$folder" "${@:2}"
+    }
+    whole headroom_f64 -lfmt -lopenblas -fopenmp
+    whole headroom_lab_f64 -lheadroom_f64 -lfmt
+    "$compiler" -std=c++20 -DHEADROOM_PRECISION=f64 -DHEADROOM_DOUBLE -DEXPECTED_BYTES=8 \
+      -I"$prefix/include" "$here/own_experiment.cpp" -o "$folder/consumer" -L"$folder" \
+      -lheadroom_lab_f64 -lheadroom_f64 -lfmt -Wl,-rpath,"$folder"
     (cd "$folder" && ./consumer)
     ;;
   subproject | configure_subproject)
