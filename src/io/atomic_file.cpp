@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +10,7 @@
 #include <cerrno>
 
 #include "headroom/base/error.hpp"
-#include "io/input_file.hpp"
+#include "io/files.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -35,24 +34,23 @@ void remove_leftovers(const std::filesystem::path& path) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(prefix) || !name.ends_with(".tmp")) continue;
     if (name.find_first_not_of("0123456789-", prefix.size()) != name.size() - 4) continue;
-    const int leftover = open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int leftover = open_file(entry.path(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (leftover < 0) continue;
-    if (flock(leftover, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
-    close(leftover);
+    if (lock_file(leftover)) unlink(entry.path().c_str());
+    close_file(leftover);
   }
 }
 
 // Creates the temporary and locks it. It counts only if it still has its name afterwards: between
 // the two calls another writer may have taken it for a leftover.
 int open_locked(const std::filesystem::path& path) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int descriptor = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
   if (descriptor < 0) return -1;
   struct stat status {};
-  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &status) == 0 &&
-      status.st_nlink == 1) {
+  if (lock_file(descriptor) && fstat(descriptor, &status) == 0 && status.st_nlink == 1) {
     return descriptor;
   }
-  close(descriptor);
+  close_file(descriptor);
   errno = EEXIST;
   return -1;
 }
@@ -79,34 +77,22 @@ AtomicFile::~AtomicFile() { discard(); }
 void AtomicFile::discard() noexcept {
   if (descriptor_ < 0) return;
   unlink(temporary_.c_str());
-  close(descriptor_);
+  close_file(descriptor_);
   descriptor_ = -1;
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) refuse(path_, "write");
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
+  if (!write_all(descriptor_, bytes)) refuse(path_, "write");
 }
 
 void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
 void AtomicFile::commit() {
-  if (fsync(descriptor_) != 0) refuse(path_, "write");
+  if (!sync_file(descriptor_)) refuse(path_, "write");
   if (rename(temporary_.c_str(), path_.c_str()) != 0) refuse(path_, "replace");
-  close(descriptor_);
+  close_file(descriptor_);
   descriptor_ = -1;
-  // The new name is safe only when the folder is on the disk, too.
-  const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) refuse(path_, "write its folder");
-  const bool safe = fsync(folder) == 0;
-  const int error = errno;
-  close(folder);
-  errno = error;
-  if (!safe) refuse(path_, "write its folder");
+  sync_folder(folder_of(path_));  // the new name is safe only when the folder is on the disk, too
 }
 
 void write_file(const std::filesystem::path& path, std::string_view content) {

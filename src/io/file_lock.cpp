@@ -3,16 +3,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
+#include <span>
 #include <utility>
 
 #include "headroom/base/error.hpp"
-#include "io/input_file.hpp"
+#include "io/files.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -33,27 +33,23 @@ std::string machine() {
 
 std::optional<FileLock> FileLock::if_free(const std::filesystem::path& path) {
   while (true) {
-    const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const int descriptor = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW);
     if (descriptor < 0) refuse(path);
     FileLock lock(path,
                   -1);  // descriptor_ is set when the lock is ours: release() removes the file
-    while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EINTR) continue;
-      const int error = errno;
-      close(descriptor);
-      errno = error;
-      if (error == EWOULDBLOCK) return std::nullopt;
+    if (!lock_file(descriptor)) {
+      close_file(descriptor);
+      if (errno == EWOULDBLOCK) return std::nullopt;
       refuse(path);
     }
     struct stat status {};
     if (fstat(descriptor, &status) != 0 || status.st_nlink == 0) {
-      close(descriptor);  // its holder removed the file between open() and flock()
+      close_file(descriptor);  // its holder removed the file between open() and flock()
       continue;
     }
     lock.descriptor_ = descriptor;
     const std::string text = fmt::format("{} {}\n", getpid(), machine());
-    if (ftruncate(descriptor, 0) != 0 ||
-        pwrite(descriptor, text.data(), text.size(), 0) != ssize_t(text.size())) {
+    if (ftruncate(descriptor, 0) != 0 || !write_all(descriptor, std::as_bytes(std::span(text)))) {
       refuse(path);
     }
     return lock;
@@ -84,7 +80,7 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
 void FileLock::release() noexcept {
   if (descriptor_ < 0) return;
   unlink(path_.c_str());  // before the lock is free: afterwards the file may be another holder's
-  close(descriptor_);
+  close_file(descriptor_);
   descriptor_ = -1;
 }
 

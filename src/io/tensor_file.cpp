@@ -14,7 +14,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom/io/atomic_file.hpp"
-#include "io/input_file.hpp"
+#include "io/files.hpp"
 #include "io/safetensors_header.hpp"
 
 namespace headroom {

@@ -16,6 +16,7 @@
 #include "headroom/io/child_program.hpp"
 #include "headroom/io/file_lock.hpp"
 #include "headroom/io/json.hpp"
+#include "io/files.hpp"
 #include "study/jobs.hpp"
 
 namespace headroom {
@@ -66,11 +67,7 @@ void open_folder(const StudyDeclaration& declaration, const StudyOptions& option
         "--out",
         name));
   }
-  for (const char* part : {"trunks", "cells", "claims", "seconds"}) {
-    std::error_code error;
-    fs::create_directories(folder.path / part, error);
-    if (error) throw FileError(fmt::format("{}: cannot create folders: {}", name, error.message()));
-  }
+  for (const char* part : {"trunks", "cells", "claims", "seconds"}) make_folder(folder.path / part);
   const Record mine = comparable(declaration);
   if (!begun) {
     write_file(folder.declaration(), mine.dump(2) + "\n");

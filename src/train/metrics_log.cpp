@@ -3,15 +3,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <exception>
+#include <span>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "io/files.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -29,14 +30,27 @@ void each_line(const std::filesystem::path& path, Visit visit) {
   }
 }
 
-/// The lines of measurements up to step `done`.
+/// The lines of measurements up to step `done`. Throws FileError for a malformed line before the
+/// last of them.
 std::string lines_until(const std::filesystem::path& path, Index done) {
   std::string kept;
+  std::exception_ptr malformed;
   each_line(path, [&](const std::string& line, Index number) {
     const std::string origin = fmt::format("{}:{}", path.string(), number);
-    if (json_integer(parse_json(line, origin), "step", origin) <= done) kept += line + '\n';
+    try {
+      if (json_integer(parse_json(line, origin), "step", origin) > done) return;
+    } catch (const FileError&) {
+      if (!malformed) malformed = std::current_exception();
+      return;
+    }
+    if (malformed) std::rethrow_exception(malformed);
+    kept += line + '\n';
   });
   return kept;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& path) {
+  throw FileError(fmt::format("{}: cannot write: {}", path.string(), reason(errno)));
 }
 
 }  // namespace
@@ -60,28 +74,23 @@ LogMark log_mark(const std::filesystem::path& path, Index most) {
 MetricsLog::MetricsLog(const std::filesystem::path& path, Index done) : path_(path) {
   const bool goes_on = done > 0 && std::filesystem::exists(path);
   write_file(path, goes_on ? lines_until(path, done) : "");
-  out_.open(path, std::ios::app);
-  if (!out_) throw FileError(fmt::format("{}: cannot be written", path.string()));
   mark_ = log_mark(path);
+  file_ = open_file(path, O_WRONLY | O_APPEND);
+  if (file_ < 0) refuse(path);
+}
+
+MetricsLog::~MetricsLog() {
+  if (file_ >= 0) close_file(file_);
 }
 
 void MetricsLog::write(const Record& record) {
-  const std::string line = record.dump();
-  out_ << line << '\n' << std::flush;
-  if (!out_) {
-    throw FileError(fmt::format("{}: cannot be written; is the disk full?", path_.string()));
-  }
+  const std::string line = record.dump(), ended = line + '\n';
+  if (!write_all(file_, std::as_bytes(std::span(ended)))) refuse(path_);
   mark_.add(line);
 }
 
 void MetricsLog::sync() const {
-  const int file = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = file >= 0 && fsync(file) == 0;
-  const int error = errno;
-  if (file >= 0) close(file);
-  if (!synced) {
-    throw FileError(fmt::format("{}: cannot be written: {}", path_.string(), std::strerror(error)));
-  }
+  if (!sync_file(file_)) refuse(path_);
 }
 
 Record MetricsLog::line(const StepReport& report) {

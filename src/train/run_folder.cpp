@@ -12,6 +12,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/io/tensor_file.hpp"
+#include "io/files.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -21,15 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* snapshot_folder = "snapshots";
-
-void make_folder(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) {
-    throw FileError(
-        fmt::format("{}: cannot create the folder: {}", path.string(), error.message()));
-  }
-}
+constexpr const char* lock_name = ".lock";
 
 /// The checkpoint of a folder: its best, else its latest one.
 std::optional<fs::path> checkpoint_in(const fs::path& folder) {
@@ -65,13 +58,14 @@ bool is_ours(const fs::path& file) {
   }
 }
 
-/// Whether anything is in a folder but the temporary file of a config.json that a killed process
-/// did not finish (see AtomicFile): that run has not begun yet.
+/// Whether anything is in a folder but the lock and the temporary file of a config.json that a
+/// killed process did not finish (see AtomicFile): that run has not begun yet.
 bool has_files(const fs::path& folder) {
   return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(),
                      [](const fs::directory_entry& entry) {
                        const std::string name = entry.path().filename().string();
-                       return !name.starts_with(".config.json.") || !name.ends_with(".tmp");
+                       return name != lock_name &&
+                              (!name.starts_with(".config.json.") || !name.ends_with(".tmp"));
                      });
 }
 
@@ -133,7 +127,10 @@ RunFolder RunFolder::fresh(const fs::path& root, const std::string& name) {
   for (Index number = 1;; ++number) {  // making it is the test: two runs never share one
     const fs::path path = root / fmt::format("{}-{}", name, number);
     std::error_code error;
-    if (fs::create_directory(path, error)) return RunFolder(path);
+    if (fs::create_directory(path, error)) {
+      sync_folder(root);
+      return RunFolder(path);
+    }
     if (error && !fs::exists(path)) {
       throw FileError(
           fmt::format("{}: cannot create the folder: {}", path.string(), error.message()));
@@ -171,7 +168,7 @@ void RunFolder::write_config(const Record& config) const {
 Record RunFolder::read_config() const { return parse_json(read_file(config()), config().string()); }
 
 FileLock lock_run(const fs::path& folder) {
-  const fs::path path = folder / ".lock";
+  const fs::path path = folder / lock_name;
   if (std::optional<FileLock> lock = FileLock::if_free(path)) return std::move(*lock);
   throw UsageError(
       fmt::format("{}: {} is training in this folder; wait until it has ended, or choose another",

@@ -145,17 +145,22 @@ bool TrainingRun::run(const StopSignals* stop, Index until) {
   if (!folder_) return loop.run(trainer_.steps(), stop, until);
 
   MetricsLog& log = log_.emplace(folder_->metrics(), trainer_.steps());
-  const auto save_checkpoint = [this](StepReport&) { save(folder_->checkpoint()); };
+  Index saved = 0;  // the step
+  const auto save_checkpoint = [this, &saved](const StepReport& report) {
+    if (saved != report.step) save(folder_->checkpoint());
+    saved = report.step;
+  };
   loop.every(log_every, [&log](StepReport& report) { log(report); });
   loop.each([&log](StepReport& report) {
     if (report.telemetry) log.write(json_of(*report.telemetry));
   });
-  if (settings_.save_every > 0) loop.every(settings_.save_every, save_checkpoint);
+  // Before the checkpoint: a run that resumes from it does not come to this step again.
   loop.each([this](const StepReport& report) {
     const std::vector<Index>& kept = settings_.snapshots;
     if (std::find(kept.begin(), kept.end(), report.step) == kept.end()) return;
     save(folder_->new_snapshot(report.step));
   });
+  if (settings_.save_every > 0) loop.every(settings_.save_every, save_checkpoint);
   loop.at_end(save_checkpoint);
   const bool done = loop.run(trainer_.steps(), stop, until);
   log_.reset();

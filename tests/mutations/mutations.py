@@ -27,7 +27,8 @@ A file of faults is named after its floor. Each of its faults is a paragraph:
   file: the source file, from ROOT
   wrong: what the fault does
   seen: what a user would notice
-  tests: the programs that must catch it, as in test_NAME_f64; heads_slow: its cases [slow]; parity
+  tests: the programs that must catch it, as in test_NAME_f64; heads_slow: its cases [slow]; parity;
+         or scripts of tests/reliability
   equivalent: only where no test can catch it: the reason
    a line of the file as it is
   -a line of the file that the fault removes
@@ -125,6 +126,8 @@ def check(root, faults):
     known = set(re.findall(r"headroom_test(?:_once)?\((\w+)",
                            (root / "tests/CMakeLists.txt").read_text()))
     known |= {name + "_slow" for name in known} | {"parity"}
+    known |= set(re.findall(r"headroom_reliability_test\((\w+)",
+                            (root / "tests/reliability/CMakeLists.txt").read_text()))
     errors = []
     for fault in faults:
         try:
@@ -201,6 +204,8 @@ class Campaign:
         return known if known and known["key"] == fault.key else None
 
     def target(self, test):
+        if test in ("failing_calls", "power_cuts", "kills"):
+            return "failing_calls"  # scripts over the program
         return "headroom_parity" if test == "parity" else f"test_{test.removesuffix('_slow')}_f64"
 
     def build_and_run(self, tests):
@@ -212,7 +217,7 @@ class Campaign:
             return "does not compile", (lines or [output[-300:]])[0]
         for test in tests:
             code, output = run(["ctest", "--timeout", str(self.limit), "--output-on-failure", "-R",
-                                f"^{test}_f64$"], self.build)
+                                f"^{test}(_f64)?$"], self.build)
             if "No tests were found" in output:
                 return "survived", f"ctest knows no test {test}_f64"
             if code != 0:

@@ -1,7 +1,6 @@
 // Resume: a run that is killed repeatedly ends with the same bytes as an uninterrupted one.
 #include <csignal>
 #include <cstdlib>
-#include <thread>
 
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
@@ -65,7 +64,7 @@ TEST_CASE("child: train or resume", "[.]") {
   REQUIRE(loop.run(run.trainer.steps()));
 }
 
-TEST_CASE("a run that is killed at random steps and times ends in the same bytes") {
+TEST_CASE("a run that is killed at random steps ends in the same bytes") {
   const TemporaryFolder folder;
   const auto child = [&](const char* name, const std::vector<std::string>& more) {
     std::vector<std::string> environment = more;
@@ -76,25 +75,16 @@ TEST_CASE("a run that is killed at random steps and times ends in the same bytes
 
   Rng rng(is_double ? 17 : 18, "kills");
   Index kill_at = 0;
-  for (int round = 0; round < 6; ++round) {  // at steps
+  for (int round = 0; round < 6; ++round) {
     kill_at += 1 + rng.below(4);
     CAPTURE(kill_at);
     const std::string variable = "HEADROOM_TEST_KILL=" + std::to_string(kill_at);
     CHECK(child("killed", {"OMP_NUM_THREADS=1", variable})->wait() == -SIGKILL);
   }
-  for (int round = 0; round < 8; ++round) {  // at times, in a separate run
-    const auto process = child("shot", {"OMP_NUM_THREADS=1"});
-    std::this_thread::sleep_for(std::chrono::milliseconds(1 + rng.below(40)));
-    process->send(SIGKILL);
-    process->wait();
-  }
   const std::string whole = read_file(folder / "whole/checkpoint.safetensors");
   const std::vector<Record> lines = measurements(folder / "whole/metrics.jsonl");
   CHECK(lines.size() == SmallRun::steps + SmallRun::steps / telemetry_every);
-  for (const char* name : {"killed", "shot"}) {
-    INFO(name);
-    REQUIRE(child(name, {"OMP_NUM_THREADS=1"})->wait() == 0);
-    CHECK(read_file(folder / name / "checkpoint.safetensors") == whole);
-    CHECK(measurements(folder / name / "metrics.jsonl") == lines);
-  }
+  REQUIRE(child("killed", {"OMP_NUM_THREADS=1"})->wait() == 0);
+  CHECK(read_file(folder / "killed/checkpoint.safetensors") == whole);
+  CHECK(measurements(folder / "killed/metrics.jsonl") == lines);
 }

@@ -161,5 +161,7 @@ TEST_CASE("a log that starts afresh is empty, and numbers that are none become n
 TEST_CASE("a metrics file that is broken in the middle is refused with its line") {
   const TemporaryFolder folder;
   folder.file("metrics.jsonl", "{\"step\": 1}\nnonsense\n{\"step\": 3}\n");
-  CHECK_THROWS_WITH(MetricsLog(folder / "metrics.jsonl", 2), Contains("metrics.jsonl:2"));
+  CHECK_THROWS_WITH(MetricsLog(folder / "metrics.jsonl", 3), Contains("metrics.jsonl:2"));
+  const MetricsLog log(folder / "metrics.jsonl", 2);  // up to this step it is whole
+  CHECK(read_file(folder / "metrics.jsonl") == "{\"step\": 1}\n");
 }

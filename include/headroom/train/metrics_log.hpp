@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 
@@ -28,15 +27,19 @@ struct LogMark {
 /// The mark of the first `most` complete lines of a file; of no lines if there is none.
 LogMark log_mark(const std::filesystem::path& path, Index most = std::numeric_limits<Index>::max());
 
-/// Appends lines to a file and flushes each of them. A line with the key "record" has the kind that
+/// Appends lines to a file, each at once. A line with the key "record" has the kind that
 /// it names: "heads" is a line of HeadTelemetry. All others are measurements of the whole model,
 /// see operator().
 class MetricsLog {
  public:
   /// Keeps the lines of an existing file whose "step" is at most `done` and cuts the rest, which a
   /// resumed run writes again: in the end the file equals that of an uninterrupted run, except
-  /// for the times. 0 starts a new file. Throws FileError.
+  /// for the times. The rest need not be lines: a power cut can leave anything there. 0 starts a
+  /// new file. Throws FileError.
   explicit MetricsLog(const std::filesystem::path& path, Index done = 0);
+  ~MetricsLog();
+  MetricsLog(const MetricsLog&) = delete;
+  MetricsLog& operator=(const MetricsLog&) = delete;
 
   /// {"step", "loss", "gradient_norm", "rate", "tokens", "ms", "heads_alive"} and the
   /// numbers that parts and observers added. Numbers that are not finite become null.
@@ -51,7 +54,7 @@ class MetricsLog {
 
  private:
   std::filesystem::path path_;
-  std::ofstream out_;
+  int file_ = -1;
   LogMark mark_;
 };
 
