@@ -88,6 +88,28 @@ TEST_CASE("a hook on an interior tensor sees the complete gradient and may chang
   CHECK_THAT(cotangent, SameBits(ones({2})));
 }
 
+TEST_CASE("a hook that changes a gradient changes it for its tensor alone") {
+  const Tensor x = parameter(vector({1, 2})), z = parameter(vector({3, 4}));
+  const Tensor a = times(x, 2);
+  Tensor b = times(z, 3);  // newer than a, so its turn comes first
+  b.on_gradient([](Array& gradient) { gradient[0] = 50; });
+  plus(a, b).backward(ones({2}));  // passes the same array to a and to b
+  CHECK_THAT(x.grad(), SameBits(vector({2, 2})));
+  CHECK_THAT(z.grad(), SameBits(vector({150, 3})));
+}
+
+TEST_CASE("a retained gradient that a second pass adds to stays apart from what others hold") {
+  const Tensor x = parameter(vector({1, 2}));
+  Tensor middle = times(x, 2);
+  middle.retain_grad();
+  const Tensor y = times(middle, 3);
+  y.backward(ones({2}), true);
+  const Array first = middle.grad();
+  y.backward(ones({2}), true);
+  CHECK_THAT(first, SameBits(vector({3, 3})));
+  CHECK_THAT(middle.grad(), SameBits(vector({6, 6})));
+}
+
 TEST_CASE("a hook on a leaf sees the contribution of one pass, changes it, and it is added") {
   Tensor x = parameter(vector({1, 2}));
   std::vector<Real> seen;

@@ -83,6 +83,31 @@ TEST_CASE("seed, stream name and substream each change the numbers") {
   CHECK(word != first(Rng(1, "a", 1)));
 }
 
+TEST_CASE("each of the 64 bits of seed, position and substream changes the numbers") {
+  const auto at = [](std::uint64_t position, std::uint64_t substream) {
+    RngState state = Rng(1, "a", substream).state();
+    state.position = position;
+    return Rng(state).word();
+  };
+  for (int bit = 2; bit < 64; ++bit) {  // four draws have one block
+    INFO("bit " << bit);
+    CHECK(at(std::uint64_t{1} << bit, 0) != at(0, 0));
+    CHECK(at(0, std::uint64_t{1} << bit) != at(0, 0));
+    CHECK(Rng(std::uint64_t{1} << bit, "a").word() != Rng(0, "a").word());
+  }
+}
+
+TEST_CASE("normal draws are finite where the uniform ones are 0 or nearly 1") {
+  // Where this stream has words that begin with 24 bits of 0 and of 1, found by trying.
+  for (const auto& [position, uniform] :
+       {std::pair(std::uint64_t{7969962}, 0.0), {std::uint64_t{21281359}, 1 - 0x1p-24}}) {
+    RngState state = Rng(3, "normal").state();
+    state.position = position;
+    CHECK(double(Rng(state).uniform()) == uniform);
+    CHECK(std::isfinite(Rng(state).normal()));
+  }
+}
+
 TEST_CASE("below(n) stays in [0, n) and takes each value equally often") {
   Rng rng(11);
   std::vector<int> count(7);
@@ -130,4 +155,5 @@ TEST_CASE("seed, step, module and head each give another mask") {
   CHECK(base != first(MaskStream(1, 2, 1, 0)));
   CHECK(base != first(MaskStream(1, 1, 2, 0)));
   CHECK(base != first(MaskStream(1, 1, 1, 1)));
+  CHECK(base != first(MaskStream(1, 1, std::uint64_t{1} << 40 | 1, 0)));
 }

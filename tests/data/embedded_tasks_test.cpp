@@ -243,6 +243,7 @@ TEST_CASE("balance needs order and kind, not counts") {
   CHECK(is_balanced(""));
   CHECK(is_balanced("([]{})()"));
   CHECK_FALSE(is_balanced("([)]"));
+  CHECK_FALSE(is_balanced("([))"));
   CHECK_FALSE(is_balanced(")("));
   CHECK_FALSE(is_balanced("(("));
   CHECK_FALSE(is_balanced("(]"));

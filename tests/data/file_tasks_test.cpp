@@ -219,6 +219,11 @@ TEST_CASE("an unknown task is refused with the list and the nearest, and --data 
       "numbers, spelling, dates, g2p, text");
   CHECK_THROWS_WITH(make_task("g2p"), "task g2p needs a data file: --data FILE");
   CHECK_THROWS_WITH(make_task("dates", {.data = "x"}), Contains("takes no --data"));
+  for (const TaskOptions& sizes :
+       {TaskOptions{.train = 1, .data = "x"}, TaskOptions{.validation = 1, .data = "x"},
+        TaskOptions{.test = 1, .data = "x"}}) {
+    CHECK_THROWS_WITH(make_task("g2p", sizes), Contains("reads its examples from a file"));
+  }
   CHECK(std::holds_alternative<ClassificationTask>(
       make_task("brackets", {.train = 10, .validation = 2, .test = 2})));
   for (const TaskInfo& info : task_list()) {

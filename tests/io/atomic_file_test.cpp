@@ -48,12 +48,90 @@ int in_child(Body body) {
 // Another process's action at the most unlucky moment: just before the next lock is taken.
 std::function<void()> before_next_lock;
 
+/// Names of the system calls of saving, in their order; fsync tells files from folders.
+std::vector<std::string> calls;
+bool recorded = false;
+int failing_sync = 0;       // fsync() number n fails, from 1
+int interruptions = 0;      // so many calls of write() and read() are interrupted by a signal
+bool short_pieces = false;  // write() and read() take one byte at a time
+
+void note(const char* call) {
+  if (recorded) calls.emplace_back(call);
+}
+bool interrupted() {
+  if (interruptions == 0) return false;
+  --interruptions;
+  errno = EINTR;
+  return true;
+}
+
 }  // namespace
 
 // Stands in for the system's.
 extern "C" int flock(int descriptor, int operation) noexcept {
   if (before_next_lock) std::exchange(before_next_lock, nullptr)();
   return int(syscall(SYS_flock, descriptor, operation));
+}
+
+extern "C" int fsync(int descriptor) {
+  struct stat status {};
+  fstat(descriptor, &status);
+  note(S_ISDIR(status.st_mode) ? "fsync folder" : "fsync file");
+  if (failing_sync > 0 && --failing_sync == 0) {
+    errno = EIO;
+    return -1;
+  }
+  return int(syscall(SYS_fsync, descriptor));
+}
+extern "C" int rename(const char* from, const char* to) noexcept {
+  note("rename");
+  return int(syscall(SYS_rename, from, to));
+}
+extern "C" ssize_t write(int descriptor, const void* bytes, size_t count) {
+  if (interrupted()) return -1;
+  return syscall(SYS_write, descriptor, bytes, short_pieces ? std::min<size_t>(count, 1) : count);
+}
+extern "C" ssize_t read(int descriptor, void* bytes, size_t count) {
+  if (interrupted()) return -1;
+  return syscall(SYS_read, descriptor, bytes, short_pieces ? std::min<size_t>(count, 1) : count);
+}
+
+TEST_CASE("a file is synced before it gets its name, and then its folder is") {
+  const TemporaryFolder folder;
+  calls.clear();
+  recorded = true;
+  write_file(folder / "a", "content");
+  recorded = false;
+  CHECK(calls == std::vector<std::string>{"fsync file", "rename", "fsync folder"});
+}
+
+TEST_CASE("a disk that cannot sync is told, and the old file stays as long as it can") {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "old");
+  failing_sync = 1;
+  CHECK_THROWS_WITH(write_file(folder / "a", "new"), Contains("cannot write: Input/output error"));
+  CHECK(read_file(folder / "a") == "old");
+  CHECK(files_in(folder.path()) == 1);
+  failing_sync = 2;  // the folder's: the new file is there, but perhaps not after a power cut
+  CHECK_THROWS_WITH(write_file(folder / "a", "new"),
+                    Contains("cannot write its folder: Input/output error"));
+  CHECK(read_file(folder / "a") == "new");
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("signals that interrupt writing and reading change nothing, nor do short pieces") {
+  const TemporaryFolder folder;
+  const std::string content = "content of a file\n";
+  for (const bool pieces : {false, true}) {
+    short_pieces = pieces;
+    interruptions = 3;
+    write_file(folder / "a", content);
+    CHECK(interruptions == 0);
+    interruptions = 3;
+    CHECK(read_file(folder / "a") == content);
+    CHECK(interruptions == 0);
+    short_pieces = false;
+  }
 }
 
 TEST_CASE("a written file holds the content, and no temporary stays") {

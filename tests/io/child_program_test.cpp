@@ -1,6 +1,7 @@
 // Child programs: what goes in, what comes out, and how they end.
 #include "headroom/io/child_program.hpp"
 
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,19 @@ TEST_CASE("a child program runs beside this one until it ends, is stopped or is 
   child.send(SIGTERM);
   CHECK(child.wait().code == 128 + SIGTERM);
   const ChildProgram left({"sleep", "60"});  // its destructor does not wait a minute
+}
+
+TEST_CASE("a signal that interrupts the wait for a child program is not the program's end") {
+  struct sigaction action = {}, before = {};
+  action.sa_handler = [](int) {};  // without SA_RESTART, so that system calls are interrupted
+  sigaction(SIGALRM, &action, &before);
+  const itimerval often{.it_interval = {0, 20'000}, .it_value = {0, 20'000}}, off{};
+  ChildProgram child({"sh", "-c", "sleep 0.2; exit 7"});
+  setitimer(ITIMER_REAL, &often, nullptr);
+  const ChildResult result = child.wait();
+  setitimer(ITIMER_REAL, &off, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  CHECK(result.code == 7);
 }
 
 TEST_CASE("a child program does not outlive a killed parent") {

@@ -224,5 +224,44 @@ TEST_CASE("a single query agrees with the reference in every head, whatever the 
   }
 }
 
+TEST_CASE("a single query of a long text has in each head what the head alone has") {
+  constexpr Index lane = 64 / Index(sizeof(Real)), heads = 5, keys = 4100;  // a chunk for each head
+  Rng rng(9);
+  const Array q = random_array(rng, {2, 1, heads * lane});
+  const Array k = random_array(rng, {2, keys, heads * lane});
+  const Array v = random_array(rng, {2, keys, heads * lane});
+  const auto attended = [&](Index first, Index count) {
+    const kernels::AttentionPlan plan{.batch = 2,
+                                      .heads = count,
+                                      .queries = 1,
+                                      .keys = keys,
+                                      .head_dim = lane,
+                                      .value_dim = lane,
+                                      .scale = Real(0.3),
+                                      .limits = Ids(Shape{2, 1}, {4100, 3999}),
+                                      .limits_differ = false,
+                                      .allowed = {},
+                                      .allowed_at = {},
+                                      .dropout = 0,
+                                      .streams = {}};
+    REQUIRE(kernels::is_one_query(plan));
+    Array y({2, 1, count * lane}), statistics({2, count});
+    kernels::attention(plan, {q.data() + first * lane, q.dim(2)},
+                       {k.data() + first * lane, k.dim(2)}, {v.data() + first * lane, v.dim(2)},
+                       y.data(), statistics.data());
+    return y;
+  };
+  const Array together = attended(0, heads);
+  for (Index h = 0; h < heads; ++h) {
+    const Array alone = attended(h, 1);
+    for (Index b = 0; b < 2; ++b) {
+      for (Index c = 0; c < lane; ++c) {
+        REQUIRE(std::abs(together[(b * heads + h) * lane + c] - alone[b * lane + c]) <
+                Real(10 * value_tolerance));
+      }
+    }
+  }
+}
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -91,6 +91,35 @@ TEST_CASE("RMS norm agrees with its reference in values and both gradients") {
   }
 }
 
+TEST_CASE("the sums over many rows have all of them") {
+  constexpr Index rows = 2000, columns = 40;  // several chunks
+  Rng rng(8);
+  const Array x = random_array(rng, {rows, columns}), dy = random_array(rng, {rows, columns});
+  const Array weight = random_array(rng, {columns});
+  Array y(x.shape()), mean(Shape{rows}), rstd(Shape{rows}), rrms(Shape{rows});
+  kernels::layer_norm(x.data(), weight.data(), nullptr, Real(epsilon), rows, columns, y.data(),
+                      mean.data(), rstd.data());
+  kernels::rms_norm(x.data(), weight.data(), Real(epsilon), rows, columns, y.data(), rrms.data());
+  Array dweight(weight.shape()), dbias(weight.shape()), dweight_rms(weight.shape());
+  kernels::layer_norm_backward(x.data(), weight.data(), mean.data(), rstd.data(), dy.data(), rows,
+                               columns, {.dweight = dweight.data(), .dbias = dbias.data()});
+  kernels::rms_norm_backward(x.data(), weight.data(), rrms.data(), dy.data(), rows, columns,
+                             {.dweight = dweight_rms.data()});
+  for (Index c = 0; c < columns; ++c) {
+    double of_bias = 0, of_weight = 0, of_weight_rms = 0;
+    for (Index r = 0; r < rows; ++r) {
+      const auto d = double(dy[r * columns + c]), in = double(x[r * columns + c]);
+      of_bias += d;
+      of_weight += d * (in - double(mean[r])) * double(rstd[r]);
+      of_weight_rms += d * in * double(rrms[r]);
+    }
+    const double tolerance = is_double ? 1e-10 : 1e-2;
+    REQUIRE(std::abs(double(dbias[c]) - of_bias) < tolerance);
+    REQUIRE(std::abs(double(dweight[c]) - of_weight) < tolerance);
+    REQUIRE(std::abs(double(dweight_rms[c]) - of_weight_rms) < tolerance);
+  }
+}
+
 TEST_CASE("layer norm of a constant row is its bias, also far from zero") {
   const Array x(Shape{1, 7}, Real(1000)), bias(Shape{7}, Real(0.25)), dy(Shape{1, 7}, Real(3));
   Array y(x.shape()), mean(Shape{1}), rstd(Shape{1}), dx(x.shape());

@@ -171,6 +171,31 @@ TEST_CASE("gates of DropHead are 0 or 1 / (1 - p), unbiased, and independent") {
   CHECK_THROWS_AS(drop_head_gates(2, heads, Real(-0.1), 1), UsageError);
 }
 
+TEST_CASE("DropHead draws other masks in every attention") {
+  Rng rng(6);
+  BlockConfig config;
+  config.width = 12;
+  config.heads = heads;
+  Encoder encoder(config, 2, true, rng);
+  randomise(encoder, rng);
+  const Tensor x = constant(normal({8, 5, 12}, rng));
+  const RandomStep random(3, 9);
+  HeadProbe probe;
+  probe.drop_head = Real(0.5);
+  std::vector<Tensor> gates;
+  for (const NamedAttention& found : attentions(encoder)) {
+    gates.push_back(parameter(ones({8, heads})));
+    probe.gates[found.location()] = gates.back();
+  }
+  const Tensor y = encoder(x, AttentionMask::none(), &probe);
+  y.backward(normal(y.shape(), rng));
+  Index differ = 0;  // heads that are left out in one of the two layers
+  for (Index i = 0; i < 8 * heads; ++i) {
+    differ += (gates[0].grad()[i] == 0) != (gates[1].grad()[i] == 0) ? 1 : 0;
+  }
+  CHECK(differ > 4);
+}
+
 TEST_CASE("DropHead leaves the survivors of a removed head as they were, in every layout") {
   Rng rng(5);
   const Tensor x = constant(normal({6, 5, 12}, rng));

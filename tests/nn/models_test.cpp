@@ -209,6 +209,28 @@ TEST_CASE("dropout acts in training, follows the step, and is off in evaluation"
   }
 }
 
+TEST_CASE("each branch of a layer has its own dropout") {
+  Rng rng(12);
+  BlockConfig config;
+  config.width = 8;
+  config.heads = 2;
+  DecoderLayer layer(config, rng);
+  randomise(layer, rng);
+  const Tensor x = constant(test::normal({2, 3, 8}, rng));
+  const RandomStep random(1, 1);
+  const auto y = [&] {
+    return layer(x, x, AttentionMask::causal(), AttentionMask::none()).value();
+  };
+  const Array whole = y();
+  for (Dropout* const dropout : {&layer.dropout1, &layer.dropout2, &layer.dropout3}) {
+    dropout->p = 1;  // without this branch
+    CHECK_THAT(y(), !same_numbers(whole, Real(1e-3)));
+    dropout->p = 0;
+  }
+  for (Dropout* const dropout : {&layer.dropout1, &layer.dropout2, &layer.dropout3}) dropout->p = 1;
+  CHECK_THAT(y(), SameBits(x.value()));
+}
+
 TEST_CASE("training with dropout outside of a random step is refused") {
   ModelConfig config = small_config(ModelKind::classifier, Layout::fused);
   config.block.dropout = Real(0.1);

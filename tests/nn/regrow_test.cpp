@@ -267,6 +267,22 @@ TEST_CASE("a regrowth that is refused changes nothing and says why") {
   }
 }
 
+TEST_CASE("the gradient of a head's scale is that of its part, and 0 without a gradient") {
+  Rng rng(4);
+  const auto layer = make_attention(Layout::fused, {.width = 8, .heads = 4}, rng);
+  CHECK(scaling_gradient(share_of({"", layer.get()}, 1), HeadRole::output) == 0);
+  const Tensor x = constant(test::normal({1, 3, 8}, rng));
+  const Tensor y = (*layer)(x, x, AttentionMask::none());
+  y.backward(test::normal(y.shape(), rng));
+  const HeadShare share = share_of({"", layer.get()}, 1);
+  const Array &value = share.value.at(HeadRole::output),
+              &slope = share.gradient.at(HeadRole::output);
+  double sum = 0;
+  for (Index i = 0; i < value.size(); ++i) sum += double(value[i]) * double(slope[i]);
+  CHECK(sum != 0);
+  CHECK(scaling_gradient(share, HeadRole::output) == sum);
+}
+
 TEST_CASE("a layout that drops modules but cannot add any says so") {
   Rng rng(1);
   OneWayHeads layer({.width = 8, .heads = 4}, rng);
