@@ -2,16 +2,16 @@
 //
 //   MetricEntry metric_leave_one_out()
 //
-// It is in the file; what is missing is play() of its class. The library calls play() once with a
-// game, and then scores(): one number for each head, in the order of game.players().
+// It is in the file. Write play() of its class. The library calls play() once with a game, and then
+// scores(): one number for each head, in the order of game.players().
 //   score of head h = v(all but h) - v(all)
 // v(S) is the mean loss of the examples when the heads in S have gate 1 and all others gate 0.
 // You have:
 //   game.size()                   number of players: the live heads, numbered from 0
 //   game.all()                    the set of all players, a HeadSet
 //   set.without(i), set.with(i)   another set; `set` stays as it is
-//   game.value(set)               v(set): one forward pass over all examples, without a tape. It
-//                                 remembers: asking twice for the same set costs one pass
+//   game.value(set)               v(set): one forward pass over all examples, without a tape. The
+//                                 game stores v(set), so a second call needs no pass
 //   scores_                       a std::vector<double>
 #pragma once
 

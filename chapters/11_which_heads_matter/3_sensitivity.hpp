@@ -2,11 +2,11 @@
 //
 //   MetricEntry metric_sensitivity()
 //
-// It is in the file; needs(), see() and scores() of its class are missing. The library asks needs()
-// first, then calls see() for each batch, and scores() at the end. You have:
-//   MetricNeeds {.gate_gradients = true}    from needs(): what see() wants to read. What nobody
-//                                           needs is empty
-//   batch.examples                number of examples in this batch; batches differ in it
+// It is in the file. Write needs(), see() and scores() of its class. The library calls needs()
+// first, then see() for each batch, and scores() at the end. You have:
+//   MetricNeeds {.gate_gradients = true}    the result of needs() for a see() that reads the
+//                                           gate gradients; without it they are empty
+//   batch.examples                number of examples in this batch; the last may be smaller
 //   batch.heads                   the live heads; their number is std::ssize(batch.heads)
 //   batch.gate_gradients          an Array [examples, heads] of dL(x)/dg_h, at gates of 1: element
 //                                 [b, h] is batch.gate_gradients[b * heads + h]

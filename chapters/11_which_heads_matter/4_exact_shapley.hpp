@@ -1,4 +1,4 @@
-// Exercise 11/4: write exact_shapley, which shares the loss among the heads.
+// Exercise 11/4: write exact_shapley, which divides the change of the loss among the heads.
 //
 //   std::vector<double> exact_shapley(std::span<const double> values, Index players)
 //

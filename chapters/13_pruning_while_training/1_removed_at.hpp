@@ -2,18 +2,18 @@
 //
 //   Index removed_at(const Pace& pace, Index total, Index step)
 //
-// How many of `total` heads are gone after the update of this step. A Pace is one of three structs,
-// and std::visit calls the function `gone` for the one it is. Two of them are there. Yours:
+// Returns how many of `total` heads are removed after the update of this step. A Pace is one of
+// three structs, and std::visit calls its function `gone`. Two of these are in the file. Write:
 //   Gradual{from, to, every}
-//   * none is gone up to step `from`, all are gone from step `to` on
-//   * in between, heads go only every `every` steps: after the steps from + every, from + 2 every,
-//     ..., as far as these lie before `to`
-//   * with r removals by now, p = r every / (to - from) is the part of the way, and the number is
-//     total (1 - (1 - p)^3), rounded down (Zhu and Gupta 2017, equation 1)
+//   * none is removed up to step `from`, all are removed from step `to` on
+//   * in between, heads are removed only after the steps from + every, from + 2 every, ... that
+//     are before `to`
+//   * after r of these steps, p = r every / (to - from), and the number is total (1 - (1 - p)^3),
+//     rounded down (Zhu and Gupta 2017, equation 1)
 // Add 1e-9 before you round down: 7 may come out as 6.9999999999.
 //
-// It is a function: the same arguments give the same result, whatever was asked before. A training
-// that was stopped at step 700 goes on in a new process.
+// The same arguments must give the same result, whatever the earlier calls were: a training that
+// was stopped at step 700 continues in a new process.
 #pragma once
 
 #include "common/answer.hpp"

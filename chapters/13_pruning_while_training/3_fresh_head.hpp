@@ -2,15 +2,15 @@
 //
 //   HeadStash fresh_head(Module& model, const HeadId& head, std::uint64_t seed, Index step)
 //
-// A HeadStash is a head outside of its model; regrow() puts it in. The new head must
-//   * leave the function of the model as it is, when it comes in
-//   * learn from then on: some part of it needs a gradient that is not 0
+// A HeadStash is a head outside of its model; regrow() adds it to the model. The new head must
+//   * not change the function of the model when it is added
+//   * be able to learn: some part of it needs a gradient that is not 0
 //   * have its own random numbers: the same for the same seed, head and step, and others for
 //     another seed, another head or another step. Make them with Rng(seed, "regrow " + head.text(),
-//     step), so that a resumed run draws them again.
-// All of its parts but one are as the constructor of an attention draws them, and one part is 0.
+//     step), so that a resumed run draws the same ones.
+// One of its parts is 0. The others are drawn as the constructor of an attention draws them.
 // You have:
-//   old                                      the attention of the model where the head is missing
+//   old                                      the attention of the model without the head
 //   make_attention(layout, config, rng)      a new attention with random parameters, as a
 //                                            std::unique_ptr; old.layout(), old.config() fit
 //   share_of({"", attention}, number)        a head's share: its parts are in share.value, a map

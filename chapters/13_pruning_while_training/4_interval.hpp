@@ -1,12 +1,12 @@
-// Exercise 13/4: write two functions that say how sure a mean is.
+// Exercise 13/4: write two functions that return the 95 % interval of a mean.
 //
 //   Interval mean_interval(std::span<const double> values)
 //   Interval paired_interval(std::span<const double> a, std::span<const double> b)
 //
-// Interval {value, low, high}. The first one is the library's: all its means of seeds and draws
-// come from here. With n values, their mean m, and s^2 = (sum of (v - m)^2) / (n - 1):
+// Interval {value, low, high}. The first one is a function of the library, which uses it for all
+// means over seeds and draws. With n values, their mean m and s^2 = (sum of (v - m)^2) / (n - 1):
 //   {m, m - h, m + h}   with h = t s / sqrt(n)   and t = student_t(n - 1)
-// A single value has low = high = value. The case without values is done.
+// A single value has low = high = value. The file handles the case without values.
 //
 // The second one is the interval of the mean difference of a and b, where a[i] and b[i] belong
 // together, because they have the same seed. You have, beside your first function:
