@@ -1,4 +1,4 @@
-// Options that remove heads, and the recipe that they make.
+// Options that remove heads, and the pruning recipe that they describe.
 #include "cli/prune_options.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// A step given as a share of the steps, with a point ("0.3"), or as a number ("300").
+/// Reads a step, either its number ("300") or a share of the steps with a point ("0.3").
 Index step_from(const char* option, const std::string& text, Index steps) {
   const bool share = text.find('.') != std::string::npos;
   std::size_t read = 0;
@@ -30,7 +30,8 @@ Index step_from(const char* option, const std::string& text, Index steps) {
   }
   require(
       read == text.size() && number >= 0 && (share ? number <= 1 : number == std::floor(number)),
-      fmt::format("{} {} is neither a step nor a share of the steps, as 0.3", option, text));
+      fmt::format("{} {} is neither a step, such as 300, nor a share of the steps, such as 0.3",
+                  option, text));
   return Index(std::llround(share ? number * double(steps) : std::min(number, 1e15)));
 }
 
@@ -50,27 +51,27 @@ std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
   for (const ChooserEntry& entry : head_choosers()) choosers.push_back(entry.info.name);
   add_name(
       "--prune-schedule", schedule_,
-      fmt::format("removal of the heads: {} (default: gradual)", fmt::join(pace_names(), ", ")));
+      fmt::format("schedule of the removal: {} (default: gradual)", fmt::join(pace_names(), ", ")));
   add("--prune-from", from_,
-      "first step of the removal, or a share of the steps, as 0.3 (default: 0.5)")
+      "first step of the removal, or a share of the steps such as 0.3 (default: 0.5)")
       ->type_name("STEP");
   add("--prune-to", to_,
       "last step of the removal, or a share of the steps (default: a quarter of the steps later)")
       ->type_name("STEP");
-  add("--prune-over", over_, "in place of --prune-to: steps from the first to the last removal");
-  add("--prune-rounds", rounds_, "removals of the schedule iterative (default: 4)");
-  add_name(
-      "--metric", metric_,
-      fmt::format("metric of `importance` or chooser ({}) that decides which heads go (default: "
-                  "sensitivity)",
-                  fmt::join(choosers, ", ")));
+  add("--prune-over", over_, "in place of --prune-to: steps from --prune-from to the last removal");
+  add("--prune-rounds", rounds_, "removals of the schedule iterative, at least 2 (default: 4)");
+  add_name("--metric", metric_,
+           fmt::format("metric of `importance` or chooser ({}) that chooses the heads to remove "
+                       "(default: sensitivity)",
+                       fmt::join(choosers, ", ")));
   add_name(
       "--rescore", rescore_,
-      fmt::format("when heads are scored: {} (default: once; with --regrow each_event). running "
-                  "takes training's own gradients",
+      fmt::format("when heads are scored: {} (default: once; with --regrow each_event). each_event "
+                  "is before each removal, running uses the gradients of training",
                   names_of<Rescoring>()));
-  add_name("--budget", budget_,
-           fmt::format("where heads compete: {} (default: global)", names_of<BudgetOver>()));
+  add_name(
+      "--budget", budget_,
+      fmt::format("where heads compete for removal: {} (default: global)", names_of<BudgetOver>()));
   add("--keep,--at-least", at_least_,
       "minimum number of heads left in every attention (default: 0)");
   add("--at-least-of-kind", at_least_of_kind_,
@@ -81,28 +82,31 @@ std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
                   "none)",
                   names_of<Compensation>()));
   add("--regrow", regrow_,
-      "share of the live heads that are swapped for removed ones at first; it falls to 0 "
-      "(default: 0, no swaps)");
+      "share of the live heads that are swapped for removed heads, from 0 to 1; it falls to 0 "
+      "during training (default: 0, no swaps)");
   add("--regrow-every", regrow_every_,
       "steps between two swaps (default: a twentieth of the steps)");
   add("--regrow-until", regrow_until_,
-      "swaps come before this step, or share of the steps (default: 0.75)")
+      "step before which swaps are made, or a share of the steps (default: 0.75)")
       ->type_name("STEP");
   add_name("--regrow-with", regrow_with_,
-           fmt::format("parameters of heads that come back: {} (default: stash, those that they "
-                       "were removed with)",
+           fmt::format("parameters of heads that a swap adds back: {} (default: stash, as they "
+                       "were at the removal)",
                        names_of<RegrowWith>()));
-  add_name("--gates", gates_,
-           "learn gates from --prune-from to --prune-to, which then decide which heads go");
+  add_name(
+      "--gates", gates_,
+      "method that learns gates from --prune-from to --prune-to; the gates choose the heads to "
+      "remove");
   CLI::Option* remove = app.add_option("--remove", remove_,
-                                       "in place of --prune: heads to remove in this order, "
-                                       "\"cross 1.3,decoder 0.0\"");
+                                       "in place of --prune: heads to remove, in this order, such "
+                                       "as \"cross 1.3,decoder 0.0\"");
   remove->type_name("HEADS");
   std::vector<CLI::Option*> all{prune, remove};
   all.insert(all.end(), added.begin(), added.end());
   all.push_back(app.add_option(
       "--drop-head", drop_head_,
-      "probability of leaving out a head in a training example; it falls to 0 (default: 0)"));
+      "probability, below 1, of leaving out a head in a training example; it falls to 0 during "
+      "training (default: 0)"));
   return all;
 }
 
@@ -120,14 +124,15 @@ Index PruneOptions::end_of(Index from, Index steps) const {
                                       to_.value_or(""), over_.value_or(0)));
   if (over_) {
     require(from >= 1 && *over_ >= 1 && *over_ <= steps - from,
-            fmt::format("--prune-from {} and --prune-over {} do not fit into --steps {}", from,
-                        *over_, steps));
+            fmt::format("--prune-from {} and --prune-over {} must be at least 1, and their sum at "
+                        "most --steps {}",
+                        from, *over_, steps));
     return from + *over_;
   }
   const Index to = to_ ? step_from("--prune-to", *to_, steps) : from + steps / 4;
   require(to > from && to <= steps,
-          fmt::format("--prune-from {} and --prune-to {} are no steps of a removal; the run has "
-                      "the steps 1 to {}",
+          fmt::format("--prune-from {} and --prune-to {}: --prune-to must be greater than "
+                      "--prune-from and at most --steps {}",
                       from, to, steps));
   return to;
 }
@@ -136,7 +141,7 @@ Pace PruneOptions::pace(Index steps) const {
   const std::string name = schedule_.value_or("gradual");
   const Index from = from_ ? step_from("--prune-from", *from_, steps) : steps / 2;
   require(from >= 1 && from <= steps,
-          fmt::format("--prune-from {}: the run has the steps 1 to {}", from, steps));
+          fmt::format("--prune-from {} must be a step from 1 to --steps {}", from, steps));
   if (name == name_of(OneShot())) {
     require(!to_ && !over_,
             "--prune-schedule one_shot removes all heads at --prune-from; leave "
@@ -154,9 +159,9 @@ Pace PruneOptions::pace(Index steps) const {
                                  fmt::join(pace_names(), ", "), did_you_mean(name, pace_names())));
   }
   const Index rounds = rounds_.value_or(4);
-  require(
-      rounds >= 2 && rounds - 1 <= to - from,
-      fmt::format("--prune-rounds {} do not fit between the steps {} and {}", rounds, from, to));
+  require(rounds >= 2 && rounds - 1 <= to - from,
+          fmt::format("--prune-rounds {} must be from 2 to {}, the number of steps from {} to {}",
+                      rounds, to - from + 1, from, to));
   return Iterative{.from = from, .rounds = rounds, .recover = (to - from) / (rounds - 1)};
 }
 
@@ -165,8 +170,9 @@ GateOptions PruneOptions::gate_options(Index from, Index to) const {
   for (const auto& [given, what] : {std::pair(schedule_ && *schedule_ != "gradual",
                                               "--prune-schedule " + schedule_.value_or("")),
                                     {rescore_.has_value(), "--rescore " + rescore_.value_or("")}}) {
-    require(!given, fmt::format("{} and --gates {} contradict each other: gates are learned from "
-                                "--prune-from to --prune-to, and all heads go then",
+    require(!given, fmt::format("{0} and --gates {1} contradict each other: gates are learned from "
+                                "--prune-from to --prune-to, and then all heads are removed at "
+                                "once; leave out {0}",
                                 what, *gates_));
   }
   require(compensate_.value_or("none") == "none",
@@ -200,7 +206,8 @@ std::optional<Regrowth> PruneOptions::regrowth(Index first, Index steps) const {
   require(regrowth.every >= 1, fmt::format("--regrow-every {} is less than 1", regrowth.every));
   require(regrowth.until <= steps && first + regrowth.every < regrowth.until,
           fmt::format("--regrow: the first swap, {} steps (--regrow-every) after step {} "
-                      "(--prune-from), is not before step {} (--regrow-until, at most --steps {})",
+                      "(--prune-from), is not before step {} (--regrow-until, at most --steps {}); "
+                      "lower --regrow-every or raise --regrow-until",
                       regrowth.every, first, regrowth.until, steps));
   return regrowth;
 }
@@ -211,7 +218,8 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
   require(recipe.drop_head >= 0 && recipe.drop_head < 1,
           fmt::format("--drop-head {} is not in [0, 1)", recipe.drop_head));
   recipe.given = heads_from(remove_.value_or(""), "--remove");
-  require(!prune_ || recipe.given.empty(), "--prune and --remove cannot be combined");
+  require(!prune_ || recipe.given.empty(),
+          "--prune and --remove cannot be combined; leave one of them out");
   recipe.remove = prune_.value_or(std::ssize(recipe.given));
   require(recipe.remove >= 0, fmt::format("--prune {} is negative", recipe.remove));
   if (recipe.remove == 0) {
@@ -228,7 +236,9 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
   for (const auto& [given, name] :
        {std::pair(gates_.has_value(), "--gates"), {rescore_ && *rescore_ != "once", "--rescore"}}) {
     require(!given || recipe.given.empty(),
-            fmt::format("{} and --remove cannot be combined", name));
+            fmt::format("{0} and --remove cannot be combined: --remove names the heads; "
+                        "leave out {0}",
+                        name));
   }
   if (budget_) recipe.budget.over = from_name<BudgetOver>("budget", *budget_);
   if (compensate_) recipe.compensation = from_name<Compensation>("compensate", *compensate_);
@@ -244,7 +254,7 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
   }
   if (metric_) chooser_info(*metric_);  // throws
   require(!running || std::find(recorded.begin(), recorded.end(), recipe.chooser) != recorded.end(),
-          fmt::format("--rescore running takes the scores that training records ({}), not --metric "
+          fmt::format("--rescore running needs a metric that training records ({}), not --metric "
                       "{}",
                       fmt::join(recorded, ", "), recipe.chooser));
   return recipe;
@@ -263,7 +273,7 @@ PruningRecipe fitted_to(const ModelConfig& model, const std::vector<HeadId>& wit
     for (const HeadId& head : heads) {
       require(std::find(kinds.begin(), kinds.end(), head.kind) != kinds.end() &&
                   head.layer < model.layers && head.head < model.block.heads,
-              fmt::format("the model has no head {} ({} layers of {} heads)", head.text(),
+              fmt::format("the model has no head {} (it has {} layers of {} heads)", head.text(),
                           model.layers, model.block.heads));
     }
   }

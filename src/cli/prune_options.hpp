@@ -17,7 +17,7 @@ class PruneOptions {
   /// Returns the options that were added.
   std::vector<CLI::Option*> add_to(CLI::App& app);
   /// The recipe for a run of so many steps. Throws UsageError for options that contradict each
-  /// other. Learned gates keep no head until fit() is called.
+  /// other. With learned gates it is complete only after fitted_to().
   PruningRecipe recipe(Index steps) const;
 
  private:

@@ -112,8 +112,8 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task,
   run.each([&](const StepReport& report) {
     const std::vector<PruningEvent> timeline = parts.timeline();
     if (timeline.empty() || timeline.front().step != report.step) return;
-    progress.note(fmt::format("step {}: the first heads of {} are chosen by {}", report.step,
-                              parts.heads().size(), timeline.front().by));
+    progress.note(fmt::format("step {}: among {} heads, the first to remove are chosen by {}",
+                              report.step, parts.heads().size(), timeline.front().by));
   });
   run.each(std::ref(progress));
   const bool begins = !branch.from.empty() && !folder.resumes();

@@ -1,4 +1,4 @@
-// Runs that end early, begin with another run, or have no other heads from the start.
+// Runs that end early, begin with the checkpoint of another run, or lack heads from the start.
 #include "cli/train_branch.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::string text_of(const std::vector<HeadId>& heads) {
   return text;
 }
 
-/// The settings of data, model and training, for runs of any length.
+/// The settings of data, model and training that a run and its trunk must share.
 Record comparable(TrainingSettings settings, Index steps) {
   settings.steps = steps;
   settings.evaluate_every = settings.save_every = settings.telemetry = 0;
@@ -63,13 +63,14 @@ BranchSettings BranchSettings::from_record(const Record& training, const std::st
 
 std::vector<CLI::Option*> BranchOptions::add_to(CLI::App& app) {
   return {app.add_option("--without", without_,
-                         "heads to remove before the first step: \"cross 1.3,decoder 0.0\"")
+                         "heads to remove before the first step, such as \"cross 1.3,decoder 0.0\"")
               ->type_name("HEADS"),
           app.add_option("--until", until_,
-                         "end the run after this step; the learning rate is that of all steps"),
+                         "end the run after this step; the learning rate schedule still covers all "
+                         "--steps"),
           app.add_option("--from", from_,
                          "begin with the checkpoint of another run, which must have the same data, "
-                         "model and training and all heads")
+                         "model and training settings and must not remove heads")
               ->type_name("RUN"),
           app.add_flag("--no-test", no_test_, "do not measure the test set"),
           app.add_flag("--no-page", no_page_, "do not write the report"),
@@ -93,9 +94,11 @@ void require_same_beginning(const TrainSettings& settings) {
     throw UsageError(fmt::format("--from {}: {}", from, why));
   };
   const RunFolder trunk(from, IfExists::resume);
-  if (!trunk.resumes()) refuse("it has no checkpoint");
+  if (!trunk.resumes()) refuse("the run has no checkpoint; train it first");
   const Record config = trunk.read_config();
-  if (config.contains("cut")) refuse("its model was cut by `prune` and has no optimizer");
+  if (config.contains("cut")) {
+    refuse("`prune` wrote this model without an optimizer; name a run of `train`");
+  }
   const TrainSettings theirs = TrainSettings::from_record(config, trunk.config().string());
   const Record mine = comparable(settings.run, settings.run.steps),
                other = comparable(theirs.run, settings.run.steps);
@@ -105,23 +108,29 @@ void require_same_beginning(const TrainSettings& settings) {
     const auto text = [&](const Record& record) {
       return record.contains(key) ? record[key].dump() : "the default";
     };
-    refuse(fmt::format("\"{}\" is {} there and {} here", key.back(), text(other), text(mine)));
+    refuse(fmt::format("\"{}\" is {} in that run and {} in this one; they must be equal",
+                       key.back(), text(other), text(mine)));
   }
-  if (theirs.pruning.removes()) refuse("it removes heads; a run begins with one that has them all");
+  if (theirs.pruning.removes()) refuse("that run removes heads; name one that keeps all of them");
   if (theirs.pruning.drop_head != settings.pruning.drop_head) {
-    refuse(fmt::format("--drop-head is {} there and {} here", theirs.pruning.drop_head,
-                       settings.pruning.drop_head));
+    refuse(fmt::format("--drop-head is {} in that run and {} in this one; they must be equal",
+                       theirs.pruning.drop_head, settings.pruning.drop_head));
   }
   const TensorFile checkpoint = TensorFile::read(trunk.checkpoint());
   const Index steps = StateReader(checkpoint, "trainer.").integer("steps");
-  if (steps >= settings.run.steps) refuse(fmt::format("it has {} steps already", steps));
+  if (steps >= settings.run.steps) {
+    refuse(fmt::format("that run has done {} steps; --steps {} must be greater", steps,
+                       settings.run.steps));
+  }
   const PruningRecipe& pruning = settings.pruning;
   const Index first = pruning.gates ? pruning.gates->begin + 1 : first_step(pruning.pace);
   if (pruning.removes() && first <= steps) {
-    refuse(fmt::format("it has {} steps, and --prune-from {} is not after them", steps,
+    refuse(fmt::format("that run has done {} steps; --prune-from {} must be greater", steps,
                        first_step(pruning.pace)));
   }
-  if (theirs.branch.without != settings.branch.without) refuse("--without is another list there");
+  if (theirs.branch.without != settings.branch.without) {
+    refuse("--without must list the same heads as in that run");
+  }
 }
 
 void begin_with_trunk(TrainingRun& run, const TrainSettings& settings, const RunFolder& folder) {

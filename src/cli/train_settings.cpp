@@ -164,9 +164,10 @@ void TrainOptions::add_to(CLI::App& app) {
   add_name(app, "--task", task_, "task to learn: " + tasks)->default_str(default_task);
   add(app, "--data", data_, "path of the data file (tasks g2p and text)")->type_name("FILE");
   add(app, "--validation", validation_,
-      "examples to keep back for validation and for measuring heads (not g2p and text)");
+      "examples to hold out for validation and for measuring heads (not g2p and text)");
   add(app, "--seed", seed_, "seed of all random numbers", "seed");
-  add(app, "--init", init_, "which draw of initial weights for this seed (default: 0)");
+  add(app, "--init", init_,
+      "number of the draw of initial weights for this seed, from 0 (default: 0)");
   add(app, "--steps", steps_, "number of training steps", "steps");
   add_name(app, "--layout", layout_, "attention layout: " + layout_names(), "layout");
   add(app, "--width", width_, "width of the model, the embedding dimension", "width");
@@ -182,31 +183,37 @@ void TrainOptions::add_to(CLI::App& app) {
            "positions");
   added_.push_back(app.add_flag("--post-norm", post_norm_,
                                 "normalise after each residual connection (default: before)"));
-  add(app, "--dropout", dropout_, "dropout probability", "dropout");
-  add(app, "--label-smoothing", label_smoothing_, "label smoothing", "label_smoothing");
+  add(app, "--dropout", dropout_, "dropout probability, at least 0 and below 1", "dropout");
+  add(app, "--label-smoothing", label_smoothing_, "label smoothing, at least 0 and below 1",
+      "label_smoothing");
   add(app, "--batch", batch_, "examples in a batch", "batch_size");
   add(app, "--length", length_, "tokens (characters) per training window (task text)", "length");
   add(app, "--learning-rate,--rate", rate_,
-      "peak learning rate; other optimizers: 50 (sgd), 5 (lamb), 10 (muon) times that of adamw",
+      "peak learning rate, above 0; the default is that of adamw, times 50 for sgd, 5 for lamb and "
+      "10 for muon",
       "peak_rate");
   add_name(app, "--schedule", schedule_, "learning rate schedule: " + names_of<RateShape>(),
            "schedule");
   add(app, "--schedule-steps", schedule_steps_,
-      "steps of the learning rate schedule (default: all steps)");
-  add(app, "--warmup", warmup_, "warm-up steps; at most a tenth of the steps if --steps is given",
+      "steps of the learning rate schedule (default: --steps)");
+  add(app, "--warmup", warmup_, "warm-up steps; if only --steps is given, at most a tenth of it",
       "warmup");
   add(app, "--clip", clip_, "maximum gradient norm; 0 turns clipping off", "clip");
   add_name(app, "--optimizer", optimizer_, "optimizer: " + names_of<OptimizerKind>())
       ->default_str(name_of(OptimizerKind::adamw));
-  add_name(app, "--granularity", granularity_, "units of lamb and muon: " + names_of<Granularity>())
+  add_name(app, "--granularity", granularity_,
+           "blocks to which lamb and muon apply their rules: " + names_of<Granularity>())
       ->default_str(name_of(Granularity::tensor));
-  add(app, "--weight-decay", weight_decay_, "weight decay", "weight_decay");
-  add(app, "--beta2", beta2_, "decay of the second moment (adamw, lamb)", "beta2");
+  add(app, "--weight-decay", weight_decay_, "weight decay, at least 0", "weight_decay");
+  add(app, "--beta2", beta2_, "decay of the second moment, at least 0 and below 1 (adamw, lamb)",
+      "beta2");
   add(app, "--evaluate-every", evaluate_every_, "steps between evaluations", "evaluate_every");
   add(app, "--save-every", save_every_, "steps between checkpoints (default: as --evaluate-every)");
   added_.push_back(
-      app.add_option("--snapshots", snapshots_,
-                     "steps after which a copy of the checkpoint is kept, separated by commas")
+      app.add_option(
+             "--snapshots", snapshots_,
+             "steps, from 1 to --steps, after which a copy of the checkpoint is kept, separated by "
+             "commas")
           ->type_name("N")
           ->delimiter(','));
   add(app, "--telemetry", telemetry_, "steps between measurements of every head; 0 turns them off",
@@ -326,7 +333,7 @@ TrainSettings TrainOptions::settings() const {
   }
   for (const Index step : s.snapshots) {
     require(step >= 1 && step <= s.steps,
-            fmt::format("--snapshots {}: the run has the steps 1 to {}", step, s.steps));
+            fmt::format("--snapshots {} must be a step from 1 to --steps {}", step, s.steps));
   }
   require(block.dropout >= 0 && block.dropout < 1,
           fmt::format("--dropout {} is not in [0, 1)", block.dropout));
