@@ -1,4 +1,4 @@
-// `headroom importance`: the heads of a trained model by metrics of importance.
+// `headroom importance`: scores the heads of a trained model by metrics.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,6 +18,7 @@
 #include "headroom/base/terminal.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/heads/head_metric.hpp"
+#include "headroom/heads/training_scores.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/statistics/ranks.hpp"
 #include "headroom/train/load_learner.hpp"
@@ -35,13 +36,49 @@ struct ImportanceCommandOptions {
   bool json = false, oracle = false;
 };
 
-/// The metrics, or those that need no pass of their own.
+/// The names of all metrics, or of those that need no separate passes.
 std::vector<std::string> all_metrics(bool cheap = false) {
   std::vector<std::string> names;
   for (const MetricEntry& entry : head_metrics()) {
     if (!cheap || !entry.make()->plays()) names.push_back(entry.info.name);
   }
   return names;
+}
+
+/// The kind of a metric in help, by what it reads.
+const char* kind_of(const MetricEntry& entry) {
+  const std::unique_ptr<HeadMetric> metric = entry.make();
+  const MetricNeeds needs = metric->needs();
+  const std::vector<std::string> by_training = TrainingScores::metrics();
+  const std::string &name = entry.info.name, &cost = entry.info.cost;
+  if (metric->plays())
+    return cost.ends_with('B') ? "gradients at other gates" : "loss without heads";
+  if (cost == "training" ||
+      std::find(by_training.begin(), by_training.end(), name) != by_training.end()) {
+    return "recorded in training";
+  }
+  if (needs.parameter_gradients) return "parameter gradients";
+  if (needs.loss_gradients() || needs.logit_gradients) return "gate gradients";
+  if (needs.head_outputs) return "outputs of heads";
+  return needs.maps ? "attention weights" : "weights and controls";
+}
+
+/// The names of all metrics by kind, in lines of at most 80 columns, for help.
+std::string metrics_by_kind() {
+  std::vector<std::pair<std::string, std::string>> kinds;  // kind, names
+  for (const MetricEntry& entry : head_metrics()) {
+    const std::string kind = kind_of(entry);
+    auto known =
+        std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == kind; });
+    if (known == kinds.end()) known = kinds.emplace(known, kind, "");
+    known->second += (known->second.empty() ? "" : ", ") + entry.info.name;
+  }
+  std::string text = "Metrics, by what they read:";
+  for (const auto& [kind, names] : kinds) {
+    const std::string lines = wrapped(names, 80, help_column);
+    text += "\n" + before_column("  " + kind, help_column) + lines.substr(std::size_t(help_column));
+  }
+  return text;
 }
 
 /// The metrics that --metric names. Throws UsageError for an unknown or repeated name.
@@ -59,7 +96,8 @@ std::vector<std::string> chosen_metrics(const std::string& text) {
       }
       continue;
     }
-    if (named(name)) throw UsageError(fmt::format("--metric: {} is given twice", name));
+    if (named(name))
+      throw UsageError(fmt::format("--metric: {} is given twice; name each metric once", name));
     names.push_back(head_metric(name).info.name);
   }
   return names;
@@ -164,7 +202,7 @@ std::string ranking_text(const ImportanceTable& table, const MetricInfo& info) {
   const std::vector<HeadId> order = least_important_first(scores);
   double most = 0;
   for (const HeadScore& score : scores) most = std::max(most, std::abs(score.score));
-  std::string text = "least important first\n";
+  std::string text = "Heads in order of importance, least important first:\n";
   for (const HeadId& head : order) {
     const auto found = std::find_if(scores.begin(), scores.end(),
                                     [&](const HeadScore& score) { return score.head == head; });
@@ -183,19 +221,20 @@ std::string legend_text(const ImportanceTable& table, const TerminalStyle& style
   for (const auto& [info, scores] : table.columns) {
     line(fmt::format("{}: {}; {}; cost {}{}", info.name, info.formula, info.source,
                      info.cost.empty() ? "unknown" : info.cost,
-                     info.keep_low ? ". Heads with low scores are important" : ""));
+                     info.keep_low ? "; low scores are important" : ""));
   }
   text += "\n";
   line(
-      "Cost in passes over the examples: F forward, B forward and backward, N the number of "
-      "heads. Metrics of cost F and B share their passes; logit_jacobian adds a backward pass.");
+      "The cost is given in passes over the examples: F is a forward pass, B a forward and a "
+      "backward pass, N the number of heads. Metrics of cost F and B share their passes; "
+      "logit_jacobian adds a backward pass.");
   for (const auto& [info, reason] : table.absent) {
     line(fmt::format("Absent: {} ({}): {}", info.name, info.formula, reason));
   }
   const auto [constant, same_order] = likeness_of(table);
   for (const std::string& name : constant) line(name + " is the same for all heads");
   for (const std::vector<std::string>& group : same_order) {
-    line(fmt::format("Same order of heads: {}", fmt::join(group, ", ")));
+    line(fmt::format("{} give the same order of heads", fmt::join(group, ", ")));
   }
   return text;
 }
@@ -225,7 +264,7 @@ int importance_trace(const ImportanceCommandOptions& options) {
   if (!options.model.empty() || options.set != "importance") {
     throw UsageError(
         "--trace measures the runs that it names on the sets importance and selection; it cannot "
-        "be combined with --model and --set");
+        "be combined with --model and --set, leave them out");
   }
   std::vector<std::filesystem::path> runs(options.trace.begin(), options.trace.end());
   const std::vector<TracePoint> points =
@@ -270,8 +309,8 @@ int importance(ImportanceCommandOptions options) {
   }
   const TerminalStyle style = TerminalStyle::of(stdout);
   fmt::print(
-      "{} of {}: {} heads, at most {} examples of the set {}; {} forward and {} backward "
-      "passes\n\n",
+      "{} of {}: {} heads, at most {} examples of the set {}\n"
+      "{} forward and {} backward passes\n\n",
       options.metrics == "all"     ? "All metrics"
       : options.metrics == "cheap" ? "All cheap metrics"
                                    : options.metrics,
@@ -294,36 +333,40 @@ Command add_importance(CLI::App& program) {
   add_model(*app, options->model);
   app->add_option(
          "--metric", options->metrics,
-         fmt::format("all; cheap (those that together take one forward and two backward "
-                     "passes over the examples); or one or more of {} (default: {}; with "
+         fmt::format("one or more of the metrics below; all; or cheap (those that together take "
+                     "one forward and two backward passes over the examples) (default: {}; with "
                      "--oracle {})",
-                     fmt::join(all_metrics(), ", "), default_metrics(false), default_metrics(true)))
+                     default_metrics(false), default_metrics(true)))
       ->type_name("NAME,...");
   app->add_option("--set", options->set,
-                  "examples to measure on: importance (held out for it) or train")
+                  "examples to measure heads on: importance (held out for this) or train")
       ->type_name("NAME")
       ->check(one_of({"importance", "train"}))
       ->capture_default_str();
-  app->add_option("--examples", options->options.examples, "maximum number of examples")
+  app->add_option("--examples", options->options.examples,
+                  "maximum number of examples to measure heads on")
       ->check(at_least(1))
       ->capture_default_str();
-  app->add_option("--seed", options->options.seed, "seed of metrics that draw random numbers")
+  app->add_option("--seed", options->options.seed, "seed of the metrics that draw random numbers")
       ->type_name("N")
       ->capture_default_str();
   app->add_flag("--oracle", options->oracle,
-                "also the loss of all subsets of at most 12 heads, on the selection set: exact "
-                "Shapley values, best subsets, and how far each metric and chooser is from them");
+                "also measure the loss of all subsets of at most 12 heads, on the selection set; "
+                "print exact Shapley values, the best subsets, and the regret of each metric and "
+                "chooser");
   app->add_option("--trace", options->trace,
-                  "runs with --snapshots: all metrics at each of these points of training, "
-                  "against the true costs and each other, and with --oracle against all subsets")
+                  "measure the snapshots of these runs (of train --snapshots): compare the metrics "
+                  "with the cost of removing each head and with each other, with --oracle also "
+                  "with all subsets")
       ->type_name("RUN");
   app->add_flag("--json", options->json, "print one line of JSON");
   add_threads(*app);
   app->footer(
-      fmt::format("Examples: {0} importance --metric sensitivity\n"
+      fmt::format("{1}\n\n"
+                  "Examples: {0} importance --metric sensitivity\n"
                   "          {0} importance --metric cheap --examples 200\n"
                   "          {0} importance --model runs/reverse-1 --json",
-                  invocation()));
+                  invocation(), metrics_by_kind()));
   return {app, [options] { return importance(*options); }};
 }
 

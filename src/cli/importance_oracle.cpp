@@ -1,4 +1,4 @@
-// The exact answer to which heads matter.
+// The losses of all subsets of heads, and the exact values that follow from them.
 #include "cli/importance_oracle.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Bootstrap samples behind a standard error.
+/// Number of bootstrap samples for a standard error.
 constexpr Index resamples = 200;
 
 /// The games that are small enough for all subsets.
@@ -29,8 +29,9 @@ std::vector<ExactGame> games_of(const std::vector<HeadId>& live) {
   for (const auto& [kind, heads] : kinds) {
     if (std::ssize(heads) > most_exact_players) {
       throw UsageError(
-          fmt::format("--oracle: {} heads of kind {}; at most {} can be in a game, "
-                      "because it has 2^heads subsets",
+          fmt::format("--oracle: the model has {} heads of kind {}, and a game of n heads has 2^n "
+                      "subsets; use a model with at most {} heads of each kind, or --metric "
+                      "shapley_sampled without --oracle",
                       heads.size(), name_of(kind), most_exact_players));
     }
     games.push_back({std::string(name_of(kind)), heads});
@@ -50,7 +51,7 @@ std::vector<double> importance_of(const ExactGame& game, const ImportanceTable& 
   return scores;
 }
 
-/// The regrets of a choice, of which kept(count) are the heads.
+/// The regrets of a choice whose heads are kept(count).
 template <class Kept>
 std::vector<Regret> regrets_of(const RegretScale& scale, Index players, Kept kept) {
   std::vector<Regret> regrets;
@@ -64,12 +65,12 @@ void check_axioms(const ExactGame& game) {
   const double worst = std::max(game.axioms.sum_error, game.axioms.twin_error);
   if (worst <= 1e-9 * scale) return;
   throw NumericError(
-      fmt::format("--oracle: exact Shapley values of {} are wrong: their sum is off by {:.3g}, "
-                  "values of twins by {:.3g}",
+      fmt::format("--oracle: the exact Shapley values of {} are wrong: their sum is off by {:.3g}, "
+                  "values of twins by {:.3g}; this is a fault of headroom, please report it",
                   game.title, game.axioms.sum_error, game.axioms.twin_error));
 }
 
-/// The players that a chooser leaves. No budget limits it: neither is the best subset limited.
+/// The players that a chooser keeps. No budget limits the choice, as none limits the best subset.
 HeadSet kept_by(const Chooser& chooser, HeadGame& game, Index count) {
   HeadSet kept = game.all();
   const std::vector<HeadId> removed = chooser(game, game.size() - count, {.at_least_of_kind = 0});
@@ -100,7 +101,7 @@ void add_choices(ExactGame& game, const RegretScale& scale, HeadGame& choosing,
   };
   const auto chosen = game.choices;
   for (const ImportanceTable::Column& column : table.columns) {
-    // The metric greedy is the turn in which the chooser greedy removes a head.
+    // The metric greedy is the order of removal by the chooser greedy.
     const bool twice = std::any_of(chosen.begin(), chosen.end(), [&](const auto& choice) {
       return choice.name == column.info.name;
     });
@@ -114,8 +115,9 @@ void add_choices(ExactGame& game, const RegretScale& scale, HeadGame& choosing,
 Oracle oracle_of(HeadGame& choosing, HeadGame& measuring, const ImportanceTable& table,
                  const ImportanceOptions& options, const OracleProgress& progress) {
   if (choosing.set() == measuring.set()) {
-    throw UsageError(
-        fmt::format("oracle: chosen and measured on the same set, {}", name_of(measuring.set())));
+    throw UsageError(fmt::format(
+        "oracle: heads are chosen and measured on the same set, {}; choose them on another",
+        name_of(measuring.set())));
   }
   Oracle oracle{.chosen_on = choosing.set(),
                 .measured_on = measuring.set(),

@@ -1,4 +1,4 @@
-// The exact answer: the loss of every subset of heads, and how far each metric is from the best.
+// The oracle: the loss of every subset of heads, and the regret of each metric and chooser.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// How far the heads that a metric or a chooser keeps are from the best ones.
+/// The regrets of the heads that a metric or a chooser keeps.
 struct OracleChoice {
   std::string name;
   bool is_chooser = false;
@@ -33,7 +33,7 @@ struct ExactGame {
   std::vector<double> best = {}, random = {};  // losses by the number of heads kept
 };
 
-/// The exact answer for the heads of a model.
+/// The exact values of the heads of a model.
 struct Oracle {
   /// Metrics and choosers see the examples of one set; the losses of subsets are those of the
   /// examples of another.
@@ -47,23 +47,23 @@ struct Oracle {
   std::optional<SampledShapley> sampled = {};
 };
 
-/// Random orders behind sampled Shapley values.
+/// Number of random orders from which Shapley values are sampled.
 inline constexpr Index oracle_orders = 40;
-/// How often they are drawn to see whether their intervals hold.
+/// Number of repetitions, which show how often the intervals contain the exact value.
 inline constexpr Index oracle_repeats = 20;
 
-/// Is told what is measured and which share of it is done.
+/// Called with the name of a measurement and the share of it that is done.
 using OracleProgress = std::function<void(const std::string& what, double share)>;
 
-/// The exact answer. Both games have all live heads: choosers play `choosing`, on whose examples
-/// `table` has the metrics; the losses of all subsets are those of the examples of `measuring`.
-/// `seed` and `recorded` of the options are those of choosers. Throws UsageError if a kind has more
-/// than 12 heads, and for two games on the same set; NumericError if exact Shapley values violate
-/// their axioms by more than 1e-9 of the losses.
+/// Measures all subsets. Both games have all live heads. Choosers play `choosing`, on whose
+/// examples `table` has the metrics; the losses of all subsets are measured on the examples of
+/// `measuring`. `seed` and `recorded` of the options are for the choosers. Throws UsageError if a
+/// kind has more than 12 heads, and for two games on the same set; NumericError if exact Shapley
+/// values violate their axioms by more than 1e-9 of the losses.
 Oracle oracle_of(HeadGame& choosing, HeadGame& measuring, const ImportanceTable& table,
                  const ImportanceOptions& options, const OracleProgress& progress);
 
-/// The same as text of at most 80 columns, and as JSON: "games", "oracle" and "sampled_shapley".
+/// The results as text of at most 80 columns, and as JSON: "games", "oracle" and "sampled_shapley".
 std::string oracle_text(const Oracle& oracle, const TerminalStyle& style);
 Record oracle_record(const Oracle& oracle);
 

@@ -1,4 +1,4 @@
-// The exact answer as text and as JSON.
+// The oracle's results as text and as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,17 +51,18 @@ std::string heads_table(const ExactGame& game) {
 
 std::string axioms_text(const ExactGame& game, const TerminalStyle& style) {
   const Interval rate = rate_interval(game.coverage.inside, game.coverage.cases);
-  return wrapped(fmt::format(
-                     "removed: v(all but h) - v(all); alone: v(none) - v(h). Shapley values sum "
-                     "to v(none) - v(all) = {:.6g}, up to {:.2g}. Values of twins (any two "
-                     "heads, in the game in which v does not change when they are exchanged) "
-                     "differ by at most {:.2g}. Both must be below 1e-9.",
-                     game.values.front() - game.values.back(), game.axioms.sum_error,
-                     game.axioms.twin_error),
-                 style.columns) +
+  return wrapped(
+             fmt::format(
+                 "removed: v(all but h) - v(all); alone: v(none) - v(h). The sum of the "
+                 "Shapley values differs from v(none) - v(all) = {:.6g} by {:.2g}. The values "
+                 "of twins (any two heads, in the game in which v does not change when they "
+                 "are exchanged) differ by at most {:.2g}. Both differences must be below 1e-9.",
+                 game.values.front() - game.values.back(), game.axioms.sum_error,
+                 game.axioms.twin_error),
+             style.columns) +
          "\n" +
-         wrapped(fmt::format("Sampled Shapley values of {} random orders, drawn {} times: 95 % "
-                             "intervals hold the exact value in {} of {} cases ({:.1f} %).",
+         wrapped(fmt::format("Shapley values sampled from {} random orders, {} times: the 95 % "
+                             "intervals contain the exact value in {} of {} cases ({:.1f} %).",
                              oracle_orders, oracle_repeats, game.coverage.inside,
                              game.coverage.cases, 100 * rate.value),
                  style.columns) +
@@ -152,26 +153,27 @@ std::string game_text(const ExactGame& game, const TerminalStyle& style) {
                              game.values.back(), game.players.size(), game.values.front()),
                  style);
   text += heads_table(game) + axioms_text(game, style);
-  text += title_line(
-              "The best subset of each size (# present, . removed), in the order of the "
-              "heads above",
-              style) +
-          best_subsets_text(game);
+  text +=
+      title_line(
+          "The best subset of each size (# kept, . removed), with the heads in the order of the "
+          "table above",
+          style) +
+      best_subsets_text(game);
   if (game.players.size() < 2) return text;
   text += title_line(
-              "Pairs of heads, in nats. Above the diagonal: interaction in the whole model, "
-              "v(-ij) - v(-i) - v(-j) + v(all); positive: each covers for the other. Below: "
-              "Harsanyi dividend, v(ij) - v(i) - v(j) + v(none)",
+              "Pairs of heads, in nats. Above the diagonal: the interaction in the whole model, "
+              "v(-ij) - v(-i) - v(-j) + v(all), which is positive if each can replace the other. "
+              "Below the diagonal: the Harsanyi dividend, v(ij) - v(i) - v(j) + v(none)",
               style) +
           pairs_matrix(game);
   text += title_line(
-              "Regret as a share of a random subset's: 0 is the best subset, 1 is chance. "
-              "* choosers; the rest keeps the heads with the highest scores",
+              "Regret as a share of the mean regret of random subsets: 0 is the best subset, 1 is "
+              "chance. Choosers are marked with *. Metrics keep the heads with the highest scores",
               style) +
           regret_table(
               game, [](const Regret& regret) { return regret.share; },
               [](const Regret& regret) { return regret.share_error; });
-  text += title_line("The same in nats: v(kept) - v(best subset of this size)", style) +
+  text += title_line("Regret in nats: v(kept) - v(best subset of this size)", style) +
           regret_table(
               game, [](const Regret& regret) { return regret.nats; },
               [](const Regret& regret) { return regret.nats_error; });
@@ -180,7 +182,7 @@ std::string game_text(const ExactGame& game, const TerminalStyle& style) {
 
 std::string sampled_text(const Oracle& oracle, const TerminalStyle& style) {
   std::string text = title_line(
-      fmt::format("Sampled Shapley values of all {} heads, from {} random orders, with standard "
+      fmt::format("Shapley values of all {} heads, sampled from {} random orders, with standard "
                   "errors and 95 % intervals",
                   oracle.heads.size(), oracle_orders),
       style);
@@ -236,9 +238,9 @@ Record game_record(const ExactGame& game) {
 
 std::string oracle_text(const Oracle& oracle, const TerminalStyle& style) {
   std::string text = wrapped(
-      fmt::format("The exact answer. Metrics and choosers choose on {} examples of the set {}. The "
-                  "losses of all subsets, and so Shapley values and regrets, are those of {} other "
-                  "examples, of the set {}. Standard errors are by bootstrap over these.",
+      fmt::format("Metrics and choosers choose on {} examples of the set {}. The losses of all "
+                  "subsets, the Shapley values and the regrets are measured on {} other examples, "
+                  "of the set {}. Standard errors are by bootstrap over these examples.",
                   oracle.chosen_examples, name_of(oracle.chosen_on), oracle.examples,
                   name_of(oracle.measured_on)),
       style.columns);

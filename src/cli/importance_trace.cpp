@@ -44,7 +44,7 @@ std::vector<std::string> metrics_of(const std::vector<TracePoint>& points) {
   return names;
 }
 
-/// The importance of heads by a metric, against their true costs on other examples.
+/// The importance of heads by a metric, paired with their true costs on other examples.
 PairedScores against_cost(const TracePoint& point, const std::string& metric) {
   return paired_scores(point.table, metric, point.again, true_cost);
 }
@@ -68,7 +68,8 @@ Numbers over_steps(const std::vector<TracePoint>& points, const std::string& met
   return values;
 }
 
-/// The correlations of a metric at a step between any two runs: heads at the same place.
+/// The correlations of a metric at a step between any two runs: heads with the same location and
+/// index.
 Numbers over_runs(const std::vector<TracePoint>& points, const std::string& metric, Index step) {
   Numbers values;
   for (const TracePoint& one : points) {
@@ -115,7 +116,7 @@ std::vector<PointNumber> point_numbers(const std::vector<std::string>& metrics) 
 
 // ---------------------------------------------------------------- text
 
-/// Two metrics that rank the heads of the last points alike.
+/// Two metrics and the agreement of their rankings of heads, by run.
 struct Pair {
   std::string a, b;
   Numbers tau, rank, top;
@@ -177,8 +178,8 @@ std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
   for (const std::filesystem::path& run : runs) {
     const std::vector<Index> steps = RunFolder(run, IfExists::resume).snapshots();
     if (steps.empty()) {
-      throw UsageError(fmt::format("{}: it has no snapshots; train it with --snapshots 100,300,600",
-                                   run.string()));
+      throw UsageError(fmt::format(
+          "{}: the run has no snapshots; train it with --snapshots 100,300,600", run.string()));
     }
     std::set<Index> both;
     for (const Index step : steps) {
@@ -187,7 +188,8 @@ std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
     common = both;
   }
   if (!common || common->empty()) {
-    throw UsageError("--trace: the runs have no snapshot of the same step");
+    throw UsageError(
+        "--trace: the runs have no snapshot at the same step; train them with equal --snapshots");
   }
   std::vector<TracePoint> points;
   for (const std::filesystem::path& run : runs) {
@@ -219,7 +221,7 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
   };
   std::string text = fmt::format("{} runs, {} points of training, {} heads\n", runs_of(points),
                                  steps.size(), points.front().table.heads.size());
-  text += section("Rank correlation with what removing each head costs on other examples");
+  text += section("Rank correlation of each metric with the costs of removal on other examples");
   text += table_over_steps(metrics, steps, style, [&](std::size_t row, Index step) {
     return mean_text(at_step(points, step,
                              [&](const TracePoint& point) {
@@ -227,7 +229,7 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
                              }),
                      style);
   });
-  text += section("The same within kinds of attention (mean over the kinds)");
+  text += section("The same within each kind of attention (mean over the kinds)");
   text += table_over_steps(metrics, steps, style, [&](std::size_t row, Index step) {
     return mean_text(at_step(points, step,
                              [&](const TracePoint& point) {
@@ -236,8 +238,8 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
                      style);
   });
   text += section(
-      fmt::format("Reliability at step {}: rank correlation of a metric with itself on other "
-                  "examples, at the point of training before, and in other runs",
+      fmt::format("Reliability at step {}: rank correlation of each metric with itself on other "
+                  "examples, at the previous point of training, and in other runs",
                   last));
   text += emphasised(padded("", 28) + padded("examples", 13, true) + padded("point", 13, true) +
                          padded("run", 13, true),
@@ -253,7 +255,7 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
     const Numbers before =
         steps.size() > 1 ? over_steps(points, metric, steps[steps.size() - 2], last) : Numbers();
     const Numbers others = over_runs(points, metric, last);
-    // Pairs of runs are not independent, so that they have no interval.
+    // Pairs of runs are not independent, so their mean has no interval.
     text += padded(mean_text(before, style), 13, true) +
             padded(others.empty() ? "-" : fmt::format("{:.2f}", mean_interval(others).value), 13,
                    true) +
@@ -262,13 +264,13 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
   const std::vector<PointNumber> numbers = point_numbers(metrics);
   std::vector<std::string> titles;
   for (const PointNumber& number : numbers) titles.emplace_back(number.title);
-  text += section("Of all heads: sums in nats an example, and how far gradients cancel");
+  text += section("Sums over all heads, in nats per example, and the cancellation of gradients");
   text += table_over_steps(titles, steps, style, [&](std::size_t row, Index step) {
     return mean_text(at_step(points, step, numbers[row].number), style, false);
   });
   if (points.front().oracle) text += trace_oracle_text(points, style);
   if (metrics.size() > 1) {
-    text += section(fmt::format("Metrics that agree most and least at step {}", last));
+    text += section(fmt::format("Pairs of metrics that agree most and least at step {}", last));
     text += pairs_text(pairs_at(points, last), style);
   }
   return text;

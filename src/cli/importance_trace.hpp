@@ -1,4 +1,4 @@
-// `headroom importance --trace`: what the metrics are worth at several points of training.
+// `headroom importance --trace`: compares metrics at several points of training.
 #pragma once
 
 #include <filesystem>
@@ -20,13 +20,13 @@ struct TracePoint {
   std::string run;
   Index step = 0;
   ImportanceTable table;              // on ExampleSet::importance
-  ImportanceTable again;              // on ExampleSet::selection, whose examples are others
+  ImportanceTable again;              // on the other examples of ExampleSet::selection
   std::optional<Oracle> oracle = {};  // on the same other examples
 };
 
-/// Measures the metrics, and the true costs (leave_one_out) where the metrics lack them, at each
-/// snapshot of each run, and the exact answer if it is asked for. `progress` is told what is
-/// measured next. Throws UsageError for a run without snapshots, for runs without a common step,
+/// Measures the metrics at each snapshot of each run, always with the true costs (leave_one_out),
+/// and the oracle if it is requested. `progress` is called with the name of the next measurement.
+/// Throws UsageError for a run without snapshots, for runs without a common step,
 /// and as oracle_of().
 std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
                                  std::vector<std::string> metrics, Index examples, bool with_oracle,

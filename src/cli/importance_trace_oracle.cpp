@@ -44,11 +44,11 @@ double with_shapley(const TracePoint& point, const std::string& metric) {
   });
 }
 
-/// Heads removed of so many, where it is `quarters` quarters of them.
+/// The number of heads that are `quarters` quarters of all players, rounded.
 Index removed_of(Index players, Index quarters) { return (players * quarters + 2) / 4; }
 
-/// The regret of a choice with so many quarters of each game's heads removed, as a share of a
-/// random subset's.
+/// The regret of a choice with so many quarters of each game's heads removed, as a share of the
+/// mean regret of random subsets.
 double regret_at(const TracePoint& point, const std::string& choice, Index quarters) {
   return over_games(point, [&](const ExactGame& game) {
     const auto found = std::find_if(game.choices.begin(), game.choices.end(),
@@ -104,7 +104,7 @@ std::string trace_oracle_text(const std::vector<TracePoint>& points, const Termi
                        style);
     });
   }
-  text += section(fmt::format("Regret of the choosers at step {}, run by run", steps.back()));
+  text += section(fmt::format("Regret of the choosers at step {}, for each run", steps.back()));
   for (const std::string& chooser : choosers) {
     for (const Index quarters : {1, 2, 3}) {
       text += padded(fmt::format("  {}, {}/4 removed", chooser, quarters), 28);

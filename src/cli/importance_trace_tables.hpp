@@ -13,7 +13,7 @@ using OfPoint = std::function<double(const TracePoint&)>;
 
 /// The steps of all points, ascending.
 std::vector<Index> steps_of(const std::vector<TracePoint>& points);
-/// Adds a number that is defined.
+/// Adds a number unless it is NaN.
 void append(Numbers& values, double value);
 /// The numbers of all runs at a step, without those that are not defined.
 Numbers at_step(const std::vector<TracePoint>& points, Index step, const OfPoint& number);
@@ -24,11 +24,11 @@ std::string mean_text(const Numbers& values, const TerminalStyle& style, bool sm
 
 /// A cell of a table, for a row and a step.
 using Cell = std::function<std::string(std::size_t row, Index step)>;
-/// A table with a column for each step, cut where the terminal ends.
+/// A table with a column for each step, split into as many tables as the terminal's width needs.
 std::string table_over_steps(const std::vector<std::string>& rows, const std::vector<Index>& steps,
                              const TerminalStyle& style, const Cell& cell);
 
-/// The sections of a trace about the exact answer.
+/// The sections of a trace about the oracle.
 std::string trace_oracle_text(const std::vector<TracePoint>& points, const TerminalStyle& style);
 
 }  // namespace HEADROOM_PRECISION

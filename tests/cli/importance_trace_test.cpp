@@ -58,7 +58,7 @@ TEST_CASE("a run without snapshots, and options that have no meaning in a trace,
   REQUIRE(headroom_program(small_run("run"), folder).code == 0);
   const Finished none = headroom_program({"importance", "--trace", "run"}, folder);
   CHECK(none.code == 2);
-  CHECK_THAT(none.err, Contains("run: it has no snapshots; train it with --snapshots"));
+  CHECK_THAT(none.err, Contains("run: the run has no snapshots; train it with --snapshots"));
   const Finished both =
       headroom_program({"importance", "--trace", "run", "--model", "run"}, folder);
   CHECK(both.code == 2);

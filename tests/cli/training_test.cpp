@@ -112,7 +112,7 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
     CHECK_THAT(shown.out, Contains("choose on 4 examples of the set") &&
                               Contains("v(none) - v(all) =") && Contains("* greedy") &&
                               Contains("median standard error"));
-    std::istringstream lines(shown.out.substr(shown.out.find("The exact answer")));
+    std::istringstream lines(shown.out.substr(shown.out.find("Metrics and choosers choose")));
     for (std::string line; std::getline(lines, line);) {
       INFO(line);
       CHECK(line.size() <= 80);
@@ -324,7 +324,7 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
        "task text reads its examples from a file"},
       {{"train", "--steps", "9", "--snapshots", "3,10"},
        2,
-       "--snapshots 10: the run has the steps 1 to 9"},
+       "--snapshots 10 must be a step from 1 to --steps 9"},
       {{"train", "--prune", "25"},
        2,
        "--prune 25: at most 21 of 24 heads can be removed (--keep 0 in each attention, "
