@@ -70,7 +70,7 @@ Command add_attend(CLI::App& program) {
       ->type_name("TEXT")
       ->required();
   app->add_option("--output", options->question.output,
-                  "output whose attention is shown (default: the model's own)")
+                  "output whose attention is shown (default: the output that the model generates)")
       ->type_name("TEXT");
   app->add_option("--length", options->question.write,
                   "maximum number of tokens to generate (language models)")

@@ -215,7 +215,7 @@ int run_bench(const BenchCommand& command) {
     throw UsageError("--telemetry is only available for \"bench step\"");
   }
   if (command.what == "heads" && (command.options.profile || command.options.layers > 0)) {
-    throw UsageError("bench heads measures one layer; it has no --profile and no --layers");
+    throw UsageError("bench heads measures one layer; leave out --profile and --layers");
   }
   if (command.what == "generate" && command.options.length == 1) {
     throw UsageError("--length 1 leaves nothing to generate after the prompt (try 64)");

@@ -340,7 +340,7 @@ int demo(const DemoOptions& options) {
 
 Command add_demo(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("demo", "Trains a model in two layouts and removes half its heads");
+      program.add_subcommand("demo", "Trains a model in two layouts and removes half of its heads");
   const auto options = std::make_shared<DemoOptions>();
   add_out(*app, options->out, "folder of the run");
   app->add_option("--seed", options->seed, "seed of all random numbers")

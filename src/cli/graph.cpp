@@ -303,14 +303,15 @@ Command add_graph(CLI::App& program) {
   number("--width", options->width, "width of the model, the embedding dimension");
   number("--heads", options->heads, "number of heads");
   number("--tokens", options->tokens, "tokens per sequence");
-  app->add_flag("--composed", options->composed,
-                "attention as separate operations, as it runs when its weights are requested");
+  app->add_flag(
+      "--composed", options->composed,
+      "draw attention as separate operations, as they run when its weights are requested");
   app->add_option("--out", options->out,
                   "folder of the pictures, or a file (.svg) for one picture (default: a new folder "
                   "in runs/)")
       ->type_name("PATH");
   app->add_flag("--dot", options->dot,
-                "write Graphviz text (.dot) instead; does not need Graphviz");
+                "write Graphviz text (.dot) instead, without running Graphviz");
   app->add_flag("--force", options->force, "replace existing pictures");
   app->footer(fmt::format("Example: {} graph --heads 2 --out layouts.svg", invocation()));
   return {app, [options] { return graph(*options); }};

@@ -143,7 +143,7 @@ int solution(const LearnOptions& options) {
   const Exercise& exercise = session.exercise(options.id);
   ExerciseState& state = session.workspace.of(exercise);
   if (!state.passed && !options.give_up) {
-    throw UsageError(fmt::format("{} is not done yet; --give-up shows the solution all the same",
+    throw UsageError(fmt::format("{} is not done yet; add --give-up to see the solution anyway",
                                  exercise.text()));
   }
   if (!state.passed) state.given_up = true;
@@ -361,17 +361,17 @@ Command add_learn(CLI::App& program) {
   };
   add_id(add("check", "checks an answer once", check));
   add("list", "lists the exercises", list)
-      ->add_flag("--json", options->json, "as JSON, for programs");
+      ->add_flag("--json", options->json, "print JSON, for programs");
   add_id(add("hint", "shows the next hint", hint));
   CLI::App* shown = add("solution", "shows the solution of an exercise that is done", solution);
   add_id(shown);
-  shown->add_flag("--give-up", options->give_up, "show it for an exercise that is not done, too");
+  shown->add_flag("--give-up", options->give_up, "also show it if the exercise is not done");
   add_id(add("reset", "begins an exercise again; your file is kept under another name", reset));
-  CLI::App* predicted = add("predict", "writes down a prediction before an experiment", predict);
+  CLI::App* predicted = add("predict", "stores a prediction before an experiment", predict);
   add_id(predicted, true);
   predicted->add_option("value", options->value, "the number that you expect")->required();
-  CLI::App* run =
-      app->add_subcommand("run", "runs a command of the program, or an example, on your functions");
+  CLI::App* run = app->add_subcommand(
+      "run", "runs a command of the program, or an example, with your functions");
   run->prefix_command();
   run->callback([action, run] {
     *action = [run] {
@@ -379,11 +379,11 @@ Command add_learn(CLI::App& program) {
       return run_with_mine(session, run->remaining());
     };
   });
-  add("milestone", "runs the commands that complete a chapter, on your functions", milestone)
-      ->add_option("CHAPTER", options->chapter, "two digits: 07")
+  add("milestone", "runs the commands that complete a chapter, with your functions", milestone)
+      ->add_option("CHAPTER", options->chapter, "number of the chapter in two digits, such as 07")
       ->type_name("")
       ->required();
-  CLI::App* shown_demo = app->add_subcommand("demo", "runs the demo on your functions");
+  CLI::App* shown_demo = app->add_subcommand("demo", "runs the demo with your functions");
   shown_demo->prefix_command();
   shown_demo->callback([action, shown_demo] {
     *action = [shown_demo] {
@@ -394,21 +394,22 @@ Command add_learn(CLI::App& program) {
     };
   });
   CLI::App* graded = add("grade", "checks all answers of the workspace", grade);
-  graded->add_flag("--json", options->json, "as JSON");
-  graded->add_flag("--junit", options->junit, "as JUnit's XML");
+  graded->add_flag("--json", options->json, "print JSON");
+  graded->add_flag("--junit", options->junit, "print XML in the format of JUnit");
   CLI::App* generated =
       add("generate", "writes the solution, skeleton and wrong answers of an exercise", generate);
   add_id(generated, true);
-  generated->add_option("folder", options->folder, "where to write them")->required();
+  generated->add_option("folder", options->folder, "folder to write them to")->required();
   CLI::App* tried = add("try", "tries all answers of the master files, for authors", try_all);
-  tried->add_option("exercises", options->trial.ids, "these only");
-  tried->add_flag("--float", options->in_float, "in float (default: in double)");
+  tried->add_option("exercises", options->trial.ids, "exercises to try (default: all)");
+  tried->add_flag("--float", options->in_float, "try them in float (default: in double)");
   tried->add_flag("--sanitize", options->sanitize,
-                  "the solutions in double, with AddressSanitizer and UBSan");
+                  "try the solutions in double, with AddressSanitizer and UBSan");
   tried->add_flag("--solutions", options->trial.solutions_only, "try only the solutions");
-  tried->add_option("--parts", options->trial.parts, "tries every N-th exercise")
+  tried->add_option("--parts", options->trial.parts, "try every N-th exercise only")
       ->check(at_least(1));
-  tried->add_option("--part", options->trial.part, "beginning with number N, from 0");
+  tried->add_option("--part", options->trial.part,
+                    "with --parts: begin with exercise number N, from 0");
   return {app, [action] { return (*action)(); }};
 }
 

@@ -1,4 +1,4 @@
-// `headroom prune`: removes heads from a trained model, without training on.
+// `headroom prune`: removes heads from a trained model, without further training.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -37,7 +37,7 @@ struct PruneCommandOptions {
   bool force = false;
 };
 
-/// The number that a whole text is; none if it is none.
+/// Reads a number. Returns nothing if the text is not a number as a whole.
 template <class Number>
 std::optional<Number> number_from(std::string_view text) {
   Number number{};
@@ -47,20 +47,20 @@ std::optional<Number> number_from(std::string_view text) {
   return number;
 }
 
-/// A limit in nats per example, given as such ("0.05") or as a share of the loss ("5%").
+/// Reads a limit in nats per example, from nats ("0.05") or from a share of the loss ("5%").
 double limit_from(const std::string& text, double loss) {
   const bool percent = text.ends_with('%');
   const auto number = number_from<double>(text.substr(0, text.size() - (percent ? 1 : 0)));
   require(number && std::isfinite(*number) && *number >= 0,
-          fmt::format("--max-loss-increase {} is neither a number of nats per example, as 0.05, "
-                      "nor a share of the loss, as 5%",
+          fmt::format("--max-loss-increase {} is neither a number of nats per example, such as "
+                      "0.05, nor a share of the loss, such as 5%",
                       text));
   return percent ? *number / 100 * loss : *number;
 }
 
 double mean_of(const std::vector<double>& losses) { return mean_interval(losses).value; }
 
-/// A chosen set of heads, and in words how many there are and why.
+/// A chosen set of heads, and the reason for its size in words.
 struct Choice {
   std::vector<HeadId> removed;
   std::string why;
@@ -87,8 +87,8 @@ Choice choice_that_keeps(ModelCut& cut, Index alive, const PruneCommandOptions& 
   const double effective = effective_heads(cut.importance());
   const Index keep = std::max<Index>({1, least, Index(std::llround(effective))});
   require(keep < alive,
-          fmt::format("--keep auto: by {} the model has {:.1f} effective heads and {}, so none "
-                      "would go; give --keep a number",
+          fmt::format("--keep auto: by {} the model has {:.1f} effective heads and {}, so no head "
+                      "would be removed; give --keep a number",
                       options.cut.chooser, effective, bounds));
   return {cut.choose(alive - keep),
           fmt::format("--keep auto: N_eff = (sum s)^2 / sum s^2 = {:.2f}{}", effective,
@@ -101,13 +101,13 @@ Choice choice_within(ModelCut& cut, const PruneCommandOptions& options) {
   Choice choice{cut.most_within(limit), fmt::format("--max-loss-increase {}", options.increase)};
   if (options.increase.ends_with('%')) choice.why += fmt::format(" = {:.4g} nats", limit);
   if (!choice.removed.empty()) return choice;
-  require(cut.most() > 0, "the budget lets no head go; lower --at-least or --at-least-of-kind");
+  require(cut.most() > 0, "the budget allows no removal; lower --at-least or --at-least-of-kind");
   const double least = mean_of(cut.losses(ExampleSet::selection, cut.choose(1))) - whole;
-  throw UsageError(
-      fmt::format("--max-loss-increase {}: no head can go; without {} the selection loss rises by "
-                  "{:.4g} nats per example. Allow more, or choose by another --metric, such as "
-                  "greedy",
-                  options.increase, cut.choose(1)[0].text(), least));
+  throw UsageError(fmt::format(
+      "--max-loss-increase {}: no head can be removed; without {} the selection loss "
+      "rises by {:.4g} nats per example. Raise the limit, or try another --metric, such "
+      "as greedy",
+      options.increase, cut.choose(1)[0].text(), least));
 }
 
 /// A model before or after the cut.
@@ -238,7 +238,7 @@ int prune_model(PruneCommandOptions options) {
 
   const TerminalStyle style = TerminalStyle::of(stdout);
   fmt::print("{}\n",
-             wrapped(fmt::format("{}: {} of {} heads go, chosen by {} on at most {} "
+             wrapped(fmt::format("{}: {} of {} heads are removed, chosen by {} on at most {} "
                                  "importance examples: {}",
                                  choice.why, choice.removed.size(), alive, options.cut.chooser,
                                  options.cut.examples, removed_text(choice.removed)),
@@ -254,9 +254,11 @@ int prune_model(PruneCommandOptions options) {
     verdict +=
         rise.difference.value <= limit
             ? fmt::format(", within the limit of {:.4g}", limit)
-            : fmt::format(", more than the limit of {:.4g} that the selection set met", limit);
+            : fmt::format(", more than the limit of {:.4g}, which only the selection set meets",
+                          limit);
   }
-  fmt::print("{}\n", wrapped(verdict + ". Nothing was chosen on the test set.", style.columns));
+  fmt::print("{}\n",
+             wrapped(verdict + ". The test set had no influence on the choice.", style.columns));
   fmt::print("{}\n", shown(folder.path().string()));
   return 0;
 }
@@ -265,21 +267,22 @@ int prune_model(PruneCommandOptions options) {
 
 Command add_prune(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("prune", "Removes heads from a trained model, without training on");
+      program.add_subcommand("prune", "Removes heads from a trained model, without training");
   const auto options = std::make_shared<PruneCommandOptions>();
   add_model(*app, options->model);
   app->add_option("--keep", options->keep,
-                  "number of heads that are left, or auto: the effective number of heads by the "
-                  "scores of the metric, (sum s)^2 / sum s^2, rounded")
+                  "number of heads to keep, or auto: the effective number of heads by the scores s "
+                  "of the metric, (sum s)^2 / sum s^2, rounded")
       ->type_name("K");
   app->add_option("--max-loss-increase", options->increase,
-                  "in place of --keep: remove as many heads as the selection set allows, if its "
-                  "loss may rise by so many nats per example (0.05), or by this share (5%)")
+                  "in place of --keep: remove as many heads as possible while the loss of the "
+                  "selection set rises by at most X nats per example (0.05) or percent (5%)")
       ->type_name("X");
   std::vector<std::string> choosers;
   for (const ChooserEntry& entry : head_choosers()) choosers.push_back(entry.info.name);
   app->add_option("--metric", options->cut.chooser,
-                  fmt::format("metric of `importance` or chooser ({}) that decides which heads go",
+                  fmt::format("metric of `importance` or chooser ({}) that chooses the heads to "
+                              "remove",
                               fmt::join(choosers, ", ")))
       ->type_name("NAME")
       ->capture_default_str();
@@ -287,11 +290,12 @@ Command add_prune(CLI::App& program) {
                   "maximum number of examples to measure heads on")
       ->check(at_least(1))
       ->capture_default_str();
-  app->add_option("--seed", options->cut.seed, "seed of metrics and choosers that draw")
+  app->add_option("--seed", options->cut.seed,
+                  "seed of metrics and choosers that draw random numbers")
       ->type_name("N")
       ->capture_default_str();
   app->add_option("--budget", options->budget,
-                  fmt::format("where heads compete: {}", names_of<BudgetOver>()))
+                  fmt::format("where heads compete for removal: {}", names_of<BudgetOver>()))
       ->type_name("NAME")
       ->capture_default_str();
   app->add_option("--at-least", options->cut.budget.at_least,
@@ -311,9 +315,9 @@ Command add_prune(CLI::App& program) {
   app->add_flag("--force", options->force, "replace the model in --out");
   add_threads(*app);
   app->footer(fmt::format(
-      "Heads are chosen on the importance set, their number on the selection set. The "
-      "test set\nis measured once, at the end. `train --prune` removes heads while a "
-      "model trains.\n\n"
+      "The heads are chosen on the importance set, and --max-loss-increase is\n"
+      "measured on the selection set. The test set is measured once, at the end.\n"
+      "`train --prune` removes heads while a model trains.\n\n"
       "Examples: {0} prune --model runs/dates-1 --keep 12\n"
       "          {0} prune --model runs/dates-1 --keep auto\n"
       "          {0} prune --model runs/dates-1 --max-loss-increase 0.05 --metric greedy",

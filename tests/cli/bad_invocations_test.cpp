@@ -104,7 +104,7 @@ const std::vector<Bad> bad_invocations = {
     {{"bench", "generate", "--batch", "0"}, usage, "--batch: 0 is less than 1"},
     {{"bench", "memory", "--profile"}, usage, "--profile is not available for \"bench memory\""},
     {{"bench", "generate", "--length", "1"}, usage, "--length 1 leaves nothing to generate"},
-    {{"bench", "heads", "--profile"}, usage, "bench heads measures one layer; it has no --profile"},
+    {{"bench", "heads", "--profile"}, usage, "bench heads measures one layer; leave out --profile"},
     {{"bench", "step", "--heads", "3"}, usage, "--heads 3 must divide --width 128 (try 2 or 4)"},
     {{"bench", "step", "--width", "0"}, usage, "--width: 0 is less than 1"},
     {{"bench", "--threds", "2"}, usage, "bench has no option --threds (did you mean --threads?)"},

@@ -41,7 +41,7 @@ TEST_CASE("a model is cut to a number of heads, and every command reads the resu
   const Finished cut = prune(folder, {"--keep", "12", "--compensate", "mean", "--out", "cut"});
   INFO(cut.err);
   REQUIRE(cut.code == 0);
-  CHECK_THAT(cut.out, Contains("12 of 24 heads go") && Contains("random_masks") &&
+  CHECK_THAT(cut.out, Contains("12 of 24 heads are removed") && Contains("random_masks") &&
                           Contains("Heads left: encoder") && Contains("exact match, test") &&
                           Contains("loss, 30 selection examples"));
   const json summary = summary_of(folder, "cut"), before = summary["before"],
@@ -79,7 +79,7 @@ TEST_CASE("a model is cut to a number of heads, and every command reads the resu
         small_run("branch", {"--from", "cut"})}) {
     const Finished refused = headroom_program(command, folder);
     CHECK(refused.code == 2);
-    CHECK_THAT(refused.err, Contains("cut by `prune`"));
+    CHECK_THAT(refused.err, Contains("`prune` wrote this model"));
   }
 }
 
@@ -144,8 +144,9 @@ TEST_CASE("a cut that cannot be made is refused in one line, and writes nothing"
            {{"--keep", "auto", "--metric", "greedy"}, "greedy is a chooser of sets"},
            {{"--max-loss-increase", "-9"}, "--max-loss-increase -9 is neither"},
            {{"--max-loss-increase", "5x"}, "--max-loss-increase 5x is neither"},
-           {{"--max-loss-increase", "0", "--metric", "worst_first"}, "no head can go; without"},
-           {{"--max-loss-increase", "1", "--at-least", "4"}, "the budget lets no head go"},
+           {{"--max-loss-increase", "0", "--metric", "worst_first"},
+            "no head can be removed; without"},
+           {{"--max-loss-increase", "1", "--at-least", "4"}, "the budget allows no removal"},
            {{"--keep", "3", "--metric", "greddy"}, "did you mean greedy?"},
            {{"--keep", "3", "--metric", "hard_concrete"}, "hard_concrete"},
            {{"--keep", "3", "--budget", "per_head"}, "per_layer"},
