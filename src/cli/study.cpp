@@ -1,4 +1,4 @@
-// `headroom study`: trains what a declaration compares, and reports it.
+// `headroom study`: trains the runs that a declaration compares, and reports the results.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -64,7 +64,7 @@ void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
 
 void print_progress(const StudyProgress& p) {
   if (p.finished.empty()) {
-    if (p.done > 0) print_error("{} of {} done before\n", p.done, p.all);
+    if (p.done > 0) print_error("{} of {} runs and measurements were done before\n", p.done, p.all);
     return;
   }
   const std::string left =
@@ -83,7 +83,8 @@ void write_results(const StudyDeclaration& declaration, const StudyPlan& plan,
     fmt::print("{}\n", shown((folder / "report.html").string()));
   } catch (const FileError& error) {  // the results are complete without the page
     fmt::print("{}\n", shown((folder / "results.json").string()));
-    print_error("the page was not written: {}\n", shown(error.what(), stderr));
+    print_error("the page was not written, but results.json was: {}\n",
+                shown(error.what(), stderr));
   }
 }
 
@@ -97,15 +98,15 @@ int study(const CLI::App& program, const StudyCommand& command) {
       .copy = study_copy(),
       .progress = print_progress};
   if (command.dry_run) {
-    print_error("short runs measure steps, evaluations and choices of heads ...\n");
+    print_error("timing steps, evaluations and choices of heads in short runs ...\n");
     print_estimate(declaration, plan, estimate_study(declaration, plan, options));
     return 0;
   }
   if (command.page) {
     if (!std::filesystem::exists(options.folder / "declaration.json")) {
       throw UsageError(
-          fmt::format("{}: there is no study; run it without --page first, or name its "
-                      "folder with --out",
+          fmt::format("{}: the folder has no study; run the study without --page first, or name "
+                      "its folder with --out",
                       options.folder.string()));
     }
     write_results(declaration, plan, options.folder);
@@ -130,20 +131,22 @@ Command add_study(CLI::App& program) {
   app->add_option("FILE", options->file, "declaration of the study, see docs/studies.md")
       ->required()
       ->type_name("");
-  app->add_flag("--dry-run", options->dry_run, "print the number of runs and the time they take");
+  app->add_flag("--dry-run", options->dry_run,
+                "print the number of runs and an estimate of their time");
   app->add_flag("--resume", options->resume,
-                "continue the study in its folder, or help other copies that work on it");
+                "continue the study in its folder, perhaps together with other copies");
   app->add_flag("--page", options->page,
-                "write results.json and the page from the runs that are done, and train nothing");
-  add_out(*app, options->out, "folder of the study (default: runs/study-NAME)");
-  app->footer(fmt::format(
-      "A study also runs in many copies on a folder that they share, on one machine or many; each\n"
-      "copy takes runs that no other works on:\n"
-      "  mpirun -n 4 {0} study FILE\n"
-      "  srun {0} study FILE\n\n"
-      "Examples: {0} study examples/studies/brackets.json --dry-run\n"
-      "          {0} study examples/studies/brackets.json",
-      invocation()));
+                "train nothing; write results.json and the page from the runs that are done");
+  app->add_option("--out", options->out, "folder of the study (default: runs/study-NAME)")
+      ->type_name("DIR");
+  app->footer(
+      fmt::format("Several copies of a study can share its folder, on one machine or many. Each\n"
+                  "copy trains other runs:\n"
+                  "  mpirun -n 4 {0} study FILE\n"
+                  "  srun {0} study FILE\n\n"
+                  "Examples: {0} study examples/studies/brackets.json --dry-run\n"
+                  "          {0} study examples/studies/brackets.json",
+                  invocation()));
   const CLI::App* whole = &program;
   return {app, [options, whole] { return study(*whole, *options); }};
 }

@@ -1,4 +1,4 @@
-// Command lines, and the heads of controls.
+// The command lines of a study's runs, and the heads that controls remove.
 #include "study/commands.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ Record read(const std::filesystem::path& file) {
   return parse_json(read_file(file), file.string());
 }
 
-/// A head of the JSON of summary.json or of importance --json.
+/// Reads a head from summary.json or from the output of importance --json.
 HeadId head_of(const Record& entry, const std::string& origin) {
   const std::string kind = json_text(entry, "kind", origin);
   for (const AttentionKind known : all_of<AttentionKind>()) {
@@ -61,7 +61,7 @@ Budget budget_of(const TrainWords& options) {
   return budget;
 }
 
-/// The heads that another cell has removed.
+/// The heads that another cell removed.
 std::vector<HeadId> removed_in(const std::string& key, const StudyFolder& folder) {
   const std::filesystem::path file = folder.cell(key) / "summary.json";
   const Record summary = read(file);
@@ -75,7 +75,7 @@ std::vector<HeadId> removed_in(const std::string& key, const StudyFolder& folder
   return removed;
 }
 
-/// The heads of a trunk, those that cost most first.
+/// The heads of a trunk, in descending order of their cost of removal.
 std::vector<HeadId> costliest(const std::string& trunk, const StudyFolder& folder) {
   const std::filesystem::path file = folder.scores(trunk);
   const Record scores = read(file);
@@ -91,7 +91,7 @@ std::vector<HeadId> costliest(const std::string& trunk, const StudyFolder& folde
   return heads;
 }
 
-/// Equally many heads of each attention, as nearly as possible.
+/// Chooses `remove` heads, as evenly as possible from all attentions.
 std::vector<HeadId> spread(const std::vector<HeadId>& heads, Index remove) {
   std::map<AttentionLocation, std::vector<HeadId>> left;
   for (const HeadId& head : heads) left[{head.kind, head.layer}].push_back(head);
@@ -106,12 +106,13 @@ std::vector<HeadId> spread(const std::vector<HeadId>& heads, Index remove) {
   return removed;
 }
 
-/// The heads that a control removes, or that it does not have from the start.
+/// The heads that a control removes, or that its model lacks from the start.
 std::vector<HeadId> heads_of(const StudyCell& cell, const StudyFolder& folder) {
   const SavedModel trunk = load_model(folder.checkpoint(cell.trunk));
   const std::vector<HeadId> all = live_heads(*trunk.model);
   if (cell.remove > Index(all.size())) {
-    throw UsageError(fmt::format("{} of {} heads cannot be removed", cell.remove, all.size()));
+    throw UsageError(fmt::format("a control cannot remove {} of {} heads; lower removal.prune",
+                                 cell.remove, all.size()));
   }
   const Rng rng(static_cast<std::uint64_t>(cell.seed), "random heads of a study",
                 static_cast<std::uint64_t>(cell.draw));
@@ -137,7 +138,7 @@ std::vector<HeadId> heads_of(const StudyCell& cell, const StudyFolder& folder) {
   return {};
 }
 
-/// Begins a run in a folder, or continues the one that was begun there.
+/// The command that begins a run in a folder, or continues the run of the folder.
 Words train(const std::filesystem::path& folder, const TrainWords& options, Index seed,
             Words more) {
   const std::string out = folder.string();

@@ -12,19 +12,19 @@ inline namespace HEADROOM_PRECISION {
 
 using Words = std::vector<std::string>;
 
-/// Trains a trunk, or continues it.
+/// Returns the command that trains a trunk, or continues it.
 Words trunk_command(const TrunkPlan& trunk, const StudyDeclaration& declaration,
                     const StudyFolder& folder);
-/// Scores the heads of a trunk that is done, from its checkpoint.
+/// Returns the command that scores the heads of a trunk that is done, from its checkpoint.
 Words scores_command(const TrunkPlan& trunk, const StudyDeclaration& declaration,
                      const std::string& checkpoint);
-/// Whether some measure has this part in its name: "test." or "cut.".
+/// Returns whether the name of a measure contains "test." or "cut.", the `part`.
 bool measures(const StudyDeclaration& declaration, const char* part);
-/// Trains a cell, or continues it. The runs that it depends on must be done: heads of controls are
-/// read from them.
+/// Returns the command that trains a cell, or continues it. The runs on which it depends must be
+/// done, because the heads of controls are read from them.
 Words cell_command(const StudyCell& cell, const StudyDeclaration& declaration,
                    const StudyFolder& folder);
-/// "--layers 2 --post-norm"
+/// Returns the words of a command line: "--layers 2 --post-norm".
 Words words_of(const TrainWords& options);
 
 }  // namespace HEADROOM_PRECISION

@@ -1,4 +1,4 @@
-// The declaration of a study from its file.
+// Reads the declaration of a study from its file.
 #include "headroom/study/declaration.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Options of train that the study itself sets in its runs.
+/// Options of `train` that only the study sets in its runs.
 const std::set<std::string> own_options = {"seed",  "until",   "from",    "remove", "without",
                                            "init",  "no-test", "no-page", "out",    "resume",
                                            "force", "threads", "help",    "fold",   "measure-cut"};
@@ -77,18 +77,18 @@ class Checker {
   void check_seeds() const {
     require(!d_.seeds.empty(), "seeds", "must have at least one seed");
     const std::set<Index> different(d_.seeds.begin(), d_.seeds.end());
-    require(different.size() == d_.seeds.size(), "seeds", "must not have a seed twice");
+    require(different.size() == d_.seeds.size(), "seeds", "must list each seed once");
     require(*different.begin() >= 0, "seeds", "must not be negative");
   }
 
-  /// An option of train that is set in one place only.
+  /// Requires an option of `train` that is set in one place only.
   void check_option(const std::string& where, const std::string& name) {
     const std::string option = option_name(name), place = where + "." + name;
-    require(!own_options.contains(option), place, "is set by the study itself");
+    require(!own_options.contains(option), place, "is set by the study; leave it out");
     require(contains(options_, option), place,
             fmt::format("is not an option of train{}", did_you_mean(option, options_)));
     const auto [first, added] = set_in_.emplace(option, where);
-    require(added, place, fmt::format("is set in {}, too", first->second));
+    require(added, place, fmt::format("is set in {}, too; set it in one place", first->second));
   }
 
   void check_factors(const std::string& where, const TrainWords& factors) {
@@ -102,19 +102,19 @@ class Checker {
       std::vector<Record> seen;
       for (const Record& level : levels_of(value)) {
         require(is_scalar(level), place, "must be a value or a list of values");
-        require(!contains(seen, level), place, fmt::format("has {} twice", level.dump()));
+        require(!contains(seen, level), place, fmt::format("must list {} once", level.dump()));
         seen.push_back(level);
       }
       require(!seen.empty(), place, "must have at least one value");
     }
   }
 
-  /// A factor whose levels set several options each.
+  /// Checks a factor whose levels set several options each.
   void check_named_levels(const std::string& place, const std::string& name, const Record& levels) {
     require(!contains(options_, option_name(name)), place,
-            "has the name of an option of train; named levels need a name of their own");
+            "has the name of an option of train; give the factor another name");
     require(name != "arm" && name != "control" && name != "measure", place,
-            "has a name that rules use");
+            "has a name that rules use; give the factor another name");
     require(!levels.empty(), place, "must have at least one level");
     std::set<std::string> here;
     for (const auto& [level, words] : levels.items()) {
@@ -123,14 +123,14 @@ class Checker {
       for (const auto& [option, value] : words.items()) {
         require(is_scalar(value), inside + "." + option, "must be one value");
         require(option != "prune" && option != "steps", inside + "." + option,
-                "cannot be set in a named level");
+                "cannot be set in a named level; make it a factor of its own");
         if (here.insert(option_name(option)).second) check_option(inside, option);
       }
     }
     in_levels_.insert(here.begin(), here.end());
   }
 
-  /// Runs of different lengths share a trunk, whose learning rate must not depend on them.
+  /// Runs of different lengths share a trunk, whose learning rate must not depend on their length.
   void check_steps() const {
     const auto in_base = d_.base.find("steps"), as_factor = d_.factors.find("steps");
     const bool factor = as_factor != d_.factors.end();
@@ -155,9 +155,9 @@ class Checker {
     }
     for (const StudyArm& arm : arms_of(d_)) {
       const std::string where = "arms." + arm.name;
-      require(!contains(names_, arm.name), where, "is there twice");
+      require(!contains(names_, arm.name), where, "is the name of two arms; rename one");
       for (const StudyControl control : all_of<StudyControl>()) {
-        require(arm.name != name_of(control), where, "has the name of a control");
+        require(arm.name != name_of(control), where, "is the name of a control; rename the arm");
       }
       for (const auto& [option, value] : arm.options) {
         require(is_scalar(value), where + "." + option, "must be one value");
@@ -176,7 +176,8 @@ class Checker {
         const std::vector<Record> known = known_levels(where, name);
         for (const Record& level : levels_of(value)) {
           require(contains(known, level), where,
-                  fmt::format("has {}, which is not a level of it", level.dump()));
+                  fmt::format("has {}, which is not one of its levels: {}", level.dump(),
+                              Record(known).dump()));
         }
       }
     }
@@ -205,10 +206,10 @@ class Checker {
 
   void check_controls() const {
     std::set<StudyControl> different(d_.controls.begin(), d_.controls.end());
-    require(different.size() == d_.controls.size(), "controls", "must not have a control twice");
+    require(different.size() == d_.controls.size(), "controls", "must list each control once");
     different.erase(StudyControl::none);
     require(different.empty() || d_.removal.contains("prune"), "removal.prune",
-            "must say how many heads the controls remove");
+            "must be set: it says how many heads the controls remove");
     if (d_.removal.contains("prune")) {
       for (const Record& heads : levels_of(d_.removal.at("prune"))) {
         require(heads.is_number_integer() && heads.get<Index>() >= 1, "removal.prune",
@@ -224,7 +225,7 @@ class Checker {
     }
     require(std::set(d_.same_allocation_of.begin(), d_.same_allocation_of.end()).size() ==
                 d_.same_allocation_of.size(),
-            "same_allocation_of", "must not have an arm twice");
+            "same_allocation_of", "must list each arm once");
   }
 
   void check_measure(const std::string& measure) const {
@@ -234,8 +235,9 @@ class Checker {
       known.push_back("test." + (i == 0 ? "loss" : known[i]));
     }
     for (std::size_t i = 0, last = known.size(); i < last; ++i) known.push_back("cut." + known[i]);
-    require(contains(known, measure), "measures",
-            fmt::format("has \"{}\", which is none{}", measure, did_you_mean(measure, known)));
+    require(
+        contains(known, measure), "measures",
+        fmt::format("has \"{}\", which is not a measure{}", measure, did_you_mean(measure, known)));
   }
 
   void check_measures() const {
@@ -259,7 +261,7 @@ class Checker {
   std::string origin_;
   std::vector<std::string> options_, names_;
   std::map<std::string, std::string> set_in_;
-  std::set<std::string> in_levels_;  // options of named levels, which arms may set otherwise
+  std::set<std::string> in_levels_;  // options of named levels, which arms may override
 };
 
 }  // namespace

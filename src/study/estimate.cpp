@@ -1,4 +1,4 @@
-// How long a study takes, from short runs of its trunk.
+// Estimates the time of a study from short runs of its trunk.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that is removed again.
+/// A temporary folder.
 struct Scratch {
   fs::path path = fs::temp_directory_path() / fmt::format("headroom-study-{}", getpid());
   Scratch() = default;
@@ -34,14 +34,14 @@ struct Scratch {
   }
 };
 
-/// A short run.
+/// The times of a short run.
 struct Probe {
-  double seconds = 0;       // of all of it
+  double seconds = 0;       // of the whole run
   double step_seconds = 0;  // median
   Index evaluations = 0, evaluate_every = 0;
 };
 
-/// Short runs of the first trunk, by a program.
+/// Makes short runs of the first trunk.
 class Prober {
  public:
   Prober(const StudyPlan& plan, std::string program)
@@ -97,7 +97,7 @@ class Prober {
     if (result.code == 0) return took.count();
     const std::size_t error = result.err.rfind("error: ");
     throw UsageError(
-        fmt::format("a short run of the study fails: {}",
+        fmt::format("a short run of the study fails, so the study would fail too: {}",
                     error == std::string::npos ? result.err : result.err.substr(error + 7)));
   }
 
@@ -116,7 +116,7 @@ std::string choice_of(const StudyCell& cell) {
   return "sensitivity";
 }
 
-/// How often a cell chooses heads.
+/// The number of times that a cell chooses heads.
 Index choices_of(const StudyCell& cell) {
   const auto option = [&](const char* name, const Record& otherwise) {
     const auto found = cell.options.find(name);
@@ -134,7 +134,7 @@ class ChoiceTimes {
  public:
   ChoiceTimes(const Prober& prober, const Probe& plain) : prober_(prober), plain_(plain) {}
 
-  /// Measured when first asked for, with a cell that removes as many heads as any.
+  /// Measured at the first call, with the largest number of heads that any such cell removes.
   StudyEstimate::Choice& of(const StudyCell& cell, const StudyPlan& plan) {
     const std::string name = choice_of(cell);
     const auto known = std::find_if(all_.begin(), all_.end(),

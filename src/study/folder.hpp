@@ -16,7 +16,7 @@ struct StudyFolder {
 
   std::filesystem::path declaration() const { return path / "declaration.json"; }
   std::filesystem::path results() const { return path / "results.json"; }
-  /// Folders of runs of train: a summary.json makes them done.
+  /// Folders of runs of `train`. A run is done when its folder has a summary.json.
   std::filesystem::path trunk(const std::string& key) const { return path / "trunks" / key; }
   std::filesystem::path cell(const std::string& key) const { return path / "cells" / key; }
   std::string checkpoint(const std::string& trunk_key) const {
@@ -26,7 +26,7 @@ struct StudyFolder {
   std::filesystem::path scores(const std::string& key) const {
     return trunk(key) / "importance.json";
   }
-  /// The lock of the copy that works on a job.
+  /// The file that a copy locks while it works on a job.
   std::filesystem::path claim(const std::string& job) const { return path / "claims" / job; }
   /// The seconds that a job took.
   std::filesystem::path seconds(const std::string& job) const { return path / "seconds" / job; }

@@ -1,4 +1,4 @@
-// The list of jobs.
+// The jobs of a study.
 #include "study/jobs.hpp"
 
 #include <fmt/format.h>

@@ -16,14 +16,14 @@ struct StudyJob {
   Kind kind;
   std::string name;                // "trunk-...", "scores-...", "cell-..."
   std::size_t index;               // in the plan's trunks or cells
-  std::vector<std::size_t> needs;  // jobs that come first
+  std::vector<std::size_t> needs;  // jobs that must be done before
   Index steps = 0;
 };
 
 /// The jobs of a plan; each needs earlier ones only.
 std::vector<StudyJob> jobs_of(const StudyDeclaration& declaration, const StudyPlan& plan);
 
-/// The file that makes a job done.
+/// The file that a job writes when it is done.
 std::filesystem::path result_of(const StudyJob& job, const StudyPlan& plan,
                                 const StudyFolder& folder);
 

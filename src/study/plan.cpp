@@ -1,4 +1,4 @@
-// From a declaration to runs.
+// Makes the runs of a declaration.
 #include "headroom/study/plan.hpp"
 
 #include <fmt/format.h>
@@ -51,8 +51,9 @@ TrainWords set_by(const TrainWords& factors, const TrainWords& combination) {
   return all;
 }
 
-/// A rule whose single values all agree with the combination allows it only the levels of its
-/// lists. `role` is "arm" or "control"; a rule about the other one alone says nothing.
+/// Returns whether a rule allows an arm or control (`role`) under a combination of levels. A rule
+/// applies if its single values all match; it then allows only the levels in its lists. A rule that
+/// names only the other role does not apply.
 bool allows(const TrainWords& rule, TrainWords combination, const std::string& role,
             const std::string& name) {
   const std::string other = role == "arm" ? "control" : "arm";
@@ -67,7 +68,7 @@ bool allows(const TrainWords& rule, TrainWords combination, const std::string& r
   return !agree(false) || agree(true);
 }
 
-/// The length of the longest run, where lengths differ.
+/// The number of steps of the longest run, where `steps` is a factor.
 Index most_steps(const StudyDeclaration& declaration) {
   Index most = 0;
   for (const Record& level : levels_of(declaration.factors.at("steps"))) {
@@ -100,7 +101,8 @@ class Planner {
         }
       }
     }
-    if (plan_.entries.empty()) throw UsageError("the rules of \"only\" leave no combination");
+    if (plan_.entries.empty())
+      throw UsageError("the rules of \"only\" leave no combination; remove or change a rule");
     return std::move(plan_);
   }
 
@@ -133,7 +135,7 @@ class Planner {
     }
   }
 
-  /// The arms and controls of a condition that the rules leave.
+  /// The arms and controls of a condition that the rules allow.
   struct Allowed {
     std::vector<StudyArm> arms;
     std::vector<StudyControl> controls;
@@ -181,7 +183,7 @@ class Planner {
     }
   }
 
-  /// Adds a control that copies heads of another cell, unless a rule has left that one out.
+  /// Adds a control that copies heads of another cell, unless a rule excludes that cell.
   void add_copy(StudyCell cell, const std::string& reference, const std::string& name) {
     if (reference.empty()) return;
     cell.reference = reference;

@@ -1,4 +1,4 @@
-// The runs of a study that are done, and what metrics say of its trunks.
+// Reads the runs of a study that are done, and the scores of its trunks.
 #include "headroom/study/results.hpp"
 
 #include <fmt/format.h>
@@ -161,7 +161,7 @@ class TrunkScores {
     const auto title = game.at("title").get<std::string>();
     for (const auto& [metric, values] : game.at("regret").items()) {
       for (std::size_t kept = 0; kept < values.size(); ++kept) {
-        if (!values[kept].is_number()) continue;  // as good as any
+        if (!values[kept].is_number()) continue;  // no regret is defined
         Regret& known = entry(title, metric, Index(kept));
         known.values[seed].push_back(values[kept].get<double>());
       }

@@ -1,4 +1,4 @@
-// Child processes, claims and takeovers.
+// Runs the jobs of a study in child processes, under locks.
 #include "headroom/study/run.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ Record as_now(Record written, const std::string& origin) {
   return record;
 }
 
-/// Makes the folder with its declaration, or checks that it is of the same declaration.
+/// Makes the folder with its declaration, or requires that its declaration is the same.
 void open_folder(const StudyDeclaration& declaration, const StudyOptions& options,
                  const StudyFolder& folder) {
   const std::string name = folder.path.string();
@@ -57,13 +57,13 @@ void open_folder(const StudyDeclaration& declaration, const StudyOptions& option
   if (!begun && fs::exists(folder.path) && !fs::is_empty(folder.path) && !options.resume &&
       !options.copy.launched) {
     throw UsageError(
-        fmt::format("{}: the folder is not empty and has no study; choose another "
+        fmt::format("{}: the folder is not empty and has no study; choose another folder "
                     "with --out",
                     name));
   }
   if (begun && !options.resume && !options.copy.launched) {
     throw UsageError(fmt::format(
-        "{}: the study was begun there; continue it with --resume, or choose another folder with "
+        "{}: the folder has a study; continue it with --resume, or choose another folder with "
         "--out",
         name));
   }
@@ -77,13 +77,14 @@ void open_folder(const StudyDeclaration& declaration, const StudyOptions& option
   const Record theirs = as_now(parse_json(read_file(file), file), file);
   const Record differences = Record::diff(theirs, mine);
   if (differences.empty()) return;
-  throw UsageError(fmt::format(
-      "{}: the study there was declared otherwise ({} differs); use another folder with --out, so "
-      "that what is compared stays what was declared before the runs",
-      name, differences[0]["path"].get<std::string>()));
+  throw UsageError(
+      fmt::format("{}: the folder has a study with another declaration ({} differs); choose "
+                  "another folder with "
+                  "--out, so that the comparisons stay those that were declared before the runs",
+                  name, differences[0]["path"].get<std::string>()));
 }
 
-/// A child process at work on a job.
+/// A child process that works on a job.
 struct Working {
   std::size_t job;
   FileLock claim;
@@ -91,7 +92,7 @@ struct Working {
   ChildProgram child;
 };
 
-/// The jobs of a study, as one copy sees and does them.
+/// Does the jobs of a study in one copy of the program.
 class Workshop {
  public:
   Workshop(const StudyDeclaration& declaration, const StudyPlan& plan, const StudyOptions& options,
@@ -125,14 +126,14 @@ class Workshop {
  private:
   bool all_done() const { return std::find(done_.begin(), done_.end(), false) == done_.end(); }
 
-  /// Notes which jobs are done, by whomever.
+  /// Updates which jobs are done, by any copy.
   void look() {
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (!done_[i]) done_[i] = fs::exists(result_of(jobs_[i], plan_, folder_));
     }
   }
 
-  /// Starts the first job that is ready and that nobody works on.
+  /// Starts the first job that is ready and not locked by another copy.
   bool start_one() {
     const auto count = Index(jobs_.size());
     const Index first = options_.copy.rank * count / options_.copy.copies;
@@ -146,7 +147,8 @@ class Workshop {
       if (done_[job] || !ready) continue;
       std::optional<FileLock> claim = FileLock::if_free(folder_.claim(jobs_[job].name));
       if (!claim) continue;
-      done_[job] = fs::exists(result_of(jobs_[job], plan_, folder_));  // just before our claim
+      done_[job] =
+          fs::exists(result_of(jobs_[job], plan_, folder_));  // done just before the lock was taken
       if (done_[job]) continue;
       start(job, std::move(*claim));
       return true;
@@ -162,13 +164,13 @@ class Workshop {
         {job, std::move(claim), now(), ChildProgram(words, "", {"OMP_NUM_THREADS=1"})});
   }
 
-  /// A copy that died may leave its child behind for a moment.
+  /// Waits for the child of a copy that died, which may take a moment to end.
   static void await_folder(const fs::path& folder) {
     if (!fs::exists(folder)) return;
     const double patience = now() + 60;
     while (!FileLock::if_free(folder / ".lock")) {
       if (now() > patience) {
-        throw FileError(fmt::format("{}: {} still writes in this folder of a copy that died",
+        throw FileError(fmt::format("{}: {} still writes to this folder; end it and start again",
                                     folder.string(), FileLock::holder(folder / ".lock")));
       }
       usleep(20'000);
@@ -206,7 +208,7 @@ class Workshop {
     std::string error = result.err.substr(std::min(result.err.rfind("error: "), result.err.size()));
     while (!error.empty() && error.back() == '\n') error.pop_back();
     const std::string text = fmt::format(
-        "{} failed with exit code {}: {} (its folder is {})", title_of(job, plan_), result.code,
+        "{} failed with exit code {}: {} (in {})", title_of(job, plan_), result.code,
         error.empty() ? "no message" : error.substr(std::min<std::size_t>(error.size(), 7)),
         result_of(job, plan_, folder_).parent_path().string());
     switch (result.code) {
@@ -218,8 +220,8 @@ class Workshop {
     }
   }
 
-  /// Lets the children save and end. Always false. They have got a Ctrl-C, too, and a second signal
-  /// would end them before they have saved.
+  /// Lets the children save and end. Returns false. They have received a Ctrl-C, too, and a second
+  /// signal would end them before they have saved.
   bool stop_children() {
     const double patience = now() + (stop_.exit_code() == 128 + SIGINT ? 10 : 0);
     while (!working_.empty()) {
@@ -243,7 +245,7 @@ class Workshop {
     options_.progress(progress);
   }
 
-  /// Seconds of the jobs that are not done: steps at the mean time of a step so far.
+  /// Estimates the seconds of the jobs that are not done, from the mean time of a step so far.
   std::optional<double> seconds_left() const {
     struct Sum {
       double seconds = 0, amount = 0;

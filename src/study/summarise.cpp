@@ -50,7 +50,7 @@ class StudySummary {
     r_.controls.assign(plan_.arms.begin() + std::ptrdiff_t(declared), plan_.arms.end());
   }
 
-  /// The seeds whose runs in this role are all done and have the measure.
+  /// The runs of an arm or control by seed, for seeds whose runs are all done and have the measure.
   std::map<Index, std::vector<const CellResult*>> complete(Index condition, const std::string& arm,
                                                            const std::string& measure) const {
     std::map<Index, std::vector<const CellResult*>> seeds;
@@ -105,8 +105,8 @@ class StudySummary {
     });
   }
 
-  /// All comparisons of a measure under a condition: with the declared arm or control, with heads
-  /// drawn in the same attentions, with the model that keeps all heads.
+  /// Adds all comparisons of a measure under a condition: against the declared arm or control,
+  /// against random heads of the same attentions, and against the model with all heads.
   void add_contrasts(Index condition, const std::string& measure) {
     std::set<std::pair<std::string, std::string>> known;
     const auto add = [&](const std::string& arm, const std::string& against, bool in_family) {
@@ -158,8 +158,8 @@ class StudySummary {
     r_.contrasts.push_back(std::move(contrast));
   }
 
-  /// Comparisons of the family that are not done count as if they had found nothing, so that no
-  /// corrected p falls when they are.
+  /// Applies Holm's correction. Comparisons of the family that are not done count with p = 1, so
+  /// that no corrected p falls when they are done.
   void adjust() {
     std::vector<double> p;
     for (const StudyContrast& contrast : r_.contrasts) {

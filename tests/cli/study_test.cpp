@@ -114,7 +114,7 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
   CHECK(content(study / "results.json") == results);
   const Finished nowhere = run_study(folder, {"--page", "--out", "nowhere"});
   CHECK(nowhere.code == 2);
-  CHECK_THAT(nowhere.err, Contains("there is no study"));
+  CHECK_THAT(nowhere.err, Contains("the folder has no study"));
   const Finished printed = run_process({"python3", HEADROOM_SOURCE "/examples/read_study.py",
                                         (study / "results.json").string(), "exact_match"},
                                        {}, folder.path());
@@ -125,7 +125,7 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
 
   const Finished resumed = run_study(folder, {"--resume"});
   REQUIRE(resumed.code == 0);
-  CHECK_THAT(resumed.err, Contains("42 of 42 done before"));
+  CHECK_THAT(resumed.err, Contains("42 of 42 runs and measurements were done before"));
   CHECK(finish_times(study) == times);
 
   json other = small_study();
@@ -133,7 +133,7 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
   folder.file("study.json", other.dump());
   const Finished changed = run_study(folder, {"--resume"});
   CHECK(changed.code == 2);
-  CHECK_THAT(changed.err, Contains("declared otherwise (/removal/prune"));
+  CHECK_THAT(changed.err, Contains("another declaration (/removal/prune"));
 }
 
 TEST_CASE("the controls remove what they say") {

@@ -35,29 +35,29 @@ TEST_CASE("a wrong declaration is refused with the place and the nearest name") 
   const std::vector<Wrong> cases{
       {"/sedes", "[1]", "\"sedes\" is not a field (did you mean seeds?)"},
       {"/seeds", "[]", "seeds must have at least one seed"},
-      {"/seeds", "[1, 1]", "seeds must not have a seed twice"},
+      {"/seeds", "[1, 1]", "seeds must list each seed once"},
       {"/seeds", "[\"1\"]", "seeds[0] must be a whole number"},
       {"/name", "\"a/b\"", "name must be made of letters"},
       {"/trunk/until", "0", "trunk.until must be at least 1"},
       {"/trunk/until", "30", "base.steps must be more than trunk.until, 30"},
       {"/base/layrs", "2", "base.layrs is not an option of train (did you mean layers?)"},
       {"/base/layers", "[1, 2]", "base.layers must be one value"},
-      {"/base/seed", "1", "base.seed is set by the study itself"},
+      {"/base/seed", "1", "base.seed is set by the study; leave it out"},
       {"/base/prune_from", "1", "removal.prune_from is set in base, too"},
       {"/factors", "{\"layers\": []}", "factors.layers must have at least one value"},
-      {"/factors", "{\"layers\": [1, 1]}", "factors.layers has 1 twice"},
+      {"/factors", "{\"layers\": [1, 1]}", "factors.layers must list 1 once"},
       {"/factors", "{\"rate\": [{}]}", "factors.rate must be a value or a list of values"},
       {"/removal/prune", "0", "removal.prune must be numbers of at least 1"},
       {"/arms", "{}", "arms must be an object with at least one arm"},
-      {"/arms/metric", "[\"a\", \"a\"]", "arms.a is there twice"},
-      {"/arms/random", "{}", "arms.random has the name of a control"},
+      {"/arms/metric", "[\"a\", \"a\"]", "arms.a is the name of two arms"},
+      {"/arms/random", "{}", "arms.random is the name of a control"},
       {"/arms/mitric", "[\"a\"]", "arms.mitric is not an option of train (did you mean metric?)"},
       {"/arms/slow/prune", "1", "arms.prune is set in removal, too"},
-      {"/only", "[{\"prune\": 5}]", "only.prune has 5, which is not a level of it"},
+      {"/only", "[{\"prune\": 5}]", "only.prune has 5, which is not one of its levels: [4,8]"},
       {"/only", "[{\"prun\": 4}]", "only.prun is not a factor of this study (did you mean prune?)"},
       {"/only", "[{\"arm\": \"none\"}]", "only.arm has \"none\""},
       {"/controls", "[\"noone\"]", "controls[0] must be one of none, random"},
-      {"/controls", "[\"none\", \"none\"]", "controls must not have a control twice"},
+      {"/controls", "[\"none\", \"none\"]", "controls must list each control once"},
       {"/reference", "\"magnitud\"", "\"magnitud\" is not an arm (did you mean magnitude?)"},
       {"/contrasts", "{\"against\": \"costliest_first\"}",
        "contrasts.against is \"costliest_first\", which is neither an arm nor a control"},
@@ -74,9 +74,9 @@ TEST_CASE("a wrong declaration is refused with the place and the nearest name") 
       {"/only", "[{\"control\": \"costliest_first\"}]", "only.control has \"costliest_first\""},
       {"/contrasts", "{\"only\": [{\"arm\": \"x\"}]}", "contrasts.only.arm has \"x\""},
       {"/same_allocation_of", "[\"slo\"]", "\"slo\" is not an arm (did you mean slow?)"},
-      {"/same_allocation_of", "[\"slow\", \"slow\"]", "must not have an arm twice"},
+      {"/same_allocation_of", "[\"slow\", \"slow\"]", "must list each arm once"},
       {"/measures", "[\"exact_mach\"]",
-       "has \"exact_mach\", which is none (did you mean exact_match?)"},
+       "has \"exact_mach\", which is not a measure (did you mean exact_match?)"},
       {"/measures", "[]", "measures must have at least one measure"},
       {"/random_draws", "0", "random_draws must be at least 1"}};
   for (const auto& [place, value, words] : cases) {
@@ -95,5 +95,6 @@ TEST_CASE("a wrong declaration is refused with the place and the nearest name") 
   CHECK_NOTHROW(declared(lengths));
   Record uncounted = small_declaration();
   uncounted["removal"].erase("prune");
-  CHECK_THROWS_WITH(declared(uncounted), Contains("removal.prune must say how many heads"));
+  CHECK_THROWS_WITH(declared(uncounted),
+                    Contains("removal.prune must be set: it says how many heads"));
 }

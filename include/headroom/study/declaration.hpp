@@ -1,4 +1,4 @@
-// StudyDeclaration: everything that a study compares, as its file says before any training.
+// StudyDeclaration: the comparisons of a study, which a file declares before any training.
 #pragma once
 
 #include <filesystem>
@@ -14,21 +14,21 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Options of `headroom train` by name, with _ for -: {"layers": 2, "post_norm": true}. A text, a
-/// number, true or false (a flag), or a list of them where a study compares several values. A
-/// factor may also be an object with named levels, each of which sets several options: {"pace":
-/// {"at once":
-/// {"prune_schedule": "one_shot"}, "slowly": {"prune_schedule": "gradual", "prune_over": 200}}}.
+/// Options of `headroom train` by name, with _ for -: {"layers": 2, "post_norm": true}. A value is
+/// a text, a number, true or false (a flag), or a list of these where a study compares several. A
+/// factor may also be an object with named levels, each of which sets several options:
+/// {"pace": {"at once": {"prune_schedule": "one_shot"},
+///           "slowly": {"prune_schedule": "gradual", "prune_over": 200}}}.
 using TrainWords = std::map<std::string, Record>;
 
 /// Runs that are compared with those of the arms.
 enum class StudyControl {
-  none,                     // no head is removed, for as many steps
-  random,                   // random heads
-  same_allocation,          // random heads, in each attention as many as the reference arm removes
+  none,                     // keeps all heads and trains for the same number of steps
+  random,                   // removes random heads
+  same_allocation,          // random heads: in each attention as many as the reference arm removes
   costliest_first,          // the heads whose removal costs most (leave_one_out), in that order
-  same_mask_reinitialised,  // without the reference arm's heads from the start, with other weights
-  small_from_start          // as many heads less from the start, spread over all attentions
+  same_mask_reinitialised,  // new weights, without the reference arm's removed heads from the start
+  small_from_start          // as few heads from the start, spread evenly over all attentions
 };
 
 /// The part of training that the runs of a seed share.
@@ -48,7 +48,7 @@ struct StudyContrasts {
   std::string against = "random";          // an arm or a control
   std::vector<std::string> measures = {};  // empty: the first measure
   std::string correction = "holm";
-  /// Rules as StudyDeclaration::only, also for a "measure": what belongs to the family.
+  /// Rules as in StudyDeclaration::only, also for a "measure": the comparisons of the family.
   std::vector<TrainWords> only = {};
 
   template <class Visit>
@@ -62,9 +62,9 @@ struct StudyContrasts {
 
 /// How the heads of each trunk are scored.
 struct StudyImportance {
-  std::string metrics = "cheap";  // as importance --metric takes them
+  std::string metrics = "cheap";  // as in importance --metric
   Index examples = 256;
-  bool oracle = false;  // also all subsets of heads: regret
+  bool oracle = false;  // also measures all subsets of heads, for the regret
 
   template <class Visit>
   static void fields(Visit visit) {
@@ -74,8 +74,8 @@ struct StudyImportance {
   }
 };
 
-/// A study compares arms, ways of removing heads, under every condition, a combination of levels of
-/// its factors. Each arm is trained once for every seed. docs/studies.md describes the fields.
+/// A study compares arms (ways of removing heads) under every condition (a combination of levels of
+/// its factors). Each arm is trained once for every seed. docs/studies.md describes the fields.
 struct StudyDeclaration {
   std::string name, question;
   TrainWords base;  // options of all runs
@@ -86,7 +86,7 @@ struct StudyDeclaration {
   Record arms;                   // name: options; or an option: list of its values
   std::vector<TrainWords> only;  // rules that leave out combinations
   std::vector<StudyControl> controls;
-  std::string reference;                        // the arm that controls copy; empty: the first one
+  std::string reference;                        // the arm that controls copy; empty: the first
   std::vector<std::string> same_allocation_of;  // arms; empty: the reference
   Index random_draws = 5;
   std::optional<Index> allocation_draws;  // of same_allocation; none: random_draws
@@ -94,7 +94,7 @@ struct StudyDeclaration {
   std::vector<std::string> measures;
   StudyContrasts contrasts;
   StudyImportance importance;
-  double acceptable_loss = 0.01;  // of the first measure, against none: for the decision
+  double acceptable_loss = 0.01;  // of the first measure, against `none`; for the decision
   Index processes = 2;
 
   template <class Visit>

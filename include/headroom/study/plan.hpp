@@ -1,4 +1,4 @@
-// StudyPlan: the runs that a declaration asks for, each once.
+// StudyPlan: the training runs of a declaration, each once.
 #pragma once
 
 #include <optional>
@@ -17,19 +17,20 @@ struct TrunkPlan {
   TrainWords options;  // of base and of the trunk's factors
 };
 
-/// A run, by its settings. `key`, 16 hexadecimal digits, is the hash of their canonical form, so
-/// equal settings have one key, whichever conditions and studies ask for them. Some heads follow
-/// from measurements and from other runs; the key says which.
+/// A run, identified by its settings. `key`, 16 hexadecimal digits, is the hash of their canonical
+/// form, so equal settings have the same key in all conditions and studies. The removed heads of
+/// some controls depend on measurements and other runs; the key contains the keys of these.
 struct StudyCell {
   std::string key;
-  std::string trunk;  // key of the trunk that it begins with, or whose heads it counts
+  std::string trunk;  // key of the trunk that it begins with, or whose model has the same heads
   Index seed = 0, fold = 0;
   std::optional<StudyControl> control;
-  Index draw = 0;         // of random heads
+  Index draw = 0;         // number of the draw of random heads
   Index remove = 0;       // heads that a control removes
   std::string reference;  // key of the cell whose heads a control copies; empty: none
-  TrainWords options;     // all that do not follow from other runs
-  /// Begins with the trunk's checkpoint, unless heads are missing from the start.
+  TrainWords options;     // without those that depend on other runs
+  /// Returns whether the run begins with the trunk's checkpoint: not if heads are missing from the
+  /// start.
   bool branches() const;
 };
 
@@ -48,7 +49,7 @@ struct StudyEntry {
 
 struct StudyPlan {
   std::vector<TrunkPlan> trunks;
-  std::vector<StudyCell> cells;  // those that others refer to come before them
+  std::vector<StudyCell> cells;  // a cell comes after the cells that it refers to
   std::vector<StudyCondition> conditions;
   std::vector<std::string> arms;  // of the declaration, then controls
   std::vector<StudyEntry> entries;
@@ -58,12 +59,13 @@ struct StudyPlan {
 /// heads every draw. Throws UsageError if rules leave no combination.
 StudyPlan plan_of(const StudyDeclaration& declaration);
 
-/// Whether all rules allow an arm or a control (`role`: "arm" or "control") of this name under a
-/// combination of levels. A rule whose single values all agree allows only the levels of its lists.
+/// Returns whether all rules allow an arm or a control (`role`: "arm" or "control") of this name
+/// under a combination of levels. A rule whose single values all match allows only the levels in
+/// its lists.
 bool rules_allow(const std::vector<TrainWords>& rules, const TrainWords& combination,
                  const std::string& role, const std::string& name);
 
-/// The steps that a cell trains itself: beyond its trunk, or all.
+/// The number of steps of a cell after its trunk, or from the start if it has no trunk.
 Index steps_of(const StudyCell& cell, const StudyDeclaration& declaration);
 
 }  // namespace HEADROOM_PRECISION

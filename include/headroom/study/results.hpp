@@ -1,5 +1,5 @@
-// StudyResults: what a study has found so far: every run, means over seeds, contrasts, how metrics
-// agree, and what they miss.
+// StudyResults: the results of a study so far: every run, means over seeds, contrasts, and the
+// agreement and regret of metrics.
 #pragma once
 
 #include <filesystem>
@@ -21,10 +21,10 @@ struct CellResult {
   Index seed = 0, fold = 0, draw = 0;
   Index steps = 0, parameters = 0;
   std::map<std::string, Index> kept = {};             // live heads at the end, by kind
-  std::map<std::string, double> measures = {};        // those of the declaration that it has
+  std::map<std::string, double> measures = {};        // the declared measures that it has
   std::vector<std::vector<double>> evaluations = {};  // step, validation loss
   std::vector<PruningEvent> timeline = {};            // removals, and the scores behind them
-  Index heads() const;                                // all of `kept`
+  Index heads() const;                                // the sum of `kept`
 
   template <class Visit>
   static void fields(Visit visit) {
@@ -42,7 +42,7 @@ struct CellResult {
   }
 };
 
-/// A run in its role.
+/// A run as the run of an arm or control under a condition.
 struct StudyRole {
   Index condition = 0;
   std::string arm, cell;
@@ -67,7 +67,7 @@ struct SeedValue {
   }
 };
 
-/// A measure of an arm or control under a condition. Only seeds count whose runs are all done.
+/// A measure of an arm or control under a condition, from the seeds whose runs are all done.
 struct StudyMean {
   Index condition = 0;
   std::string arm, measure;
@@ -90,14 +90,14 @@ struct StudyMean {
   }
 };
 
-/// An arm or control less another one under the same condition, paired by seed.
+/// The difference of an arm or control from another one under the same condition, paired by seed.
 struct StudyContrast {
   Index condition = 0;
   std::string arm, against, measure;
-  bool in_family = false;           // of the comparisons that were declared to be tested together
+  bool in_family = false;           // belongs to the comparisons that are tested together
   Interval difference = {};         // mean over the seeds that both have, with the 95 % t-interval
-  double p = 1;                     // of "there is no difference": Student's t
-  std::optional<double> holm = {};  // p corrected for all of the family, done or not
+  double p = 1;                     // of Student's t-test of "there is no difference"
+  std::optional<double> holm = {};  // p corrected for the whole family, done or not
   std::vector<SeedValue> seeds = {};
 
   template <class Visit>
@@ -114,13 +114,13 @@ struct StudyContrast {
   }
 };
 
-/// A level of a factor less another one, where everything else is equal: the mean over all arms,
+/// The difference between two levels of a factor, all else being equal: the mean over all arms,
 /// random heads and other levels that both have, paired by seed.
 struct StudyEffect {
   std::string factor, level, against, measure;
   Interval difference = {};
   double p = 1;     // as StudyContrast::p
-  Index pairs = 0;  // of means that are compared in each seed
+  Index pairs = 0;  // number of pairs of means in each seed
 
   template <class Visit>
   static void fields(Visit visit) {
@@ -147,10 +147,10 @@ struct StudyAgreement {
   }
 };
 
-/// Where the loss of all subsets is known: how far the heads that a metric keeps are from the best
-/// ones, as a share of the way to random ones. Mean over seeds.
+/// Regret of a metric where the loss of all subsets is known: the loss of the heads that it keeps,
+/// on a scale from the best subset (0) to the mean of random ones (1). Mean over seeds.
 struct StudyRegret {
-  std::string game, metric;  // game: which heads compete
+  std::string game, metric;  // game: the heads that compete
   Index kept = 0;
   Interval regret = {};
 
@@ -167,7 +167,7 @@ struct StudyResults {
   Record declaration;
   std::string precision;
   Index cells_planned = 0;
-  Index family = 0;                     // comparisons that were declared to be tested together
+  Index family = 0;                     // number of comparisons that are tested together
   std::vector<std::string> conditions;  // "pace gradual, prune 12"
   std::vector<TrainWords> levels;       // of the factors, for each condition
   std::vector<std::string> arms;        // of the declaration, then controls
@@ -177,7 +177,7 @@ struct StudyResults {
   std::vector<StudyMean> means;
   std::vector<StudyContrast> contrasts;
   std::vector<StudyEffect>
-      effects;  // of factors with several levels, but not of the number of heads
+      effects;  // of all factors with several levels except the number of heads
   std::vector<StudyAgreement> agreement;
   std::vector<StudyRegret> regret;
 
@@ -201,14 +201,14 @@ struct StudyResults {
   }
 };
 
-/// Whether larger values of a measure are better.
+/// Returns whether larger values of a measure are better.
 bool higher_is_better(const std::string& measure);
 
 /// Fills in means, contrasts and effects from cells.
 void summarise(const StudyDeclaration& declaration, const StudyPlan& plan, StudyResults& results);
 
-/// The results of the runs in the folder of a study that are done. They do not depend on when and
-/// by how many copies the runs were trained. Throws FileError for files that are broken.
+/// The results of the runs that are done in the folder of a study. They do not depend on the time
+/// and number of copies of the training. Throws FileError for malformed files.
 StudyResults results_of(const StudyDeclaration& declaration, const StudyPlan& plan,
                         const std::filesystem::path& folder);
 

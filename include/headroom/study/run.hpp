@@ -1,5 +1,4 @@
-// Runs the training runs of a study as child processes, in as many copies of the program as are
-// started.
+// Runs the training runs of a study as child processes of one or several copies of the program.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +12,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Which of several copies of the program this one is, as a launcher says in its environment: Open
-/// MPI (OMPI_COMM_WORLD_RANK and _SIZE), other MPI (PMI_RANK and PMI_SIZE), Slurm (SLURM_PROCID and
+/// The rank of this copy of the program among several, from the variables of its launcher: Open MPI
+/// (OMPI_COMM_WORLD_RANK and _SIZE), other MPI (PMI_RANK and PMI_SIZE), Slurm (SLURM_PROCID and
 /// SLURM_NTASKS) or a job array of Slurm (SLURM_ARRAY_TASK_ID, _MIN and _COUNT).
 struct StudyCopy {
   Index rank = 0, copies = 1;
@@ -26,50 +25,50 @@ StudyCopy study_copy();
 struct StudyProgress {
   Index done = 0, all = 0;       // runs and measurements, of all copies
   double seconds = 0;            // since this copy began
-  std::optional<double> left{};  // seconds, estimated from those that are done
-  std::string finished;          // the newest one
+  std::optional<double> left{};  // estimate of the remaining seconds
+  std::string finished;          // title of the run or measurement that finished last
 };
 
 struct StudyOptions {
   std::filesystem::path folder;
   std::string program;  // the path of headroom
-  bool resume = false;  // the folder may have been begun, or is being worked on by other copies
+  bool resume = false;  // continue a study, perhaps together with other copies
   StudyCopy copy = {};
   std::function<void(const StudyProgress&)> progress = {};
 };
 
-/// Trains everything that the plan asks for and that is not done, and returns true when all is
-/// done, by this copy or by others. Returns false if `stop` asked it to end; the runs then have
-/// saved.
+/// Trains the runs of the plan that are not done. Returns true when all runs are done, by this copy
+/// or by others. Returns false after a request of `stop`; the unfinished runs have then saved.
 ///
-/// The folder is shared by all copies. A copy takes a run by a lock in `claims`, which the system
-/// releases if the copy dies, and a child process dies with its copy; another copy then continues
-/// the run from its checkpoint. A run is done when its summary.json is there, which is written in
-/// one piece. So every run is trained once, and the results do not depend on the number of copies,
-/// on their order or on kills. Each copy begins at its own place in the list. A launched copy
-/// trains one run at a time, any other `declaration.processes` of them, each with one thread.
+/// All copies share the folder. A copy locks the run that it trains in `claims`. If the copy dies,
+/// its child processes die too, the system releases the lock, and another copy continues the run
+/// from its checkpoint. A run is done when its summary.json exists, which is written atomically. So
+/// every run is trained once, and the results do not depend on the number and order of copies or on
+/// kills. Each copy begins at another position of the list of runs. A launched copy trains one run
+/// at a time, any other copy `declaration.processes` runs, each with one thread.
 ///
-/// Throws UsageError for a folder that is not empty without `resume`, and for one of another
-/// declaration; and the error of a run that failed.
+/// Throws UsageError for a folder that is not empty without `resume`, and for a folder of another
+/// declaration. Throws the error of a run that failed.
 bool run_study(const StudyDeclaration& declaration, const StudyPlan& plan,
                const StudyOptions& options, const StopSignals& stop);
 
 /// The amount of work of a study, and an estimate of its time.
 struct StudyEstimate {
   Index trunks = 0, cells = 0, trunks_done = 0, cells_done = 0;
-  Index steps = 0;          // of all runs that are not done
-  double step_seconds = 0;  // of one step, of one evaluation, of a run's beginning: measured in
-  double evaluation_seconds = 0, begin_seconds = 0;  // short runs
-  double test_seconds = 0, scores_seconds = 0;       // of the test set; of the scores of a trunk
+  Index steps = 0;  // of all runs that are not done
+  // Measured in short runs: the seconds of a step, of an evaluation, of the start of a run, of a
+  // measurement of the test set, and of the scores of a trunk.
+  double step_seconds = 0, evaluation_seconds = 0, begin_seconds = 0, test_seconds = 0,
+         scores_seconds = 0;
   /// Choices of heads by a metric or chooser, or learned gates.
   struct Choice {
     std::string by;
     Index times = 0;          // in all cells that are not done
-    double seconds = 0;       // of one choice of most heads
-    double step_seconds = 0;  // that gates add to a step
+    double seconds = 0;       // of one choice of the largest number of heads
+    double step_seconds = 0;  // seconds that gates add to a step
   };
   std::vector<Choice> choices{};
-  double minutes = 0;  // for what is not done, with `processes` runs at a time
+  double minutes = 0;  // of the runs that are not done, with `processes` runs at a time
 };
 StudyEstimate estimate_study(const StudyDeclaration& declaration, const StudyPlan& plan,
                              const StudyOptions& options);
