@@ -41,7 +41,7 @@ std::string counted(Index count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-/// The sections' texts.
+/// Computes the texts of the sections.
 class StudyFindings {
  public:
   explicit StudyFindings(const StudyResults& results)
@@ -77,16 +77,15 @@ class StudyFindings {
       if (least == nullptr || pair.correlation.value < least->correlation.value) least = &pair;
     }
     const std::string caption =
-        "Spearman's rank correlation between the scores of all heads by two criteria, at the last "
-        "step that the runs of a seed share: the mean over seeds, with the 95 % t-interval in the "
-        "table of values. 1: the same order; 0: unrelated.";
+        "Spearman's rank correlation between the scores of all heads by two metrics, at the end of "
+        "the trunk: 1 means the same order, 0 means unrelated orders. The cells show the mean over "
+        "seeds. The table of values has its 95 % t-interval, too.";
     if (most == nullptr) {
-      return {
-          metrics.empty() ? "No heads have been scored yet" : "Heads are scored by one criterion",
-          caption};
+      return {metrics.empty() ? "No heads have been scored yet" : "One metric scores the heads",
+              caption};
     }
     return {
-        fmt::format("{} criteria score the heads: {} and {} agree most ({:.2f}), {} and {} least "
+        fmt::format("{} metrics score the heads: {} and {} agree most ({:.2f}), {} and {} least "
                     "({:.2f})",
                     metrics.size(), most->x, most->y, most->correlation.value, least->x, least->y,
                     least->correlation.value),
@@ -98,8 +97,8 @@ class StudyFindings {
                         counted(Index(r_.conditions.size()), "condition", "conditions"),
                         counted(Index(r_.arms.size() - r_.controls.size()), "arm", "arms"),
                         counted(Index(r_.controls.size()), "control", "controls")),
-            "Heads that are left, on average over the runs of an arm or control, in all and of "
-            "each kind of attention."};
+            "The number of heads left, in all and of each kind of attention: the mean over the "
+            "runs of an arm or control."};
   }
 
   Finding performance() const {
@@ -121,11 +120,10 @@ class StudyFindings {
       if (!tied) ++best[means[0]->arm];
     }
     const std::string caption = fmt::format(
-        "{} against the number of heads that are left: the mean over seeds with its 95 % "
-        "t-interval, and every run as a point. {}",
-        capitalised(measure_in_words(first_)),
-        "Random heads are drawn several times for each seed; the draws are averaged first, so that "
-        "chance is an expectation. They are in every chart, in grey.");
+        "{} against the number of heads left. The lines show the mean over seeds with its 95 % "
+        "t-interval, the points show every run. Random heads are drawn several times for each "
+        "seed, and the draws are averaged first. Every chart shows random heads in grey.",
+        capitalised(measure_in_words(first_)));
     if (best.empty()) {
       return {conditions == 0 ? "No arms can be compared yet" : "No arm is better than all others",
               caption};
@@ -143,12 +141,12 @@ class StudyFindings {
       by_metric[regret.metric].push_back(regret.regret.value);
     }
     const std::string caption =
-        "Regret where the loss of all subsets of heads is known, without any recovery: how far the "
-        "heads that a criterion keeps are from the best ones of this number, as a share of the way "
-        "to random ones. 0: the best subset; 1: chance. Mean over seeds. The heads of one game "
-        "compete while all others are left.";
+        "Regret where the loss of all subsets of heads is known, without recovery: the loss of the "
+        "heads that a metric keeps, on a scale from the best subset of the same size (0) to the "
+        "mean of random subsets (1). Mean over seeds. The heads of a game compete with each other, "
+        "and all other heads are kept.";
     if (by_metric.empty())
-      return {"The losses of all subsets are not known in this study", caption};
+      return {"This study has not measured the losses of all subsets", caption};
     std::map<std::string, double> means;
     for (const auto& [metric, values] : by_metric) means[metric] = median(values);
     const auto [best, worst] =
@@ -164,14 +162,14 @@ class StudyFindings {
   Finding threshold() const {
     const std::vector<AcceptableLoss> all = acceptable_losses(r_);
     const std::string caption = fmt::format(
-        "The fewest heads with which an arm loses at most {} of {}, against models with all heads "
-        "that were trained for as many steps: the whole 95 % interval of the paired difference "
-        "must "
-        "be within this. A dash: no number of heads that was tried.",
+        "The smallest number of heads with which an arm is worse than the models with all heads by "
+        "at most {} of {}, after the same number of steps. The whole 95 % interval of the paired "
+        "difference must be within this limit. A dash means that no tried number of heads meets "
+        "it.",
         is_share(first_) ? fmt::format("{:.3g} points", 100 * acceptable_)
                          : figure_text(acceptable_),
         measure_in_words(first_));
-    if (all.empty()) return {"No removal that was tried is sure to be acceptable", caption};
+    if (all.empty()) return {"No tried removal is acceptable for the whole 95 % interval", caption};
     return {fmt::format("{:.3g} heads are enough: {}{}", all.front().heads, all.front().arm,
                         under(all.front().condition)),
             caption};
@@ -179,8 +177,8 @@ class StudyFindings {
 
   Finding speed() const {
     const std::string caption =
-        "Parameters of the models, counted. Times are not taken from these runs, which share the "
-        "processor: `headroom bench heads` measures a model's speed against its heads on an idle "
+        "The number of parameters of the models. These runs share the processor, so the table has "
+        "no times. `headroom bench heads` measures the speed of layers with fewer heads on an idle "
         "machine.";
     double most_heads = 0, most_parameters = 0, fewest_heads = 0, fewest_parameters = 0;
     for (const CellResult& cell : r_.cells) {
@@ -208,23 +206,22 @@ class StudyFindings {
     const std::string caption = fmt::format(
         "Differences that are paired by seed: the mean with its 95 % t-interval, the p-value of "
         "Student's t-test, and the p-value after Holm's correction for the {} comparisons that the "
-        "declaration names as one family. Other comparisons are not corrected: they suggest, and "
-        "prove nothing.",
+        "declaration names as one family. Other comparisons are not corrected, so they suggest "
+        "effects but do not prove them.",
         r_.family);
     if (done == 0) return {"No comparison of the family is done yet", caption};
     return {
-        fmt::format("{} of {} comparisons of the family differ at the level of 5 % after Holm's "
-                    "correction: {} for the better, {} for the worse",
+        fmt::format("{} of {} comparisons of the family are significant at the level of 5 % after "
+                    "Holm's correction: {} better, {} worse",
                     found, r_.family, better_found, found - better_found),
         caption};
   }
 
   Finding refinement() const {
     const std::string caption =
-        "How a level of a factor differs from another where all else is equal: the mean over all "
+        "The difference between two levels of a factor, all else being equal: the mean over all "
         "arms and random heads that have both, paired by seed, with its 95 % t-interval. The "
-        "charts "
-        "show when heads of each kind go, in the first run of each arm.";
+        "charts show when the first run of each arm removes heads of each kind.";
     Index known = 0, clear = 0;
     for (const StudyEffect& effect : r_.effects) {
       if (effect.measure != first_) continue;
@@ -233,8 +230,8 @@ class StudyFindings {
     }
     if (known == 0) return {"No two levels of a factor can be compared", caption};
     return {
-        fmt::format("{} of {} between levels of factors are clear: the interval of {} excludes 0",
-                    clear, counted(known, "difference", "differences"), measure_in_words(first_)),
+        fmt::format("For {} of {} between levels of factors, the interval of {} excludes 0", clear,
+                    counted(known, "difference", "differences"), measure_in_words(first_)),
         caption};
   }
 
@@ -249,11 +246,10 @@ class StudyFindings {
     }
     const std::string caption = fmt::format(
         "The unit of replication is the seed, which determines data, initial weights and batches. "
-        "{} "
-        "The table has the values of the first measure for each seed.",
+        "{} The table has the values of the first measure for each seed.",
         folds > 1
-            ? fmt::format("Within a seed the data are divided into {} folds, each of which is "
-                          "held out once; the folds are averaged first.",
+            ? fmt::format("Within a seed the data are divided into {} folds. Each fold is held out "
+                          "once, and the folds are averaged first.",
                           folds)
             : "Each seed draws its own data, so no examples are divided into folds.");
     if (widths.empty()) return {"No arm is done for two seeds yet", caption};
@@ -267,19 +263,21 @@ class StudyFindings {
   Finding decision() const {
     const std::vector<AcceptableLoss> all = acceptable_losses(r_);
     const std::string caption = fmt::format(
-        "The decision follows from the rule that the declaration states before the runs: accept "
-        "the "
-        "smallest model whose loss of {} against all heads is sure to be at most {}. The best of "
-        "many arms looks better than it is: repeat it with other seeds before you rely on it.",
-        measure_in_words(first_),
+        "The declaration states the rule before the runs: keep the smallest model that is worse "
+        "than the model with all heads by at most {} of {}, for the whole 95 % interval. The best "
+        "of many arms looks better than it is, so repeat it with other seeds before you rely on "
+        "it.",
         is_share(first_) ? fmt::format("{:.3g} points", 100 * acceptable_)
-                         : figure_text(acceptable_));
+                         : figure_text(acceptable_),
+        measure_in_words(first_));
     if (Index(r_.cells.size()) < r_.cells_planned) {
       return {
           fmt::format("No decision yet: {} of {} runs are done", r_.cells.size(), r_.cells_planned),
           caption};
     }
-    if (all.empty()) return {"Keep all heads: no smaller model is sure to be good enough", caption};
+    if (all.empty())
+      return {"Keep all heads: no smaller model is acceptable for the whole 95 % interval",
+              caption};
     const auto mean = std::find_if(r_.means.begin(), r_.means.end(), [&](const StudyMean& m) {
       return m.condition == all.front().condition && m.arm == all.front().arm &&
              m.measure == first_;

@@ -43,7 +43,7 @@ Record timelines(const StudyResults& results) {
   return all;
 }
 
-/// Parameters by heads left, of all models of the study.
+/// The number of parameters of all models of the study, by their number of heads.
 Record model_sizes(const StudyResults& results) {
   std::map<std::pair<Index, Index>, Index> count;
   for (const CellResult& cell : results.cells) ++count[{cell.heads(), cell.parameters}];
@@ -54,7 +54,7 @@ Record model_sizes(const StudyResults& results) {
   return all;
 }
 
-/// Conditions that differ only in the number of heads that are removed, as one chart shows them.
+/// Groups of conditions that differ only in the number of removed heads. A chart shows one group.
 Record groups(const StudyResults& results) {
   Record all = Record::array();
   for (std::size_t c = 0; c < results.conditions.size(); ++c) {

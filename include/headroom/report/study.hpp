@@ -35,17 +35,18 @@ struct StudySection {
 /// refinement, cross-validation, reporting and decision.
 std::vector<StudySection> study_sections(const StudyResults& results);
 
-/// An arm under a condition that loses no more of the first measure than the declaration accepts,
-/// against the model with all heads: the whole 95 % interval of the difference is within it.
+/// An arm under a condition whose first measure is worse than that of the model with all heads by
+/// no more than the declaration accepts, for the whole 95 % interval of the difference.
 struct AcceptableLoss {
   Index condition = 0;
   std::string arm;
-  double heads = 0;  // that are left
+  double heads = 0;  // the number of heads left
 };
-/// All of them, those with the fewest heads first.
+/// All acceptable arms, in ascending order of their heads.
 std::vector<AcceptableLoss> acceptable_losses(const StudyResults& results);
 
-/// "exact match on the test set, right after the removal" for "cut.test.exact_match".
+/// A measure in words: "exact match on the test set, right after the last removal" for
+/// "cut.test.exact_match".
 std::string measure_in_words(const std::string& measure);
 
 }  // namespace HEADROOM_PRECISION

@@ -86,7 +86,7 @@ function performance_section() {
       const label = `${arm}: ` + points.map((p) => `${number_text(p.x)} heads ${interval_text({value: p.y, low: p.low, high: p.high}, measure.unit)}`).join("; ");
       panels.add(arm, label, (canvas) => line_chart(canvas, series, {unit: measure.unit, small: true, y, x: "heads", ...span}));
     }
-    if (!arms.length) panels.element.append(h("p", {}, "Nothing of this is done yet."));
+    if (!arms.length) panels.element.append(h("p", {}, "No run of this chart is done yet."));
     values.replaceChildren(numbers(`${measure.name}, ${group.text}`, ["", ...group.conditions.map(condition_text)], () => [...arms, baseline].map((arm) => [arm,
       ...group.conditions.map((c) => { const mean = mean_at(c, arm, measure); return mean ? `${interval_text(mean.mean, measure.unit)}, ${number_text(mean.heads)} heads, ${mean.seeds.length} seeds` : "–"; })])));
     panels.draw();
@@ -94,7 +94,7 @@ function performance_section() {
   const choices = h("div.ask", {}, choice("Measure", run.measures.map((m) => m.name), (i) => { measure = run.measures[i]; show(); }),
     choice("Condition", run.groups.map((g) => g.text), (i) => { group = run.groups[i]; show(); }));
   const legend = h("ul.legend", {}, [["--first", "the arm or control"], ["--goal", baseline]].map(([colour, name]) => h("li", {}, h("i", {"--colour": `var(${colour})`, "aria-hidden": "true"}), `${name}: mean, 95 % interval, every run`)));
-  const section = point_section(2, choices.childElementCount ? choices : null, legend, panels.element, h("p.caption", {}, "Horizontal: heads left."), values);
+  const section = point_section(2, choices.childElementCount ? choices : null, legend, panels.element, h("p.caption", {}, "The horizontal axis shows the number of heads left."), values);
   show();
   return section;
 }
@@ -116,8 +116,8 @@ function scores_section() {
     const value = pairs.get(`${x} ${y}`)?.value;
     return shaded(is_number(value) ? Math.max(0, value) : undefined, is_number(value) ? value.toFixed(2) : "–");
   })));
-  return point_section(0, metrics.length > 1 ? [wide_table(["", ...metrics], rows, "agreement of criteria"),
-    numbers("agreement of criteria", ["", ...metrics], () => metrics.map((x) => [x, ...metrics.map((y) => { const c = pairs.get(`${x} ${y}`); return c ? interval_text(c) : "–"; })]))] : []);
+  return point_section(0, metrics.length > 1 ? [wide_table(["", ...metrics], rows, "agreement of metrics"),
+    numbers("agreement of metrics", ["", ...metrics], () => metrics.map((x) => [x, ...metrics.map((y) => { const c = pairs.get(`${x} ${y}`); return c ? interval_text(c) : "–"; })]))] : []);
 }
 
 function candidates_section() {
@@ -138,7 +138,7 @@ function candidates_section() {
     .map(([arm, mean, c]) => [`${condition_text(c)}: ${arm}`, String(mean.points.length), number_text(mean.heads), ...kinds_there.map((kind) => number_text(mean.kept[kind] ?? 0))]);
   const choices = h("div.ask", {}, choice("Condition", run.groups.map((g) => g.text), (i) => { group = run.groups[i]; show(); }));
   const legend = h("ul.legend", {}, kinds_there.map((kind) => h("li", {}, h("i", {"--colour": `var(--kind-${kind})`, "aria-hidden": "true"}), kind)));
-  const section = point_section(1, choices.childElementCount ? choices : null, legend, panels.element, h("p.caption", {}, "Vertical: heads left of each kind. Horizontal: heads left in all."),
+  const section = point_section(1, choices.childElementCount ? choices : null, legend, panels.element, h("p.caption", {}, "The vertical axis shows the heads left of each kind, the horizontal axis those left in all."),
     numbers("heads left", ["", "runs", "heads", ...kinds_there], rows));
   show();
   return section;
@@ -236,7 +236,7 @@ function decision_section() {
     const contrast = run.contrasts.find((c) => c.condition === entry.condition && c.arm === entry.arm && c.against === "none" && c.measure === first.key);
     return [`${entry.arm}, ${condition_text(entry.condition)}`, number_text(entry.heads), interval_text(mean.mean, first.unit), difference_text(contrast.difference, first.unit)];
   });
-  return point_section(9, rows.length ? table(["smallest models", "heads", first.name, "less all heads"], rows, "smallest acceptable models") : null);
+  return point_section(9, rows.length ? table(["smallest models", "heads", first.name, "difference from all heads"], rows, "smallest acceptable models") : null);
 }
 
 const declared = run.declaration;
