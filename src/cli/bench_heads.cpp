@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 #include <optional>
 
+#include "cli/interleaved.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/parallel.hpp"
@@ -14,7 +14,6 @@
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/reductions.hpp"
 #include "headroom/report/terminal.hpp"
-#include "headroom/statistics/ranks.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -84,33 +83,6 @@ class Subject {
   std::optional<AdamW> optimizer_;
   HeadProbe probe_;
 };
-
-double milliseconds(Index times, const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (Index i = 0; i < times; ++i) work();
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-  return time.count() / double(times);
-}
-
-/// The medians of several works that take turns, so that a change of the machine's speed meets all
-/// of them. Works that are shorter than 5 ms are repeated within a turn.
-std::vector<double> interleaved_medians(Index turns,
-                                        const std::vector<std::function<void()>>& works) {
-  std::vector<Index> repeats;
-  for (const auto& work : works) {
-    work();
-    repeats.push_back(1 + Index(5 / std::max(1e-3, milliseconds(1, work))));
-  }
-  std::vector<std::vector<double>> times(works.size());
-  for (Index turn = 0; turn < turns; ++turn) {
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      times[i].push_back(milliseconds(repeats[i], works[i]));
-    }
-  }
-  std::vector<double> medians;
-  for (const std::vector<double>& of_work : times) medians.push_back(median(of_work));
-  return medians;
-}
 
 Tensor normal_input(Rng& rng, const Shape& shape) {
   Array values(shape);

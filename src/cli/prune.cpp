@@ -3,20 +3,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/prune_choice.hpp"
 #include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
+#include "headroom/base/parallel.hpp"
 #include "headroom/heads/choosers.hpp"
-#include "headroom/heads/model_cut.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/fields.hpp"
 #include "headroom/report/terminal.hpp"
@@ -30,114 +29,49 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-struct PruneCommandOptions {
-  std::string model, out, keep, increase;
-  std::string budget = name_of(BudgetOver::global), compensate = name_of(Compensation::none);
-  CutOptions cut;
-  bool force = false;
-};
-
-/// Reads a number. Returns nothing if the text is not a number as a whole.
-template <class Number>
-std::optional<Number> number_from(std::string_view text) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return number;
-}
-
-/// Reads a limit in nats per example, from nats ("0.05") or from a share of the loss ("5%").
-double limit_from(const std::string& text, double loss) {
-  const bool percent = text.ends_with('%');
-  const auto number = number_from<double>(text.substr(0, text.size() - (percent ? 1 : 0)));
-  require(number && std::isfinite(*number) && *number >= 0,
-          fmt::format("--max-loss-increase {} is neither a number of nats per example, such as "
-                      "0.05, nor a share of the loss, such as 5%",
-                      text));
-  return percent ? *number / 100 * loss : *number;
-}
-
-double mean_of(const std::vector<double>& losses) { return mean_interval(losses).value; }
-
-/// A chosen set of heads, and the reason for its size in words.
-struct Choice {
-  std::vector<HeadId> removed;
-  std::string why;
-};
-
-Choice choice_that_keeps(ModelCut& cut, Index alive, const PruneCommandOptions& options) {
-  const Index least = alive - cut.most();
-  const std::string bounds = fmt::format(
-      "{} heads, of which the budget keeps at least {} (--at-least {} in each "
-      "attention, --at-least-of-kind {} of each kind)",
-      alive, least, options.cut.budget.at_least, options.cut.budget.at_least_of_kind);
-  if (options.keep != "auto") {
-    const std::optional<Index> keep = number_from<Index>(options.keep);
-    require(keep && *keep >= std::max<Index>(1, least) && *keep < alive,
-            fmt::format("--keep {} is neither \"auto\" nor a number from {} to {}: the model has "
-                        "{}",
-                        options.keep, std::max<Index>(1, least), alive - 1, bounds));
-    return {cut.choose(alive - *keep), fmt::format("--keep {}", *keep)};
-  }
-  require(!cut.importance().empty(),
-          fmt::format("--keep auto needs the scores of a metric, and {} is a chooser of sets; "
-                      "choose a metric, or give a number",
-                      options.cut.chooser));
-  const double effective = effective_heads(cut.importance());
-  const Index keep = std::max<Index>({1, least, Index(std::llround(effective))});
-  require(keep < alive,
-          fmt::format("--keep auto: by {} the model has {:.1f} effective heads and {}, so no head "
-                      "would be removed; give --keep a number",
-                      options.cut.chooser, effective, bounds));
-  return {cut.choose(alive - keep),
-          fmt::format("--keep auto: N_eff = (sum s)^2 / sum s^2 = {:.2f}{}", effective,
-                      keep == Index(std::llround(effective)) ? "" : ", and the budget keeps more")};
-}
-
-Choice choice_within(ModelCut& cut, const PruneCommandOptions& options) {
-  const double whole = mean_of(cut.losses(ExampleSet::selection, {}));
-  const double limit = limit_from(options.increase, whole);
-  Choice choice{cut.most_within(limit), fmt::format("--max-loss-increase {}", options.increase)};
-  if (options.increase.ends_with('%')) choice.why += fmt::format(" = {:.4g} nats", limit);
-  if (!choice.removed.empty()) return choice;
-  require(cut.most() > 0, "the budget allows no removal; lower --at-least or --at-least-of-kind");
-  const double least = mean_of(cut.losses(ExampleSet::selection, cut.choose(1))) - whole;
-  throw UsageError(fmt::format(
-      "--max-loss-increase {}: no head can be removed; without {} the selection loss "
-      "rises by {:.4g} nats per example. Raise the limit, or try another --metric, such "
-      "as greedy",
-      options.increase, cut.choose(1)[0].text(), least));
-}
-
 /// A model before or after the cut.
 struct Measured {
   Index heads = 0, parameters = 0;
+  std::optional<double> ms = {};        // of a forward pass, with --budget-ms
   std::vector<double> selection, test;  // the loss of each example
   Record quality = Record::object();    // on the test set: exact_match, ...
 };
 
-/// Each measure in words, with "87.50 %" before and after.
-std::vector<std::vector<std::string>> rows_of(const Measured& before, const Measured& after) {
-  std::vector<std::vector<std::string>> rows{
-      {"heads", with_commas(before.heads), with_commas(after.heads)},
-      {"parameters", with_commas(before.parameters), with_commas(after.parameters)}};
-  const auto loss_row = [&](const char* set, const auto& losses) {
-    rows.push_back(
-        {fmt::format("loss, {} {} examples", with_commas(std::ssize(losses(before))), set),
-         fmt::format("{:.4f}", mean_of(losses(before))),
-         fmt::format("{:.4f}", mean_of(losses(after)))});
+/// Each measure in words, with "87.50 %" of each of the models, the first of which is the whole
+/// one.
+std::vector<std::vector<std::string>> rows_of(const std::vector<Measured>& models) {
+  const Measured& whole = models[0];
+  std::vector<std::vector<std::string>> rows;
+  const auto add = [&](const std::string& title, const auto& text) {
+    rows.push_back({title});
+    for (const Measured& model : models) rows.back().push_back(text(model));
   };
-  loss_row("selection", [](const Measured& m) { return m.selection; });
-  loss_row("test", [](const Measured& m) { return m.test; });
+  add("heads", [](const Measured& m) { return with_commas(m.heads); });
+  add("parameters", [](const Measured& m) { return with_commas(m.parameters); });
+  if (whole.ms) {
+    add(fmt::format("ms, {} examples", timed_examples),
+        [](const Measured& m) { return fmt::format("{:.2f}", m.ms.value_or(0)); });
+  }
+  add(fmt::format("loss, {} selection examples", with_commas(std::ssize(whole.selection))),
+      [](const Measured& m) { return fmt::format("{:.4f}", mean_of(m.selection)); });
+  add(fmt::format("loss, {} test examples", with_commas(std::ssize(whole.test))),
+      [](const Measured& m) { return fmt::format("{:.4f}", mean_of(m.test)); });
   for (const Measure& measure : quality_measures) {
-    if (!before.quality.contains(measure.key)) continue;
-    const auto text = [&](const Measured& m) {
+    if (!whole.quality.contains(measure.key)) continue;
+    add(fmt::format("{}, test", measure.name), [&](const Measured& m) {
       return fmt::format("{:.2f} %", 100 * m.quality[measure.key].get<double>());
-    };
-    rows.push_back({fmt::format("{}, test", measure.name), text(before), text(after)});
+    });
   }
   return rows;
+}
+
+/// "encoder 0: 0.113, encoder 1: 0.108"
+std::string head_times_text(const HeadTimes& times) {
+  std::vector<std::string> parts;
+  for (const auto& [location, ms] : times.of_heads) {
+    parts.push_back(fmt::format("{}: {:.3g}", location.text(), ms));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 /// "encoder 3 of 8, decoder 5 of 8, cross 4 of 8"
@@ -156,13 +90,15 @@ std::string heads_left_text(Module& model) {
 }
 
 Record record_of(const Measured& measured) {
-  return {{"heads", measured.heads},
-          {"parameters", measured.parameters},
-          {"selection_loss", mean_of(measured.selection)},
-          {"selection_examples", measured.selection.size()},
-          {"test_loss", mean_of(measured.test)},
-          {"test_examples", measured.test.size()},
-          {"test", measured.quality}};
+  Record record{{"heads", measured.heads},
+                {"parameters", measured.parameters},
+                {"selection_loss", mean_of(measured.selection)},
+                {"selection_examples", measured.selection.size()},
+                {"test_loss", mean_of(measured.test)},
+                {"test_examples", measured.test.size()},
+                {"test", measured.quality}};
+  if (measured.ms) record["ms"] = *measured.ms;
+  return record;
 }
 
 std::string removed_text(const std::vector<HeadId>& heads) {
@@ -182,36 +118,21 @@ void check_out(const PruneCommandOptions& options, const std::filesystem::path& 
                       options.out));
 }
 
-int prune_model(PruneCommandOptions options) {
-  require(options.keep.empty() != options.increase.empty(),
-          "give either --keep K, --keep auto or --max-loss-increase X");
-  options.cut.budget.over = from_name<BudgetOver>("--budget", options.budget);
-  options.cut.compensation = from_name<Compensation>("--compensate", options.compensate);
-  chooser_info(options.cut.chooser);  // throws
-  const std::filesystem::path source = model_folder(options.model);
-  check_out(options, source);
-  const std::unique_ptr<Learner> learner = load_learner(source);
-  options.cut.recorded = recorded_scores(source);
-  Module& model = learner->model();
-  const Index alive = std::ssize(live_heads(model));
-  ModelCut cut(*learner, options.cut);
-  const Choice choice =
-      options.keep.empty() ? choice_within(cut, options) : choice_that_keeps(cut, alive, options);
+Measured measured(Learner& learner, ModelCut& cut, const std::vector<HeadId>& removed) {
+  Measured model;
+  cut.without(removed, [&] {
+    model.heads = std::ssize(live_heads(learner.model()));
+    model.parameters = count_parameters(learner.model());
+    model.quality = learner.test();
+  });
+  model.selection = cut.losses(ExampleSet::selection, removed);
+  model.test = cut.losses(ExampleSet::test, removed);
+  return model;
+}
 
-  const auto measured = [&](std::span<const HeadId> removed) {
-    return Measured{.selection = cut.losses(ExampleSet::selection, removed),
-                    .test = cut.losses(ExampleSet::test, removed)};
-  };
-  const auto size_up = [&](Measured& now) {
-    now.heads = std::ssize(live_heads(model));
-    now.parameters = count_parameters(model);
-    now.quality = learner->test();
-  };
-  Measured before = measured({}), after = measured(choice.removed);
-  size_up(before);
-  cut.apply(choice.removed);
-  size_up(after);
-
+/// The model without the heads, its config.json and its summary.json.
+RunFolder saved(Learner& learner, const std::filesystem::path& source, const Choice& choice,
+                const PruneCommandOptions& options, const Record& summary) {
   RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", "pruned")
                                          : RunFolder(options.out, options.force ? IfExists::force
                                                                                 : IfExists::refuse);
@@ -223,28 +144,79 @@ int prune_model(PruneCommandOptions options) {
                    {"seed", options.cut.seed},
                    {"budget", json_of(options.cut.budget)},
                    {"compensation", options.compensate}};
+  if (options.budget_ms) config["cut"]["budget_ms"] = *options.budget_ms;
   folder.write_config(config);
   Checkpoint checkpoint;
-  checkpoint.about = learner->about();
-  checkpoint.add("model", model);
+  checkpoint.about = learner.about();
+  checkpoint.add("model", learner.model());
   checkpoint.save(folder.checkpoint());
+  write_file(folder.summary(), summary.dump(2) + "\n");
+  return folder;
+}
+
+int prune_model(PruneCommandOptions options) {
+  require(int(!options.keep.empty()) + int(!options.increase.empty()) +
+                  int(options.budget_ms.has_value()) ==
+              1,
+          "give one of --keep K, --keep auto, --max-loss-increase X and --budget-ms X");
+  options.cut.budget.over = from_name<BudgetOver>("--budget", options.budget);
+  options.cut.compensation = from_name<Compensation>("--compensate", options.compensate);
+  chooser_info(options.cut.chooser);  // throws
+  const std::filesystem::path source = model_folder(options.model);
+  check_out(options, source);
+  const std::unique_ptr<Learner> learner = load_learner(source);
+  options.cut.recorded = recorded_scores(source);
+  ModelCut cut(*learner, options.cut);
+  const Choice choice = choice_of(*learner, cut, options);
+
+  std::vector<std::string> titles{"", "before", "after"};
+  std::vector<std::vector<HeadId>> sets{{}, choice.removed};
+  if (choice.other) {
+    titles.push_back("by importance alone");
+    sets.push_back(*choice.other);
+  }
+  std::vector<Measured> models;
+  for (const std::vector<HeadId>& removed : sets)
+    models.push_back(measured(*learner, cut, removed));
+  const Measured &before = models[0], &after = models[1];
   const PairedContrast rise = paired_contrast(after.test, before.test);
   const double selection_rise = mean_of(after.selection) - mean_of(before.selection);
-  const Record summary{{"before", record_of(before)},
-                       {"after", record_of(after)},
-                       {"selection_increase", selection_rise},
-                       {"test_increase", json_of(rise.difference)}};
-  write_file(folder.summary(), summary.dump(2) + "\n");
+  Record summary{{"before", Record()},
+                 {"after", Record()},
+                 {"selection_increase", selection_rise},
+                 {"test_increase", json_of(rise.difference)}};
+  if (choice.times) {
+    const std::vector<double> times = times_without(*learner, cut, sets);
+    for (std::size_t i = 0; i < models.size(); ++i) models[i].ms = times[i];
+    summary["by_importance"] = record_of(models[2]);
+    summary["by_importance"]["removed"] = removed_text(*choice.other);
+    summary["threads"] = num_threads();
+    for (const auto& [location, ms] : choice.times->of_heads) {
+      summary["ms_of_a_head"][location.text()] = ms;
+    }
+  }
+  summary["before"] = record_of(before);
+  summary["after"] = record_of(after);
+  cut.apply(choice.removed);
+  const RunFolder folder = saved(*learner, source, choice, options, summary);
 
   const TerminalStyle style = TerminalStyle::of(stdout);
-  fmt::print("{}\n",
-             wrapped(fmt::format("{}: {} of {} heads are removed, chosen by {} on at most {} "
-                                 "importance examples: {}",
-                                 choice.why, choice.removed.size(), alive, options.cut.chooser,
-                                 options.cut.examples, removed_text(choice.removed)),
-                     style.columns));
-  fmt::print("Heads left: {}\n\n", heads_left_text(model));
-  fmt::print("{}\n", table_text({"", "before", "after"}, rows_of(before, after), style));
+  fmt::print(
+      "{}\n",
+      wrapped(fmt::format("{}: {} of {} heads are removed, chosen by {}{} on at most "
+                          "{} importance examples: {}",
+                          choice.why, choice.removed.size(), before.heads, options.cut.chooser,
+                          choice.by, options.cut.examples, removed_text(choice.removed)),
+              style.columns));
+  fmt::print("Heads left: {}\n\n", heads_left_text(learner->model()));
+  fmt::print("{}\n", table_text(titles, rows_of(models), style));
+  if (choice.times) {
+    fmt::print("{}\n\n",
+               wrapped(fmt::format("Milliseconds of one head with {} threads, by attention: "
+                                   "{}.",
+                                   num_threads(), head_times_text(*choice.times)),
+                       style.columns));
+  }
   std::string verdict = fmt::format(
       "Losses are in nats per example. Without these heads the selection loss rises by {:.4g} and "
       "the test loss by {}",
@@ -277,6 +249,13 @@ Command add_prune(CLI::App& program) {
   app->add_option("--max-loss-increase", options->increase,
                   "in place of --keep: remove as many heads as possible while the loss of the "
                   "selection set rises by at most X nats per example (0.05) or percent (5%)")
+      ->type_name("X");
+  app->add_option(
+         "--budget-ms", options->budget_ms,
+         fmt::format("in place of --keep: remove the heads with the lowest importance per "
+                     "millisecond, until a forward pass over {} selection examples takes at most X "
+                     "ms; the choice by importance alone is measured beside it",
+                     timed_examples))
       ->type_name("X");
   std::vector<std::string> choosers;
   for (const ChooserEntry& entry : head_choosers()) choosers.push_back(entry.info.name);

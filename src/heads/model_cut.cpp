@@ -96,11 +96,17 @@ void ModelCut::compensate_for(std::span<const HeadId> removed) {
   compensate(learner_->model(), own);
 }
 
-std::vector<double> ModelCut::losses(ExampleSet set, std::span<const HeadId> removed) {
+void ModelCut::without(std::span<const HeadId> removed, const std::function<void()>& work) {
   const KeptValues before(learner_->model());
   compensate_for(removed);
   const Without now(learner_->model(), removed);
-  return example_losses(*learner_, set, all_examples);
+  work();
+}
+
+std::vector<double> ModelCut::losses(ExampleSet set, std::span<const HeadId> removed) {
+  std::vector<double> losses;
+  without(removed, [&] { losses = example_losses(*learner_, set, all_examples); });
+  return losses;
 }
 
 std::vector<HeadId> ModelCut::most_within(double increase) {

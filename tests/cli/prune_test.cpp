@@ -133,8 +133,13 @@ TEST_CASE("a cut that cannot be made is refused in one line, and writes nothing"
     const char* words;
   };
   for (const auto& [arguments, words] : std::vector<Refused>{
-           {{}, "give either --keep K, --keep auto or --max-loss-increase X"},
-           {{"--keep", "3", "--max-loss-increase", "1"}, "give either"},
+           {{}, "give one of --keep K, --keep auto, --max-loss-increase X and --budget-ms X"},
+           {{"--keep", "3", "--max-loss-increase", "1"}, "give one of"},
+           {{"--keep", "3", "--budget-ms", "1"}, "give one of"},
+           {{"--budget-ms", "0"}, "--budget-ms 0 is not above 0"},
+           {{"--budget-ms", "1e9"}, "ms already; give a shorter time"},
+           {{"--budget-ms", "1e-9"}, "with 21 heads removed, all that the budget allows"},
+           {{"--budget-ms", "1", "--metric", "greedy"}, "greedy is a chooser of sets"},
            {{"--keep", "0"}, "a number from 3 to 23"},
            {{"--keep", "24"}, "a number from 3 to 23"},
            {{"--keep", "30"}, "the model has 24 heads"},

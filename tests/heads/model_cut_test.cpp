@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "fixed_learner.hpp"
 #include "headroom/heads/choosers.hpp"
 #include "headroom/heads/head_metric.hpp"
+#include "headroom/statistics/intervals.hpp"
 #include "support/catch.hpp"
 
 using namespace headroom;
@@ -17,10 +17,6 @@ using Catch::Matchers::Contains;
 namespace {
 
 constexpr Index all_examples = 100;
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
-}
 
 std::vector<HeadScore> scores_of(const std::vector<double>& values) {
   std::vector<HeadScore> scores;

@@ -1,6 +1,7 @@
 // ModelCut: removes heads from a trained model that is not trained on.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -45,8 +46,10 @@ class ModelCut {
   /// `remove` heads, the first to go first. Sets of different sizes need not contain each other.
   /// Throws UsageError if the budget does not allow so many.
   std::vector<HeadId> choose(Index remove);
-  /// The loss of each example of a set (the sum over its labels), if these heads are removed, and
-  /// compensated for as the options say. The model stays as it is, to the bit.
+  /// Calls `work` while these heads are removed, and compensated for as the options say. Afterwards
+  /// the model is as before, to the bit.
+  void without(std::span<const HeadId> removed, const std::function<void()>& work);
+  /// The loss of each example of a set (the sum over its labels), without() these heads.
   std::vector<double> losses(ExampleSet set, std::span<const HeadId> removed);
   /// The largest choice that raises the mean of losses(ExampleSet::selection) by at most
   /// `increase`, tried from most() heads down to one; empty if not even one head can go.
