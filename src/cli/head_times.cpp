@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "cli/interleaved.hpp"
 #include "headroom/base/error.hpp"
@@ -19,7 +20,7 @@ constexpr double least_share = 0.1;  // of the mean, see measure_head_times()
 
 /// Half of the live heads of an attention, at least one.
 std::vector<HeadId> half_of(const NamedAttention& found) {
-  const std::vector<Index>& alive = found.attention->alive();
+  const std::span<const Index> alive = found.attention->alive();
   std::vector<HeadId> half;
   for (std::size_t i = 0; i < std::max<std::size_t>(1, alive.size() / 2); ++i) {
     half.push_back(found.id(alive[i]));
