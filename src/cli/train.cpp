@@ -162,7 +162,7 @@ int train(const TrainCommandOptions& options) {
     const FileLock lock = lock_run(folder.path());
     const Record config = folder.read_config();
     require(!config.contains("cut"),
-            fmt::format("{}: this model was cut by `prune` and has no optimizer, so it cannot be "
+            fmt::format("{}: `prune` wrote this model without an optimizer, so it cannot be "
                         "trained on; `train --prune` removes heads while a model trains",
                         folder.path().string()));
     TrainSettings settings = TrainSettings::from_record(config, folder.config().string());
