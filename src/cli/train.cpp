@@ -173,13 +173,13 @@ int train(const TrainCommandOptions& options) {
           fmt::format("{}: the run's data file does not exist; if it was moved, add --data PATH",
                       data.string()));
     }
-    return train_in(std::move(folder), settings, make_task(settings.run.task, settings.run.data),
+    return train_in(std::move(folder), settings, settings.run.make_task(),
                     options.accept_changes ? Changes::accept : Changes::refuse);
   }
   if (options.accept_changes) throw UsageError("--accept-changes needs --resume");
   TrainSettings settings = options.settings.settings();
   TrainingSettings& run = settings.run;
-  Task task = make_task(run.task, run.data);  // bad data leaves no folder behind
+  Task task = run.make_task();  // bad data leaves no folder behind
   require_examples(task);
   run.model = fitted_to(task, run.model, run.learner);
   settings.pruning = fitted_to(run.model, settings.branch.without, settings.pruning);

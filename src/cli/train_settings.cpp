@@ -165,6 +165,10 @@ void TrainOptions::add_to(CLI::App& app) {
   add(app, "--data", data_, "path of the data file (tasks g2p and text)")->type_name("FILE");
   add(app, "--validation", validation_,
       "examples to hold out for validation and for measuring heads (not g2p and text)");
+  add(app, "--fold", fold_,
+      "cross-validation: test on part K of N of the examples for training and test, and train on "
+      "the others (not text)")
+      ->type_name("K/N");
   add(app, "--seed", seed_, "seed of all random numbers", "seed");
   add(app, "--init", init_,
       "number of the draw of initial weights for this seed, from 0 (default: 0)");
@@ -278,6 +282,7 @@ TrainSettings TrainOptions::settings() const {
   s.data.skip_bad_lines = skip_bad_lines_;
   s.data.stress = stress_;
   set(validation_, s.data.validation);
+  if (fold_) s.fold = fold_from(*fold_, "--fold");
   require(seed_.value_or(1) >= 0, fmt::format("--seed {} is negative", seed_.value_or(1)));
   s.data.seed = static_cast<std::uint64_t>(seed_.value_or(1));
   if (layout_) block.layout = layout_from(*layout_);

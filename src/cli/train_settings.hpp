@@ -48,7 +48,7 @@ class TrainOptions {
                         const std::string& help, const std::string& key = "");
 
   std::optional<std::string> task_, data_, layout_, activation_, schedule_, positions_, norm_,
-      optimizer_, granularity_;
+      optimizer_, granularity_, fold_;
   std::optional<Index> seed_, steps_, width_, heads_, head_dim_, hidden_, layers_, batch_, length_,
       warmup_, evaluate_every_, save_every_, telemetry_, validation_, init_, schedule_steps_;
   std::vector<Index> snapshots_;

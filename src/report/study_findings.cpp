@@ -248,9 +248,11 @@ class StudyFindings {
         "The unit of replication is the seed, which determines data, initial weights and batches. "
         "{} The table has the values of the first measure for each seed.",
         folds > 1
-            ? fmt::format("Within a seed the data are divided into {} folds. Each fold is held out "
-                          "once, and the folds are averaged first.",
-                          folds)
+            ? fmt::format(
+                  "Within a seed the examples for training and test are divided into {} folds, "
+                  "and each run is tested on the fold that it does not train on; the folds "
+                  "are averaged first.",
+                  folds)
             : "Each seed draws its own data, so no examples are divided into folds.");
     if (widths.empty()) return {"No arm is done for two seeds yet", caption};
     return {fmt::format("{}{}: the median half-width of the 95 % intervals is {}",

@@ -15,6 +15,7 @@
 #include "headroom/io/json.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/train/checkpoint.hpp"
+#include "headroom/train/folds.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -139,14 +140,14 @@ std::vector<HeadId> heads_of(const StudyCell& cell, const StudyFolder& folder) {
 }
 
 /// The command that begins a run in a folder, or continues the run of the folder.
-Words train(const std::filesystem::path& folder, const TrainWords& options, Index seed,
+Words train(const std::filesystem::path& folder, const TrainWords& options, Words data,
             Words more) {
   const std::string out = folder.string();
   if (std::filesystem::exists(folder / "config.json")) {
     return {"train", "--out", out, "--resume", "--threads", "1"};
   }
   Words words{"train", "--out", out, "--force", "--threads", "1", "--no-page"};
-  for (Words part : {words_of(options), Words{"--seed", std::to_string(seed)}, std::move(more)}) {
+  for (Words part : {words_of(options), std::move(data), std::move(more)}) {
     words.insert(words.end(), part.begin(), part.end());
   }
   return words;
@@ -173,9 +174,18 @@ Words words_of(const TrainWords& options) {
   return words;
 }
 
+Words data_words(Index seed, Index fold, const StudyDeclaration& declaration) {
+  Words words{"--seed", std::to_string(seed)};
+  if (declaration.folds > 1) {
+    words.insert(words.end(), {"--fold", Fold{fold + 1, declaration.folds}.text()});
+  }
+  return words;
+}
+
 Words trunk_command(const TrunkPlan& trunk, const StudyDeclaration& declaration,
                     const StudyFolder& folder) {
-  return train(folder.trunk(trunk.key), trunk.options, trunk.seed,
+  return train(folder.trunk(trunk.key), trunk.options,
+               data_words(trunk.seed, trunk.fold, declaration),
                {"--until", std::to_string(declaration.trunk.until), "--no-test"});
 }
 
@@ -225,7 +235,8 @@ Words cell_command(const StudyCell& cell, const StudyDeclaration& declaration,
     more.emplace_back(cell.branches() ? "--remove" : "--without");
     more.push_back(joined(heads_of(cell, folder)));
   }
-  return train(folder.cell(cell.key), cell.options, cell.seed, std::move(more));
+  return train(folder.cell(cell.key), cell.options, data_words(cell.seed, cell.fold, declaration),
+               std::move(more));
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -242,7 +242,12 @@ class Checker {
 
   void check_measures() const {
     require(!d_.measures.empty(), "measures", "must have at least one measure");
-    for (const std::string& measure : d_.measures) check_measure(measure);
+    for (const std::string& measure : d_.measures) {
+      check_measure(measure);
+      require(
+          d_.folds <= 1 || measure.find("test.") != measure.npos, "measures",
+          fmt::format("has \"{}\", but folds divide the test set: put test. before it", measure));
+    }
     for (const std::string& measure : d_.contrasts.measures) {
       require(contains(d_.measures, measure), "contrasts.measures",
               fmt::format("has \"{}\", which is not in measures{}", measure,

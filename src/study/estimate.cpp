@@ -44,8 +44,8 @@ struct Probe {
 /// Makes short runs of the first trunk.
 class Prober {
  public:
-  Prober(const StudyPlan& plan, std::string program)
-      : trunk_(plan.trunks.front()), program_(std::move(program)) {}
+  Prober(const StudyDeclaration& declaration, const StudyPlan& plan, std::string program)
+      : declaration_(declaration), trunk_(plan.trunks.front()), program_(std::move(program)) {}
 
   static constexpr Index steps = 20;
 
@@ -54,18 +54,12 @@ class Prober {
     TrainWords all = options;
     all.insert(trunk_.options.begin(), trunk_.options.end());
     all["steps"] = steps;
-    Words words{program_,
-                "train",
-                "--out",
-                scratch_.path.string(),
-                "--force",
-                "--seed",
-                std::to_string(trunk_.seed),
-                "--threads",
-                "1",
-                "--no-page"};
-    for (const Words& part : {words_of(all), more})
+    Words words{program_,  "train",     "--out", scratch_.path.string(),
+                "--force", "--threads", "1",     "--no-page"};
+    for (const Words& part :
+         {words_of(all), data_words(trunk_.seed, trunk_.fold, declaration_), more}) {
       words.insert(words.end(), part.begin(), part.end());
+    }
     Probe found{.seconds = seconds_of(words)};
     std::vector<double> times;
     std::ifstream metrics(scratch_.path / "metrics.jsonl");
@@ -82,9 +76,9 @@ class Prober {
   }
 
   /// Scores the heads of the newest run.
-  double score(const TrunkPlan& trunk, const StudyDeclaration& declaration) const {
+  double score() const {
     Words words =
-        scores_command(trunk, declaration, (scratch_.path / "checkpoint.safetensors").string());
+        scores_command(trunk_, declaration_, (scratch_.path / "checkpoint.safetensors").string());
     words.insert(words.begin(), program_);
     return seconds_of(words);
   }
@@ -101,6 +95,7 @@ class Prober {
                     error == std::string::npos ? result.err : result.err.substr(error + 7)));
   }
 
+  const StudyDeclaration& declaration_;
   const TrunkPlan& trunk_;
   std::string program_;
   Scratch scratch_;
@@ -177,7 +172,7 @@ StudyEstimate estimate_study(const StudyDeclaration& declaration, const StudyPla
                              const StudyOptions& options) {
   const StudyFolder folder{options.folder};
   StudyEstimate estimate{.trunks = Index(plan.trunks.size()), .cells = Index(plan.cells.size())};
-  const Prober prober(plan, options.program);
+  const Prober prober(declaration, plan, options.program);
   const Probe plain = prober.train({});
   estimate.step_seconds = plain.step_seconds;
   const Probe evaluated = prober.train({{"evaluate_every", Prober::steps / 2}});
@@ -191,7 +186,7 @@ StudyEstimate estimate_study(const StudyDeclaration& declaration, const StudyPla
   if (measures(declaration, "test.")) {
     estimate.test_seconds = std::max(0.0, prober.train({}, {}).seconds - plain.seconds);
   }
-  estimate.scores_seconds = prober.score(plan.trunks.front(), declaration);
+  estimate.scores_seconds = prober.score();
   const bool at_cut = measures(declaration, "cut.");
   ChoiceTimes choices(prober, plain);
   double seconds = 0;

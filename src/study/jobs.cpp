@@ -49,16 +49,22 @@ std::filesystem::path result_of(const StudyJob& job, const StudyPlan& plan,
 }
 
 std::string title_of(const StudyJob& job, const StudyPlan& plan) {
+  const auto data = [&](Index seed, Index fold) {
+    const bool folds = plan.trunks.back().fold > 0;
+    return fmt::format("seed {}{}", seed, folds ? fmt::format(", fold {}", fold + 1) : "");
+  };
   if (job.kind != StudyJob::Kind::cell) {
-    return fmt::format("seed {}: {}", plan.trunks[job.index].seed,
+    const TrunkPlan& trunk = plan.trunks[job.index];
+    return fmt::format("{}: {}", data(trunk.seed, trunk.fold),
                        job.kind == StudyJob::Kind::trunk ? "trunk" : "importance");
   }
   const StudyCell& cell = plan.cells[job.index];
   for (const StudyEntry& entry : plan.entries) {
     if (entry.cell != cell.key) continue;
     const std::string condition = plan.conditions[entry.condition].text();
-    return fmt::format("seed {}{}{}: {}{}", cell.seed, condition.empty() ? "" : ", ", condition,
-                       entry.arm, cell.draw > 0 ? fmt::format(" {}", cell.draw + 1) : "");
+    return fmt::format("{}{}{}: {}{}", data(cell.seed, cell.fold), condition.empty() ? "" : ", ",
+                       condition, entry.arm,
+                       cell.draw > 0 ? fmt::format(" {}", cell.draw + 1) : "");
   }
   return cell.key;
 }

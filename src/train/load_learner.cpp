@@ -25,7 +25,7 @@ std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
   }
   const TrainingSettings settings =
       TrainingSettings::from_record(config_file, run.config().string());
-  Task task = make_task(settings.task, settings.data);
+  Task task = settings.make_task();
   const ModelConfig config = fitted_to(task, settings.model, settings.learner);
   std::unique_ptr<Learner> learner = make_learner(std::move(task), config, settings.learner);
   ModelState(learner->model()).load_state(StateReader(TensorFile::read(checkpoint), "model."));

@@ -43,6 +43,7 @@ void rare_fields(Settings& s, Visit visit) {
   visit("task", "train", s.data.train);
   visit("task", "validation", s.data.validation);
   visit("task", "test", s.data.test);
+  visit("task", "fold", s.fold);
   visit("training", "optimizer", s.optimizer.kind);
   visit("training", "granularity", s.optimizer.granularity);
   visit("training", "evaluated_examples", s.learner.quick);
@@ -55,6 +56,7 @@ void rare_fields(Settings& s, Visit visit) {
 Record written(const std::string& v) { return v; }
 Record written(const std::filesystem::path& v) { return v.string(); }
 Record written(const std::vector<Index>& v) { return v; }
+Record written(const Fold& v) { return v.text(); }
 template <class Enum>
 requires std::is_enum_v<Enum> Record written(Enum v) { return name_of(v); }
 template <class Number>
@@ -75,6 +77,7 @@ struct JsonField {
     }
     for (const Record& entry : section[key]) v.push_back(json_integer({{key, entry}}, key, origin));
   }
+  void into(Fold& v) const { v = fold_from(json_text(section, key, origin), "\"fold\""); }
   void into(bool& v) const { v = json_boolean(section, key, origin); }
   void into(Index& v) const { v = json_integer(section, key, origin); }
   void into(std::uint64_t& v) const {
@@ -109,6 +112,10 @@ void TrainingSettings::check_counts(
   };
   fields(*this, check);
   rare_fields(*this, check);
+}
+
+Task TrainingSettings::make_task() const {
+  return hold_out(HEADROOM_PRECISION::make_task(task, data), fold);
 }
 
 void TrainingSettings::derive() {

@@ -1,6 +1,7 @@
 // Studies as a user runs them: every run once, whatever is killed, in one or many copies.
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <map>
 #include <random>
@@ -134,6 +135,44 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
   const Finished changed = run_study(folder, {"--resume"});
   CHECK(changed.code == 2);
   CHECK_THAT(changed.err, Contains("another declaration (/removal/prune"));
+}
+
+TEST_CASE("the folds of a study test every example of a seed once") {
+  const TemporaryFolder folder;
+  json declaration = small_study();
+  declaration["seeds"] = {1};
+  declaration["folds"] = 3;
+  declaration["removal"]["prune"] = {3};
+  declaration["arms"] = {{"least sensitive", json::object()}};
+  declaration["controls"] = {"none", "random"};
+  declaration["random_draws"] = 1;
+  declaration["measures"] = {"test.loss"};
+  folder.file("study.json", declaration.dump());
+  const Finished run = run_study(folder);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.err, Contains("seed 1, fold 3: "));
+  const fs::path study = folder / "runs/study-tiny";
+  std::map<std::string, int> folds;
+  for (const auto& cell : fs::directory_iterator(study / "cells")) {
+    const json config = json::parse(content(cell.path() / "config.json"));
+    ++folds[config["task"]["fold"]];
+  }
+  CHECK(folds == std::map<std::string, int>{{"1/3", 3}, {"2/3", 3}, {"3/3", 3}});
+  const json results = json::parse(content(study / "results.json"));
+  for (const json& mean : results["means"]) {
+    CHECK(mean["points"].size() == 3);
+    REQUIRE(mean["seeds"].size() == 1);
+    double sum = 0;
+    for (const json& cell : results["cells"]) {
+      for (const json& role : results["roles"]) {
+        if (role["cell"] == cell["key"] && role["arm"] == mean["arm"]) {
+          sum += cell["measures"]["test.loss"].get<double>();
+        }
+      }
+    }
+    CHECK(std::abs(mean["mean"]["value"].get<double>() - sum / 3) < 1e-12);
+  }
 }
 
 TEST_CASE("the controls remove what they say") {

@@ -162,6 +162,27 @@ TEST_CASE("a rule about controls says nothing about arms, and copies may be of s
   }
 }
 
+TEST_CASE("folds make every run of a seed once for each part of its data") {
+  Record record = small_declaration();
+  record["measures"] = {"test.exact_match"};
+  const StudyPlan whole = plan_of(declared(record));
+  record["folds"] = 3;
+  const StudyPlan plan = plan_of(declared(record));
+  CHECK(plan.trunks.size() == 3 * whole.trunks.size());
+  CHECK(plan.cells.size() == 3 * whole.cells.size());
+  std::map<std::string, std::set<std::pair<Index, Index>>> data;  // of arms
+  for (const StudyEntry& entry : plan.entries) {
+    const StudyCell& cell = cell_of(plan, entry.cell);
+    data[entry.arm].insert({cell.seed, cell.fold});
+    const auto trunk = std::find_if(plan.trunks.begin(), plan.trunks.end(),
+                                    [&](const TrunkPlan& t) { return t.key == cell.trunk; });
+    REQUIRE(trunk != plan.trunks.end());
+    CHECK((trunk->seed == cell.seed && trunk->fold == cell.fold));
+    if (!cell.reference.empty()) CHECK(cell_of(plan, cell.reference).fold == cell.fold);
+  }
+  for (const auto& [arm, known] : data) CHECK(known.size() == 6);
+}
+
 TEST_CASE("rules leave out combinations") {
   Record record = small_declaration();
   record["only"] = Record::parse(R"([{"prune": 8, "arm": ["slow", "magnitude"]}])");

@@ -30,7 +30,8 @@ Record declaration() {
 
 /// Results of runs with these losses, in the order of seeds and draws.
 StudyResults results(const StudyDeclaration& d, const StudyPlan& plan,
-                     std::map<std::string, std::vector<double>> losses) {
+                     std::map<std::string, std::vector<double>> losses,
+                     const std::string& measure = "validation_loss") {
   StudyResults found;
   std::map<std::string, std::size_t> next;
   for (const StudyEntry& entry : plan.entries) {
@@ -43,9 +44,10 @@ StudyResults results(const StudyDeclaration& d, const StudyPlan& plan,
     found.cells.push_back({.key = entry.cell,
                            .trunk = {},
                            .seed = cell->seed,
+                           .fold = cell->fold,
                            .draw = cell->draw,
                            .kept = {{"encoder", Index(i)}, {"cross", 2}},
-                           .measures = {{"validation_loss", of_arm[i]}}});
+                           .measures = {{measure, of_arm[i]}}});
   }
   summarise(d, plan, found);
   return found;
@@ -106,6 +108,33 @@ TEST_CASE("means over seeds average draws first, and contrasts are paired by see
   CHECK_FALSE(whole.in_family);
   CHECK_FALSE(whole.holm.has_value());
   CHECK(whole.difference.value == 2);
+}
+
+TEST_CASE("folds are averaged within a seed first, and a seed counts with all of them") {
+  Record record = declaration();
+  record["folds"] = 2;
+  record["measures"] = {"test.loss"};
+  record["contrasts"]["measures"] = {"test.loss"};
+  record["random_draws"] = 1;
+  const StudyDeclaration d = declared(record);
+  const StudyPlan plan = plan_of(d);
+  const StudyResults found = results(
+      d, plan,
+      {{"a", {1, 3, 4, 6, 5}}, {"none", {0, 0, 2, 2, 4, 4}}, {"random", {9, 1, 2, 2, 7, 7}}},
+      "test.loss");
+  // Seed 3 of a has one of two folds: 2 and 5 are left.
+  const StudyMean& a = mean_of(found, "a");
+  CHECK(a.mean.value == 3.5);
+  REQUIRE(a.seeds.size() == 2);
+  CHECK(a.seeds[0].value == 2);
+  CHECK(a.seeds[1].value == 5);
+  CHECK(a.points == std::vector<double>{1, 3, 4, 6});
+  // The interval is that of the seeds, not of the runs: t of 1 degree of freedom is 12.706.
+  CHECK(std::abs(a.mean.high - (3.5 + 12.7062 * 1.5)) < 1e-3);
+  const StudyContrast& random = contrast_of(found, "random", "none");
+  REQUIRE(random.seeds.size() == 3);
+  CHECK(random.seeds[0].value == 5);
+  CHECK(std::abs(random.difference.value - (5.0 + 0 + 3) / 3) < 1e-12);
 }
 
 TEST_CASE("seeds with missing runs do not count, and missing comparisons count as nothing found") {

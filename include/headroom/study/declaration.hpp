@@ -90,7 +90,9 @@ struct StudyDeclaration {
   std::vector<std::string> same_allocation_of;  // arms; empty: the reference
   Index random_draws = 5;
   std::optional<Index> allocation_draws;  // of same_allocation; none: random_draws
-  Index folds = 1;                        // of cross-validation
+  /// Of cross-validation: each run is made once for every fold, a part of its data that it is
+  /// tested on. 1: the task's own test set.
+  Index folds = 1;
   std::vector<std::string> measures;
   StudyContrasts contrasts;
   StudyImportance importance;

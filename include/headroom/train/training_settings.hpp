@@ -10,6 +10,7 @@
 #include "headroom/nn/models.hpp"
 #include "headroom/optim/make_optimizer.hpp"
 #include "headroom/optim/rate.hpp"
+#include "headroom/train/folds.hpp"
 #include "headroom/train/learner.hpp"
 
 namespace headroom {
@@ -19,6 +20,7 @@ inline namespace HEADROOM_PRECISION {
 struct TrainingSettings {
   std::string task = "dates";
   TaskOptions data;
+  Fold fold;  // of the examples for training and test
   ModelConfig model;
   LearnerOptions learner;
   RateOptions rate;
@@ -33,6 +35,9 @@ struct TrainingSettings {
   /// Sets what follows from other fields: the learner's seed (the data's), the length of the
   /// learning rate's schedule (steps), the length of the data's windows (the learner's).
   void derive();
+
+  /// The task with its data, divided as the fold says. Throws as make_task() and hold_out().
+  Task make_task() const;
 
   /// Throws UsageError for a count that is negative or so large that it must be a mistake: "--batch
   /// -1 is negative". `name` gives the user's name of a key of config.json. The model's sizes are
