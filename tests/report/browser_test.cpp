@@ -84,6 +84,36 @@ Object.assign(document.documentElement.dataset, {
   CHECK(opened.attribute("followed") == "true");
 }
 
+TEST_CASE("the heads alive follow swaps, in which one head goes and another comes back") {
+  if (!can_open_pages()) return;
+  const TemporaryFolder folder;
+  RunRecord run = small_run();
+  const auto encoder = [](Index head) { return HeadId{AttentionKind::encoder_self, 0, head}; };
+  const HeadId cross{AttentionKind::cross, 0, 0};
+  run.timeline = {{.step = 105, .removed = {encoder(0), encoder(1)}},
+                  {.step = 110, .heads = {cross}, .scores = {1}},
+                  {.step = 125, .removed = {cross}, .regrown = {encoder(0)}},
+                  {.step = 145, .removed = {encoder(0)}, .regrown = {encoder(1)}}};
+  for (HeadRecord& head : run.heads) {
+    head.removed_at.reset();
+    if (head.id() == encoder(0)) head.removed_at = 145;
+    if (head.id() == cross) head.removed_at = 125;
+  }
+  write_report(run, folder / "report.html");
+  const OpenedPage page = open_page(folder / "report.html", folder / "browser", 1200, false);
+  CHECK(page.complaints == "");
+  CHECK_THAT(page.dom, Contains("encoder: from 4 at step 0 to 3 at step 200; cross: from 4 at "
+                                "step 0 to 3 at step 200; decoder: from 4 at step 0 to 4 at step"));
+  const auto row = [](const std::string& step, const std::string& encoders,
+                      const std::string& crosses) {
+    return "<tr><th scope=\"row\">" + step + "</th><td>" + encoders + "</td><td>" + crosses +
+           "</td><td>–</td></tr>";
+  };
+  CHECK_THAT(page.dom, Contains(row("105", "2", "–")));
+  CHECK_THAT(page.dom, Contains(row("125", "3", "3")));
+  CHECK_THAT(page.dom, Contains(row("145", "3", "–")));
+}
+
 TEST_CASE("a plain training run's page is drawn too") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;

@@ -134,9 +134,18 @@ const whiskers = {
   },
 };
 
+/** The kinds of the heads that were removed and that came back, by step: from the timeline, or from the steps at which heads were removed. */
+function head_changes() {
+  const kinds_of = (heads = []) => heads.map((head) => head.split(" ")[0]);
+  const changes = (run.timeline || []).filter((event) => event.removed || event.regrown)
+    .map(({step, removed, regrown}) => ({step, removed: kinds_of(removed), regrown: kinds_of(regrown)}));
+  return changes.length ? changes : (run.heads || []).filter((head) => is_number(head.removed_at))
+    .map((head) => ({step: head.removed_at, removed: [head.kind], regrown: []}));
+}
+
 /** The steps during which heads were removed, for the background of every curve. */
 function removal_span() {
-  const steps = (run.heads || []).map((head) => head.removed_at).filter(is_number);
+  const steps = head_changes().map((change) => change.step);
   if (!steps.length) return [];
   const from = Math.min(...steps), to = Math.max(...steps);
   return [{from, to: Math.max(to, from + 1), text: "heads are removed"}];

@@ -80,19 +80,20 @@ function differences_figure() {
   return figure;
 }
 
-/** Heads alive over time by kind, from the steps at which each was removed. */
+/** Heads alive over time by kind, through every removal and swap. */
 function alive_curves() {
-  const heads = run.heads;
-  const steps = heads.map((head) => head.removed_at).filter(is_number);
+  const changes = head_changes(), steps = changes.map((change) => change.step);
   if (!steps.length) return [];
   const ends = [...(run.metrics || []), ...(run.schedule || [])].map((line) => line.step);
   const last = Math.max(...steps, ...ends), first = Math.min(0, ...ends);
   return kinds.map(({kind}) => {
-    const own = heads.filter((head) => head.kind === kind);
-    if (!own.length) return null;
-    const at = [first, ...new Set(own.map((head) => head.removed_at).filter(is_number)), last].sort((a, b) => a - b);
-    return {name: kind, colour: `--kind-${kind}`, stepped: true,
-            points: at.map((x) => ({x, y: own.filter((head) => !is_number(head.removed_at) || head.removed_at > x).length}))};
+    const all = run.heads.filter((head) => head.kind === kind).length;
+    if (!all) return null;
+    const own = changes.filter(({removed, regrown}) => removed.includes(kind) || regrown.includes(kind));
+    const of_kind = (list) => list.filter((other) => other === kind).length;
+    const alive = (x) => own.filter(({step}) => step <= x).reduce((sum, {removed, regrown}) => sum + of_kind(regrown) - of_kind(removed), all);
+    const at = [first, ...new Set(own.map((change) => change.step)), last].sort((a, b) => a - b);
+    return {name: kind, colour: `--kind-${kind}`, stepped: true, points: at.map((x) => ({x, y: alive(x)}))};
   }).filter(Boolean);
 }
 
