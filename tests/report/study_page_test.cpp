@@ -1,0 +1,296 @@
+// Findings and page of a study, from results with known numbers.
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "headroom/base/record_json.hpp"
+#include "headroom/report/study.hpp"
+#include "support/browser.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace headroom;
+using Catch::Matchers::Contains;
+
+namespace {
+
+StudyMean mean(Index condition, const std::string& arm, double heads, const Interval& interval) {
+  return {.condition = condition,
+          .arm = arm,
+          .measure = "exact_match",
+          .heads = heads,
+          .kept = {{"encoder", 4}, {"decoder", 4}, {"cross", heads - 8}},
+          .mean = interval,
+          .seeds = {{1, interval.low}, {2, interval.high}},
+          .points = {interval.low, interval.high}};
+}
+
+/// Sensitivity and magnitude against random heads, 8 and 4 of 12 heads left, two seeds.
+StudyResults small_results() {
+  StudyResults r;
+  r.declaration = Record::parse(R"({"name": "small", "question": "Which heads, <b>if any</b>?",
+    "base": {"task": "reverse"}, "seeds": [1, 2], "measures": ["exact_match"],
+    "acceptable_loss": 0.02})");
+  r.precision = "float";
+  r.cells_planned = 3;
+  r.family = 2;
+  r.conditions = {"prune 4", "prune 2"};
+  r.levels = {{{"prune", 4}}, {{"prune", 2}}};
+  r.arms = {"sensitivity", "magnitude", "none", "random"};
+  r.controls = {"none", "random"};
+  r.cells = {{.key = "a",
+              .trunk = {},
+              .seed = 1,
+              .steps = 90,
+              .parameters = 800,
+              .kept = {{"encoder", 4}, {"decoder", 4}, {"cross", 0}},
+              // Head 0 goes, and comes back when two others go.
+              .timeline = {{.step = 21, .removed = {{AttentionKind::cross, 0, 0}}},
+                           {.step = 25, .heads = {{AttentionKind::cross, 0, 1}}, .scores = {1}},
+                           {.step = 30,
+                            .removed = {{AttentionKind::cross, 0, 1}, {AttentionKind::cross, 0, 2}},
+                            .regrown = {{AttentionKind::encoder_self, 0, 0}}}}},
+             {.key = "b",
+              .trunk = {},
+              .seed = 2,
+              .steps = 90,
+              .parameters = 1000,
+              .kept = {{"encoder", 4}, {"decoder", 4}, {"cross", 4}}},
+             {.key = "c",
+              .trunk = {},
+              .seed = 2,
+              .steps = 90,
+              .parameters = 900,
+              .kept = {{"encoder", 4}, {"decoder", 4}, {"cross", 2}}}};
+  r.roles = {{0, "sensitivity", "a"}, {0, "none", "b"}, {1, "magnitude", "c"}};
+  r.means = {mean(0, "sensitivity", 8, {0.951, 0.942, 0.96}),
+             mean(0, "magnitude", 8, {0.6, 0.5, 0.7}),
+             mean(0, "none", 12, {0.963, 0.96, 0.966}),
+             mean(0, "random", 8, {0.7, 0.625, 0.775}),
+             mean(1, "sensitivity", 10, {0.9625, 0.961, 0.964}),
+             mean(1, "random", 10, {0.97, 0.96, 0.98})};
+  const auto contrast = [&](Index condition, const std::string& arm, const std::string& against,
+                            const Interval& difference, double p, std::optional<double> holm) {
+    r.contrasts.push_back({.condition = condition,
+                           .arm = arm,
+                           .against = against,
+                           .measure = "exact_match",
+                           .in_family = holm.has_value(),
+                           .difference = difference,
+                           .p = p,
+                           .holm = holm,
+                           .seeds = {{1, difference.low}, {2, difference.high}}});
+  };
+  contrast(0, "sensitivity", "random", {0.251, 0.2, 0.302}, 0.0171, 0.0342);
+  contrast(0, "magnitude", "random", {-0.1, -0.25, 0.05}, 0.2041, 0.2042);
+  contrast(0, "sensitivity", "none", {-0.012, -0.019, -0.005}, 0.0043, {});
+  contrast(1, "sensitivity", "none", {-0.0005, -0.011, 0.01}, 0.7654, {});
+  contrast(0, "random", "none", {-0.01, -0.011, 0.01}, 0.7123, {});  // a control is no choice
+  r.effects = {{"pace", "slow", "fast", "exact_match", {0.03, 0.01, 0.05}, 0.0321, 2},
+               {"pace", "slower", "fast", "exact_match", {0.02, -0.01, 0.05}, 0.4321, 2}};
+  r.agreement = {
+      {"a", "a", {1, 1, 1}},        {"a", "b", {0.25, 0.1, 0.4}}, {"a", "c", {0.75, 0.7, 0.8}},
+      {"b", "a", {0.25, 0.1, 0.4}}, {"b", "b", {1, 1, 1}},        {"b", "c", {0.5, 0.4, 0.6}},
+      {"c", "a", {0.75, 0.7, 0.8}}, {"c", "b", {0.5, 0.4, 0.6}},  {"c", "c", {1, 1, 1}}};
+  r.regret = {{"cross", "a", 1, {0.1, 0, 0.2}},
+              {"cross", "a", 2, {0.3, 0.2, 0.4}},
+              {"cross", "b", 1, {1.25, 1, 1.5}},
+              {"cross", "b", 2, {1.25, 1.1, 1.4}}};
+  return r;
+}
+
+/// The title of a section of results that `change` has changed.
+std::string title(std::size_t section, const std::function<void(StudyResults&)>& change = {}) {
+  StudyResults results = small_results();
+  if (change) change(results);
+  return study_sections(results).at(section).finding.title;
+}
+
+/// The record inside a page.
+nlohmann::json record_of(const std::string& page) {
+  const std::string open = "<script type=\"application/json\" id=\"run\">";
+  const std::size_t begin = page.find(open) + open.size();
+  return nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+}  // namespace
+
+TEST_CASE("a study's page has the ten sections in their order") {
+  const std::vector<std::string> names{"Attention head scores", "Pruning candidates",
+                                       "Model performance",     "Importance vs. performance",
+                                       "Threshold selection",   "Pruning and speed evaluation",
+                                       "Comparative analysis",  "Iterative refinement",
+                                       "Cross-validation",      "Reporting and decision"};
+  const std::vector<StudySection> sections = study_sections(small_results());
+  REQUIRE(sections.size() == names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    CHECK(sections[i].name == names[i]);
+    CHECK_FALSE(sections[i].finding.caption.empty());
+  }
+}
+
+TEST_CASE("titles of scores, candidates and performance follow from the numbers") {
+  CHECK(title(0) == "3 criteria score the heads: a and c agree most (0.75), a and b least (0.25)");
+  CHECK(title(0, [](StudyResults& r) { r.agreement.resize(1); }) ==
+        "Heads are scored by one criterion");
+  CHECK(title(0, [](StudyResults& r) { r.agreement.clear(); }) == "No heads have been scored yet");
+
+  CHECK(title(1) == "3 of 3 runs are done: 2 conditions, 2 arms, 2 controls");
+  CHECK(title(1, [](StudyResults& r) {
+          r.cells.clear();
+          r.conditions.resize(1);
+          r.controls = {"none", "random", "magnitude"};
+        }) == "0 of 3 runs are done: 1 condition, 1 arm, 3 controls");
+
+  // Controls other than random heads do not compete.
+  CHECK(title(2) == "random has the best mean under 1 of 2 conditions");
+  CHECK(title(2, [](StudyResults& r) { r.means.back().mean.value = 0.1; }) ==
+        "sensitivity has the best mean under 2 of 2 conditions");
+  CHECK(title(2, [](StudyResults& r) {
+          for (StudyMean& m : r.means) m.mean.value = 0.5;
+        }) == "No arm is better than all others");
+  CHECK(title(2, [](StudyResults& r) { r.means.resize(1); }) == "No arms can be compared yet");
+  CHECK(title(2, [](StudyResults& r) {  // of a loss the smaller is the better
+          r.declaration["measures"] = {"validation_loss"};
+          for (StudyMean& m : r.means) m.measure = "validation_loss";
+          r.means.back().mean.value = 0.1;
+          r.means[1].mean.value = 0.01;
+          r.means.resize(4);
+        }) == "magnitude has the best mean under 1 of 1 condition");
+}
+
+TEST_CASE("titles of importance, threshold, speed and comparison follow from the numbers") {
+  CHECK(title(3) == "The median regret of a is 0.20, the smallest; that of b is 1.25, the largest");
+  CHECK(title(3, [](StudyResults& r) { r.regret.clear(); }) ==
+        "The losses of all subsets are not known in this study");
+
+  CHECK(title(4) == "8 heads are enough: sensitivity (prune 4)");
+  CHECK(title(4, [](StudyResults& r) { r.declaration["acceptable_loss"] = 0.015; }) ==
+        "10 heads are enough: sensitivity (prune 2)");
+  CHECK(title(4, [](StudyResults& r) { r.declaration["acceptable_loss"] = 0.01; }) ==
+        "No removal that was tried is sure to be acceptable");
+
+  CHECK(title(5) == "A model with 8 of 12 heads has 80 % of the parameters");
+  CHECK(title(5, [](StudyResults& r) { r.cells.clear(); }) == "No run is done yet");
+
+  const std::string of_family = " of the family ";
+  CHECK(title(6) == "1 of 2 comparisons" + of_family +
+                        "differ at the level of 5 % after Holm's correction: 1 for the better, 0 "
+                        "for the worse");
+  CHECK_THAT(title(6, [](StudyResults& r) { r.contrasts[1].holm = 0.0499; }),
+             Contains("2 of 2 comparisons") && Contains("1 for the better, 1 for the worse"));
+  CHECK_THAT(title(6, [](StudyResults& r) { r.contrasts[0].measure = "validation_loss"; }),
+             Contains("0 for the better, 1 for the worse"));
+  CHECK_THAT(title(6, [](StudyResults& r) { r.contrasts[0].holm = 0.05; }), Contains("0 of 2"));
+  CHECK(title(6, [](StudyResults& r) {
+          for (StudyContrast& c : r.contrasts) c.in_family = false;
+        }) == "No comparison" + of_family + "is done yet");
+}
+
+TEST_CASE("titles of refinement, validation and decision follow from the numbers") {
+  CHECK(title(7) ==
+        "1 of 2 differences between levels of factors are clear: the interval of exact "
+        "match excludes 0");
+  CHECK_THAT(title(7,
+                   [](StudyResults& r) {
+                     r.effects.resize(1);
+                     r.effects[0].difference = {-0.03, -0.05, -0.01};
+                   }),
+             Contains("1 of 1 difference between"));
+  CHECK(title(7, [](StudyResults& r) { r.effects.clear(); }) ==
+        "No two levels of a factor can be compared");
+
+  // Half-widths: 0.009, 0.1, 0.003, 0.075, 0.0015, 0.01.
+  CHECK(title(8) == "2 seeds: the median half-width of the 95 % intervals is 1.0 %");
+  CHECK_THAT(study_sections(small_results())[8].finding.caption,
+             Contains("no examples are divided into folds"));
+  StudyResults folds = small_results();
+  folds.declaration["folds"] = 5;
+  CHECK_THAT(study_sections(folds)[8].finding.title, Contains("2 seeds of 5 folds: "));
+  CHECK_THAT(study_sections(folds)[8].finding.caption,
+             Contains("divided into 5 folds, and each run is tested on the fold that it does not "
+                      "train on"));
+  CHECK(title(8, [](StudyResults& r) {
+          for (StudyMean& m : r.means) m.seeds.resize(1);
+        }) == "No arm is done for two seeds yet");
+
+  CHECK(title(9) ==
+        "Keep 8 heads, chosen by sensitivity (prune 4): exact match 95.1 % [94.2, 96.0]");
+  CHECK(title(9, [](StudyResults& r) { r.declaration["acceptable_loss"] = 0.01; }) ==
+        "Keep all heads: no smaller model is sure to be good enough");
+  CHECK(title(9, [](StudyResults& r) { r.cells_planned = 4; }) ==
+        "No decision yet: 3 of 4 runs are done");
+}
+
+TEST_CASE("measures in words") {
+  CHECK(measure_in_words("cut.test.exact_match") ==
+        "exact match on the test set, right after the last removal");
+  CHECK(measure_in_words("validation_loss") == "validation loss");
+}
+
+TEST_CASE("a study's page holds the numbers that it was given") {
+  const StudyResults results = small_results();
+  const nlohmann::json page = record_of(study_page(results, ""));
+  CHECK(page["kind"] == "study");
+  const auto same = [&](const char* key, const Record& given) {
+    CHECK(page[key] == nlohmann::json::parse(given.dump()));
+  };
+  same("means", json_of(results.means));
+  same("contrasts", json_of(results.contrasts));
+  same("effects", json_of(results.effects));
+  same("agreement", json_of(results.agreement));
+  same("regret", json_of(results.regret));
+  same("sections", json_of(study_sections(results)));
+  CHECK(page["contrasts"][0]["holm"] == 0.0342);
+  CHECK(page["contrasts"][2]["holm"].is_null());
+  CHECK(page["acceptable"] ==
+        nlohmann::json::parse(R"([{"condition": 0, "arm": "sensitivity", "heads": 8.0},
+                                  {"condition": 1, "arm": "sensitivity", "heads": 10.0}])"));
+  CHECK(page["sizes"] == nlohmann::json::parse(R"([{"heads": 8, "parameters": 800, "runs": 1},
+    {"heads": 10, "parameters": 900, "runs": 1}, {"heads": 12, "parameters": 1000, "runs": 1}])"));
+  CHECK(page["groups"] == nlohmann::json::parse(R"([{"text": "", "conditions": [0, 1]}])"));
+  // Back from the heads that are left: through the swap, past the measurement.
+  REQUIRE(page["timelines"].size() == 1);
+  const nlohmann::json& line = page["timelines"][0];
+  CHECK(line["arm"] == "sensitivity");
+  CHECK(line["begin"] == nlohmann::json::parse(R"({"encoder": 3, "decoder": 4, "cross": 3})"));
+  CHECK(line["events"] == nlohmann::json::parse(R"([
+    {"step": 21, "alive": {"encoder": 3, "decoder": 4, "cross": 2}},
+    {"step": 30, "alive": {"encoder": 4, "decoder": 4, "cross": 0}}])"));
+}
+
+TEST_CASE("a browser draws a study's page, and everyone can read it") {
+  if (!can_open_pages()) return;
+  const TemporaryFolder folder;
+  write_study_page(small_results(), folder / "study.html");
+  for (const OpenedPage& page : check_page(folder / "study.html", folder / "browser")) {
+    std::size_t number = 0;
+    for (const StudySection& section : study_sections(small_results())) {
+      CHECK_THAT(page.dom, Contains(std::to_string(++number) + ". " + section.name + "</h2>"));
+    }
+    CHECK_THAT(page.dom, Contains("Which heads, &lt;b&gt;if any&lt;/b&gt;?"));
+    CHECK_THAT(page.dom, Contains("95.1 % [94.2, 96.0], 8 heads, 2 seeds"));
+    CHECK_THAT(page.dom, Contains("<th scope=\"row\" class=\"words\">sensitivity − random</th>") &&
+                             Contains("+25.1 [20.0, 30.2] points") && Contains("<td>0.0171</td>") &&
+                             Contains("<td>0.0342</td>") && Contains("<td>0.2042</td>"));
+    CHECK_THAT(page.dom, Contains("step 21 3 encoder, 4 decoder, 2 cross; step 30 4 encoder, 4 "
+                                  "decoder, 0 cross"));
+    CHECK_THAT(page.dom, Contains("0.25 [0.1, 0.4]") && Contains("1.25 [1.1, 1.4]"));
+  }
+}
+
+TEST_CASE("a browser draws the page of a study that has just begun") {
+  if (!can_open_pages()) return;
+  const TemporaryFolder folder;
+  StudyResults results = small_results();
+  results.cells.clear();
+  results.roles.clear();
+  results.means.clear();
+  results.contrasts.clear();
+  results.effects.clear();
+  results.agreement.clear();
+  results.regret.clear();
+  write_study_page(results, folder / "study.html");
+  const OpenedPage page = open_page(folder / "study.html", folder / "browser", 1000, false);
+  CHECK(page.complaints == "");
+  CHECK_THAT(page.dom, Contains("No decision yet: 0 of 3 runs are done"));
+}
