@@ -212,15 +212,18 @@ TEST_CASE("the controls remove what they say") {
   CHECK(by_heads == std::map<std::string, int>{{"3", 9}, {"6", 1}, {"small", 1}, {"again", 1}});
 }
 
-TEST_CASE("a study that is killed twenty times loses no finished cell and changes no number") {
+namespace {
+
+/// Kills a study so many times, each time 20 to 200 ms after it began, and then lets it end.
+void check_kills(const json& declaration, int times) {
   const TemporaryFolder folder;
-  folder.file("study.json", small_study().dump());
+  folder.file("study.json", declaration.dump());
   REQUIRE(run_study(folder, {"--out", "whole"}).code == 0);
   std::mt19937 random(7);
   int kills = 0;
   std::map<std::string, fs::file_time_type> finished;
   const std::string program = HEADROOM_PROGRAM;
-  for (; kills < 20; ++kills) {
+  for (; kills < times; ++kills) {
     headroom::ChildProgram study(
         {program, "study", folder / "study.json", "--out", folder / "killed", "--resume"});
     usleep(static_cast<unsigned>(std::uniform_int_distribution<int>(20'000, 200'000)(random)));
@@ -230,10 +233,23 @@ TEST_CASE("a study that is killed twenty times loses no finished cell and change
     for (const auto& [file, time] : finished) CHECK(fs::last_write_time(file) == time);
     finished = finish_times(folder / "killed");
   }
-  CHECK(kills == 20);
+  CHECK(kills == times);
   REQUIRE(run_study(folder, {"--out", "killed", "--resume"}).code == 0);
   for (const auto& [file, time] : finished) CHECK(fs::last_write_time(file) == time);
   CHECK(outcome(folder / "killed") == outcome(folder / "whole"));
+}
+
+}  // namespace
+
+TEST_CASE("a study that is killed three times loses no finished cell and changes no number") {
+  json declaration = small_study();
+  declaration["seeds"] = {1};
+  check_kills(declaration, 3);
+}
+
+TEST_CASE("a study that is killed twenty times loses no finished cell and changes no number",
+          "[long]") {
+  check_kills(small_study(), 20);
 }
 
 TEST_CASE("copies started by hand share a study, and take over what a killed one has begun") {
