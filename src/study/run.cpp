@@ -31,22 +31,19 @@ double now() {
   return since.count();
 }
 
-/// The fields of a declaration that must be equal when a study is resumed.
-Record comparable(const StudyDeclaration& declaration) {
+/// What must be equal when a study is resumed, as declaration.json holds it.
+Record comparable(const StudyDeclaration& declaration, const Record& precision) {
   Record record = json_of(declaration);
-  record.erase("processes");
-  record["precision"] = is_double ? "double" : "float";
-  return record;
-}
-
-/// A declaration saved by a version with fewer fields, with defaults for the other fields.
-Record as_now(Record written, const std::string& origin) {
-  const Record precision = written.value("precision", Record());
-  written.erase("precision");
-  Record record = json_of(struct_of<StudyDeclaration>(written, origin));
   record.erase("processes");
   record["precision"] = precision;
   return record;
+}
+
+/// The same for a saved declaration. Fields that its version did not have get their defaults.
+Record comparable(Record written, const std::string& origin) {
+  const Record precision = written.value("precision", Record());
+  written.erase("precision");
+  return comparable(struct_of<StudyDeclaration>(written, origin), precision);
 }
 
 /// Makes the folder with its declaration, or requires that its declaration is the same.
@@ -68,13 +65,13 @@ void open_folder(const StudyDeclaration& declaration, const StudyOptions& option
         name));
   }
   for (const char* part : {"trunks", "cells", "claims", "seconds"}) make_folder(folder.path / part);
-  const Record mine = comparable(declaration);
+  const Record mine = comparable(declaration, is_double ? "double" : "float");
   if (!begun) {
     write_file(folder.declaration(), mine.dump(2) + "\n");
     return;
   }
   const std::string file = folder.declaration().string();
-  const Record theirs = as_now(parse_json(read_file(file), file), file);
+  const Record theirs = comparable(parse_json(read_file(file), file), file);
   const Record differences = Record::diff(theirs, mine);
   if (differences.empty()) return;
   throw UsageError(
