@@ -17,8 +17,10 @@ inline namespace HEADROOM_PRECISION {
 /// Options of `headroom train` by name, with _ for -: {"layers": 2, "post_norm": true}. A value is
 /// a text, a number, true or false (a flag), or a list of these where a study compares several. A
 /// factor may also be an object with named levels, each of which sets several options:
+/// ```
 /// {"pace": {"at once": {"prune_schedule": "one_shot"},
-///           "slowly": {"prune_schedule": "gradual", "prune_over": 200}}}.
+///           "slowly": {"prune_schedule": "gradual", "prune_over": 200}}}
+/// ```
 using TrainWords = std::map<std::string, Record>;
 
 /// Runs that are compared with those of the arms.
