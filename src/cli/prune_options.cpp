@@ -49,9 +49,9 @@ std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
   };
   std::vector<std::string> choosers;
   for (const ChooserEntry& entry : head_choosers()) choosers.push_back(entry.info.name);
-  add_name(
-      "--prune-schedule", schedule_,
-      fmt::format("schedule of the removal: {} (default: gradual)", fmt::join(pace_names(), ", ")));
+  add_name("--prune-schedule", schedule_,
+           fmt::format("schedule of the removal: {} (default: {})", fmt::join(pace_names(), ", "),
+                       name_of(PruningRecipe().pace)));
   add("--prune-from", from_,
       "first step of the removal, or a share of the steps such as 0.3 (default: 0.5)")
       ->type_name("STEP");
@@ -59,16 +59,17 @@ std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
       "last step of the removal, or a share of the steps (default: a quarter of the steps later)")
       ->type_name("STEP");
   add("--prune-over", over_, "in place of --prune-to: steps from --prune-from to the last removal");
-  add("--prune-rounds", rounds_, "removals of the schedule iterative, at least 2 (default: 4)");
+  add("--prune-rounds", rounds_,
+      fmt::format("removals of the schedule iterative, at least 2 (default: {})", usual_rounds));
   add_name("--metric", metric_,
            fmt::format("metric of `importance` or chooser ({}) that chooses the heads to remove "
-                       "(default: sensitivity)",
-                       fmt::join(choosers, ", ")));
+                       "(default: {})",
+                       fmt::join(choosers, ", "), PruningRecipe().chooser));
   add_name(
       "--rescore", rescore_,
-      fmt::format("when heads are scored: {} (default: once; with --regrow each_event). each_event "
+      fmt::format("when heads are scored: {} (default: {}; with --regrow each_event). each_event "
                   "is before each removal, running uses the gradients of training",
-                  names_of<Rescoring>()));
+                  names_of<Rescoring>(), name_of(PruningRecipe().rescoring)));
   add_name(
       "--budget", budget_,
       fmt::format("where heads compete for removal: {} (default: global)", names_of<BudgetOver>()));
@@ -138,7 +139,7 @@ Index PruneOptions::end_of(Index from, Index steps) const {
 }
 
 Pace PruneOptions::pace(Index steps) const {
-  const std::string name = schedule_.value_or("gradual");
+  const std::string name = schedule_.value_or(name_of(PruningRecipe().pace));
   const Index from = from_ ? step_from("--prune-from", *from_, steps) : steps / 2;
   require(from >= 1 && from <= steps,
           fmt::format("--prune-from {} must be a step from 1 to --steps {}", from, steps));
@@ -152,13 +153,14 @@ Pace PruneOptions::pace(Index steps) const {
   if (name == name_of(OneShot())) return OneShot{.at = from};
   const Index to = end_of(from, steps);
   if (name == name_of(Gradual())) {
-    return Gradual{.from = from, .to = to, .every = std::max<Index>(1, (to - from) / 20)};
+    return Gradual{
+        .from = from, .to = to, .every = std::max<Index>(1, (to - from) / most_gradual_removals)};
   }
   if (name != name_of(Iterative())) {
     throw UsageError(fmt::format("--prune-schedule {} is not one of {}{}", name,
                                  fmt::join(pace_names(), ", "), did_you_mean(name, pace_names())));
   }
-  const Index rounds = rounds_.value_or(4);
+  const Index rounds = rounds_.value_or(usual_rounds);
   require(rounds >= 2 && rounds - 1 <= to - from,
           fmt::format("--prune-rounds {} must be from 2 to {}, the number of steps from {} to {}",
                       rounds, to - from + 1, from, to));

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/heads/pruning_recipe.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/child_program.hpp"
 #include "headroom/io/json.hpp"
@@ -108,7 +110,7 @@ std::string choice_of(const StudyCell& cell) {
     const auto found = cell.options.find(option);
     if (found != cell.options.end()) return plain_text(found->second);
   }
-  return "sensitivity";
+  return PruningRecipe().chooser;
 }
 
 /// The number of times that a cell chooses heads.
@@ -117,11 +119,14 @@ Index choices_of(const StudyCell& cell) {
     const auto found = cell.options.find(name);
     return found == cell.options.end() ? otherwise : found->second;
   };
-  if (option("rescore", "once") != "each_event") return 1;
-  const Record schedule = option("prune_schedule", "gradual");
-  if (schedule == "one_shot") return 1;
-  if (schedule == "iterative") return option("prune_rounds", 4).get<Index>();
-  return std::min<Index>(20, option("prune", 1).get<Index>());
+  const PruningRecipe usual;
+  if (option("rescore", name_of(usual.rescoring)) != name_of(Rescoring::each_event)) return 1;
+  const Record schedule = option("prune_schedule", name_of(usual.pace));
+  if (schedule == name_of(OneShot())) return 1;
+  if (schedule == name_of(Iterative())) {
+    return option("prune_rounds", usual_rounds).get<Index>();
+  }
+  return std::min(most_gradual_removals, option("prune", 1).get<Index>());
 }
 
 /// The times of the choices of a study's cells.
@@ -152,7 +157,7 @@ class ChoiceTimes {
       choice.step_seconds =
           std::max(0.0, prober_.train(options).step_seconds - plain_.step_seconds);
     } else {
-      options["prune_schedule"] = "one_shot";
+      options["prune_schedule"] = name_of(OneShot());
       options["prune_from"] = Prober::steps;
       choice.seconds = std::max(0.0, prober_.train(options).seconds - plain_.seconds);
     }

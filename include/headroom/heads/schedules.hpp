@@ -13,6 +13,10 @@ inline namespace HEADROOM_PRECISION {
 
 // Steps are those of the training; a removal after step t follows the update of step t.
 
+/// Removals of the schedules that `headroom train` makes: rounds of Iterative unless an option sets
+/// them, and of Gradual at most.
+inline constexpr Index usual_rounds = 4, most_gradual_removals = 20;
+
 /// All heads after one step.
 struct OneShot {
   Index at = 0;
