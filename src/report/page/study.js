@@ -101,7 +101,7 @@ function performance_section() {
 
 /** Background of a cell by its value in [0, 1], with text that can be read on it. */
 function shaded(value, text) {
-  return is_number(value) ? heat_cell("td", text, Math.max(0, Math.min(1, value)), text) : h("td", {}, "–");
+  return is_number(value) ? heat_cell("td.shaded", text, Math.max(0, Math.min(1, value)), text) : h("td", {}, "–");
 }
 
 function wide_table(titles, rows, caption) {
