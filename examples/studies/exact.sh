@@ -16,13 +16,15 @@ train() { # NAME OPTIONS...
   local run=$folder/$1
   shift
   [ -e "$run/summary.json" ] && return
-  "$headroom" train "$@" --steps 1300 --validation 2000 --threads 1 --no-page \
-    --snapshots 100,300,600,1300 --out "$run" --force > "$run.log" 2>&1
+  "$headroom" train "$@" --validation 2000 --threads 1 --no-page --out "$run" --force \
+    > "$run.log" 2>&1
 }
 
 for seed in 1 2 3 4 5; do
-  train "dates-$seed" --task dates --layers 1 --heads 4 --rate 4e-3 --seed "$seed" &
-  train "brackets-$seed" --task brackets --layers 3 --heads 4 --seed "$seed"
+  train "dates-$seed" --task dates --layers 1 --heads 4 --steps 1300 --rate 4e-3 \
+    --snapshots 100,300,600,1300 --seed "$seed" &
+  train "brackets-$seed" --task brackets --layers 3 --heads 4 --steps 2000 --rate 5e-4 \
+    --weight-decay 0.1 --snapshots 200,500,1000,2000 --seed "$seed"
   wait $!
 done
 
