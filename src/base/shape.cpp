@@ -36,12 +36,8 @@ Index Shape::size() const {
   return n;
 }
 
-int Shape::axis_index(int axis) const {
-  const int index = axis < 0 ? axis + rank_ : axis;
-  if (index < 0 || index >= rank_) {
-    throw ShapeError(fmt::format("axis {} does not exist in shape {}", axis, text()));
-  }
-  return index;
+void Shape::throw_no_axis(int axis) const {
+  throw ShapeError(fmt::format("axis {} does not exist in shape {}", axis, text()));
 }
 
 Shape Shape::without(int axis) const {

@@ -109,7 +109,10 @@ class ArrayOf {
  private:
   Index checked(Index i) const {
 #ifdef HEADROOM_CHECKED
-    if (i < 0 || i >= size()) detail::throw_wrong_index(shape_, i);
+    // Not size(): it checks for overflow at each call, and this array exists.
+    Index count = 1;
+    for (const Index size : shape_.sizes()) count *= size;
+    if (i < 0 || i >= count) detail::throw_wrong_index(shape_, i);
 #endif
     return i;
   }

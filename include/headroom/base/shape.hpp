@@ -29,7 +29,10 @@ class Shape {
   Index operator[](int axis) const { return sizes_[static_cast<std::size_t>(axis_index(axis))]; }
   void set(int axis, Index size) { sizes_[static_cast<std::size_t>(axis_index(axis))] = size; }
   /// The axis as a number in [0, rank). Throws ShapeError when there is no such axis.
-  int axis_index(int axis) const;
+  int axis_index(int axis) const {
+    if (axis < -rank_ || axis >= rank_) throw_no_axis(axis);
+    return axis < 0 ? axis + rank_ : axis;
+  }
 
   /// This shape without one axis, with one more axis, or with an axis of another size.
   Shape without(int axis) const;
@@ -46,6 +49,8 @@ class Shape {
   std::string text() const;
 
  private:
+  [[noreturn]] void throw_no_axis(int axis) const;
+
   std::array<Index, max_rank> sizes_{};
   int rank_ = 0;
 };
