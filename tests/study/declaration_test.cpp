@@ -77,8 +77,8 @@ TEST_CASE("a wrong declaration is refused with the place and the nearest name") 
       {"/same_allocation_of", "[\"slow\", \"slow\"]", "must list each arm once"},
       {"/measures", "[\"exact_mach\"]",
        "has \"exact_mach\", which is not a measure (did you mean exact_match?)"},
-       {"/folds", "0", "folds must be at least 1"},
-       {"/folds", "5", "measures has \"validation_loss\", but folds divide the test set"},
+      {"/folds", "0", "folds must be at least 1"},
+      {"/folds", "5", "measures has \"validation_loss\", but folds divide the test set"},
       {"/measures", "[]", "measures must have at least one measure"},
       {"/random_draws", "0", "random_draws must be at least 1"}};
   for (const auto& [place, value, words] : cases) {
