@@ -63,8 +63,7 @@ HeadTimes measure_head_times(Learner& learner, ModelCut& cut) {
     times.of_heads[locations[i]] = gain;
     sum += std::max(gain, 0.0);
   }
-  if (sum <= 0) throw UsageError("--budget-ms: the model gains no time without heads");
-  const double least = least_share * sum / double(locations.size());
+  const double least = sum > 0 ? least_share * sum / double(locations.size()) : times.whole;
   for (auto& [location, of_head] : times.of_heads) of_head = std::max(of_head, least);
   times.without = [&learner, &cut](const std::vector<HeadId>& removed) {
     return times_without(learner, cut, {removed})[0];

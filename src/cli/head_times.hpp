@@ -30,8 +30,8 @@ struct HeadTimes {
 
 /// The time of a head is what the model gains without half of the heads of its attention, divided
 /// by their number, and at least a tenth of the mean of all attentions: a difference of two
-/// measured times can be 0 or negative. Throws UsageError if no attention gains anything. The
-/// arguments must outlive the result.
+/// measured times can be 0 or negative. If no attention gains anything, all heads get the same
+/// time. The arguments must outlive the result.
 HeadTimes measure_head_times(Learner& learner, ModelCut& cut);
 
 /// Scores divided by the milliseconds of their heads, so that heads are removed first that take

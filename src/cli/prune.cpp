@@ -212,9 +212,8 @@ int prune_model(PruneCommandOptions options) {
   fmt::print("{}\n", table_text(titles, rows_of(models), style));
   if (choice.times) {
     fmt::print("{}\n\n",
-               wrapped(fmt::format("Milliseconds of one head with {} threads, by attention: "
-                                   "{}.",
-                                   num_threads(), head_times_text(*choice.times)),
+               wrapped(fmt::format("Milliseconds of one head, by attention: {} (--threads {}).",
+                                   head_times_text(*choice.times), num_threads()),
                        style.columns));
   }
   std::string verdict = fmt::format(
