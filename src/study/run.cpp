@@ -144,8 +144,7 @@ class Workshop {
       if (done_[job] || !ready) continue;
       std::optional<FileLock> claim = FileLock::if_free(folder_.claim(jobs_[job].name));
       if (!claim) continue;
-      done_[job] =
-          fs::exists(result_of(jobs_[job], plan_, folder_));  // done just before the lock was taken
+      done_[job] = fs::exists(result_of(jobs_[job], plan_, folder_));  // just before our lock
       if (done_[job]) continue;
       start(job, std::move(*claim));
       return true;

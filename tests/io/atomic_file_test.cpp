@@ -114,7 +114,7 @@ TEST_CASE("a disk that cannot sync is told, and the old file stays as long as it
   CHECK(files_in(folder.path()) == 1);
   failing_sync = 2;  // the folder's: the new file is there, but perhaps not after a power cut
   CHECK_THROWS_WITH(write_file(folder / "a", "new"),
-                    Contains("cannot write its folder: Input/output error"));
+                    Contains("cannot write the folder: Input/output error"));
   CHECK(read_file(folder / "a") == "new");
   CHECK(files_in(folder.path()) == 1);
 }

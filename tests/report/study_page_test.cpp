@@ -129,9 +129,8 @@ TEST_CASE("a study's page has the ten sections in their order") {
 }
 
 TEST_CASE("titles of scores, candidates and performance follow from the numbers") {
-  CHECK(title(0) == "3 criteria score the heads: a and c agree most (0.75), a and b least (0.25)");
-  CHECK(title(0, [](StudyResults& r) { r.agreement.resize(1); }) ==
-        "Heads are scored by one criterion");
+  CHECK(title(0) == "3 metrics score the heads: a and c agree most (0.75), a and b least (0.25)");
+  CHECK(title(0, [](StudyResults& r) { r.agreement.resize(1); }) == "One metric scores the heads");
   CHECK(title(0, [](StudyResults& r) { r.agreement.clear(); }) == "No heads have been scored yet");
 
   CHECK(title(1) == "3 of 3 runs are done: 2 conditions, 2 arms, 2 controls");
@@ -161,25 +160,25 @@ TEST_CASE("titles of scores, candidates and performance follow from the numbers"
 TEST_CASE("titles of importance, threshold, speed and comparison follow from the numbers") {
   CHECK(title(3) == "The median regret of a is 0.20, the smallest; that of b is 1.25, the largest");
   CHECK(title(3, [](StudyResults& r) { r.regret.clear(); }) ==
-        "The losses of all subsets are not known in this study");
+        "This study has not measured the losses of all subsets");
 
   CHECK(title(4) == "8 heads are enough: sensitivity (prune 4)");
   CHECK(title(4, [](StudyResults& r) { r.declaration["acceptable_loss"] = 0.015; }) ==
         "10 heads are enough: sensitivity (prune 2)");
   CHECK(title(4, [](StudyResults& r) { r.declaration["acceptable_loss"] = 0.01; }) ==
-        "No removal that was tried is sure to be acceptable");
+        "No tried removal is acceptable for the whole 95 % interval");
 
   CHECK(title(5) == "A model with 8 of 12 heads has 80 % of the parameters");
   CHECK(title(5, [](StudyResults& r) { r.cells.clear(); }) == "No run is done yet");
 
   const std::string of_family = " of the family ";
   CHECK(title(6) == "1 of 2 comparisons" + of_family +
-                        "differ at the level of 5 % after Holm's correction: 1 for the better, 0 "
-                        "for the worse");
+                        "are significant at the level of 5 % after Holm's correction: 1 better, 0 "
+                        "worse");
   CHECK_THAT(title(6, [](StudyResults& r) { r.contrasts[1].holm = 0.0499; }),
-             Contains("2 of 2 comparisons") && Contains("1 for the better, 1 for the worse"));
+             Contains("2 of 2 comparisons") && Contains("1 better, 1 worse"));
   CHECK_THAT(title(6, [](StudyResults& r) { r.contrasts[0].measure = "validation_loss"; }),
-             Contains("0 for the better, 1 for the worse"));
+             Contains("0 better, 1 worse"));
   CHECK_THAT(title(6, [](StudyResults& r) { r.contrasts[0].holm = 0.05; }), Contains("0 of 2"));
   CHECK(title(6, [](StudyResults& r) {
           for (StudyContrast& c : r.contrasts) c.in_family = false;
@@ -188,8 +187,7 @@ TEST_CASE("titles of importance, threshold, speed and comparison follow from the
 
 TEST_CASE("titles of refinement, validation and decision follow from the numbers") {
   CHECK(title(7) ==
-        "1 of 2 differences between levels of factors are clear: the interval of exact "
-        "match excludes 0");
+        "For 1 of 2 differences between levels of factors, the interval of exact match excludes 0");
   CHECK_THAT(title(7,
                    [](StudyResults& r) {
                      r.effects.resize(1);
@@ -216,7 +214,7 @@ TEST_CASE("titles of refinement, validation and decision follow from the numbers
   CHECK(title(9) ==
         "Keep 8 heads, chosen by sensitivity (prune 4): exact match 95.1 % [94.2, 96.0]");
   CHECK(title(9, [](StudyResults& r) { r.declaration["acceptable_loss"] = 0.01; }) ==
-        "Keep all heads: no smaller model is sure to be good enough");
+        "Keep all heads: no smaller model is acceptable for the whole 95 % interval");
   CHECK(title(9, [](StudyResults& r) { r.cells_planned = 4; }) ==
         "No decision yet: 3 of 4 runs are done");
 }
