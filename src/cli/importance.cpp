@@ -51,8 +51,9 @@ const char* kind_of(const MetricEntry& entry) {
   const MetricNeeds needs = metric->needs();
   const std::vector<std::string> by_training = TrainingScores::metrics();
   const std::string &name = entry.info.name, &cost = entry.info.cost;
-  if (metric->plays())
+  if (metric->plays()) {
     return cost.ends_with('B') ? "gradients at other gates" : "loss without heads";
+  }
   if (cost == "training" ||
       std::find(by_training.begin(), by_training.end(), name) != by_training.end()) {
     return "recorded in training";
@@ -96,8 +97,9 @@ std::vector<std::string> chosen_metrics(const std::string& text) {
       }
       continue;
     }
-    if (named(name))
+    if (named(name)) {
       throw UsageError(fmt::format("--metric: {} is given twice; name each metric once", name));
+    }
     names.push_back(head_metric(name).info.name);
   }
   return names;
@@ -264,7 +266,7 @@ int importance_trace(const ImportanceCommandOptions& options) {
   if (!options.model.empty() || options.set != "importance") {
     throw UsageError(
         "--trace measures the runs that it names on the sets importance and selection; it cannot "
-        "be combined with --model and --set, leave them out");
+        "be combined with --model and --set; leave those out");
   }
   std::vector<std::filesystem::path> runs(options.trace.begin(), options.trace.end());
   const std::vector<TracePoint> points =

@@ -176,8 +176,9 @@ int prune_model(PruneCommandOptions options) {
     sets.push_back(*choice.other);
   }
   std::vector<Measured> models;
-  for (const std::vector<HeadId>& removed : sets)
+  for (const std::vector<HeadId>& removed : sets) {
     models.push_back(measured(*learner, cut, removed));
+  }
   const Measured &before = models[0], &after = models[1];
   const PairedContrast rise = paired_contrast(after.test, before.test);
   const double selection_rise = mean_of(after.selection) - mean_of(before.selection);

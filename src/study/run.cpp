@@ -31,7 +31,7 @@ double now() {
   return since.count();
 }
 
-/// What must be equal when a study is resumed, as declaration.json holds it.
+/// The fields of a declaration that must be equal when a study is resumed.
 Record comparable(const StudyDeclaration& declaration, const Record& precision) {
   Record record = json_of(declaration);
   record.erase("processes");
@@ -76,8 +76,8 @@ void open_folder(const StudyDeclaration& declaration, const StudyOptions& option
   if (differences.empty()) return;
   throw UsageError(
       fmt::format("{}: the folder has a study with another declaration ({} differs); choose "
-                  "another folder with "
-                  "--out, so that the comparisons stay those that were declared before the runs",
+                  "another folder with --out, so that the comparisons stay those that were "
+                  "declared before the runs",
                   name, differences[0]["path"].get<std::string>()));
 }
 

@@ -76,8 +76,7 @@ std::vector<Index> parts_of(const std::vector<Example>& examples, Index parts,
   if (Index(by_root.size()) < parts) {
     throw UsageError(
         fmt::format("task {}: {} parts are too many: its examples for training and test are {} "
-                    "groups that have "
-                    "neither a source nor an answer in common",
+                    "groups that have neither a source nor an answer in common",
                     task, parts, by_root.size()));
   }
   std::vector<Group> groups;
@@ -156,7 +155,7 @@ Fold fold_from(const std::string& text, const std::string& where) {
     }
   }
   throw UsageError(
-      fmt::format("{} {} is not a part of several, as 2/5, the second of five", where, text));
+      fmt::format("{} {} must be K/N with 1 <= K <= N and N at least 2, such as 2/5", where, text));
 }
 
 Task hold_out(Task task, const Fold& fold) {

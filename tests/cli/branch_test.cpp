@@ -119,7 +119,7 @@ TEST_CASE("a run that cannot begin with another one says why, and leaves no fold
       {{"--from", "trunk", "--without", "cross 0.0"}, "--without must list the same heads"},
       {{"--from", "trunk", "--fold", "1/2"},
        "\"fold\" is the default in that run and \"1/2\" in this one"},
-      {{"--fold", "3/2"}, "--fold 3/2 is not a part of several, as 2/5"},
+      {{"--fold", "3/2"}, "--fold 3/2 must be K/N with 1 <= K <= N"},
       {{"--from", "trunk", "--prune", "2", "--prune-from", "15", "--prune-over", "2"},
        "that run has done 15 steps; --prune-from 15 must be greater"},
       {{"--from", "pruned"}, "that run removes heads"},

@@ -143,9 +143,9 @@ TEST_CASE("a fold in words and in config.json") {
   for (const char* wrong : {"", "2", "2/", "/5", "0/5", "6/5", "1/1", "-1/5", "2/5x", "2 /5",
                             "2/99999999999999999999"}) {
     INFO(wrong);
-    CHECK_THROWS_WITH(
-        fold_from(wrong, "--fold"),
-        "--fold " + std::string(wrong) + " is not a part of several, as 2/5, the second of five");
+    CHECK_THROWS_WITH(fold_from(wrong, "--fold"),
+                      "--fold " + std::string(wrong) +
+                          " must be K/N with 1 <= K <= N and N at least 2, such as 2/5");
   }
   const Task text =
       TextCorpus{.name = "text",

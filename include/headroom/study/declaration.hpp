@@ -30,7 +30,7 @@ enum class StudyControl {
   same_allocation,          // random heads: in each attention as many as the reference arm removes
   costliest_first,          // the heads whose removal costs most (leave_one_out), in that order
   same_mask_reinitialised,  // new weights, without the reference arm's removed heads from the start
-  small_from_start          // as few heads from the start, spread evenly over all attentions
+  small_from_start          // the final number of heads from the start, spread over all attentions
 };
 
 /// The part of training that the runs of a seed share.

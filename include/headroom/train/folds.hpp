@@ -15,9 +15,8 @@ struct Fold {
   std::string text() const;  // "2/5"
 };
 
-/// The fold of "2/5". Throws UsageError, naming `where`, for anything but K/N with 1 <= K <= N and
-/// N
-/// >= 2.
+/// The fold of "2/5". Throws UsageError, naming `where`, unless the text is K/N with
+/// 1 <= K <= N and N >= 2.
 Fold fold_from(const std::string& text, const std::string& where);
 
 /// Divides the examples for training and test anew: this part of them is the test set, all others
