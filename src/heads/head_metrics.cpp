@@ -28,6 +28,7 @@ std::vector<MetricEntry>& registry() {
       metric_position_variance(),
       metric_entropy(),
       metric_confidence(),
+      metric_first_token(),
       metric_output_norm(),
       metric_output_variance(),
       metric_redundancy(),

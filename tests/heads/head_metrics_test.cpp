@@ -36,6 +36,10 @@ const std::map<std::string, Expected> expectations{
      [](FixedLearner& l, const HeadId& h) {
        return by_rows(l, h, [](const auto& w) { return *std::max_element(w.begin(), w.end()); });
      }},
+    {"first_token",
+     [](FixedLearner& l, const HeadId& h) {
+       return by_rows(l, h, [](const auto& w) { return w.front(); });
+     }},
     {"output_norm", norm_of_outputs},
     {"output_variance", variance_of_outputs},
     {"redundancy", largest_cosine},

@@ -16,6 +16,7 @@ MetricEntry metric_attention_l2();
 MetricEntry metric_position_variance();
 MetricEntry metric_entropy();
 MetricEntry metric_confidence();
+MetricEntry metric_first_token();
 // From the outputs of heads.
 MetricEntry metric_output_norm();
 MetricEntry metric_output_variance();
