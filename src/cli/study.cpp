@@ -98,7 +98,7 @@ int study(const CLI::App& program, const StudyCommand& command) {
       .copy = study_copy(),
       .progress = print_progress};
   if (command.dry_run) {
-    print_error("timing steps, evaluations and choices of heads in short runs ...\n");
+    options.timing = [](const std::string& name) { print_error("timing {}\n", name); };
     print_estimate(declaration, plan, estimate_study(declaration, plan, options));
     return 0;
   }

@@ -46,18 +46,20 @@ struct Probe {
 /// Makes short runs of the first trunk.
 class Prober {
  public:
-  Prober(const StudyDeclaration& declaration, const StudyPlan& plan, std::string program)
-      : declaration_(declaration), trunk_(plan.trunks.front()), program_(std::move(program)) {}
+  Prober(const StudyDeclaration& declaration, const StudyPlan& plan, const StudyOptions& options)
+      : declaration_(declaration), trunk_(plan.trunks.front()), options_(options) {}
 
   static constexpr Index steps = 20;
 
-  /// Trains `steps` steps with other options.
-  Probe train(const TrainWords& options, const Words& more = {"--no-test"}) const {
+  /// Trains `steps` steps with other options. `name` says what is measured.
+  Probe train(const std::string& name, const TrainWords& options,
+              const Words& more = {"--no-test"}) const {
+    announce(name);
     TrainWords all = options;
     all.insert(trunk_.options.begin(), trunk_.options.end());
     all["steps"] = steps;
-    Words words{program_,  "train",     "--out", scratch_.path.string(),
-                "--force", "--threads", "1",     "--no-page"};
+    Words words{options_.program, "train",     "--out", scratch_.path.string(),
+                "--force",        "--threads", "1",     "--no-page"};
     for (const Words& part :
          {words_of(all), data_words(trunk_.seed, trunk_.fold, declaration_), more}) {
       words.insert(words.end(), part.begin(), part.end());
@@ -79,13 +81,18 @@ class Prober {
 
   /// Scores the heads of the newest run.
   double score() const {
+    announce("the scores of a trunk's heads");
     Words words =
         scores_command(trunk_, declaration_, (scratch_.path / "checkpoint.safetensors").string());
-    words.insert(words.begin(), program_);
+    words.insert(words.begin(), options_.program);
     return seconds_of(words);
   }
 
  private:
+  void announce(const std::string& name) const {
+    if (options_.timing) options_.timing(name);
+  }
+
   static double seconds_of(const Words& words) {
     const auto began = std::chrono::steady_clock::now();
     const ChildResult result = ChildProgram(words, "", {"OMP_NUM_THREADS=1"}).wait();
@@ -99,7 +106,7 @@ class Prober {
 
   const StudyDeclaration& declaration_;
   const TrunkPlan& trunk_;
-  std::string program_;
+  const StudyOptions& options_;
   Scratch scratch_;
 };
 
@@ -155,11 +162,13 @@ class ChoiceTimes {
       options["prune_from"] = 1;
       options["prune_over"] = Prober::steps - 1;
       choice.step_seconds =
-          std::max(0.0, prober_.train(options).step_seconds - plain_.step_seconds);
+          std::max(0.0, prober_.train("training with gates " + name, options).step_seconds -
+                            plain_.step_seconds);
     } else {
       options["prune_schedule"] = name_of(OneShot());
       options["prune_from"] = Prober::steps;
-      choice.seconds = std::max(0.0, prober_.train(options).seconds - plain_.seconds);
+      choice.seconds = std::max(
+          0.0, prober_.train("a choice of heads by " + name, options).seconds - plain_.seconds);
     }
     return all_.emplace_back(choice);
   }
@@ -177,10 +186,10 @@ StudyEstimate estimate_study(const StudyDeclaration& declaration, const StudyPla
                              const StudyOptions& options) {
   const StudyFolder folder{options.folder};
   StudyEstimate estimate{.trunks = Index(plan.trunks.size()), .cells = Index(plan.cells.size())};
-  const Prober prober(declaration, plan, options.program);
-  const Probe plain = prober.train({});
+  const Prober prober(declaration, plan, options);
+  const Probe plain = prober.train("training steps", {});
   estimate.step_seconds = plain.step_seconds;
-  const Probe evaluated = prober.train({{"evaluate_every", Prober::steps / 2}});
+  const Probe evaluated = prober.train("evaluations", {{"evaluate_every", Prober::steps / 2}});
   const Index more = evaluated.evaluations - plain.evaluations;
   if (more > 0) {
     estimate.evaluation_seconds = std::max(0.0, evaluated.seconds - plain.seconds) / double(more);
@@ -189,7 +198,8 @@ StudyEstimate estimate_study(const StudyDeclaration& declaration, const StudyPla
       std::max(0.0, plain.seconds - double(Prober::steps) * estimate.step_seconds -
                         double(plain.evaluations) * estimate.evaluation_seconds);
   if (measures(declaration, "test.")) {
-    estimate.test_seconds = std::max(0.0, prober.train({}, {}).seconds - plain.seconds);
+    estimate.test_seconds =
+        std::max(0.0, prober.train("the test set", {}, {}).seconds - plain.seconds);
   }
   estimate.scores_seconds = prober.score();
   const bool at_cut = measures(declaration, "cut.");

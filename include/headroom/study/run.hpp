@@ -35,6 +35,7 @@ struct StudyOptions {
   bool resume = false;  // continue a study, perhaps together with other copies
   StudyCopy copy = {};
   std::function<void(const StudyProgress&)> progress = {};
+  std::function<void(const std::string&)> timing = {};  // gets the name of each timed measurement
 };
 
 /// Trains the runs of the plan that are not done. Returns true when all runs are done, by this copy
