@@ -24,7 +24,7 @@ namespace {
 namespace head_counts {
 
 constexpr Index tokens = 12;  // the text's sequence, in a batch of one
-constexpr int ones_draws = 40, scaled_draws = 10;
+constexpr int ones_draws = 400, scaled_draws = 10;
 
 using Layers = std::vector<std::unique_ptr<FusedHeads>>;
 
