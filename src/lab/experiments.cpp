@@ -16,6 +16,7 @@ Experiment shared_head_experiment();
 Experiment head_count_experiment();
 Experiment d2l_experiment();
 Experiment single_vs_multi_experiment();
+Experiment head_count_training_experiment();
 Experiment transplant_experiment();
 Experiment rounding_experiment();
 Experiment init_experiment();
@@ -34,7 +35,7 @@ namespace {
 constexpr Experiment (*registry[])() = {
     // questions from forums and courses
     head_slices_experiment, layouts_experiment, shared_head_experiment, head_count_experiment,
-    d2l_experiment, single_vs_multi_experiment,
+    d2l_experiment, single_vs_multi_experiment, head_count_training_experiment,
     // questions about gradients and training
     transplant_experiment, rounding_experiment, init_experiment, optimizers_experiment,
     clipping_experiment, symmetry_experiment, dead_parameters_experiment, euler_experiment,
