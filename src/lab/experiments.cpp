@@ -6,6 +6,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/lab/experiment.hpp"
+#include "lab/programs.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -45,7 +46,10 @@ constexpr Experiment (*registry[])() = {
 std::vector<Experiment>& all_experiments() {
   static std::vector<Experiment> all = [] {
     std::vector<Experiment> list;
-    for (const auto make : registry) list.push_back(make());
+    for (const auto make : registry) {
+      list.push_back(make());
+      list.back().program = small_program(list.back().name);
+    }
     return list;
   }();
   return all;
@@ -129,6 +133,7 @@ LabRecord run_experiment(const Experiment& experiment, const LabOptions& given) 
   record.asked_in = experiment.asked_in;
   record.group = experiment.group();
   record.question = experiment.question;
+  record.program = experiment.program;
   record.computed = experiment.computed;
   record.formulas = experiment.formulas;
   record.options = completed(experiment, given);

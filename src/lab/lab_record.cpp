@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "headroom/base/error.hpp"
+#include "headroom/lab/formula.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -56,8 +57,33 @@ void check_block(const LabRecord& record, const LabMaps& maps) {
     }
   }
 }
+void check_block(const LabRecord& record, const LabHeads& block) {
+  for (const LabHeads::Matrix& matrix : block.matrices) {
+    for (const LabHeads::Block& one : matrix.blocks) {
+      const bool rows = 0 <= one.first_row && one.first_row <= one.last_row,
+                 columns = 0 <= one.first_column && one.first_column <= one.last_column;
+      if (one.head >= 0 && rows && columns && one.last_row < matrix.rows &&
+          one.last_column < matrix.columns) {
+        continue;
+      }
+      refuse(record, fmt::format("a block of head {} is outside of the matrix \"{}\"", one.head,
+                                 matrix.name));
+    }
+  }
+}
 void check_block(const LabRecord&, const LabChart&) {}
-void check_block(const LabRecord&, const LabDerivation&) {}
+void check_formula(const LabRecord& record, const std::string& formula) {
+  try {
+    const Formula parsed(formula);
+  } catch (const UsageError& error) {
+    refuse(record, error.what());
+  }
+}
+void check_block(const LabRecord& record, const LabDerivation& derivation) {
+  for (const LabDerivation::Step& step : derivation.steps) {
+    check_formula(record, step.name + " = " + step.formula);
+  }
+}
 
 }  // namespace
 
@@ -90,15 +116,18 @@ void read_json(const JsonNode& from, LabBlock& to) {
     to = block_as<LabChart>(from);
   } else if (type == "maps") {
     to = block_as<LabMaps>(from);
+  } else if (type == "heads") {
+    to = block_as<LabHeads>(from);
   } else if (type == "matrices") {
     to = block_as<LabDerivation>(from);
   } else {
-    from.must_be("a block with \"type\" table, shapes, chart, maps or matrices");
+    from.must_be("a block with \"type\" table, shapes, chart, maps, heads or matrices");
   }
 }
 
 void check(const LabRecord& record) {
   if (record.precisions.empty()) refuse(record, "no precisions");
+  for (const std::string& formula : record.formulas) check_formula(record, formula);
   for (const LabBlock& block : record.blocks) {
     std::visit([&](const auto& kind) { check_block(record, kind); }, block);
   }

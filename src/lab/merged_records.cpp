@@ -63,6 +63,9 @@ bool same_form(const LabChart& a, const LabChart& b) { return a.series.size() ==
 bool same_form(const LabMaps& a, const LabMaps& b) {
   return a.queries == b.queries && a.keys == b.keys && a.maps.size() == b.maps.size();
 }
+bool same_form(const LabHeads& a, const LabHeads& b) {
+  return json_of(a.matrices) == json_of(b.matrices);
+}
 bool same_form(const LabDerivation& a, const LabDerivation& b) {
   return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
                     [](const LabDerivation::Step& p, const LabDerivation::Step& q) {
@@ -102,8 +105,10 @@ void merge(LabChart& to, const LabChart& from, const Pair& names) {
   to.series = merged_list(to.series, from.series, &LabChart::Series::points, names, to.log);
 }
 void merge(LabMaps& to, const LabMaps& from, const Pair& names) {
+  to.top = std::max(to.top, from.top);
   to.maps = merged_list(to.maps, from.maps, &LabMaps::Map::rows, names);
 }
+void merge(LabHeads&, const LabHeads&, const Pair&) {}  // they are equal
 void merge(LabDerivation& to, const LabDerivation& from, const Pair& names) {
   for (std::size_t i = 0; i < to.steps.size(); ++i) {
     to.steps[i].parts =
@@ -139,6 +144,9 @@ std::vector<LabBlock> merged_blocks(std::vector<LabBlock> a, const std::vector<L
   };
   add(a, names.first);
   add(b, names.second);
+  for (auto later = result.begin() + std::ssize(a); later != result.end(); ++later) {
+    std::visit([](auto& kind) { kind.figure = false; }, *later);
+  }
   return result;
 }
 
@@ -170,6 +178,7 @@ LabRecord merged_records(const LabRecord& first, const LabRecord& second) {
   result.precisions.push_back(names.second);
   result.seconds.insert(second.seconds.begin(), second.seconds.end());
   result.answer = joined(first.answer, names.second, second.answer);
+  result.remarks = joined(first.remarks, names.second, second.remarks);
   result.claims = merged_claims(first.claims, second.claims);
   result.blocks = merged_blocks(first.blocks, second.blocks, names);
   return result;

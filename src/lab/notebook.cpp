@@ -36,40 +36,59 @@ void Notebook::table(Text title, Text caption, std::vector<std::string> columns,
     throw ShapeError(fmt::format("notebook: \"{}\" has a row of {} cells under {} columns",
                                  words(title), row.size(), columns.size()));
   }
-  blocks_.push_back(
-      LabTable{"table", std::move(title), std::move(caption), std::move(columns), std::move(rows)});
+  blocks_.push_back(LabTable{"table", false, std::move(title), std::move(caption),
+                             std::move(columns), std::move(rows)});
 }
 
 void Notebook::shapes(Text title, Text caption, const std::vector<Stage>& stages) {
-  LabTable table{
-      "shapes", std::move(title), std::move(caption), {"stage", "shape", "how it is computed"}, {}};
+  LabTable table{"shapes",
+                 false,
+                 std::move(title),
+                 std::move(caption),
+                 {"stage", "shape", "how it is computed"},
+                 {}};
   for (const Stage& stage : stages) table.rows.push_back({stage.name, stage.shape, stage.how});
   blocks_.push_back(std::move(table));
 }
 
 void Notebook::chart(Text title, Text caption, std::string x, std::string y, bool log,
                      std::vector<Series> series) {
-  blocks_.push_back(LabChart{"chart", std::move(title), std::move(caption), std::move(x),
+  blocks_.push_back(LabChart{"chart", false, std::move(title), std::move(caption), std::move(x),
                              std::move(y), log, std::move(series)});
 }
 
 void Notebook::maps(Text title, Text caption, std::vector<std::string> queries,
-                    std::vector<std::string> keys, const std::vector<Map>& maps) {
+                    std::vector<std::string> keys, const std::vector<Map>& maps, double top) {
   const auto rows = Index(queries.size()), columns = Index(keys.size());
-  LabMaps block{"maps", std::move(title), std::move(caption), std::move(queries), std::move(keys),
-                {}};
+  LabMaps block;
+  block.title = std::move(title);
+  block.caption = std::move(caption);
+  block.top = top;
+  block.queries = std::move(queries);
+  block.keys = std::move(keys);
   for (const Map& map : maps) {
     if (map.weights.shape() != Shape{rows, columns}) {
       throw ShapeError(fmt::format("notebook: the map \"{}\" is {}, its axes have {} and {} names",
                                    map.name, map.weights.shape().text(), rows, columns));
     }
-    block.maps.push_back({map.name, corner_of(map.weights, rows, columns)});
+    block.maps.push_back({map.name, corner_of(map.weights, rows, columns), map.joint});
   }
   blocks_.push_back(std::move(block));
 }
 
+void Notebook::heads(Text title, Text caption, std::vector<LabHeads::Matrix> matrices) {
+  blocks_.push_back(
+      LabHeads{"heads", false, std::move(title), std::move(caption), std::move(matrices)});
+}
+
+void Notebook::figure() {
+  if (blocks_.empty()) throw UsageError("notebook: there is no block to be the figure");
+  for (LabBlock& block : blocks_) std::visit([](auto& kind) { kind.figure = false; }, block);
+  std::visit([](auto& kind) { kind.figure = true; }, blocks_.back());
+}
+
 void Notebook::matrices(Text title, Text caption, const std::vector<Step>& steps) {
-  LabDerivation block{"matrices", std::move(title), std::move(caption), {}};
+  LabDerivation block{"matrices", false, std::move(title), std::move(caption), {}};
   for (const Step& step : steps) {
     block.steps.push_back({step.name, step.formula, {}});
     for (const Part& part : step.parts) {
@@ -111,10 +130,12 @@ void Notebook::write_into(LabRecord& record) const {
   record.claims = claims_;
   record.blocks = blocks_;
   record.answer = answer_;
+  record.remarks = remarks_;
   // The answer assumes that every claim holds, so it is replaced if one fails.
   const std::vector<std::string> failed = failed_claims(record);
   if (failed.empty()) return;
   record.answer = sentence("This run does not support an answer: {}.", failed.front());
+  record.remarks = {};
 }
 
 }  // namespace HEADROOM_PRECISION

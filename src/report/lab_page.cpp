@@ -3,6 +3,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/lab/formula.hpp"
 #include "headroom/report/lab.hpp"
 #include "report/compose_page.hpp"
 #include "report/page.hpp"
@@ -29,10 +30,24 @@ Record rows_of(const LabTable& table) {
   return rows;
 }
 
-/// The record with its sentences formatted.
+/// Each step as one formula in MathML, "name = formula".
+Record steps_of(const LabDerivation& derivation) {
+  Record steps = json_of(derivation.steps);
+  for (std::size_t i = 0; i < derivation.steps.size(); ++i) {
+    const LabDerivation::Step& step = derivation.steps[i];
+    steps[i]["formula"] = Formula(step.name + " = " + step.formula).mathml();
+  }
+  return steps;
+}
+
+/// The record with its sentences formatted and its formulas in MathML.
 Record worded(const LabRecord& record) {
   Record page = json_of(record);
   page["answer"] = words(record.answer);
+  page["remarks"] = words(record.remarks);
+  for (Record& formula : page["formulas"]) {
+    formula = Formula(formula.get_ref<const std::string&>()).mathml();
+  }
   for (std::size_t i = 0; i < record.blocks.size(); ++i) {
     Record& block = page["blocks"][i];
     std::visit(
@@ -43,6 +58,8 @@ Record worded(const LabRecord& record) {
         record.blocks[i]);
     const auto* table = std::get_if<LabTable>(&record.blocks[i]);
     if (table != nullptr) block["rows"] = rows_of(*table);
+    const auto* derivation = std::get_if<LabDerivation>(&record.blocks[i]);
+    if (derivation != nullptr) block["steps"] = steps_of(*derivation);
   }
   return page;
 }
@@ -50,7 +67,7 @@ Record worded(const LabRecord& record) {
 }  // namespace
 
 std::string lab_page(const LabRecord& record, const std::string& chart_js) {
-  return compose_page(record.title, words(record.answer), worded(record), chart_js, page::lab_js);
+  return compose_page(record.title, record.question, worded(record), chart_js, page::lab_js);
 }
 
 std::string lab_index_page(const LabRun& run, const std::string& chart_js) {

@@ -50,8 +50,10 @@ TEST_CASE("every experiment has a unique name, a text, a question and admissible
     CHECK(asked != e.asked_in.empty());
     CHECK(asked == (names.size() <= 7));  // asked questions come first
     CHECK_FALSE(e.question.empty());
+    CHECK_FALSE(e.program.empty());
     CHECK_FALSE(e.computed.empty());
     CHECK_FALSE(e.formulas.empty());
+    for (const std::string& formula : e.formulas) CHECK_NOTHROW(Formula(formula));
     const LabOptions options = completed(e, {});
     CHECK(options.width == e.defaults.width);
     CHECK(options.heads == e.defaults.heads);
@@ -81,6 +83,21 @@ TEST_CASE("names and sizes that do not exist are refused with a remedy") {
                     Contains("--heads 1 is not in 2 to 32"));
   CHECK_THROWS_WITH(completed(find_experiment("shared-head"), {.width = 16, .heads = 8}),
                     Contains("leaves 2 features a head, needed are 4"));
+}
+
+TEST_CASE("the latest block that is called the figure is the only one") {
+  Notebook book;
+  CHECK_THROWS_AS(book.figure(), UsageError);
+  for (const char* title : {"first", "second", "third"}) {
+    book.table(title, "", {"", "number"}, {{"a", 1}});
+    if (std::string(title) != "third") book.figure();
+  }
+  LabRecord record;
+  book.write_into(record);
+  const auto figure = [&](std::size_t i) { return std::get<LabTable>(record.blocks[i]).figure; };
+  CHECK_FALSE(figure(0));
+  CHECK(figure(1));
+  CHECK_FALSE(figure(2));
 }
 
 TEST_CASE("a claim that does not hold is reported with its number, and there is no answer") {

@@ -28,7 +28,7 @@ LabRecord unasked_experiment() {
 
 }  // namespace
 
-TEST_CASE("the terminal shows question, every kind of block, claims with numbers, and the answer") {
+TEST_CASE("the terminal shows the answer, every kind of block, and claims with numbers") {
   TerminalStyle plain;
   plain.unicode = false;
   const std::string text = lab_text(small_experiment(), plain);
@@ -36,15 +36,24 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
   CHECK_THAT(lab_text(unasked_experiment(), plain),
              Contains("from questions about gradients and training; width 8") &&
                  !Contains("from a question"));
-  CHECK_THAT(text, Contains("Is it?") && Contains("y = x W^T + b"));
+  CHECK_THAT(text, Contains("Is it?") && Contains("y = x W^T + b") && Contains("sum of S_ij"));
+  const auto at = [&](const char* words) { return text.find(words); };
+  CHECK(at("Is it?") < at("Yes, it is."));
+  CHECK(at("Yes, it is.") < at("It is small."));
+  CHECK(at("It is small.") < at("    int main() {"));
+  CHECK(at("    int main() {") < at("Nothing much."));
+  CHECK(at("Nothing much.") < at("A table of"));
+  CHECK(at("A derivation") < at("Claims: 2 of 3 hold"));
   CHECK_THAT(text, Contains("1,050,624") && Contains("[2, 12, 12]") && Contains("1.0e-7") &&
                        Contains("head 1") && Contains("dP = R V^T") && Contains("-2.0e-9"));
   CHECK_THAT(text, Contains("shades: # from 0.6, + from 0.3"));
   CHECK_THAT(text, Contains("+ difference") && Contains("x gradient"));
-  CHECK_THAT(text, Contains("double 1.0e-15 <= 1.0e-6,  float 3.0e-6 <= 1.0e-6"));
+  CHECK_THAT(text, Contains("double 1.0e-15 <= 1.0e-6, float 3.0e-6 <= 1.0e-6"));
   CHECK_THAT(text, Contains("float 0 in [-1, 1]"));
   CHECK_THAT(text, Contains("A table of 0.5 [0.25, 1]") && Contains("0.252 [0.238, 0.266]"));
   CHECK_THAT(text, Contains("Yes, it is. (In float: Nearly.)"));
+  CHECK_THAT(text, Contains("as shares of 3") && Contains("= S_0") && Contains("+ S_1"));
+  CHECK_THAT(text, Contains("W_Q [8, 8]") && Contains("rows 4 to 7") && Contains("all columns"));
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     CHECK(display_width(text.substr(begin, end - begin)) <= 80);
@@ -52,20 +61,21 @@ TEST_CASE("the terminal shows question, every kind of block, claims with numbers
   }
 }
 
-TEST_CASE("a table that is wider than the terminal is transposed, and says so") {
+TEST_CASE("a table that is wider than the terminal becomes a list") {
   LabRecord record = small_experiment();
   auto& table = std::get<LabTable>(record.blocks[0]);
   for (int i = 0; i < 8; ++i) {
     table.columns.push_back(fmt::format("a long title {}", i));
     for (auto& row : table.rows) row.push_back(i);
   }
+  std::get<LabTable>(record.blocks[1]).rows[0][2] = std::string(70, 'x');
   TerminalStyle plain;
   plain.unicode = false;
   const std::string text = lab_text(record, plain);
-  CHECK_THAT(text, Contains("    (transposed to fit: each row was a column)\n"));
-  CHECK_THAT(text, Contains("\n    a long title 7           7                      7\n"));
+  CHECK_THAT(text, Contains("    first\n      numbers: 1,050,624\n      a long title 0: 0\n"));
+  CHECK_THAT(text, Contains("    stage x\n      shape: [1, 12, 8]\n"));
   plain.columns = 300;
-  CHECK_THAT(lab_text(record, plain), !Contains("turned"));
+  CHECK_THAT(lab_text(record, plain), !Contains("a long title 0: 0"));
 }
 
 TEST_CASE("a map with NaN is drawn, and says so by its claims alone") {
@@ -85,6 +95,9 @@ TEST_CASE("an experiment's text cannot end the page's script, and the page holds
   const Record held = Record::parse(page.substr(begin, page.find("</script>", begin) - begin));
   // Sentences and intervals are formatted; the rest equals the record.
   CHECK(held["answer"] == "Yes, it is. (In float: Nearly.)");
+  CHECK_THAT(held["formulas"][1].get<std::string>(), Contains("<mfrac>"));
+  CHECK_THAT(held["blocks"][4]["steps"][0]["formula"].get<std::string>(),
+             Contains("<msup><mi>V</mi><mi>T</mi></msup>"));
   CHECK(held["blocks"][0]["title"] == "A table of 0.5 [0.25, 1]");
   CHECK(held["blocks"][0]["rows"][0] == Record{"first", 1050624, nullptr});
   CHECK(held["blocks"][0]["rows"][1] == Record{"second", "0.252 [0.238, 0.266]", true});
@@ -99,8 +112,9 @@ TEST_CASE("a browser draws an experiment on a phone, a tablet and a desk, light 
   write_lab_page(small_experiment(), folder / "small.html");
   for (const OpenedPage& page : check_page(folder / "small.html", folder / "browser")) {
     CHECK(page.attribute("charts") == "1");
-    CHECK(page.attribute("maps") == "2");
-    CHECK(page.attribute("canvases") == "3");
+    CHECK(page.attribute("maps") == "5");
+    CHECK(page.attribute("canvases") == "6");
+    check_first_screen(page);
     CHECK_THAT(page.dom,
                Contains("aria-label=\"does not hold\"") &&
                    Contains("A chart. one: from 1.0e-7 at heads 1") &&
@@ -109,7 +123,9 @@ TEST_CASE("a browser draws an experiment on a phone, a tablet and a desk, light 
     CHECK_THAT(
         page.dom,
         Contains("class=\"swatch\" aria-hidden=\"true\" style=\"--colour: var(--head-1);\""));
-    CHECK_THAT(page.dom, Contains("1 of 3 claims do not hold") && Contains("1,050,624"));
+    CHECK_THAT(page.dom, Contains("2 of 3 claims hold") && Contains("1,050,624"));
+    CHECK_THAT(page.dom, Contains("<mfrac>") && Contains("head 1 has rows 4 to 7") &&
+                             Contains("= S_0") && Contains("return 0 &lt; 1 ? 0 : 1;"));
   }
 }
 
@@ -119,8 +135,8 @@ TEST_CASE("the page of an experiment that no text asks for names its group inste
   write_lab_page(unasked_experiment(), folder / "unasked.html");
   const OpenedPage page = open_page(folder / "unasked.html", folder / "profile", 500, false);
   CHECK(page.complaints == "");
-  CHECK_THAT(page.dom,
-             Contains("From questions about gradients and training.") && !Contains("(text )"));
+  CHECK_THAT(page.dom, Contains("One of the questions about gradients and training.") &&
+                           !Contains("(text )"));
 }
 
 TEST_CASE("a browser draws the list of experiments, with links and what failed", "[long]") {

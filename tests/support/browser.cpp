@@ -2,6 +2,7 @@
 #include "support/browser.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <iterator>
 
@@ -170,6 +171,15 @@ std::vector<OpenedPage> check_page(const fs::path& page, const fs::path& scratch
     }
   }
   return all;
+}
+
+void check_first_screen(const OpenedPage& page) {
+  for (const char* name : {"answered", "drawn"}) {
+    INFO(name << " at " << page.attribute(name));
+    REQUIRE_FALSE(page.attribute(name).empty());
+    REQUIRE(std::isdigit(static_cast<unsigned char>(page.attribute(name).front())));
+    CHECK(std::stoi(page.attribute(name)) <= 800);
+  }
 }
 
 bool can_open_pages() {

@@ -36,5 +36,8 @@ std::vector<OpenedPage> check_page(const std::filesystem::path& page,
                                    const std::filesystem::path& scratch,
                                    const std::vector<bool>& dark_themes = {false, true});
 
+/// Checks that the first screen of an experiment's page, 800 pixels high, shows answer and figure.
+void check_first_screen(const OpenedPage& page);
+
 /// Returns false, with a message in the test's output, if Chromium or Chart.js is not installed.
 bool can_open_pages();

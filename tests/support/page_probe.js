@@ -8,7 +8,8 @@
 //   mute         controls without a name, and maps that announce nothing when a key chooses a row
 //   cut          texts that their box clips, unless pointing at them shows all
 //   faint        texts with less contrast than WCAG 2 asks for, also while a row is chosen
-// The document's data attributes tell what was drawn.
+// The document's data attributes tell what was drawn, and on a page with an answer where the answer and the
+// drawing of its figure end.
 addEventListener("load", () => setTimeout(async () => {
   const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
   const all = (selector, root) => [...(root || document).querySelectorAll(selector)];
@@ -63,6 +64,10 @@ addEventListener("load", () => setTimeout(async () => {
     const large = parseFloat(fontSize) >= (Number(fontWeight) >= 700 ? 18.66 : 24);
     return contrast(e) < (large ? 3 : 4.5);
   }).map((e) => `${called(e)} ${contrast(e).toFixed(2)}`);
+
+  const bottom = (e) => e ? Math.ceil(e.getBoundingClientRect().bottom + scrollY) : "none";
+  html.dataset.answered = bottom(document.querySelector("#answer"));
+  html.dataset.drawn = bottom(document.querySelector("#figure :is(.plot, .maps, .outlines, .scroll)"));
 
   all("details").forEach((fold) => { fold.open = true; });
   await wait(100);

@@ -12,12 +12,14 @@ inline headroom::LabRecord small_experiment() {
   record.asked_in = "a question";
   record.group = "questions from forums and courses";
   record.question = "Is it?";
+  record.program = "int main() {\n  return 0 < 1 ? 0 : 1;\n}\n";
   record.computed = "Nothing much.";
-  record.formulas = {"y = x W^T + b"};
+  record.formulas = {"y = x W^T + b", "{dL}/{dW} = \"sum of\" S_{ij}"};
   record.options = {8, 2, 1};
   record.precisions = {"double", "float"};
   record.seconds = {{"double", 0.5}, {"float", 0.25}};
   record.answer = joined("Yes, it is.", "float", "Nearly.");
+  record.remarks = "It is small.";
   record.command = "headroom lab small";
   record.environment = {{"threads", 2}};
   record.claims = {
@@ -36,6 +38,7 @@ inline headroom::LabRecord small_experiment() {
   shapes.columns = {"stage", "shape", "how it is computed"};
   shapes.rows = {{"x", "[1, 12, 8]", "input"}, {"scores", "[2, 12, 12]", "Q K^T"}};
   LabChart chart;
+  chart.figure = true;
   chart.title = "A chart";
   chart.caption = "It falls.";
   chart.x = "heads";
@@ -53,6 +56,17 @@ inline headroom::LabRecord small_experiment() {
   derivation.title = "A derivation";
   derivation.caption = "Line by line.";
   derivation.steps = {{"dP", "R V^T", {{"single", "[2, 2]", {{1.5, -2e-9}, {0.0, 3.0}}}}}};
-  record.blocks = {table, shapes, chart, maps, derivation};
+  LabMaps terms;
+  terms.title = "A sum";
+  terms.caption = "Two terms.";
+  terms.top = 3;
+  terms.queries = {"q0"};
+  terms.keys = {"k0", "k1"};
+  terms.maps = {{"S", {{1.0, -2.0}}}, {"S_0", {{3.0, -1.0}}, "="}, {"S_1", {{-2.0, -1.0}}, "+"}};
+  LabHeads heads;
+  heads.title = "Heads of a matrix";
+  heads.caption = "Rows.";
+  heads.matrices = {{"W_Q", 8, 8, {{0, 0, 3, 0, 7}, {1, 4, 7, 0, 7}}}};
+  record.blocks = {table, shapes, chart, maps, derivation, terms, heads};
   return record;
 }

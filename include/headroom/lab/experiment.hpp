@@ -25,7 +25,10 @@ struct Experiment {
   /// Source of the question: "a forum thread on pruning the heads of BERT"; "" if there is none.
   std::string asked_in = {};
   std::string title;     // one line, for lists
-  std::string question;  // as asked in the source, if there is one
+  std::string question;  // in one sentence
+  /// The smallest program that shows the answer. The registry fills it in from
+  /// examples/lab/NAME.cpp.
+  std::string program = {};
   std::string computed;  // the procedure, in a few sentences
   std::vector<std::string> formulas;
   LabOptions defaults;  // the sizes in the question, if it names some

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "headroom/lab/experiment.hpp"
+#include "headroom/lab/formula.hpp"
 #include "headroom/lab/lab_record.hpp"
 #include "headroom/lab/notebook.hpp"
 #include "headroom/lab/text.hpp"

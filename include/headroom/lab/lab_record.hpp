@@ -35,6 +35,7 @@ struct LabOptions {
 /// A table; the type "shapes" has a row per stage: name, shape and origin.
 struct LabTable {
   std::string type = "table";  // or "shapes"
+  bool figure = false;         // the figure that shows the answer; at most one block of a record is
   Text title, caption;
   std::vector<std::string> columns;
   std::vector<std::vector<Value>> rows;
@@ -42,6 +43,7 @@ struct LabTable {
   template <class Visit>
   static void fields(Visit visit) {
     visit("type", &LabTable::type);
+    visit("figure", &LabTable::figure, Presence::if_any);
     visit("title", &LabTable::title);
     visit("caption", &LabTable::caption);
     visit("columns", &LabTable::columns);
@@ -56,6 +58,7 @@ struct LabChart {
     std::vector<std::pair<double, double>> points;
   };
   std::string type = "chart";
+  bool figure = false;
   Text title, caption;
   std::string x, y;  // names of the axes
   bool log = false;
@@ -64,6 +67,7 @@ struct LabChart {
   template <class Visit>
   static void fields(Visit visit) {
     visit("type", &LabChart::type);
+    visit("figure", &LabChart::figure, Presence::if_any);
     visit("title", &LabChart::title);
     visit("caption", &LabChart::caption);
     visit("x", &LabChart::x);
@@ -73,31 +77,80 @@ struct LabChart {
   }
 };
 
-/// Heat maps of numbers in [0, 1] with common axes.
+/// Heat maps with common axes and one scale: attention weights, or any matrices.
 struct LabMaps {
   struct Map {
     std::string name;
     std::vector<std::vector<double>> rows;  // [queries, keys]
+    std::string joint = {};                 // "=" or "+" before a term of an equation
 
     template <class Visit>
     static void fields(Visit visit) {
       visit("name", &Map::name);
       visit("rows", &Map::rows);
+      visit("joint", &Map::joint, Presence::if_any);
     }
   };
   std::string type = "maps";
+  bool figure = false;
   Text title, caption;
+  double top = 1;  // the magnitude with the darkest shade; negative numbers have another hue
   std::vector<std::string> queries, keys;
   std::vector<Map> maps;
 
   template <class Visit>
   static void fields(Visit visit) {
     visit("type", &LabMaps::type);
+    visit("figure", &LabMaps::figure, Presence::if_any);
     visit("title", &LabMaps::title);
     visit("caption", &LabMaps::caption);
+    visit("top", &LabMaps::top, Presence::if_any);
     visit("queries", &LabMaps::queries);
     visit("keys", &LabMaps::keys);
     visit("maps", &LabMaps::maps);
+  }
+};
+
+/// Outlines of matrices, in which every head's rows and columns have the head's colour.
+struct LabHeads {
+  /// The rows [first_row, last_row] and columns [first_column, last_column] of a head.
+  struct Block {
+    Index head = 0, first_row = 0, last_row = 0, first_column = 0, last_column = 0;
+
+    template <class Visit>
+    static void fields(Visit visit) {
+      visit("head", &Block::head);
+      visit("first_row", &Block::first_row);
+      visit("last_row", &Block::last_row);
+      visit("first_column", &Block::first_column);
+      visit("last_column", &Block::last_column);
+    }
+  };
+  struct Matrix {
+    std::string name;
+    Index rows = 0, columns = 0;
+    std::vector<Block> blocks;  // all other elements belong to no head
+
+    template <class Visit>
+    static void fields(Visit visit) {
+      visit("name", &Matrix::name);
+      visit("rows", &Matrix::rows);
+      visit("columns", &Matrix::columns);
+      visit("blocks", &Matrix::blocks);
+    }
+  };
+  std::string type = "heads";
+  bool figure = false;
+  Text title, caption;
+  std::vector<Matrix> matrices;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("type", &LabHeads::type);
+    visit("figure", &LabHeads::figure, Presence::if_any);
+    visit("title", &LabHeads::title);
+    visit("caption", &LabHeads::caption);
+    visit("matrices", &LabHeads::matrices);
   }
 };
 
@@ -126,19 +179,21 @@ struct LabDerivation {
     }
   };
   std::string type = "matrices";
+  bool figure = false;
   Text title, caption;
   std::vector<Step> steps;
 
   template <class Visit>
   static void fields(Visit visit) {
     visit("type", &LabDerivation::type);
+    visit("figure", &LabDerivation::figure, Presence::if_any);
     visit("title", &LabDerivation::title);
     visit("caption", &LabDerivation::caption);
     visit("steps", &LabDerivation::steps);
   }
 };
 
-using LabBlock = std::variant<LabTable, LabChart, LabMaps, LabDerivation>;
+using LabBlock = std::variant<LabTable, LabChart, LabMaps, LabHeads, LabDerivation>;
 
 // A series in JSON is {"name", "points": [[x, y], ...]}; a block is the struct that "type" names.
 Record json_of(const LabChart::Series& series);
@@ -194,14 +249,17 @@ struct LabLink {
 /// A run of an experiment in one precision, or two such runs as one.
 struct LabRecord {
   std::string kind = "lab", name, title;
-  std::string asked_in;  // "" if there is no known source
-  std::string group;     // see Experiment::group()
-  std::string question, computed;
-  std::vector<std::string> formulas;
+  std::string asked_in;               // "" if there is no known source
+  std::string group;                  // see Experiment::group()
+  std::string question;               // in one sentence
+  std::string program;                // the smallest program that shows the answer
+  std::string computed;               // the procedure
+  std::vector<std::string> formulas;  // in the language of Formula
   LabOptions options;
   std::vector<std::string> precisions;    // "double", "float"; both, in this order
   std::map<std::string, double> seconds;  // by precision
-  Text answer;
+  Text answer;                            // in two sentences
+  Text remarks;                           // further findings
   std::vector<LabClaim> claims;
   std::vector<LabBlock> blocks;  // in reading order
   // Added by the program: the command that repeats the run, the machine, and, when the page is one
@@ -219,12 +277,14 @@ struct LabRecord {
     visit("asked_in", &LabRecord::asked_in);
     visit("group", &LabRecord::group);
     visit("question", &LabRecord::question);
+    visit("program", &LabRecord::program, Presence::if_any);
     visit("computed", &LabRecord::computed);
     visit("formulas", &LabRecord::formulas);
     visit("options", &LabRecord::options);
     visit("precisions", &LabRecord::precisions);
     visit("seconds", &LabRecord::seconds);
     visit("answer", &LabRecord::answer);
+    visit("remarks", &LabRecord::remarks, Presence::if_any);
     visit("claims", &LabRecord::claims);
     visit("blocks", &LabRecord::blocks);
     visit("command", &LabRecord::command, Presence::if_any);
@@ -247,8 +307,9 @@ struct LabRun {
   }
 };
 
-/// Throws DataError if a table's rows and columns differ in length, or a claim is measured in a
-/// precision that the run does not have.
+/// Throws DataError if a table's rows and columns differ in length, a formula cannot be parsed, a
+/// head's block is outside of its matrix, or a claim is measured in a precision that the run does
+/// not have.
 void check(const LabRecord& record);
 
 /// Merges the records of one experiment run in two precisions. Equal content appears once; where it

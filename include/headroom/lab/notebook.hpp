@@ -32,13 +32,18 @@ class Notebook {
   void chart(Text title, Text caption, std::string x, std::string y, bool log,
              std::vector<Series> series);
 
-  /// Heat maps of numbers in [0, 1] with common axes. Each array is [queries, keys].
+  /// Heat maps with common axes. Each array is [queries, keys]. Its numbers are in [0, 1], unless
+  /// `top` is the largest magnitude. A `joint` "=" or "+" makes the map a term of an equation.
   struct Map {
     std::string name;
     Array weights;
+    std::string joint = {};
   };
   void maps(Text title, Text caption, std::vector<std::string> queries,
-            std::vector<std::string> keys, const std::vector<Map>& maps);
+            std::vector<std::string> keys, const std::vector<Map>& maps, double top = 1);
+
+  /// Outlines of matrices with the rows and columns of each head.
+  void heads(Text title, Text caption, std::vector<LabHeads::Matrix> matrices);
 
   /// A derivation, line by line: a name, its formula, and the upper left corner (3 x 4) of each
   /// resulting matrix: its last two axes, at index 0 of all others.
@@ -52,6 +57,10 @@ class Notebook {
   };
   void matrices(Text title, Text caption, const std::vector<Step>& steps);
 
+  /// Makes the latest block the figure, which is shown beside the answer; an earlier one is not any
+  /// more. Throws UsageError when there is no block.
+  void figure();
+
   /// Claims: `measured` is compared with a bound. A claim about a number that is not finite fails.
   void at_most(std::string claim, double measured, double bound);
   void at_least(std::string claim, double measured, double bound);
@@ -59,10 +68,15 @@ class Notebook {
   void equal(std::string claim, double measured, double bound);
   void within(std::string claim, double measured, double low, double high);
 
-  /// The answer in about two sentences, shown only if every claim holds.
-  void answer(Text sentences) { answer_ = std::move(sentences); }
+  /// The answer in two sentences, and remarks for further findings; shown only if every claim
+  /// holds.
+  void answer(Text sentences, Text remarks = {}) {
+    answer_ = std::move(sentences);
+    remarks_ = std::move(remarks);
+  }
 
-  /// Writes answer, claims and blocks into the record, whose only precision is this build's.
+  /// Writes answer, remarks, claims and blocks into the record, whose only precision is this
+  /// build's.
   void write_into(LabRecord& record) const;
 
  private:
@@ -71,7 +85,7 @@ class Notebook {
 
   std::vector<LabBlock> blocks_;
   std::vector<LabClaim> claims_;
-  Text answer_;
+  Text answer_, remarks_;
 };
 
 }  // namespace HEADROOM_PRECISION

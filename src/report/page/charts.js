@@ -156,7 +156,8 @@ function removal_span() {
  * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, dotted, stepped, plain, cloud (points
  *           without a line), bars (see whiskers)}]
  * options: {log, unit, y (of Chart.js), x: the name of the horizontal axis, "step" by default, dots,
- *           from and to (of that axis), small (one of many: thin lines, few ticks),
+ *           from and to (of that axis), tight (both axes end where the data end), small (one of many: thin
+ *           lines, few ticks),
  *           scatter (dots without lines; points have a name)}
  */
 function curve_figure(finding, series, options) {
@@ -194,13 +195,13 @@ function line_chart(canvas, series, options) {
     borderColor: css(s.colour) + (s.broad || s.cloud ? "70" : ""), backgroundColor: css(s.colour) + (s.cloud ? "70" : ""), bars: s.bars,
     borderWidth: s.broad ? 6 : s.dashed || small ? 1.5 : 2, borderDash: s.dashed ? [5, 4] : s.dotted ? [1.5, 3] : [], stepped: s.stepped ? "before" : false,
     showLine: !options.scatter && !s.cloud, pointRadius: options.scatter ? 4.5 : s.cloud ? 2 : s.ends ? (at) => at.dataIndex === at.dataset.data.length - 1 ? 3 : 0 : s.points.length === 1 ? 4 : options.dots || s.dots ? 3 : 0, pointHoverRadius: 4, pointHitRadius: 8, borderJoinStyle: "round", tension: 0,
-    hidden: false, order: s.broad ? 1 : 0,
+    hidden: false, order: s.broad ? 1 : 0, clip: options.tight ? 6 : undefined,
   }));
   const tick = {color: css("--soft"), font: {size: small ? 10.5 : 12}};
   const y = {
     type: options.log ? "logarithmic" : "linear", border: {display: false},
     grid: {color: css("--grid"), drawBorder: false, tickLength: 0},
-    ticks: {...tick, padding: small ? 4 : 8, maxTicksLimit: small ? 3 : 6, callback(value) {
+    ticks: {...tick, includeBounds: !options.tight, padding: small ? 4 : 8, maxTicksLimit: small ? 3 : 6, callback(value) {
       if (!options.log) return options.unit === "%" ? Math.round(100 * value) + " %" : number_text(value);
       const exponent = Math.log10(value);
       const decades = Math.log10(this.max / this.min);
@@ -210,6 +211,7 @@ function line_chart(canvas, series, options) {
     }},
     ...(options.y || {}),
   };
+  if (options.tight) Object.assign(y, ends_of(series, options.log));
   if (options.log) y.afterBuildTicks = (axis) => { axis.ticks = decade_ticks(axis.min, axis.max, small ? 3 : 7); };
   const whole = series.every((s) => s.points.every((p) => Number.isInteger(p.x)));  // heads, steps: whole numbers only
   return new Chart(canvas, {
@@ -219,7 +221,7 @@ function line_chart(canvas, series, options) {
       interaction: {mode: "nearest", axis: options.scatter ? "xy" : "x", intersect: false}, layout: {padding: {top: 6, right: small ? 4 : 8}},
       scales: {
         x: {type: "linear", min: options.from ?? undefined, max: options.to ?? undefined, grid: {display: false, drawBorder: false},
-            ticks: {...tick, maxTicksLimit: small ? 3 : 7, maxRotation: 0, precision: whole ? 0 : undefined, callback: (v) => options.scatter ? number_text(v) : commas(v)},
+            ticks: {...tick, maxTicksLimit: small ? 3 : 7, maxRotation: 0, includeBounds: !options.tight, precision: whole ? 0 : undefined, callback: (v) => options.scatter ? number_text(v) : commas(v)},
             title: {display: !small, text: options.x || "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
         y,
       },
@@ -233,6 +235,13 @@ function line_chart(canvas, series, options) {
       },
     },
   });
+}
+
+/** The smallest and largest value of all series, as limits of an axis; nothing when they are equal. */
+function ends_of(series, log) {
+  const values = series.flatMap((s) => s.points.map((p) => p.y)).filter((v) => is_number(v) && (!log || v > 0));
+  const min = Math.min(...values), max = Math.max(...values);
+  return max > min ? {min, max} : {};
 }
 
 function superscript(n) {

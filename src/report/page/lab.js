@@ -1,5 +1,5 @@
-// A page of the laboratory: its claims, then block by block its results; or the list of all
-// experiments. The answer is in the page's header.
+// A page of the laboratory: program, answer and figure; then procedure, derivation, tables and claims. The
+// question is in the page's header. Or the list of all experiments.
 const main = document.getElementById("main");
 const relations = {"<=": "≤", ">=": "≥", ">": ">", "==": "=", in: "in"};
 const colours = ["--first", "--second", "--third", "--apart", "--outputs", "--parameters"];
@@ -20,7 +20,7 @@ function mark(holds) {
   return h(holds ? "span.better" : "span.worse", {role: "img", "aria-label": holds ? "holds" : "does not hold"}, holds ? "✓" : "✗");
 }
 
-/** Every claim with its measured value and its bound, a column for each precision. */
+/** Every claim with its measured value and its bound, a column for each precision. Folded unless one fails. */
 function claims_section() {
   const cell = (claim, precision) => {
     const seen = claim[precision];
@@ -30,21 +30,43 @@ function claims_section() {
   };
   const rows = run.claims.map((claim) => h("tr", {}, h("th", {scope: "row"}, claim.text), run.precisions.map((p) => cell(claim, p))));
   const failed = run.claims.filter((claim) => run.precisions.some((p) => claim[p] && !claim[p].holds)).length;
-  return h("section", {"aria-labelledby": "claims"},
-    h("h2", {id: "claims"}, failed ? `${failed} of ${run.claims.length} claims do not hold` : "All claims hold"),
+  return h("details.folded", {id: "claims", ...(failed ? {open: ""} : {})},
+    h("summary", {}, mark(!failed), ` ${run.claims.length - failed} of ${run.claims.length} claims hold`),
     h("p.caption", {}, "Each claim compares a measured value with its bound. The run asserts it."),
     h("div.scroll", {tabindex: 0, role: "region", "aria-label": "claims"},
       h("table.claims", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "claim"), run.precisions.map((p) => h("th", {scope: "col"}, p)))), h("tbody", {}, rows))));
 }
 
-function question_section() {
-  return h("section", {"aria-label": "Question"},
-    h("h2", {}, "The question"),
-    h("p.prose", {}, run.question),
-    h("p.caption", {}, run.asked_in ? `From ${run.asked_in}.` : `From ${run.group}.`),
+/** An element with MathML, which the program made of a formula. */
+function formula(tag, mathml) {
+  const element = h(tag, {});
+  element.innerHTML = mathml;
+  return element;
+}
+
+/** Program, answer and figure, which the first screen shows. */
+function opening(figure) {
+  return h("section.opening" + (figure ? "" : ".alone"), {"aria-label": "Answer"},
+    h("div.told", {},
+      run.program ? h("details.program", {}, h("summary", {}, "The smallest program that shows it"),
+        h("pre.scroll", {tabindex: 0, role: "region", "aria-label": "program"}, h("code", {}, run.program))) : null,
+      h("p.answer", {id: "answer"}, run.answer)),
+    figure);
+}
+
+function computed_section() {
+  return h("section", {"aria-label": "Computation"},
+    run.remarks ? [h("h2", {}, "Further findings"), h("p.prose", {}, run.remarks)] : [],
     h("h2", {}, "Computation"),
     h("p.prose", {}, run.computed),
-    h("ul.formulas", {}, run.formulas.map((formula) => h("li", {}, h("code", {}, formula)))));
+    h("p.caption", {}, run.asked_in ? `Asked in ${run.asked_in}.` : `One of the ${run.group}.`));
+}
+
+/** The formulas, and the blocks that derive the answer. */
+function derivation_section(figures) {
+  return h("section", {"aria-label": "Derivation"}, h("h2", {}, "Derivation"),
+    h("ul.formulas", {}, run.formulas.map((one) => formula("li", one))),
+    figures.length ? h("div.figures", {}, figures) : null);
 }
 
 /** A table; columns of words are left-aligned, like the first one. */
@@ -55,35 +77,70 @@ function block_table(block) {
   return element;
 }
 
+const range = (first, last) => first === last ? String(first) : `${first} to ${last}`;
+
+/** A matrix as a rectangle in which every head's blocks have the head's colour. */
+function outline(matrix) {
+  const share = (part, whole) => `${(100 * part / whole).toFixed(4)}%`;
+  const blocks = matrix.blocks.map((b) => h("i", {title: `head ${b.head}: rows ${range(b.first_row, b.last_row)}, columns ${range(b.first_column, b.last_column)}`,
+    "--colour": head_colour(b.head), style: `top:${share(b.first_row, matrix.rows)};height:${share(b.last_row - b.first_row + 1, matrix.rows)};`
+      + `left:${share(b.first_column, matrix.columns)};width:${share(b.last_column - b.first_column + 1, matrix.columns)}`}));
+  const said = matrix.blocks.map((b) => `head ${b.head} has rows ${range(b.first_row, b.last_row)} and columns ${range(b.first_column, b.last_column)}`).join("; ");
+  return h("div", {}, h("p", {}, h("b", {}, matrix.name), h("span", {}, `${matrix.rows} × ${matrix.columns}`)),
+    h("div.outline", {role: "img", "aria-label": `${matrix.name}, ${matrix.rows} by ${matrix.columns}: ${said}`, style: `aspect-ratio:${matrix.columns}/${matrix.rows}`}, blocks));
+}
+
+function head_legend(block) {
+  const heads = [...new Set(block.matrices.flatMap((matrix) => matrix.blocks.map((one) => one.head)))].sort((a, b) => a - b);
+  return h("ul.legend.of-heads", {}, heads.map((head) => h("li", {}, swatch(head), `head ${head}`)));
+}
+
 const drawn = {
   table: (block) => [block_table(block)],
   matrices: (block) => block.steps.map((step) => h("div.step", {},
-    h("h4", {}, `${step.name} = `, h("code", {}, step.formula)),
+    formula("h4", step.formula),
     h("div.parts", {}, step.parts.map((part) => h("div.scroll", {tabindex: 0, role: "region", "aria-label": `${step.name}, ${part.name}`},
       h("table.corner", {}, h("caption", {}, `${part.name} ${part.shape}`),
         h("tbody", {}, part.corner.map((row) => h("tr", {}, row.map((n) => h("td", {}, number_text(n)))))))))))),
-  maps: (block, index) => [
-    map_row(`${block.title}: left and right change the map, up and down the row`,
-      block.maps.map((map) => map_card(map, block.queries, block.keys, `block ${index}`))),
-    ...block.maps.map((map) => fold(`Values: ${map.name}`, () => table(["", ...block.keys],
-      map.rows.map((row, q) => [block.queries[q], ...row.map((w) => w === null ? "not a number" : w.toFixed(3))]), `${block.title}, ${map.name}`)))],
+  maps: (block, index) => {
+    const row = map_row(`${block.title}: left and right change the map, up and down the row`,
+      block.maps.map((map) => map_card({...map, name: map.joint ? `${map.joint} ${map.name}` : map.name, top: block.top ?? 1}, block.queries, block.keys, `block ${index}`)));
+    row.classList.toggle("terms", block.maps.some((map) => map.joint));
+    return [row, fold("Values", () => h("div", {}, block.maps.map((map) => [h("h4", {}, map.name), table(["", ...block.keys],
+      map.rows.map((row, q) => [block.queries[q], ...row.map((w) => w === null ? "not a number" : w.toFixed(3))]), `${block.title}, ${map.name}`)]).flat()))];
+  },
+  heads: (block) => [h("div.outlines", {}, block.matrices.map(outline)), head_legend(block),
+    numbers(block.title, ["matrix", "head", "rows", "columns"], () => block.matrices.flatMap((matrix) => matrix.blocks.map((one) =>
+      [matrix.name, one.head, range(one.first_row, one.last_row), range(one.first_column, one.last_column)])))],
 };
 drawn.shapes = drawn.table;
 
 function block_figure(block, index) {
-  if (block.type === "chart") {
-    const series = block.series.map((s, i) => ({name: s.name, colour: colours[i % colours.length], dashed: i >= colours.length / 2 && block.series.length > 2,
-      points: s.points.map(([x, y]) => ({x, y}))}));
-    const figure = curve_figure(block, series, {log: block.log, x: block.x, dots: true,
-      y: {title: {display: true, text: block.y, color: () => css("--soft"), font: {size: 12}}}});
-    figure.classList.add("wide");
-    return figure;
-  }
-  return h("figure.wide", {}, h("h3", {}, block.title), h("p.caption", {}, block.caption), drawn[block.type](block, index));
+  if (block.type !== "chart") return h("figure.wide", {}, h("h3", {}, block.title), h("p.caption", {}, block.caption), drawn[block.type](block, index));
+  const series = block.series.map((s, i) => ({name: s.name, colour: colours[i % colours.length], dashed: i >= colours.length / 2 && block.series.length > 2,
+    points: s.points.map(([x, y]) => ({x, y}))}));
+  const xs = series.flatMap((s) => s.points.map((p) => p.x));
+  const ends = xs.length > 1 ? {from: Math.min(...xs), to: Math.max(...xs)} : {};
+  const figure = curve_figure(block, series, {log: block.log, x: block.x, dots: true, tight: true, ...ends,
+    y: {title: {display: true, text: block.y, color: () => css("--soft"), font: {size: 12}}}});
+  figure.classList.add("wide");
+  return figure;
+}
+
+/** The figure that shows the answer, with its caption below the drawing; null if no block is marked. */
+function answering_figure() {
+  const index = run.blocks.findIndex((block) => block.figure);
+  if (index < 0) return null;
+  const figure = block_figure(run.blocks[index], index), caption = figure.querySelector(".caption");
+  figure.id = "figure";
+  figure.insertBefore(caption, figure.querySelector(":scope > details"));
+  return figure;
 }
 
 function lab_facts(parts) {
-  document.getElementById("facts").append(...parts.map((part) => h("span", {}, part)), run.command ? h("code", {}, run.command) : "");
+  const facts = document.getElementById("facts");
+  facts.append(...parts.map((part) => h("span", {}, part)), run.command ? h("code", {}, run.command) : "");
+  return facts;
 }
 
 /** Links to the previous and next page of the run, and to its index. */
@@ -95,11 +152,15 @@ function neighbours() {
 }
 
 function build_experiment() {
+  document.body.classList.add("experiment");
   const seconds = Object.values(run.seconds).reduce((a, b) => a + b, 0);
-  lab_facts([`experiment ${run.name}`, ...Object.entries(run.options).map(([key, value]) => `${key} ${value}`), run.precisions.join(" and "), `${seconds.toFixed(1)} s`]);
-  main.append(...[neighbours(), question_section(), claims_section(),
-    h("section", {"aria-label": "Results"}, h("h2", {}, "Results"), h("div.figures", {}, run.blocks.map(block_figure))),
-    run.environment ? folded("Environment", run.environment) : null].filter(Boolean));
+  const facts = lab_facts([`experiment ${run.name}`, ...Object.entries(run.options).map(([key, value]) => `${key} ${value}`), run.precisions.join(" and "), `${seconds.toFixed(1)} s`]);
+  const figures = (wanted) => run.blocks.map((block, i) => wanted(block) && !block.figure ? block_figure(block, i) : null).filter(Boolean);
+  const derives = (block) => block.type === "matrices" || block.type === "shapes";
+  const results = figures((block) => !derives(block));
+  main.append(...[opening(answering_figure()), computed_section(), derivation_section(figures(derives)),
+    results.length ? h("section", {"aria-label": "Results"}, h("h2", {}, "Results"), h("div.figures", {}, results)) : null,
+    claims_section(), run.environment ? folded("Environment", run.environment) : null, facts, neighbours()].filter(Boolean));
 }
 
 function build_index() {

@@ -214,7 +214,7 @@ function map_row(title, cards) {
   return row;
 }
 
-const strongest = (row) => row.reduce((best, w, i) => w > row[best] ? i : best, 0);
+const strongest = (row) => row.reduce((best, w, i) => Math.abs(w) > Math.abs(row[best]) ? i : best, 0);
 
 function describe_map(map, queries, keys) {
   const parts = map.rows.map((row, i) => `${shown(queries[i])} to ${shown(keys[strongest(row)])} ${row[strongest(row)].toFixed(2)}`);
@@ -269,9 +269,10 @@ function draw_map(entry) {
   map.rows.forEach((weights, q) => {
     const faint = row !== null && q !== row ? 0.16 : entry.gone ? 0.75 : 1;
     weights.forEach((w, k) => {
-      if (w < 0.004) return;
-      ctx.globalAlpha = faint * Math.min(1, w);
-      ctx.fillStyle = colour;
+      const share = Math.abs(w) / (map.top ?? 1);
+      if (!(share >= 0.004)) return;
+      ctx.globalAlpha = faint * Math.min(1, share);
+      ctx.fillStyle = w < 0 ? css("--second") : colour;
       ctx.fillRect(left + k * cell, top + q * high, cell - gap, high - gap);
     });
   });
@@ -282,7 +283,7 @@ function draw_map(entry) {
     ctx.strokeRect(left - 0.5, top + row * high - 1, cell * keys.length + 0.5, high + 1);
   }
   label_axes(ctx, entry, {left, top, cell, high, size, upright, font, row});
-  const text = row === null ? "" : reading(map.rows[row], keys, queries[row]);
+  const text = row === null ? "" : reading(map.rows[row], keys, queries[row], map.top);
   entry.read.textContent = entry.read.title = text;
   canvas.setAttribute("aria-valuenow", (row ?? 0) + 1);
   canvas.setAttribute("aria-valuetext", text || "no row is chosen");
@@ -317,7 +318,8 @@ function label_axes(ctx, {map, queries, keys}, {left, top, cell, high, size, upr
 }
 
 /** "2 → y 0.83, a 0.10": the three strongest keys of a row. */
-function reading(weights, keys, query) {
-  const order = weights.map((w, i) => i).sort((a, b) => weights[b] - weights[a]).slice(0, 3).filter((i) => weights[i] >= 0.05);
+function reading(weights, keys, query, top = 1) {
+  const size = (i) => Math.abs(weights[i]);
+  const order = weights.map((w, i) => i).sort((a, b) => size(b) - size(a)).slice(0, 3).filter((i) => size(i) >= 0.05 * top);
   return `${shown(query)} → ` + order.map((i) => `${shown(keys[i])} ${weights[i].toFixed(2)}`).join(", ");
 }
