@@ -29,6 +29,9 @@
 #define main groups_program
 #include <examples/lab/groups.cpp>
 #undef main
+#define main head_count_training_program
+#include <examples/lab/head-count-training.cpp>
+#undef main
 #define main head_count_program
 #include <examples/lab/head-count.cpp>
 #undef main
@@ -75,6 +78,7 @@ TEST_CASE("every experiment has a small program, which shows its answer") {
       {"euler", euler_program},
       {"groups", groups_program},
       {"head-count", head_count_program},
+      {"head-count-training", head_count_training_program},
       {"head-slices", head_slices_program},
       {"init", init_program},
       {"jacobian", jacobian_program},
