@@ -239,13 +239,10 @@ std::string Formula::text_of(const std::vector<Node>& nodes) {
   return text;
 }
 
-/// In parentheses unless it is one name or number.
+/// In parentheses unless it is one term without spaces.
 std::string Formula::tight_text_of(const Node& group) {
   const std::string text = text_of(group.parts);
-  const bool one = std::all_of(text.begin(), text.end(), [](char c) {
-    return is_letter(c) || is_digit(c) || c == '_' || c == '^';
-  });
-  return one ? text : "(" + text + ")";
+  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
 }
 
 std::string Formula::text_of(const Node& node) {

@@ -116,6 +116,11 @@ TEST_CASE("lab all runs everything, with a page for each and one that links them
   std::vector<std::string> pages{"index"};
   for (const json& experiment : all) pages.push_back(experiment["name"]);
   for (std::size_t i = 0; i < pages.size(); ++i) {
-    check_page(folder / ("run/" + pages[i] + ".html"), folder / "browser", {i % 2 == 1});
+    const auto opened =
+        check_page(folder / ("run/" + pages[i] + ".html"), folder / "browser", {i % 2 == 1});
+    if (i == 0) continue;
+    INFO(pages[i]);
+    check_first_screen(opened.front());  // of a phone
+    check_first_screen(opened.back());   // of a desktop
   }
 }

@@ -1,4 +1,5 @@
 // The common part of all experiments: the registry, sizes, claims, both precisions in one record.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -53,6 +54,8 @@ TEST_CASE("every experiment has a unique name, a text, a question and admissible
     CHECK_FALSE(e.program.empty());
     CHECK_FALSE(e.computed.empty());
     CHECK_FALSE(e.formulas.empty());
+    CHECK(std::count(e.question.begin(), e.question.end(), '?') == 1);  // one sentence
+    CHECK(e.question.back() == '?');
     for (const std::string& formula : e.formulas) CHECK_NOTHROW(Formula(formula));
     const LabOptions options = completed(e, {});
     CHECK(options.width == e.defaults.width);

@@ -240,6 +240,7 @@ double kept_table(const LabOptions& options, Notebook& book) {
                "the gradients before and after; mean of {} draws with 95 % intervals.",
                gradient_factor, draws),
       {"norm", "other heads: Q, K, V", "other heads: W_O", "head 0", "cosine"}, rows);
+  book.figure();
   book.at_most("global: other heads' share against 1.001 |g| / |g with head 0 scaled|, relative",
                from_norms, same_gradients);
   book.at_most("global: largest share that the other heads keep", global_share,
@@ -298,14 +299,14 @@ void run(const LabOptions& options, Notebook& book) {
   layouts_table(options, book);
   const double share = kept_table(options, book);
   updates_table(options, book);
-  book.answer(sentence(
-      "The global norm, the usual choice, is equal in both layouts and scales all gradients by one "
-      "factor. It keeps the direction, but if one head's gradient is {:.0f} times larger, the "
-      "other heads' gradients shrink to at most {:.2g} of their norm. A norm per tensor depends on "
-      "the layout: fused heads share one in_proj_weight, separate heads share only the output "
-      "Linear. Norms per projection or per head clip both layouts alike, and a norm per head "
-      "leaves the other heads' gradients unchanged.",
-      gradient_factor, share));
+  book.answer(sentence("By the global norm, the usual choice, it is the same in both layouts, but "
+                       "if one head's gradient is {:.0f} times larger, the other heads' gradients "
+                       "shrink to at most {:.2g} of their norm. A norm per tensor depends on the "
+                       "layout, and a norm per head leaves the other heads' gradients unchanged.",
+                       gradient_factor, share),
+              "The global norm scales all gradients by one factor and so keeps their direction. "
+              "Fused heads share one in_proj_weight, separate heads share only the output Linear. "
+              "Norms per projection or per head clip both layouts alike.");
 }
 
 }  // namespace clippings
@@ -315,16 +316,16 @@ Experiment clipping_experiment() {
   return {.name = "clipping",
           .title = "Does clipping act the same on both layouts and on all heads?",
           .question =
-              "Gradients are clipped by a norm: the global one, or one per tensor. The same heads "
-              "can be stored in one tensor or in many. Is the clipped gradient still the same? And "
-              "if one head's gradient is far larger than the others', which gradients shrink?",
+              "Is a clipped gradient the same in both layouts, and which gradients shrink when one "
+              "head's is far larger than the others'?",
           .computed =
               "The same heads in both layouts get the gradients of the same task, without biases. "
               "They are clipped by the global norm, per tensor, per projection and per head. Then "
               "the gradient of head 0 is multiplied by 100, and the remaining share of the other "
               "heads' gradients and updates (SGD and Adam) is measured.",
-          .formulas = {"g *= min(1, limit / (|g| + 1e-6)), |g| of all gradients or of each block",
-                       "global: |g|^2 = sum over heads and roles of |g_h|^2, in any layout"},
+          .formulas =
+              {"g <- g min(1, {\"limit\"}/{|g| + 1e-6}), |g| \"of all gradients or of each block\"",
+               "\"global:\" |g|^2 = \"sum over heads and roles of\" |g_h|^2\", in any layout\""},
           .defaults = {.width = 64, .heads = 8},
           .limits = {.least_heads = 2, .most_heads = 16, .most_width = 256},
           .run = clippings::run};

@@ -197,6 +197,7 @@ void show_maps(const LabOptions& options, const Attended& uniform, const Attende
             "The exercise's inputs are ones, so its weights are equal in all heads and its heat "
             "maps show only the mask. With random inputs every head has a different map.",
             query_names, key_names, maps);
+  book.figure();
 
   const Array output = random.output.value().reshaped({queries, options.width});
   const double top = largest(output);
@@ -216,23 +217,34 @@ void show_maps(const LabOptions& options, const Attended& uniform, const Attende
 
 void measure_heads(const LabOptions& options, const Attended& random, Notebook& book) {
   Notebook::Rows rows;
+  std::vector<Measures> all;
   double l1_spread = 0;
   for (Index h = 0; h < options.heads; ++h) {
     const Measures m = measures_of(random, h);
     rows.push_back(
         {fmt::format("head {}", h), m.l1, m.l2, m.entropy, m.variance, m.output_variance});
     l1_spread = larger(l1_spread, std::abs(m.l1 - queries));
+    all.push_back(m);
   }
   book.table(
       "Measures of each head's weights and output",
       "The solutions propose these measures: norms, entropy (in nats) and variance of a head's "
       "weights, and the variance of its output over the queries. Rows of weights sum to one, so "
-      "their L1 norm is the number of queries for every head. headroom train --task reverse "
+      "their L1 norm is the number of queries for every head; their mean is the same, too, so the "
+      "variance grows with the L2 norm. headroom train --task reverse "
       "--prune 4 ranks the heads of a trained model by E |dL/dgate|, shows the ranking on the page "
       "of its run and removes the last four.",
       {"", "L1", "L2", "entropy", "variance", "output variance"}, rows);
   book.at_most("largest |L1 norm of a head's weights - number of queries|", l1_spread,
                queries * same_values);
+  Index ranked_otherwise = 0;
+  for (const Measures& a : all) {
+    for (const Measures& b : all) {
+      ranked_otherwise += a.l2 < b.l2 && a.variance > b.variance + same_values;
+    }
+  }
+  book.equal("pairs of heads that the L2 norm and the variance rank differently",
+             double(ranked_otherwise), 0);
 }
 
 void run(const LabOptions& options, Notebook& book) {
@@ -264,12 +276,13 @@ void run(const LabOptions& options, Notebook& book) {
   book.equal("largest weight of a key beyond valid_lens", row_checks.on_masked, 0);
   book.at_most("all ones: largest |weight - 1/3| of an allowed key", from_third, same_values);
   book.at_most("largest |sum of a row of weights - 1|", row_checks.off_one, same_values);
-  book.answer(sentence(
-      "The heads attend to the first valid_lens keys only: all other weights are exactly 0. The "
-      "layer computes the values and shapes of the book's code, {} and {}. The heat maps of the "
-      "exercise are equal because its inputs are all ones. Of the proposed measures of a head, the "
-      "L1 norm of its weights is a constant.",
-      random.output.shape().text(), random.weights.shape().text()));
+  book.answer(
+      "The heads attend to the first valid_lens keys only: all other weights are exactly 0. Of the "
+      "proposed measures of a head, the L1 norm of its weights is a constant, and the L2 norm and "
+      "the variance rank the heads alike.",
+      sentence("The layer computes the values and shapes of the book's code, {} and {}. The heat "
+               "maps of the exercise are equal because its inputs are all ones.",
+               random.output.shape().text(), random.weights.shape().text()));
 }
 
 }  // namespace d2l
@@ -281,18 +294,20 @@ Experiment d2l_experiment() {
       .asked_in = "solutions to the exercises of Dive into Deep Learning, section 11.5",
       .title = "Which keys do the heads of d2l's exercise attend to?",
       .question =
-          "The exercise asks for the attention weights of multiple heads in an experiment with 10 "
-          "hidden units, 5 heads, 4 queries, 6 key-value pairs and valid_lens of 3. Which keys do "
-          "the heads attend to? And how can one measure the importance of a head?",
+          "Which keys do the heads attend to with 5 heads, 4 queries, 6 key-value pairs and "
+          "valid_lens of 3, and how can one measure a head's importance?",
       .computed =
-          "The layer of the exercise without biases and dropout runs on ones, as in the exercise, "
-          "and on random inputs. It is compared with the book's code, which sets masked scores to "
-          "-1e6 instead of skipping them, with valid_lens for each example and for each query. "
-          "Then the measures of a head that the solutions list are computed.",
-      .formulas = {"weights_h = softmax over the first valid_lens keys of Q_h K_h^T / sqrt(D)",
-                   "L1 = sum of weights = number of queries",
-                   "entropy = -mean over queries of sum_j w_j log w_j",
-                   "output variance = mean over features of the variance of A_h over queries"},
+          "The layer of the exercise without biases runs on ones, as in the exercise, and on "
+          "random inputs. The dropout of 0.5 in the book's code acts in training only and is left "
+          "out. It is compared with the book's code, which sets masked scores to -1e6 instead of "
+          "skipping them, with valid_lens for each example and for each query. Then the measures "
+          "of a head that the solutions list are computed.",
+      .formulas =
+          {"P_h = softmax(Q_h K_h^T / sqrt(D)) \"over the first valid_lens keys\"",
+           "L_1 = sum_{ij} w_{ij} = \"number of queries\" n",
+           "\"entropy\" = -{1}/{n} sum_{ij} w_{ij} log w_{ij}",
+           "\"variance\" = {1}/{n m} L_2^2 - {1}/{m^2} \"for\" m \"keys: it grows with\" L_2",
+           "\"output variance\" = \"mean over features of the variance of\" A_h \"over queries\""},
       .defaults = {.width = 10, .heads = 5},
       .limits = {},
       .run = d2l::run};

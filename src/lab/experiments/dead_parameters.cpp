@@ -189,6 +189,7 @@ void walks_chart(const Walks& all, Notebook& book) {
                       "noise larger than epsilon changes b_K by the learning rate in every step.",
                       draws, adam_rate),
              "step", "root mean square", true, lines);
+  book.figure();
 }
 
 void walks_table(const Walks& all, Notebook& book) {
@@ -274,13 +275,15 @@ void run(const LabOptions& options, Notebook& book) {
   constexpr std::size_t fused = 1;
   const double usual = all.mean(fused, adam, &Walk::key, steps).value / adam_rate,
                bare = all.mean(fused, bare_adam, &Walk::key, steps).value / adam_rate;
-  book.answer(sentence(
-      "Of {:,} parameters, the {} of b_K have no effect, because softmax cancels a term that all "
-      "keys share. The {} of b_V can be folded into b_O as long as rows of attention sum to one. "
-      "The gradient of b_K is rounding noise, so b_K must be left out when the weights of two runs "
-      "are compared: after {} steps SGD has hardly changed it, but Adam has changed it by {:.2g} "
-      "learning rates with its usual epsilon and by {:.2g} with 1e-30. The output stays the same.",
-      parameters, c, c, steps, usual, bare));
+  book.answer(
+      sentence(
+          "Of {:,} parameters, the {} of b_K have no effect, because softmax cancels a term that "
+          "all keys share, and the {} of b_V can be folded into b_O as long as rows of attention "
+          "sum to one. The gradient of b_K is rounding noise, but in {} steps Adam changes it by "
+          "{:.2g} learning rates with its usual epsilon and by {:.2g} with 1e-30.",
+          parameters, c, c, steps, usual, bare),
+      "SGD has hardly changed b_K by then. The output stays the same, so b_K must be left out when "
+      "the weights of two runs are compared.");
 }
 
 }  // namespace dead_parameters
@@ -291,18 +294,17 @@ Experiment dead_parameters_experiment() {
       .name = "dead-parameters",
       .title = "Which parameters of attention have no effect?",
       .question =
-          "Does every bias of attention have an effect? The key bias changes all scores of a query "
-          "by the same number, and softmax is invariant to that; the value bias is multiplied by "
-          "weights that sum to one. Which gradients and updates do these biases get?",
+          "Which biases of attention have no effect on its output, and which gradients and updates "
+          "do they get?",
       .computed =
           "The gradients of the three input biases are measured in both layouts. Then layers "
           "learn to imitate another layer with SGD and with Adam, and the root mean square of b_K "
           "is recorded. Then b_V is folded into b_O in layers with masks, gates and dropout.",
-      .formulas = {"q (k + b_K) = q k + q b_K: the same for every key, so P and y do not change",
-                   "dL/db_K = sum over queries of q (sum over keys of dS) = 0: rows of dS sum "
-                   "to 0",
-                   "P (v + 1 b_V^T) = P v + b_V when rows of P sum to 1: b_O' = b_O + sum_h "
-                   "W_O^h b_V^h"},
+      .formulas =
+          {"q (k + b_K) = q k + q b_K: \"the same for every key, so P and y do not change\"",
+           "{dL}/{db_K} = \"sum over queries of\" q sum_j dS_j = 0: \"rows of dS sum to 0\"",
+           "P (v + 1 b_V^T) = P v + b_V \"when rows of P sum to 1:\" b_O' = b_O + sum_h W_O^h "
+           "b_V^h"},
       .defaults = {.width = 64, .heads = 4},
       .limits = {.most_heads = 16, .least_head_dim = 4, .most_width = 128},
       .run = dead_parameters::run};

@@ -258,6 +258,7 @@ void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
                       "probability; mean of {} draws.",
                       draws),
              "p", "share that differs", false, lines);
+  book.figure();
   book.table("Mask elements from one sequence after a change of layout or heads",
              sentence("Elements of the remaining heads. An element's index in the sequence depends "
                       "on the order of drawing and on the heads before it. Means of {} draws with "
@@ -366,23 +367,25 @@ void run(const LabOptions& options, Notebook& book) {
 }  // namespace
 
 Experiment dropout_streams_experiment() {
-  return {.name = "dropout-streams",
-          .title = "Which dropout masks depend on the layout or on other heads?",
-          .question =
-              "Two layouts of the same layer are trained with dropout and the same seed. Do they "
-              "drop the same weights? And does removing one head change what the others drop?",
-          .computed =
-              "Layers whose outputs show their masks (equal scores, unit vectors as values) run in "
-              "both layouts, with all heads and without head 0; their masks are compared bit by "
-              "bit. Each element of a mask is computed from its address: seed, step, module, head "
-              "and element. For comparison, a library without addresses is emulated: it takes one "
-              "sequence of random numbers in the order in which each layout draws its masks.",
-          .formulas = {"kept(e) = uniform(seed, step, module, head, e) >= p",
-                       "fused draws [B, H, T, T] at once, separate heads [B, T, T] one by one",
-                       "P(two independent elements differ) = 2 p (1 - p)"},
-          .defaults = {.width = 64, .heads = 4},
-          .limits = {.least_heads = 2, .least_head_dim = 4},
-          .run = dropout_masks::run};
+  return {
+      .name = "dropout-streams",
+      .title = "Which dropout masks depend on the layout or on other heads?",
+      .question =
+          "Do two layouts with the same seed drop the same weights, and does removing a head "
+          "change what the others drop?",
+      .computed =
+          "Layers whose outputs show their masks (equal scores, unit vectors as values) run in "
+          "both layouts, with all heads and without head 0; their masks are compared bit by "
+          "bit. Each element of a mask is computed from its address: seed, step, module, head "
+          "and element. For comparison, a library without addresses is emulated: it takes one "
+          "sequence of random numbers in the order in which each layout draws its masks.",
+      .formulas =
+          {"kept(e) = (uniform(\"seed, step, module, head\", e) >= p)",
+           "\"fused heads draw\" [B, H, T, T] \"at once, separate ones\" [B, T, T] \"one by one\"",
+           "P(\"two independent elements differ\") = 2 p (1 - p)"},
+      .defaults = {.width = 64, .heads = 4},
+      .limits = {.least_heads = 2, .least_head_dim = 4},
+      .run = dropout_masks::run};
 }
 
 }  // namespace HEADROOM_PRECISION

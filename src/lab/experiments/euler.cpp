@@ -291,6 +291,7 @@ void run(const LabOptions& options, Notebook& book) {
              "scaled (Euler's theorem on homogeneous functions). By the equations the first four "
              "terms are equal, and the last three.",
              {"term", "why", "value"}, terms.rows);
+  book.figure();
   std::vector<std::string> columns{"mask", "gates"};
   columns.insert(columns.end(), std::begin(equations), std::end(equations));
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -337,9 +338,8 @@ void run(const LabOptions& options, Notebook& book) {
                 0.05);
   book.answer(sentence(
       "Yes: scaling a head's gate, its W_O, its output or its values changes the loss at the same "
-      "rate, and so does scaling its queries, its keys or its scores. This holds in all {} cases "
-      "of layout, mask and gates (in the shared layer for the sum over heads). The differences are "
-      "rounding.",
+      "rate, and so does scaling its queries, its keys or its scores. This holds up to rounding in "
+      "all {} cases of layout, mask and gates (in the shared layer for the sum over heads).",
       cases));
 }
 
@@ -350,19 +350,18 @@ Experiment euler_experiment() {
   return {.name = "euler",
           .title = "Which gradients of a head must agree?",
           .question =
-              "The gradients of W_Q, W_K, W_V, W_O and of a head's gate are computed in different "
-              "places. Are there equations between them that hold for every mask, every gate and "
-              "every loss?",
+              "Are there equations between the gradients of a head's W_Q, W_K, W_V, W_O and gate "
+              "that hold for every mask, gate and loss?",
           .computed =
               "Attention runs in each layout with random weights, biases, input and cotangent, "
               "under every kind of mask and gate. The gradients of parameters and gates come from "
               "the fused operation; A, P and their gradients come from the composed one. Every "
               "inner product of a tensor with its gradient is summed in double.",
-          .formulas = {"g_h dL/dg_h = <W_O^h, dL/dW_O^h> = sum A_h . dL/dA_h",
-                       "= <W_V^h, dL/dW_V^h> + <b_V^h, dL/db_V^h>",
-                       "<W_Q^h, dL/dW_Q^h> + <b_Q^h, dL/db_Q^h> = <S_h, dL/dS_h>",
-                       "= <W_K^h, dL/dW_K^h> + <b_K^h, dL/db_K^h>",
-                       "A_h before its gate g_h; S_h the scaled scores"},
+          .formulas = {"g_h {dL}/{dg_h} = <W_O^h, {dL}/{dW_O^h}> = sum A_h . {dL}/{dA_h}",
+                       "= <W_V^h, {dL}/{dW_V^h}> + <b_V^h, {dL}/{db_V^h}>",
+                       "<W_Q^h, {dL}/{dW_Q^h}> + <b_Q^h, {dL}/{db_Q^h}> = <S_h, {dL}/{dS_h}>",
+                       "= <W_K^h, {dL}/{dW_K^h}> + <b_K^h, {dL}/{db_K^h}>",
+                       "A_h \"before its gate\" g_h; S_h \"the scaled scores\""},
           .defaults = {.width = 64, .heads = 4},
           .limits = {},
           .run = euler::run};

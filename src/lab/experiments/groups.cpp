@@ -199,6 +199,7 @@ void show_tapes(const std::vector<Tapes>& all, Notebook& book) {
                       last.separate.nodes, last.fused.nodes, last.listed.nodes),
              "Operations and leaves of one forward pass, counted in the Graphviz export.", "heads",
              "nodes", true, lines);
+  book.figure();
   book.table(
       sentence("{} heads, separate and fused: {} and {} parameter tensors, {} and {} operations",
                last.heads, last.separate_tensors, last.fused_tensors, last.separate.operations,
@@ -254,7 +255,7 @@ void run(const LabOptions& options, Notebook& book) {
   const Apart apart = rules_apart(all_rules, decay);
   const Tapes& last = tapes.back();
   book.answer(sentence(
-      "{} of {} common rules for weight decay depend on how the heads are stored ({}). The rules "
+      "{} of {} common rules for weight decay depend on how the heads are stored ({}); the rules "
       "by the number of axes or by the word \"bias\" decay the same weights in both layouts. With "
       "{} heads the separate layout has {} parameter tensors instead of {}, and its tape has {} "
       "operations instead of {}, or {} with one operation for each Linear and head.",
@@ -266,24 +267,23 @@ void run(const LabOptions& options, Notebook& book) {
 }  // namespace
 
 Experiment groups_experiment() {
-  return {
-      .name = "groups",
-      .title = "Which rules depend on how the heads are stored?",
-      .question =
-          "Weight decay applies to groups of parameters, selected by name, shape or size. Which "
-          "weights decay when the heads are h Linears, and which when they are one? And how "
-          "large is the graph of one forward pass?",
-      .computed =
-          "AdamW uses common rules for weight decay in both layouts, and the elements that "
-          "decay in a step with zero gradients are counted. Then the tape of one forward pass "
-          "is measured: operations, nodes and arrows of its Graphviz export, and bytes kept "
-          "for the backward pass, in both layouts and with an operation per head.",
-      .formulas = {"parameter tensors: 6 h + 2 (separate), 4 (fused)",
-                   "operations head by head: 3 h Linears + h attentions + concat + output",
-                   "decayed when matrices decay: 4 C^2"},
-      .defaults = {.width = 64, .heads = 8},
-      .limits = {.least_head_dim = 4},
-      .run = parameter_groups::run};
+  return {.name = "groups",
+          .title = "Which rules depend on how the heads are stored?",
+          .question =
+              "Which weights decay, and how large is the graph of a forward pass, when the heads "
+              "are h Linears instead of one?",
+          .computed =
+              "AdamW uses common rules for weight decay in both layouts, and the elements that "
+              "decay in a step with zero gradients are counted. Then the tape of one forward pass "
+              "is measured: operations, nodes and arrows of its Graphviz export, and bytes kept "
+              "for the backward pass, in both layouts and with an operation per head.",
+          .formulas =
+              {"\"parameter tensors:\" 6 h + 2 \"(separate),\" 4 \"(fused)\"",
+               "\"operations head by head:\" 3 h \"Linears\" + h \"attentions + concat + output\"",
+               "\"decayed when matrices decay:\" 4 C^2"},
+          .defaults = {.width = 64, .heads = 8},
+          .limits = {.least_head_dim = 4},
+          .run = parameter_groups::run};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -328,6 +328,7 @@ void run(const LabOptions& options, Notebook& book) {
                   scaled_draws);
   book.chart("Difference from the output of one head by number of heads", about, "heads",
              "difference", true, {scaled_line, random_line});
+  book.figure();
   book.table("Difference from the output of one head, with 95 % intervals", about,
              {"heads", scaled_line.name, random_line.name}, rows);
   book.more_than("scaled ones: smallest mean relative difference from one head, beyond rounding",
@@ -347,11 +348,10 @@ void run(const LabOptions& options, Notebook& book) {
                 "With {} features and all weights one, the output is the same in at least {} "
                 "of {} draws",
                 width, equal, ones_draws);
-  book.answer(sentence(
-      "The number of heads does not change the number of parameters, {:,}, but it changes the "
-      "output, because every head has a separate softmax. {}. With smaller or random weights the "
-      "outputs differ for every number of heads.",
-      4 * width * (width + 1), ones_text));
+  book.answer(sentence("The number of heads does not change the number of parameters, {:,}, but it "
+                       "changes the output, because every head has a separate softmax. {}.",
+                       4 * width * (width + 1), ones_text),
+              "With smaller or random weights the outputs differ for every number of heads.");
 }
 
 }  // namespace head_counts
@@ -363,18 +363,16 @@ Experiment head_count_experiment() {
       .asked_in = "a question on nn.MultiheadAttention(512, heads)",
       .title = "Does the number of heads change parameters or output?",
       .question =
-          "nn.MultiheadAttention(512, heads) has the same parameters for any number of heads, "
-          "and with all weights equal to one the output did not change either. Do the heads "
-          "compute different functions, or does the split only affect the speed? And which shapes "
-          "do the intermediate results have?",
+          "Do the heads of nn.MultiheadAttention(512, heads) compute another function for another "
+          "number of heads, with as many parameters?",
       .computed =
           "A forward pass runs stage by stage with its shapes, and the parameters are counted for "
           "1 to 16 heads. Then layers with the same weights and different numbers of heads run on "
           "the same inputs. The weights are all one, as in the question, all 8/C (1/64 for 512 "
           "features), or random.",
-      .formulas = {"parameters = 3 C^2 + 3 C + C^2 + C, without h",
-                   "scores with all weights one = s_i s_j sqrt(D), s_i = sum of x_i",
-                   "memory of the scores = h T^2 elements"},
+      .formulas = {"\"parameters\" = 3 C^2 + 3 C + C^2 + C, \"without\" h",
+                   "\"scores with all weights one\" = s_i s_j sqrt(D), s_i = sum_c x_{ic}",
+                   "\"memory of the scores\" = h T^2 \"elements\""},
       .defaults = {.width = 512, .heads = 2},
       .limits = {.least_heads = 2, .most_heads = 32},
       .run = head_counts::run};

@@ -12,6 +12,7 @@
 #include "headroom/lab/lab_record.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/ops/ops.hpp"
+#include "lab/head_outlines.hpp"
 #include "lab/numbers.hpp"
 #include "lab/survey.hpp"
 
@@ -182,6 +183,18 @@ void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
     squares.push_back(inner(first, first));
     all_squares += squares.back();
   }
+  std::vector<LabHeads::Matrix> matrices;
+  for (const char* name : {"query.weight", "key.weight", "value.weight"}) {
+    matrices.push_back(rows_by_head(name, options.heads, d, options.width));
+  }
+  matrices.push_back(columns_by_head("dense.weight", options.heads, d, options.width));
+  book.heads(
+      sentence("The four {} x {} matrices, cut into {} heads", options.width, options.width,
+               options.heads),
+      "A head has rows of query, key and value, whose outputs it gets, and columns of the output "
+      "Linear (in BERT attention.output.dense), whose inputs it computes.",
+      std::move(matrices));
+  book.figure();
   Notebook::Rows rows;
   for (Index h = 0; h < options.heads; ++h) {
     const std::string own = fmt::format("{} to {}", h * d, (h + 1) * d - 1);
@@ -260,14 +273,16 @@ void run(const LabOptions& options, Notebook& book) {
   change_heads(options, setting, rng, book);
   prune_heads(options, setting, book);
   const Index last = options.head_dim() - 1;
-  book.answer(sentence(
-      "Yes: rows 0 to {} of query, key and value and columns 0 to {} of the output Linear belong "
-      "to head 0, the next ones to head 1, and so on. y is b_O plus one product per head, so each "
-      "head can be removed with its {:,} parameters. The thread's objection is true of features "
-      "after the output Linear, where every feature mixes {}.",
-      last, last, numbers_of_head(options),
-      options.heads == 1 ? std::string("all features of the head")
-                         : sentence("all {} heads", options.heads)));
+  book.answer(
+      sentence("Yes: rows 0 to {} of query, key and value and columns 0 to {} of the output Linear "
+               "belong to head 0, the next ones to head 1, and so on. The thread's objection is "
+               "true of features after the output Linear, where every feature mixes {}.",
+               last, last,
+               options.heads == 1 ? std::string("all features of the head")
+                                  : sentence("all {} heads", options.heads)),
+      sentence("y is b_O plus one product per head, so each head can be removed with its {:,} "
+               "parameters.",
+               numbers_of_head(options)));
 }
 
 }  // namespace head_slices
@@ -278,19 +293,17 @@ Experiment head_slices_experiment() {
           .asked_in = "a forum thread on pruning the heads of BERT",
           .title = "Are the first 64 rows of BERT's query matrix head 0?",
           .question =
-              "BERT's query is one Linear from 768 to 768 features for 12 heads. May the first 64 "
-              "output features be considered the first head, the next 64 the second, and likewise "
-              "for key and value? The thread says no: the outputs still go through the output "
-              "Linear.",
+              "May the first 64 of the 768 output features of BERT's query, key and value be taken "
+              "for head 0, although an output Linear follows?",
           .computed =
               "A self-attention layer of that size with random weights and biases runs as a whole. "
               "Then every head is computed alone, from its rows of query, key and value and its "
               "columns of the output Linear, and the results are added up. The gradients for a "
               "random cotangent are compared in the same way. Then single heads are changed and "
               "removed. examples/split_heads.cpp splits the heads in thirty lines.",
-          .formulas = {"Q_h = x W_Q[hD:(h+1)D]^T + b_Q[hD:(h+1)D], likewise K_h, V_h",
+          .formulas = {"Q_h = x W_Q[hD : (h + 1)D]^T + b_Q[hD : (h + 1)D], \"likewise\" K_h, V_h",
                        "A_h = softmax(Q_h K_h^T / sqrt(D)) V_h",
-                       "y = b_O + sum_h A_h W_O[:, hD:(h+1)D]^T"},
+                       "y = b_O + sum_h A_h W_O[\"all rows\", hD : (h + 1)D]^T"},
           .defaults = {.width = 768, .heads = 12},
           .limits = {},
           .run = head_slices::run};

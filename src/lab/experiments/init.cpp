@@ -200,6 +200,7 @@ void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
                       ends(per_matrix)),
              "Standard deviation of the logits by number of heads. " + about, "heads",
              "standard deviation of the logits", false, deviation);
+  book.figure();
   book.chart(sentence("Initial largest weight of a row: {:.2f} packed, {:.2f} per head",
                       maxima[packed].points.back().second, maxima[per_head].points.back().second),
              sentence("Mean over the rows of their largest weight by number of heads. The title "
@@ -264,41 +265,43 @@ void run(const LabOptions& options, Notebook& book) {
   charts(options, options.seed, book);
   libraries(options, book);
   claims(options, all, book);
-  book.answer(sentence(
-      "Yes: the variance depends on the fan-out of the stored matrix, which is 3C, C or D. With {} "
-      "heads and a width of {} the initial standard deviation of the logits is {:.2f} (packed, as "
-      "in PyTorch), {:.2f} (per matrix) or {:.2f} (per head), and the mean largest weight of a row "
-      "is {:.2f}, {:.2f} or {:.2f}. A comparison of layouts must use one rule for all. Here the "
-      "rule is an option of the layer, and both layouts start with the same weights under each "
-      "rule.",
-      options.heads, options.width, all[packed].mean(&Seen::logit_deviation).value,
-      all[per_matrix].mean(&Seen::logit_deviation).value,
-      all[per_head].mean(&Seen::logit_deviation).value, all[packed].mean(&Seen::row_maximum).value,
-      all[per_matrix].mean(&Seen::row_maximum).value,
-      all[per_head].mean(&Seen::row_maximum).value));
+  book.answer(
+      sentence("Yes: the variance depends on the fan-out of the stored matrix, which is 3C, C or "
+               "D. With {} heads and a width of {} the initial standard deviation of the logits is "
+               "{:.2f} (packed, as in PyTorch), {:.2f} (per matrix) or {:.2f} (per head).",
+               options.heads, options.width, all[packed].mean(&Seen::logit_deviation).value,
+               all[per_matrix].mean(&Seen::logit_deviation).value,
+               all[per_head].mean(&Seen::logit_deviation).value),
+      sentence("The mean largest weight of a row is {:.2f}, {:.2f} or {:.2f}. A comparison of "
+               "layouts must use one rule for all. Here the rule is an option of the layer, and "
+               "both layouts start with the same weights under each rule.",
+               all[packed].mean(&Seen::row_maximum).value,
+               all[per_matrix].mean(&Seen::row_maximum).value,
+               all[per_head].mean(&Seen::row_maximum).value));
 }
 
 }  // namespace initialisation
 }  // namespace
 
 Experiment init_experiment() {
-  return {.name = "init",
-          .title = "Does Xavier initialisation depend on the layout?",
-          .question =
-              "Query, key and value projections can be stored as one packed matrix, as three, or "
-              "as three for every head. Does the variance that Xavier's rule gives the weights "
-              "depend on this, and what is the effect on the initial attention weights?",
-          .computed =
-              "Layers are drawn under three policies, which choose the matrix to which the rule is "
-              "applied. For each policy and number of heads, the variance of the weights, the "
-              "standard deviation of the logits and the largest weight of every row of attention "
-              "are measured and compared with formulas.",
-          .formulas = {"Xavier: variance = 2 / (fan_in + fan_out)",
-                       "variance x C = 0.5 (packed), 1 (per matrix), 2H / (H + 1) (per head)",
-                       "E s^2 = (variance x C)^2 (1 + 2 / (C T)) for inputs N(0, 1)"},
-          .defaults = {.width = 512, .heads = 8},
-          .limits = {.least_heads = 2, .most_heads = 64},
-          .run = initialisation::run};
+  return {
+      .name = "init",
+      .title = "Does Xavier initialisation depend on the layout?",
+      .question =
+          "Does the variance that Xavier's rule gives the weights of query, key and value depend "
+          "on whether they are one packed matrix, three, or three per head?",
+      .computed =
+          "Layers are drawn under three policies, which choose the matrix to which the rule is "
+          "applied. For each policy and number of heads, the variance of the weights, the "
+          "standard deviation of the logits and the largest weight of every row of attention "
+          "are measured and compared with formulas.",
+      .formulas =
+          {"\"Xavier: variance\" = {2}/{\"fan_in\" + \"fan_out\"}",
+           "\"variance\" . C = 0.5 \"(packed),\" 1 \"(per matrix),\" {2H}/{H + 1} \"(per head)\"",
+           "E s^2 = (\"variance\" . C)^2 (1 + {2}/{C T}) \"for inputs\" N(0, 1)"},
+      .defaults = {.width = 512, .heads = 8},
+      .limits = {.least_heads = 2, .most_heads = 64},
+      .run = initialisation::run};
 }
 
 }  // namespace HEADROOM_PRECISION

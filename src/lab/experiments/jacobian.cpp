@@ -257,6 +257,7 @@ void run(const LabOptions& options, Notebook& book) {
                      "of a row with at most one allowed key.",
                      shown == 1 ? "one head" : "two heads", tokens),
             entry_names(shown), entry_names(shown), pictures);
+  book.figure();
   book.table(
       "Blocks, nonzero entries and rank of the Jacobian by mask and number of heads",
       "All heads use the same weights. Rank: number of nonzero eigenvalues. By the formula each "
@@ -285,12 +286,11 @@ void run(const LabOptions& options, Notebook& book) {
                                "Multi-head attention with {} heads has {} times as many blocks as "
                                "single-head attention, each of the same size",
                                options.heads, options.heads);
-  book.answer(
-      sentence("Only those between scores and weights of the same row: J is block-diagonal over "
-               "(batch, head, query). Each block is diag(p) - p p^T over the allowed keys, with "
-               "rank one below their number. {}; heads do not influence each other inside the "
-               "softmax.",
-               compared));
+  book.answer(sentence(
+      "Only those between scores and weights of the same row: J is block-diagonal over (batch, "
+      "head, query), and each block is diag(p) - p p^T over the allowed keys, with rank one below "
+      "their number. {}; heads do not influence each other inside the softmax.",
+      compared));
 }
 
 }  // namespace jacobian
@@ -301,16 +301,16 @@ Experiment jacobian_experiment() {
       .name = "jacobian",
       .title = "Which gradients pass through the softmax?",
       .question =
-          "Which attention weights does a score change, and by how much? Do rows, heads or "
-          "examples influence each other inside the softmax, and what does a mask do?",
+          "Which attention weights does a score change, and do rows, heads or examples influence "
+          "each other inside the softmax?",
       .computed =
           "For two examples of three tokens, the derivative of every attention weight with respect "
           "to every score is computed by a backward pass for each weight. This is done under every "
           "kind of mask, with several heads and with one, from the same N(0, 1/C) weights. For "
           "several heads, gradients are also compared with differences of the weights.",
-      .formulas = {"J = dP / dS", "P_i = softmax(S_i) over the allowed keys",
-                   "dP_ij / dS_kl = 0 unless i = k", "J_i = diag(p_i) - p_i p_i^T", "J_i 1 = 0",
-                   "rank J_i = allowed_i - 1"},
+      .formulas = {"J = {dP}/{dS}, P_i = softmax(S_i) \"over the allowed keys\"",
+                   "{dP_{ij}}/{dS_{kl}} = 0 \"unless\" i = k", "J_i = diag(p_i) - p_i p_i^T",
+                   "J_i 1 = 0, rank J_i = \"allowed keys of row\" i - 1"},
       .defaults = {.width = 32, .heads = 4},
       .limits = {.most_heads = 16, .least_head_dim = 4},
       .run = jacobian::run};

@@ -13,6 +13,7 @@
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/lab_record.hpp"
 #include "headroom/ops/ops.hpp"
+#include "lab/head_outlines.hpp"
 #include "lab/numbers.hpp"
 #include "lab/twin_layouts.hpp"
 
@@ -204,6 +205,20 @@ void show_names(const Pairs& pairs, Notebook& book) {
              {"layout", "array", "shape"}, rows);
 }
 
+/// Outlines of the arrays with the query weights of four implementations.
+void draw_places(const LabOptions& options, Notebook& book) {
+  const Index heads = options.heads, d = options.head_dim(), width = options.width;
+  LabHeads::Matrix of_head{"separate: query.0.weight", d, width, {{0, 0, d - 1, 0, width - 1}}};
+  book.heads("The same heads in the arrays of four implementations",
+             "The arrays with the query weights, each as it is stored. PyTorch packs query, key "
+             "and value below each other. GPT-2 packs them side by side and stores the transpose, "
+             "so a head has columns there.",
+             {std::move(of_head), rows_by_head("BERT: query.weight", heads, d, width),
+              rows_by_head("PyTorch: in_proj_weight", heads, d, width, 3),
+              columns_by_head("GPT-2: c_attn.weight", heads, d, width, 3)});
+  book.figure();
+}
+
 void show_places(const LabOptions& options, const Pairs& pairs, Notebook& book) {
   const Index last = options.heads - 1, begin = last * options.head_dim();
   const TwinLayouts& own = pairs.with.twins;
@@ -342,16 +357,17 @@ void wrong_order(const LabOptions& options, const Pairs& pairs, Notebook& book) 
 void run(const LabOptions& options, Notebook& book) {
   const Pairs pairs = draw(options);
   show_names(pairs, book);
+  draw_places(options, book);
   show_places(options, pairs, book);
   compare_passes(pairs, book);
   convert(pairs, book);
   wrong_order(options, pairs, book);
-  book.answer(sentence(
-      "One Linear per head, one for all, PyTorch's packed matrix, BERT's three Linears and GPT-2's "
-      "transposed one hold the same {:,} elements and compute the same function with the same "
-      "gradients. Converting copies whole blocks of rows or columns and changes no element. Only "
-      "the order in which the features are split into heads must be known.",
-      count_parameters(*pairs.with.twins.separate)));
+  book.answer(
+      sentence("Yes: one Linear per head, one for all, PyTorch's packed matrix, BERT's three "
+               "Linears and GPT-2's transposed one hold the same {:,} elements and compute the "
+               "same function with the same gradients. Converting copies whole blocks of rows or "
+               "columns; only the order in which the features are split into heads must be known.",
+               count_parameters(*pairs.with.twins.separate)));
 }
 
 }  // namespace layouts
@@ -362,16 +378,16 @@ Experiment layouts_experiment() {
           .asked_in = "a forum thread on pruning the heads of BERT",
           .title = "Is one Linear per head the same layer as one for all heads?",
           .question =
-              "One implementation has an nn.Linear for each head. An optimized version has a "
-              "single nn.Linear for all heads. BERT, PyTorch and GPT-2 each have their own names "
-              "and shapes. Are they the same layer?",
+              "Are one Linear for each head, one for all heads, and the arrays of BERT, PyTorch "
+              "and GPT-2 the same layer?",
           .computed =
               "A layer with one Linear per head gets random weights and is converted into a fused "
               "one and into the arrays of torch.nn.MultiheadAttention, BERT, GPT-2 and SummAE, "
               "from each of these into the others, and back. Each implementation's forward pass "
               "is written out with its own arrays, and the tape computes their gradients.",
-          .formulas = {"PyTorch, BERT: q = x W^T + b, head h has rows [hD, (h+1)D)",
-                       "GPT-2, SummAE: q = x W + b, head h has columns [hD, (h+1)D)"},
+          .formulas =
+              {"\"PyTorch, BERT:\" q = x W^T + b\", head\" h \"has rows\" hD \"to\" (h + 1)D - 1",
+               "\"GPT-2, SummAE:\" q = x W + b\", head\" h \"has columns\" hD \"to\" (h + 1)D - 1"},
           .defaults = {.width = 768, .heads = 12},
           .limits = {},
           .run = layouts::run};

@@ -227,6 +227,7 @@ void draw_trajectories(const Survey<Trajectory>& all, const Survey<Trajectory>& 
                       "effect, are left out.",
                       draws, high_rate),
              "step", "difference of the parameters", true, {middle, most, least, of_slow});
+  book.figure();
 }
 
 /// The number of seeds that passed a level, and the steps in words: "44 [39, 50]" if all did.
@@ -343,14 +344,17 @@ void run(const LabOptions& options, Notebook& book) {
           ? sentence("the parameters differ by 1 % at step {}", diverged.text)
           : sentence("the parameters of {} of {} seeds differ by 1 % within {} steps",
                      diverged.seeds, draws, steps);
-  book.answer(sentence(
-      "The gradients dX of the two layouts differ by at most {:.1e} of the maximum. In training at "
-      "the high learning rate the difference of the parameters grows tenfold in {} steps; {}. At a "
-      "tenth of the learning rate the parameters differ by {:.1e} after {} steps. The losses at "
-      "the end, separate minus fused, differ by {}.",
-      errors.between, tenfold(summary.growth), reached,
-      geometric_mean(differences_at(slow, slow.samples().front().differences.size() - 1)).value,
-      steps, summary.loss_gap));
+  book.answer(
+      sentence(
+          "Rounding makes their gradients dX differ by at most {:.1e} of the maximum; at the high "
+          "learning rate the difference of the parameters grows tenfold in {} steps, and {}. At a "
+          "tenth of this learning rate the parameters differ by {:.1e} after {} steps.",
+          errors.between, tenfold(summary.growth), reached,
+          geometric_mean(differences_at(slow, slow.samples().front().differences.size() - 1)).value,
+          steps),
+      sentence("The loss at the end, that of the separate layout minus that of the fused one, is "
+               "{} on average over {} seeds, with its 95 % interval.",
+               summary.loss_gap, draws));
 }
 
 }  // namespace roundings
@@ -361,9 +365,8 @@ Experiment rounding_experiment() {
       .name = "rounding",
       .title = "How long do two layouts stay equal during training?",
       .question =
-          "Two layouts with the same weights compute the same function, but they sum the gradient "
-          "of their input in different orders. How far does rounding make them diverge in "
-          "training, and how fast?",
+          "How far and how fast does rounding make two layouts with the same weights diverge in "
+          "training, which sum the gradient of their input in different orders?",
       .computed =
           "First one gradient dX, as one product and as 3 h small ones, is compared with sums in "
           "long double. Then a small encoder-decoder (one layer each) learns to sort digits in "
@@ -371,10 +374,10 @@ Experiment rounding_experiment() {
           "of it, and the parameters are compared during training. The task and the high learning "
           "rate were chosen among several so that most seeds diverge; at lower ones they diverge "
           "later or not at all.",
-      .formulas = {"fused: dX = dQKV W",
-                   "separate: dX = sum_h dQ_h W_Q^h + sum_h dK_h W_K^h + "
-                   "sum_h dV_h W_V^h",
-                   "difference = max over tensors of max |p_separate - p_fused| / max |p|"},
+      .formulas = {"\"fused:\" dX = dQKV W",
+                   "\"separate:\" dX = sum_h dQ_h W_Q^h + sum_h dK_h W_K^h + sum_h dV_h W_V^h",
+                   "\"difference\" = \"largest over the tensors of\" {max |p_{separate} - "
+                   "p_{fused}|}/{max |p|}"},
       .defaults = {.width = 32, .heads = 4},
       .limits = {.least_head_dim = 4, .most_width = 128},
       .run = roundings::run};

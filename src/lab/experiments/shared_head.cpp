@@ -15,6 +15,7 @@
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/shared_head.hpp"
 #include "headroom/ops/losses.hpp"
+#include "lab/head_outlines.hpp"
 #include "lab/numbers.hpp"
 #include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
@@ -185,12 +186,27 @@ void count_weights(const Sizes& s, const Twins& twins, Notebook& book) {
                relative_difference(twins.y_shared, twins.y_fused), same_values);
 }
 
+/// Outlines of the query matrix of both layers.
+void draw_matrices(const Sizes& s, Notebook& book) {
+  LabHeads::Matrix diagonal{"shared: I (x) W_Q", s.width, s.width, {}};
+  for (Index h = 0; h < s.heads; ++h) {
+    const Index first = h * s.d, last = first + s.d - 1;
+    diagonal.blocks.push_back({h, first, last, first, last});
+  }
+  book.heads(
+      sentence("The shared layer is a fused one with {} equal blocks on the diagonal", s.heads),
+      "The query matrix of both layers. In the shared one all coloured blocks are the same "
+      "small matrix and the rest is 0, so a head sees only its slice of the input.",
+      {std::move(diagonal), rows_by_head("fused: W_Q", s.heads, s.d, s.width)});
+  book.figure();
+}
+
 /// The gradient of each small matrix is the sum of the diagonal blocks of the fused gradient.
 void add_up_gradients(const Sizes& s, const Twins& twins, Notebook& book) {
   const Array& packed = twins.fused->in_proj_weight.grad();
   double worst = 0, least_off = 1;
   Notebook::Rows rows;
-  Notebook::Step step{"dW_Q", "sum over heads of block (h, h) of the fused dW_Q", {}};
+  Notebook::Step step{"dW_Q", "sum_h \"block\" (h, h) \"of the fused\" dW_Q", {}};
   Index third = 0;
   for (const Linear* small : {&twins.shared->queries, &twins.shared->keys, &twins.shared->values}) {
     const std::vector<Array> diagonal = diagonal_blocks(s, twins, third);
@@ -367,16 +383,16 @@ double compare_signals(const Sizes& s, std::uint64_t seed, Notebook& book) {
 void run(const LabOptions& options, Notebook& book) {
   const Sizes s{options.width, options.heads, options.head_dim()};
   const Twins twins = draw(s, options.seed, 0);
+  draw_matrices(s, book);
   count_weights(s, twins, book);
   add_up_gradients(s, twins, book);
   probe_slices(s, twins, options.seed, book);
   const double mean_size = compare_signals(s, options.seed, book);
   book.answer(sentence(
-      "In the layers of PyTorch, BERT and Google the heads share no matrix: every head has its own "
-      "rows and depends on all of the input. The code in the question computes another function "
-      "with fewer parameters: a fused layer constrained to {} equal diagonal blocks. Its gradient "
-      "is the sum of the heads' gradients, which are not equal: their mean |cosine| is {:.2g} for "
-      "W_Q; it would be 1 for equal gradients and {:.2g} for independent random ones.",
+      "No: it is a fused layer constrained to {} equal diagonal blocks, while in the layers of "
+      "PyTorch, BERT and Google every head has its own rows and depends on all of the input. Its "
+      "gradient is the sum of the heads' gradients, which are not equal: their mean |cosine| is "
+      "{:.2g} for W_Q; it would be 1 for equal gradients and {:.2g} for independent random ones.",
       s.heads, mean_size, chance(s.d * s.d)));
 }
 
@@ -384,24 +400,24 @@ void run(const LabOptions& options, Notebook& book) {
 }  // namespace
 
 Experiment shared_head_experiment() {
-  return {.name = "shared-head",
-          .asked_in = "a question on why heads share the same K, Q, V matrix",
-          .title = "Do the heads share one small matrix?",
-          .question =
-              "Many implementations have Linear(head_dim, head_dim) for query, key and value and "
-              "apply it to every head's slice of the embedding. Why are the projections shared "
-              "among the heads? Is it because they receive the same signal in back-propagation?",
-          .computed =
-              "Such a layer, with random weights, is compared with a fused one that holds the same "
-              "small matrix in every diagonal block. The tape gives the gradients of both, for the "
-              "same random cotangent and, to compare the heads' gradients, for the squared error "
-              "against a third layer's outputs. Then slices of the input are changed one by one, "
-              "in this layer and in layers with fused and with separate heads.",
-          .formulas = {"W_fused = I_h (x) W", "dL/dW = sum_h (dL/dW_fused)[hD:(h+1)D, hD:(h+1)D]",
-                       "weights: 3 D^2 against 3 C^2 = h^2 3 D^2"},
-          .defaults = {.width = 256, .heads = 8},
-          .limits = {.least_heads = 2, .most_heads = 32, .least_head_dim = 4},
-          .run = shared_heads::run};
+  return {
+      .name = "shared-head",
+      .asked_in = "a question on why heads share the same K, Q, V matrix",
+      .title = "Do the heads share one small matrix?",
+      .question =
+          "Is one Linear(head_dim, head_dim) for every head's slice of the embedding multi-head "
+          "attention, and do all heads get the same gradient?",
+      .computed =
+          "Such a layer, with random weights, is compared with a fused one that holds the same "
+          "small matrix in every diagonal block. The tape gives the gradients of both, for the "
+          "same random cotangent and, to compare the heads' gradients, for the squared error "
+          "against a third layer's outputs. Then slices of the input are changed one by one, "
+          "in this layer and in layers with fused and with separate heads.",
+      .formulas = {"W_{fused} = I_h (x) W", "{dL}/{dW} = sum_h ({dL}/{dW_{fused}})[\"block\" h, h]",
+                   "\"weights:\" 3 D^2 \"against\" 3 C^2 = h^2 . 3 D^2"},
+      .defaults = {.width = 256, .heads = 8},
+      .limits = {.least_heads = 2, .most_heads = 32, .least_head_dim = 4},
+      .run = shared_heads::run};
 }
 
 }  // namespace HEADROOM_PRECISION

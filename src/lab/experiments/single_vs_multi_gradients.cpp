@@ -84,12 +84,78 @@ double head_by_head(const LabOptions& options, const AttentionDerivation& derive
   return worst;
 }
 
+constexpr Index most_drawn = 16;  // heads, each of which is a picture
+
+/// Shows the single head's scores of the first example as the sum of the heads' scores.
+void draw_scores(const AttentionDerivation& one, const AttentionDerivation& many, Index heads,
+                 Notebook& book) {
+  const Index n = one.scores.dim(-1);
+  const auto of_head = [&](const Array& scores, Index head, double factor) {
+    Array map({n, n});
+    for (Index i = 0; i < n * n; ++i) map[i] = scores[head * n * n + i] * Real(factor);
+    return map;
+  };
+  std::vector<Notebook::Map> maps{{"S", of_head(one.scores, 0, 1)}};
+  std::vector<std::string> positions;
+  for (Index i = 0; i < n; ++i) positions.push_back(std::to_string(i));
+  double top = largest(maps.front().weights);
+  for (Index h = 0; h < heads; ++h) {
+    maps.push_back({fmt::format("S_{}", h), of_head(many.scores, h, 1 / std::sqrt(double(heads))),
+                    h == 0 ? "=" : "+"});
+    top = larger(top, largest(maps.back().weights));
+  }
+  book.maps(sentence("The scores of a single head are the sum of {} heads' scores", heads),
+            sentence("Scores of the first example, queries by keys; those of the heads are divided "
+                     "by sqrt({}). A single head applies one softmax to the sum, several heads "
+                     "apply one to each term. The darkest shade is {:,}; negative scores have "
+                     "another hue.",
+                     heads, top),
+            positions, positions, maps, top);
+  book.figure();
+}
+
+/// Norms of the square blocks of a gradient, [input features of a head's width, head].
+Array block_norms(const Array& gradient, Index heads) {
+  const Index d = gradient.dim(0) / heads;
+  Array norms({heads, heads});
+  for (Index row = 0; row < heads; ++row) {
+    const Array rows = part_of(gradient, 0, row * d, (row + 1) * d);
+    for (Index head = 0; head < heads; ++head) {
+      norms[row * heads + head] = Real(norm(columns_of(rows, head, d)));
+    }
+  }
+  return norms;
+}
+
+/// Shows the norms of the blocks of dW_Q, dW_K and dW_V, with one head and with several.
+void draw_gradients(const TapedAttention& one, const TapedAttention& many,
+                    const LabOptions& options, Notebook& book) {
+  const Index heads = options.heads;
+  const std::vector<Notebook::Map> maps{{"dW_Q, single", block_norms(one.d_wq, heads)},
+                                        {"dW_Q, multi", block_norms(many.d_wq, heads)},
+                                        {"dW_K, single", block_norms(one.d_wk, heads)},
+                                        {"dW_K, multi", block_norms(many.d_wk, heads)},
+                                        {"dW_V, single", block_norms(one.d_wv, heads)},
+                                        {"dW_V, multi", block_norms(many.d_wv, heads)}};
+  double top = 0;
+  for (const Notebook::Map& map : maps) top = larger(top, largest(map.weights));
+  book.maps("Gradients of the weights by blocks",
+            sentence("Norm of each {} x {} block. Columns are heads: a head's columns of the "
+                     "weight. Rows are blocks of input features. The darkest shade is {:,}.",
+                     options.head_dim(), options.head_dim(), top),
+            numbered("in", heads), numbered("head", heads), maps, top);
+}
+
 void derivation(const LabOptions& options, Notebook& book) {
   Rng rng(options.seed, "single-vs-multi derivation");
   const AttentionInputs inputs = zero_mean_inputs(batch, tokens, options.width, rng);
   const AttentionDerivation one = derive(inputs, 1), many = derive(inputs, options.heads);
   const TapedAttention taped_one = taped(inputs, 1), taped_many = taped(inputs, options.heads);
   const double root = std::sqrt(double(options.heads));
+  if (options.heads <= most_drawn) {
+    draw_scores(one, many, options.heads, book);
+    draw_gradients(taped_one, taped_many, options, book);
+  }
   const auto line = [&](const char* name, const char* formula, const Array& a, const Array& b) {
     return Notebook::Step{name, formula, {{"single head", a}, {"multi, head 0", b}}};
   };
@@ -101,15 +167,15 @@ void derivation(const LabOptions& options, Notebook& book) {
                "each of {}.",
                batch, options.width, options.head_dim(), options.heads),
       {line("S", "Q_h K_h^T / sqrt(D)", one.scores, many.scores),
-       line("P", "softmax(S_h) over the keys", one.weights, many.weights),
+       line("P", "softmax(S_h) \"over the keys\"", one.weights, many.weights),
        line("dV", "P_h^T R_h", one.d_value, many.d_value),
-       line("dP", "R_h V_h^T; the single one is the sum over the heads", one.d_weights,
+       line("dP", "R_h V_h^T \"(the single one: summed over the heads)\"", one.d_weights,
             many.d_weights),
-       line("dS", "P * (dP - rowsum(P * dP)): a Jacobian for each row of each head", one.d_scores,
-            many.d_scores),
+       line("dS", "P * (dP - rowsum(P * dP)) \"(a Jacobian for each row of each head)\"",
+            one.d_scores, many.d_scores),
        line("dQ", "dS_h K_h / sqrt(D)", one.d_query, many.d_query),
        line("dK", "dS_h^T Q_h / sqrt(D)", one.d_key, many.d_key),
-       line("dW_Q", "x^T dQ, summed over the batch", one.d_wq, many.d_wq),
+       line("dW_Q", "x^T dQ \"(summed over the batch)\"", one.d_wq, many.d_wq),
        line("dW_K", "x^T dK", one.d_wk, many.d_wk), line("dW_V", "x^T dV", one.d_wv, many.d_wv)});
   book.at_most("S_single against (1/sqrt h) sum of S_h, relative difference",
                relative_difference(one.scores, sum_over_heads(many.scores, 1 / root)), same_values);

@@ -199,6 +199,7 @@ void show_ratios(const std::vector<Measured>& all, Notebook& book) {
                       "Above 1 the fused layout is faster. Times vary from run to run.",
                       rounds),
              "features per head", "separate / fused", false, lines);
+  book.figure();
   static_assert(rounds == 15);  // the coverage and the ranks in this title and caption depend on it
   book.table(
       sentence("Median ratio of {} rounds, with 96 % intervals", rounds),
@@ -245,11 +246,12 @@ void run(const LabOptions& options, Notebook& book) {
   show_arithmetic(options, all, book);
   show_ratios(all, book);
   show_times(all, book);
-  book.answer(sentence(
-      "Both layouts do the same arithmetic. The separate one uses 3 h + 1 Linears instead of 2, so "
-      "narrower heads make its products smaller. In this run, the time of the separate layout over "
-      "that of the fused one, forward and backward, is on one thread {}; on two threads it is {}.",
-      ratios_text(all, 0), ratios_text(all, 1)));
+  book.answer(
+      sentence("Both layouts do the same arithmetic, but the separate one uses 3 h + 1 Linears "
+               "instead of 2, so narrower heads make its products smaller. In this run, the time "
+               "of the separate layout over that of the fused one, forward and backward, is on one "
+               "thread {}; on two threads it is {}.",
+               ratios_text(all, 0), ratios_text(all, 1)));
 }
 
 }  // namespace layout_speed
@@ -259,17 +261,18 @@ Experiment speed_of_layouts_experiment() {
   return {.name = "speed-of-layouts",
           .title = "How fast are separate heads compared with fused ones?",
           .question =
-              "One Linear per head or one for all: is the fused layout faster, and how much does "
-              "that depend on the width of a head and on the number of threads?",
+              "Is one Linear for all heads faster than one per head, and how does that depend on "
+              "the width of a head and the number of threads?",
           .computed =
               "One attention holds the same weights in both layouts. Their forward and backward "
               "passes are timed alternately, with 1 and with 2 threads independent of --threads, "
               "for heads of 8 to 64 features at the same width of the layer. The arithmetic is "
               "counted and asserted; the times are shown, not asserted.",
-          .formulas = {"separate: 3 h products [B T, C] x [C, D] and the output product",
-                       "fused: one product [B T, C] x [C, 3 C] and the output product",
-                       "multiply-adds forward: 4 B T C^2 + 2 B T^2 C",
-                       "backward: 8 B T C^2 + 5 B T^2 C, because the scores are computed again"},
+          .formulas =
+              {"\"separate:\" 3 h \"products\" [BT, C] [C, D] \"and the output product\"",
+               "\"fused: one product\" [BT, C] [C, 3C] \"and the output product\"",
+               "\"multiply-adds forward:\" 4 B T C^2 + 2 B T^2 C",
+               "\"backward:\" 8 B T C^2 + 5 B T^2 C\", because the scores are computed again\""},
           .defaults = {.width = 256, .heads = 8},
           .limits = {},
           .run = layout_speed::run};

@@ -199,6 +199,7 @@ void show(const AllRuns& all, Notebook& book) {
           " Fused heads. Heads that stay equal to the bit have distance 0, which is not on the "
           "logarithmic axis.",
       "step", "distance of the two heads", true, lines);
+  book.figure();
   book.table(sentence("After one step the distances in the two layouts agree to {:.1g}",
                       disagreement(all)),
              about + " With 95 % intervals.",
@@ -260,14 +261,16 @@ void run(const LabOptions& options, Notebook& book) {
     drift = larger(drift, all[start].largest_of([](const Course& c) { return largest(c.inputs); }));
   }
   const Text stayed = drift == 0 ? Text("to the bit") : sentence("up to rounding ({:.1g})", drift);
-  book.answer(sentence(
-      "They stay equal, {}, if their output blocks are equal too: they then receive equal "
-      "gradients in every step, in both layouts, with SGD and with AdamW. With different output "
-      "blocks they diverge at the first step (by {:.2g}, and by {:.2g} after {}), and with dropout "
-      "on the attention weights too (by {:.2g} after {}). A difference of 1e-5 in one weight {}.",
-      stayed, all[different_output].after(fused, 1).value,
-      all[different_output].after(fused, steps).value, steps,
-      all[dropped].after(fused, steps).value, steps, growth_of_nudge(all[nudged].layouts[fused])));
+  book.answer(
+      sentence("They stay equal, {}, if their output blocks are equal too: they then receive equal "
+               "gradients in every step, in both layouts, with SGD and with AdamW. With different "
+               "output blocks they diverge at the first step (by {:.2g}, and by {:.2g} after {}), "
+               "and with dropout on the attention weights too (by {:.2g} after {}).",
+               stayed, all[different_output].after(fused, 1).value,
+               all[different_output].after(fused, steps).value, steps,
+               all[dropped].after(fused, steps).value, steps),
+      sentence("A difference of 1e-5 in one weight {}.",
+               growth_of_nudge(all[nudged].layouts[fused])));
 }
 
 }  // namespace symmetric_heads
@@ -278,17 +281,20 @@ Experiment symmetry_experiment() {
       .name = "symmetry",
       .title = "Do two equal heads stay equal during training?",
       .question =
-          "If two heads of a layer start from the same weights, do they ever become different, "
-          "or does the layer compute one head twice? And what makes them diverge?",
+          "Do two heads of a layer that start from the same weights ever become different, and "
+          "what makes them diverge?",
       .computed =
-          "Layers in which head 1 starts as a copy of head 0 learn to imitate another layer: "
-          "equal in everything, with SGD and with AdamW, equal but for the output block, "
-          "equal with dropout on the attention weights, and equal but for one weight that "
-          "differs by 1e-5. After every step the two heads and their gradients are compared, in "
-          "both layouts.",
-      .formulas = {"dL/dW_V^h = (P_h^T dy W_O^h)^T x, and W_Q, W_K likewise through dP_h = (dy "
-                   "W_O^h) V_h^T: equal for equal heads with equal W_O^h",
-                   "dL/dW_O^h = dy^T A_h: equal as long as Q, K and V are"},
+          "Layers in which head 1 starts as a copy of head 0 learn to imitate another layer: equal "
+          "in everything, with SGD and with AdamW, equal but for the output block, equal with "
+          "dropout of 0.1 on the attention weights, and equal but for one weight that differs by "
+          "1e-5. SGD has momentum 0.9 and the learning rate 0.004 C, AdamW the learning rate 0.03 "
+          "/ sqrt(C) and an epsilon of 1e-5, about 1 % of the gradients: with the usual 1e-8, a "
+          "gradient that is only rounding noise moves its weight by a full step. After every step "
+          "the two heads and their gradients are compared, in both layouts.",
+      .formulas = {"{dL}/{dW_V^h} = (P_h^T dy W_O^h)^T x",
+                   "dP_h = (dy W_O^h) V_h^T\", and through it\" W_Q^h, W_K^h: \"equal for equal "
+                   "heads with equal\" W_O^h",
+                   "{dL}/{dW_O^h} = dy^T A_h: \"equal as long as Q, K and V are\""},
       .defaults = {.width = 32, .heads = 4},
       .limits = {.least_heads = 2, .most_heads = 16, .least_head_dim = 2, .most_width = 128},
       .run = symmetric_heads::run};

@@ -229,6 +229,7 @@ void show_findings(const LabOptions& options, const Findings& found, double of_p
                       found.by_heads.size()),
              "The maximum of both directions. A difference of 0 is not on the logarithmic axis.",
              "heads", "relative difference", true, lines);
+  book.figure();
 }
 
 void run(const LabOptions& options, Notebook& book) {
@@ -263,12 +264,12 @@ void run(const LabOptions& options, Notebook& book) {
   book.more_than("control: smallest difference of two layers without a transplant", found.strangers,
                  1e-2);
   book.answer(
-      sentence("When they hold the same heads, both layouts compute the same function: the forward "
-               "pass, the gradients of parameters and inputs, and the clipped gradients agree to "
-               "{:,}, for {} to {} heads. With {} heads the parameters and moments after {} steps "
-               "of SGD, Adam and AdamW agree to {:,}, also when one layout is transplanted into "
-               "the other midway. The remainder is rounding.",
-               of_pass, counts.front(), counts.back(), options.heads, compared_steps, of_steps));
+      sentence("All of them, when both hold the same heads: the forward pass, the gradients of "
+               "parameters and inputs, and the clipped gradients agree to {:,}, for {} to {} "
+               "heads. With {} heads the parameters and moments after {} steps of SGD, Adam and "
+               "AdamW agree to {:,}, also when one layout is transplanted into the other midway.",
+               of_pass, counts.front(), counts.back(), options.heads, compared_steps, of_steps),
+      "The remainder is rounding.");
 }
 
 }  // namespace transplants
@@ -279,8 +280,8 @@ Experiment transplant_experiment() {
       .name = "transplant",
       .title = "Which results are the same in both layouts?",
       .question =
-          "One Linear per head, or one for all heads: if both hold the same weights, which results "
-          "are the same, up to rounding?",
+          "If one Linear per head and one for all heads hold the same weights, which results of "
+          "training are the same up to rounding?",
       .computed =
           "An attention with random weights and biases is drawn in one layout and transplanted "
           "into the other, in both directions and for several numbers of heads. Both get the "
@@ -288,10 +289,11 @@ Experiment transplant_experiment() {
           "global-norm clipping. Then each gets a Linear before it, so that dX affects an update, "
           "and parameters and moments are compared after steps of elementwise optimizers, also "
           "when they are transplanted midway.",
-      .formulas = {"in_proj_weight[hD:(h+1)D] = W_Q^h, [C + hD: ...] = W_K^h, [2C + hD: ...] = "
-                   "W_V^h",
-                   "dX = sum_h (dQ_h W_Q^h + dK_h W_K^h + dV_h W_V^h) = dQKV in_proj_weight",
-                   "clipped g = g min(1, limit / (|g| + 1e-6)), |g| over all parameters"},
+      .formulas =
+          {"in_proj_weight[hD : (h + 1)D] = W_Q^h, \"then from row\" C + hD: W_K^h, \"from\" 2C + "
+           "hD: W_V^h",
+           "dX = sum_h (dQ_h W_Q^h + dK_h W_K^h + dV_h W_V^h) = dQKV \"in_proj_weight\"",
+           "\"clipped\" g = g min(1, {\"limit\"}/{|g| + 1e-6}), |g| \"over all parameters\""},
       .defaults = {.width = 64, .heads = 8},
       .limits = {.least_head_dim = transplants::least_head_dim, .most_width = 512},
       .run = transplants::run};

@@ -86,7 +86,7 @@ function outline(matrix) {
     "--colour": head_colour(b.head), style: `top:${share(b.first_row, matrix.rows)};height:${share(b.last_row - b.first_row + 1, matrix.rows)};`
       + `left:${share(b.first_column, matrix.columns)};width:${share(b.last_column - b.first_column + 1, matrix.columns)}`}));
   const said = matrix.blocks.map((b) => `head ${b.head} has rows ${range(b.first_row, b.last_row)} and columns ${range(b.first_column, b.last_column)}`).join("; ");
-  return h("div", {}, h("p", {}, h("b", {}, matrix.name), h("span", {}, `${matrix.rows} × ${matrix.columns}`)),
+  return h("div", {"--columns": matrix.columns}, h("p", {}, h("b", {}, matrix.name), h("span", {}, `${matrix.rows} × ${matrix.columns}`)),
     h("div.outline", {role: "img", "aria-label": `${matrix.name}, ${matrix.rows} by ${matrix.columns}: ${said}`, style: `aspect-ratio:${matrix.columns}/${matrix.rows}`}, blocks));
 }
 
