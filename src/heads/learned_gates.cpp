@@ -10,6 +10,7 @@
 #include "headroom/heads/fold_gates.hpp"
 #include "headroom/io/fields.hpp"
 #include "headroom/nn/gates.hpp"
+#include "heads/saved_heads.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -205,6 +206,7 @@ void LearnedGates::load_state(const StateReader& from) {
   } catch (const DataError& error) {
     throw FileError(error.what());
   }
+  check_saved_heads(optimizer_->model(), heads_, from.where("heads"));
   for (const std::vector<double>* list : {&state_.values, &state_.first, &state_.second}) {
     if (list->size() == heads_.size()) continue;
     throw FileError(fmt::format("{}: {} numbers for {} heads", from.where("learned"), list->size(),

@@ -10,6 +10,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/heads/choosers.hpp"
 #include "headroom/io/fields.hpp"
+#include "heads/saved_heads.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -383,6 +384,7 @@ void Pruner::load_state(const StateReader& from) {
     timeline_ =
         struct_of<std::vector<PruningEvent>>(from.record("timeline"), from.where("timeline"));
     if (timeline_.empty()) return;
+    check_saved(from.where("heads"));
     // Through the struct: fields that a recipe had not yet when it was saved have their defaults.
     saved = json_of(struct_of<PruningRecipe>(from.record("recipe"), from.where("recipe")));
   } catch (const DataError& error) {
@@ -398,6 +400,23 @@ void Pruner::load_state(const StateReader& from) {
   if (recipe_.regrowth && recipe_.regrowth->with == RegrowWith::stash && gone() > 0) {
     load_stashed(from);
   }
+}
+
+void Pruner::check_saved(const std::string& where) const {
+  Module& model = optimizer_->model();
+  std::vector<HeadId> saved;
+  for (const Head& head : heads_) saved.push_back(head.id());
+  check_saved_heads(model, saved, where);
+  if (recipe_.gates) return;  // they remove heads in its place
+  const std::vector<HeadId> alive = live_heads(model);
+  const bool same = std::ssize(alive) == std::ssize(heads_) - gone() &&
+                    std::all_of(heads_.begin(), heads_.end(), [&](const Head& head) {
+                      const bool lives =
+                          std::find(alive.begin(), alive.end(), head.id()) != alive.end();
+                      return lives != head.removed_at.has_value();
+                    });
+  if (same) return;
+  throw FileError(fmt::format("{}: the removed heads are not those that the model lacks", where));
 }
 
 void Pruner::load_stashed(const StateReader& from) {

@@ -50,6 +50,11 @@ void check_fields(const OneShot& pace) {
 }
 
 void check_fields(const Iterative& pace) {
+  constexpr Index most_rounds = 1'000'000, most_steps = 1'000'000'000'000;  // no product overflows
+  require(
+      pace.rounds <= most_rounds && pace.recover <= most_steps && pace.from <= most_steps,
+      "at most 10^6 rounds and 10^12 steps",
+      fmt::format("{} rounds from step {}, every {} steps", pace.rounds, pace.from, pace.recover));
   require(
       pace.from >= 0 && pace.rounds >= 1 && pace.recover >= 1,
       "there is at least one round, and a step between two",

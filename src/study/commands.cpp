@@ -11,31 +11,18 @@
 #include "headroom/base/names.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/heads/budget.hpp"
+#include "headroom/heads/pruner.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/folds.hpp"
+#include "study/head_scores_file.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-Record read(const std::filesystem::path& file) {
-  return parse_json(read_file(file), file.string());
-}
-
-/// Reads a head from summary.json or from the output of importance --json.
-HeadId head_of(const Record& entry, const std::string& origin) {
-  const std::string kind = json_text(entry, "kind", origin);
-  for (const AttentionKind known : all_of<AttentionKind>()) {
-    if (kind == name_of(known)) {
-      return {known, json_integer(entry, "layer", origin), json_integer(entry, "head", origin)};
-    }
-  }
-  throw FileError(fmt::format("{}: \"{}\" is not a kind of attention", origin, kind));
-}
 
 std::vector<HeadId> shuffled(std::vector<HeadId> heads, Rng rng) {
   for (auto left = Index(heads.size()); left > 1; --left) {
@@ -64,28 +51,26 @@ Budget budget_of(const TrainWords& options) {
 
 /// The heads that another cell removed.
 std::vector<HeadId> removed_in(const std::string& key, const StudyFolder& folder) {
-  const std::filesystem::path file = folder.cell(key) / "summary.json";
-  const Record summary = read(file);
+  const std::string file = (folder.cell(key) / "summary.json").string();
+  const Record summary = parse_json(read_file(file), file);
   std::vector<HeadId> removed;
-  if (!summary.contains("heads")) return removed;
-  for (const Record& head : summary["heads"]) {
-    if (head.contains("removed_at") && !head["removed_at"].is_null()) {
-      removed.push_back(head_of(head, file.string()));
-    }
+  if (!summary.is_object() || !summary.contains("heads")) return removed;
+  for (const auto& head :
+       struct_of<std::vector<Pruner::Head>>(summary["heads"], file + ": heads")) {
+    if (head.removed_at) removed.push_back(head.id());
   }
   return removed;
 }
 
 /// The heads of a trunk, in descending order of their cost of removal.
 std::vector<HeadId> costliest(const std::string& trunk, const StudyFolder& folder) {
-  const std::filesystem::path file = folder.scores(trunk);
-  const Record scores = read(file);
+  const HeadScoresFile scores = head_scores_in(folder.scores(trunk));
   std::vector<HeadId> heads;
-  for (const Record& head : scores.at("heads")) heads.push_back(head_of(head, file.string()));
+  for (const Pruner::Head& head : scores.heads) heads.push_back(head.id());
   std::map<HeadId, double> cost;
-  for (const Record& metric : scores.at("metrics")) {
-    if (metric["name"] != "leave_one_out") continue;
-    for (std::size_t i = 0; i < heads.size(); ++i) cost[heads[i]] = metric["scores"][i];
+  for (const HeadScoresFile::Metric& metric : scores.metrics) {
+    if (metric.name != "leave_one_out") continue;
+    for (std::size_t i = 0; i < heads.size(); ++i) cost[heads[i]] = metric.scores[i];
   }
   std::stable_sort(heads.begin(), heads.end(),
                    [&](const HeadId& a, const HeadId& b) { return cost[a] > cost[b]; });

@@ -14,7 +14,9 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/statistics/ranks.hpp"
+#include "headroom/train/measured_after.hpp"
 #include "study/folder.hpp"
+#include "study/head_scores_file.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -26,18 +28,45 @@ namespace fs = std::filesystem;
 Record record_in(const fs::path& file) { return parse_json(read_file(file), file.string()); }
 
 /// The lines of metrics.jsonl that are evaluations.
-std::vector<Record> evaluations(const fs::path& file) {
-  std::vector<Record> lines;
+std::vector<MetricsLine> evaluations(const fs::path& file) {
+  std::vector<MetricsLine> lines;
   std::istringstream text(read_file(file));
   for (std::string line; std::getline(text, line);) {
     if (line.find("\"validation_loss\"") == std::string::npos) continue;
-    lines.push_back(parse_json(line, file.string()));
+    const MetricsLine read = struct_of<MetricsLine>(parse_json(line, file.string()), file.string());
+    if (read.numbers.contains("validation_loss")) lines.push_back(read);
   }
   return lines;
 }
 
+/// The summary.json of a run, and the parts of it that a study uses.
+struct RunSummary {
+  Index steps = 0, parameters = 0;
+  std::vector<HeadId> alive = {};
+  std::map<std::string, double> test = {};
+  std::optional<AfterCut> after_cut = {};
+  std::vector<PruningEvent> timeline = {};
+  std::map<std::string, Record> others = {};
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("steps", &RunSummary::steps, Presence::if_any);
+    visit("parameters", &RunSummary::parameters, Presence::if_any);
+    visit("alive", &RunSummary::alive);
+    visit("test", &RunSummary::test, Presence::if_any);
+    visit("after_cut", &RunSummary::after_cut);
+    visit("timeline", &RunSummary::timeline, Presence::if_any);
+    visit(the_rest, &RunSummary::others);
+  }
+};
+
+RunSummary summary_in(const fs::path& file) {
+  return struct_of<RunSummary>(record_in(file), file.string());
+}
+
 /// A measure of a run, by its name in the declaration: [cut.][test.]NAME.
-std::optional<double> measure_of_run(std::string name, const Record& summary, const Record& last) {
+std::optional<double> measure_of_run(std::string name, const RunSummary& summary,
+                                     const std::map<std::string, double>& last) {
   const auto drop = [&name](const std::string& prefix) {
     const bool found = name.starts_with(prefix);
     if (found) name.erase(0, prefix.size());
@@ -45,20 +74,20 @@ std::optional<double> measure_of_run(std::string name, const Record& summary, co
   };
   const bool cut = drop("cut."), test = drop("test.");
   if (test && name == "loss") name = "test_loss";
-  const Record values = cut ? summary.value("after_cut", Record::object())
-                                  .value(test ? "test" : "validation", Record::object())
-                        : test ? summary.value("test", Record::object())
-                               : last;
-  if (!values.contains(name) || !values[name].is_number()) return std::nullopt;
-  return values[name].get<double>();
+  const AfterCut after_cut = summary.after_cut.value_or(AfterCut());
+  const std::map<std::string, double>& values = cut ? (test ? after_cut.test : after_cut.validation)
+                                                : test ? summary.test
+                                                       : last;
+  const auto found = values.find(name);
+  if (found == values.end() || !std::isfinite(found->second)) return std::nullopt;
+  return found->second;
 }
 
 /// The kinds of attention in a trunk's model.
 std::vector<std::string> kinds_of(const fs::path& trunk) {
-  const fs::path file = trunk / "summary.json";
   std::vector<std::string> kinds;
-  for (const Record& head : record_in(file).at("alive")) {
-    const std::string text = head.get<std::string>(), kind = text.substr(0, text.find(' '));
+  for (const HeadId& head : summary_in(trunk / "summary.json").alive) {
+    const std::string kind(name_of(head.kind));
     if (kinds.empty() || kinds.back() != kind) kinds.push_back(kind);
   }
   return kinds;
@@ -66,33 +95,27 @@ std::vector<std::string> kinds_of(const fs::path& trunk) {
 
 CellResult cell_result(const StudyCell& cell, const StudyDeclaration& declaration,
                        const StudyFolder& folder, const std::vector<std::string>& kinds) {
-  const fs::path path = folder.cell(cell.key), file = path / "summary.json";
-  const Record summary = record_in(file);
+  const fs::path path = folder.cell(cell.key);
+  const RunSummary summary = summary_in(path / "summary.json");
   CellResult result{.key = cell.key,
                     .trunk = cell.trunk,
                     .seed = cell.seed,
                     .fold = cell.fold,
                     .draw = cell.draw,
-                    .steps = json_integer(summary, "steps", file.string()),
-                    .parameters = json_integer(summary, "parameters", file.string())};
+                    .steps = summary.steps,
+                    .parameters = summary.parameters};
   for (const std::string& kind : kinds) result.kept[kind] = 0;
-  for (const Record& head : summary.at("alive")) {
-    const std::string text = head.get<std::string>();
-    ++result.kept[text.substr(0, text.find(' '))];
-  }
-  Record last = Record::object();
-  for (const Record& line : evaluations(path / "metrics.jsonl")) {
-    result.evaluations.push_back({json_number(line, "step", file.string()),
-                                  json_number(line, "validation_loss", file.string())});
-    if (line["step"] == result.steps) last = line;
+  for (const HeadId& head : summary.alive) ++result.kept[name_of(head.kind)];
+  std::map<std::string, double> last;
+  for (const MetricsLine& line : evaluations(path / "metrics.jsonl")) {
+    result.evaluations.push_back({double(line.step), line.numbers.at("validation_loss")});
+    if (line.step == result.steps) last = line.numbers;
   }
   for (const std::string& measure : declaration.measures) {
     if (const auto value = measure_of_run(measure, summary, last))
       result.measures[measure] = *value;
   }
-  if (summary.contains("timeline")) {
-    result.timeline = struct_of<std::vector<PruningEvent>>(summary["timeline"], file.string());
-  }
+  result.timeline = summary.timeline;
   return result;
 }
 
@@ -112,14 +135,14 @@ Interval mean_over_seeds(const BySeed& values) {
 /// Collects the scores of trunks: correlations of metrics, and regret in games.
 class TrunkScores {
  public:
-  void add(Index seed, const Record& scores) {
+  void add(Index seed, const HeadScoresFile& scores) {
     std::vector<std::pair<std::string, std::vector<double>>> columns;
-    for (const Record& metric : scores.at("metrics")) {
-      std::vector<double> values = metric.at("scores").get<std::vector<double>>();
-      if (metric.at("keep_low").get<bool>()) {
+    for (const auto& [name, keep_low, found, others] : scores.metrics) {
+      std::vector<double> values = found;
+      if (keep_low) {
         for (double& value : values) value = -value;
       }
-      columns.emplace_back(metric.at("name").get<std::string>(), std::move(values));
+      columns.emplace_back(name, std::move(values));
     }
     for (const auto& [x, of_x] : columns) {
       if (std::find(metrics_.begin(), metrics_.end(), x) == metrics_.end()) metrics_.push_back(x);
@@ -127,8 +150,7 @@ class TrunkScores {
         correlations_[{x, y}][seed].push_back(rank_correlation(of_x, of_y));
       }
     }
-    if (!scores.contains("games")) return;
-    for (const Record& game : scores.at("games")) add_game(seed, game);
+    for (const HeadScoresFile::Game& game : scores.games) add_game(seed, game);
   }
 
   std::vector<StudyAgreement> agreement() const {
@@ -157,13 +179,12 @@ class TrunkScores {
     BySeed values;
   };
 
-  void add_game(Index seed, const Record& game) {
-    const auto title = game.at("title").get<std::string>();
-    for (const auto& [metric, values] : game.at("regret").items()) {
+  void add_game(Index seed, const HeadScoresFile::Game& game) {
+    for (const auto& [metric, values] : game.regret) {
       for (std::size_t kept = 0; kept < values.size(); ++kept) {
-        if (!values[kept].is_number()) continue;  // no regret is defined
-        Regret& known = entry(title, metric, Index(kept));
-        known.values[seed].push_back(values[kept].get<double>());
+        if (!std::isfinite(values[kept])) continue;  // no regret is defined
+        Regret& known = entry(game.title, metric, Index(kept));
+        known.values[seed].push_back(values[kept]);
       }
     }
   }
@@ -198,8 +219,9 @@ StudyResults results_of(const StudyDeclaration& declaration, const StudyPlan& pl
     if (kinds.empty() && fs::exists(folder.trunk(trunk.key) / "summary.json")) {
       kinds = kinds_of(folder.trunk(trunk.key));
     }
-    if (fs::exists(folder.scores(trunk.key)))
-      scores.add(trunk.seed, record_in(folder.scores(trunk.key)));
+    if (fs::exists(folder.scores(trunk.key))) {
+      scores.add(trunk.seed, head_scores_in(folder.scores(trunk.key)));
+    }
   }
   results.agreement = scores.agreement();
   results.regret = scores.regret();

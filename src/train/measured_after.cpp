@@ -16,6 +16,12 @@ void MeasuredAfter::save_state(StateWriter to) const { to.record("result", resul
 
 void MeasuredAfter::load_state(const StateReader& from) {
   result_ = from.has("result") ? from.record("result") : Record::object();
+  if (result_ == Record::object()) return;
+  try {
+    struct_of<AfterCut>(result_, from.where("result"));
+  } catch (const DataError& error) {
+    throw FileError(error.what());
+  }
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -378,8 +378,10 @@ TEST_CASE("what cannot work is refused by its cause") {
   const Record head{{"kind", "cross"}, {"layer", 0}, {"head", 1}};
   Record learned{
       {"values", {1.5}}, {"first", {0.0}}, {"second", {0.0}}, {"multiplier", 0}, {"steps", 1}};
-  refused(Record::array({head, head}), learned, "1 numbers for 2 heads");
   Record other = head;
+  other["head"] = 0;
+  refused(Record::array({head, other}), learned, "1 numbers for 2 heads");
+  refused(Record::array({head, head}), learned, "named twice");
   other["kind"] = "diagonal";
   refused(Record::array({other}), learned, "diagonal");
   learned["values"] = "many";

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
+#include "headroom/base/error.hpp"
 #include "study/small_study.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace headroom;
 
@@ -183,4 +186,54 @@ TEST_CASE("the direction of measures") {
   CHECK(higher_is_better("cut.test.accuracy"));
   CHECK_FALSE(higher_is_better("validation_loss"));
   CHECK_FALSE(higher_is_better("test.per"));
+}
+
+TEST_CASE("files of runs whose meaning is wrong are refused by name") {
+  const StudyDeclaration d = declared(declaration());
+  const StudyPlan plan = plan_of(d);
+  const std::string trunk = "trunks/" + plan.trunks[0].key, cell = "cells/" + plan.cells[0].key;
+  const Record summary = {{"steps", 30}, {"parameters", 9}, {"alive", {"encoder 0.0"}}};
+  const Record line = {{"step", 30}, {"validation_loss", 1.5}};
+  const Record scores = {
+      {"heads", {{{"kind", "encoder"}, {"layer", 0}, {"head", 0}}}},
+      {"metrics", {{{"name", "magnitude"}, {"keep_low", false}, {"scores", {0.5}}}}},
+      {"games", {{{"title", "encoder"}, {"regret", {{"magnitude", {nullptr, 0.5}}}}}}}};
+  const TemporaryFolder folder;
+  const auto write = [&](const Record& alive, const Record& measured, const Record& importance) {
+    folder.file(trunk + "/summary.json", alive.dump());
+    folder.file(trunk + "/importance.json", importance.dump());
+    folder.file(cell + "/summary.json", alive.dump());
+    folder.file(cell + "/metrics.jsonl", measured.dump() + "\n");
+  };
+  write(summary, line, scores);
+  const StudyResults found = results_of(d, plan, folder.path());
+  REQUIRE(found.cells.size() == 1);
+  CHECK(found.cells[0].measures.at("validation_loss") == 1.5);
+  CHECK(found.regret.size() == 1);
+
+  const std::vector<std::tuple<Record, const char*, const char*>> cases{
+      {summary, "/alive", "3"},
+      {summary, "/alive/0", "\"head 1\""},
+      {summary, "/alive", "null"},
+      {summary, "/steps", "\"x\""},
+      {summary, "/test", "[]"},
+      {summary, "/after_cut", "{\"test\": 1}"},
+      {summary, "/timeline", "{}"},
+      {line, "/step", "1.5"},
+      {line, "/validation_loss", "true"},
+      {scores, "/metrics", "null"},
+      {scores, "/metrics/0", "7"},
+      {scores, "/metrics/0/scores", "[]"},
+      {scores, "/metrics/0/keep_low", "0"},
+      {scores, "/metrics/0/scores", "[null]"},
+      {scores, "/games", "1"},
+      {scores, "/games/0/regret", "[]"}};
+  for (const auto& [sound, place, value] : cases) {
+    INFO(place << " " << value);
+    Record broken = sound;
+    broken[Record::json_pointer(place)] = Record::parse(value);
+    write(sound == summary ? broken : summary, sound == line ? broken : line,
+          sound == scores ? broken : scores);
+    CHECK_THROWS_AS(results_of(d, plan, folder.path()), DataError);
+  }
 }

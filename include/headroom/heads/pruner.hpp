@@ -115,6 +115,7 @@ class Pruner : public StepPart, public Stateful {
   Index removals() const;
   PruningEvent& event(Index step);
   PruningEvent new_event(Index step) const;
+  void check_saved(const std::string& where) const;
   void load_stashed(const StateReader& from);
   Head& entry(const HeadId& head);
   Index gone() const;
