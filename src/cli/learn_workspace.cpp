@@ -66,7 +66,8 @@ Workspace::Workspace(const Course& course) : folder_(workspace_folder(course)) {
   const fs::path file = state_file(folder_);
   if (!fs::exists(file)) return;
   const Record record = parse_json(read_file(file), file.string());
-  const Index version = record.is_object() ? record.value("version", Index{0}) : 0;
+  const bool has_version = record.is_object() && record.contains("version");
+  const Index version = has_version ? json_integer(record, "version", file.string()) : 0;
   if (version > CourseState::current_version) {
     throw DataError(
         fmt::format("{}: version {} of the workspace, but this program knows only {}; "

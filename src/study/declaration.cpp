@@ -23,6 +23,9 @@ const std::set<std::string> own_options = {"seed",  "until",   "from",    "remov
                                            "init",  "no-test", "no-page", "out",    "resume",
                                            "force", "threads", "help",    "fold",   "measure-cut"};
 
+/// A study of seconds for each run would take a day.
+constexpr double most_runs = 20'000;
+
 bool is_word(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -67,6 +70,7 @@ class Checker {
     require(d_.allocation_draws.value_or(1) >= 1, "allocation_draws", "must be at least 1");
     require(d_.folds >= 1, "folds", "must be at least 1");
     require(d_.processes >= 1, "processes", "must be at least 1");
+    check_size();
   }
 
  private:
@@ -202,6 +206,21 @@ class Checker {
     require(false, where,
             fmt::format("is not a factor of this study{}", did_you_mean(name, factors)));
     return {};
+  }
+
+  /// A wrong number must not ask for memory for billions of runs.
+  void check_size() const {
+    double runs = double(d_.seeds.size()) * double(d_.folds);
+    for (const TrainWords* factors : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
+      for (const auto& [name, value] : *factors) runs *= double(levels_of(value).size());
+    }
+    const auto arms = double(names_.size() + d_.controls.size());
+    const double draws = double(d_.random_draws) +
+                         double(d_.allocation_draws.value_or(d_.random_draws)) *
+                             double(std::max<std::size_t>(1, d_.same_allocation_of.size()));
+    runs *= arms + draws;
+    require(runs <= most_runs, "seeds, folds, factors, arms and draws",
+            fmt::format("make more than {:.0f} runs", most_runs));
   }
 
   void check_controls() const {

@@ -80,7 +80,8 @@ TEST_CASE("a wrong declaration is refused with the place and the nearest name") 
       {"/folds", "0", "folds must be at least 1"},
       {"/folds", "5", "measures has \"validation_loss\", but folds divide the test set"},
       {"/measures", "[]", "measures must have at least one measure"},
-      {"/random_draws", "0", "random_draws must be at least 1"}};
+      {"/random_draws", "0", "random_draws must be at least 1"},
+      {"/random_draws", "9007199254740992", "draws make more than 20000 runs"}};
   for (const auto& [place, value, words] : cases) {
     INFO(place << " " << value);
     Record record = small_declaration();

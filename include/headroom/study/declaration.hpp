@@ -147,7 +147,7 @@ std::string option_name(std::string word);
 
 /// Reads a declaration. `train_options` are the names of all options of `headroom train`, without
 /// "--". Throws FileError for a file that cannot be read, DataError for fields and options that do
-/// not exist (with the nearest) or do not fit together.
+/// not exist (with the nearest) or do not fit together, or make more than 20,000 runs.
 StudyDeclaration read_declaration(const std::filesystem::path& file,
                                   std::span<const std::string> train_options);
 /// The same for a JSON text that was read from `origin`.
