@@ -166,6 +166,10 @@ int train(const TrainCommandOptions& options) {
                         "trained on; `train --prune` removes heads while a model trains",
                         folder.path().string()));
     TrainSettings settings = TrainSettings::from_record(config, folder.config().string());
+    if (folder.resumes()) {
+      check_plausible(settings.run.model, TensorFile::read(folder.checkpoint()),
+                      folder.config().string() + ": \"model\"");
+    }
     std::filesystem::path& data = settings.run.data.data;
     if (const auto moved = options.settings.data()) data = std::filesystem::absolute(*moved);
     if (!data.empty() && !std::filesystem::exists(data)) {

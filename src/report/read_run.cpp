@@ -33,23 +33,6 @@ Record read_object(const fs::path& file) {
   return record;
 }
 
-/// One line of metrics.jsonl. Lines without a step, such as events, are skipped.
-void add_line(const std::string& text, const std::string& origin, RunRecord& run) {
-  Record line;
-  try {
-    line = parse_json(text, origin);
-  } catch (const FileError& error) {
-    throw DataError(error.what());
-  }
-  if (!line.is_object()) throw DataError(origin + " must be a JSON object");
-  if (!line.contains("step")) return;
-  if (line.contains("record")) {
-    run.telemetry.push_back(struct_of<TelemetryLine>(line, origin));
-  } else {
-    run.metrics.push_back(struct_of<MetricsLine>(line, origin));
-  }
-}
-
 /// The lines of metrics.jsonl. A last line without a line end is left out: the run was killed while
 /// writing it.
 void read_metrics(const fs::path& file, RunRecord& run) {
@@ -61,7 +44,13 @@ void read_metrics(const fs::path& file, RunRecord& run) {
     const std::string line = text.substr(begin, end - begin);
     ++number;
     begin = end + 1;
-    if (!line.empty()) add_line(line, fmt::format("{}:{}", file.string(), number), run);
+    if (line.empty()) continue;
+    const std::string origin = fmt::format("{}:{}", file.string(), number);
+    try {
+      add_log_line(parse_json(line, origin), origin, run);
+    } catch (const FileError& error) {
+      throw DataError(error.what());
+    }
   }
 }
 

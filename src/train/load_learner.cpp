@@ -7,6 +7,7 @@
 #include "headroom/base/record_json.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/train/checkpoint.hpp"
+#include "headroom/train/manifest.hpp"
 #include "headroom/train/run_folder.hpp"
 #include "headroom/train/training_settings.hpp"
 
@@ -25,10 +26,13 @@ std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
   }
   const TrainingSettings settings =
       TrainingSettings::from_record(config_file, run.config().string());
+  const TensorFile file = TensorFile::read(checkpoint);
+  verify_checksums(file);
+  check_plausible(settings.model, file, run.config().string() + ": \"model\"");
   Task task = settings.make_task();
   const ModelConfig config = fitted_to(task, settings.model, settings.learner);
   std::unique_ptr<Learner> learner = make_learner(std::move(task), config, settings.learner);
-  ModelState(learner->model()).load_state(StateReader(TensorFile::read(checkpoint), "model."));
+  ModelState(learner->model()).load_state(StateReader(file, "model."));
   return learner;
 }
 

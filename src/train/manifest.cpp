@@ -143,6 +143,9 @@ std::vector<std::string> check_resumable(const RunFolder& folder, const Manifest
   } catch (const DataError& error) {
     throw FileError(error.what());
   }
+  if (!saved.settings.is_object()) {
+    throw FileError(fmt::format("{}: settings must be an object", from.where("manifest")));
+  }
   check_vocabularies(from.record("about"), about, folder.checkpoint().string());
   if (changes == Changes::refuse) {
     if (saved.data != now.data) {

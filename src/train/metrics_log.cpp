@@ -12,6 +12,7 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom/train/run_record.hpp"
 #include "io/files.hpp"
 
 namespace headroom {
@@ -34,11 +35,17 @@ void each_line(const std::filesystem::path& path, Visit visit) {
 /// last of them.
 std::string lines_until(const std::filesystem::path& path, Index done) {
   std::string kept;
+  RunRecord run;  // what the report will read when the run has ended
   std::exception_ptr malformed;
   each_line(path, [&](const std::string& line, Index number) {
     const std::string origin = fmt::format("{}:{}", path.string(), number);
     try {
-      if (json_integer(parse_json(line, origin), "step", origin) > done) return;
+      const Record record = parse_json(line, origin);
+      if (json_integer(record, "step", origin) > done) return;
+      add_log_line(record, origin, run);
+    } catch (const DataError& error) {
+      if (!malformed) malformed = std::make_exception_ptr(FileError(error.what()));
+      return;
     } catch (const FileError&) {
       if (!malformed) malformed = std::current_exception();
       return;

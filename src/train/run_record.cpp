@@ -127,6 +127,13 @@ void check_telemetry(const TelemetryLine& line, const std::string& where) {
   check_blocks("update_ratio", line.update_ratio);
 }
 
+void check_same_model(const TelemetryLine& line, const TelemetryLine& first,
+                      const std::string& where) {
+  if (line.model == first.model) return;
+  throw DataError(fmt::format("{}.model must be \"{}\" as in telemetry[0], not \"{}\"", where,
+                              printable(first.model), printable(line.model)));
+}
+
 void check_arms(const ArmsRecord& all, const std::string& origin) {
   for (std::size_t i = 0; i < all.arms.size(); ++i) {
     const ArmRecord& arm = all.arms[i];
@@ -139,6 +146,19 @@ void check_arms(const ArmsRecord& all, const std::string& origin) {
 
 }  // namespace
 
+void add_log_line(const Record& line, const std::string& origin, RunRecord& run) {
+  if (!line.is_object()) throw DataError(origin + " must be a JSON object");
+  if (!line.contains("step")) return;
+  if (!line.contains("record")) {
+    run.metrics.push_back(struct_of<MetricsLine>(line, origin));
+    return;
+  }
+  const TelemetryLine telemetry = struct_of<TelemetryLine>(line, origin);
+  check_telemetry(telemetry, origin + ": telemetry");
+  if (!run.telemetry.empty()) check_same_model(telemetry, run.telemetry[0], origin + ": telemetry");
+  run.telemetry.push_back(telemetry);
+}
+
 RunRecord run_record(const Record& json, const std::string& origin) {
   RunRecord run = struct_of<RunRecord>(json, origin);
   check(run, origin);
@@ -149,10 +169,7 @@ void check(const RunRecord& run, const std::string& origin) {
   for (std::size_t i = 0; i < run.telemetry.size(); ++i) {
     const std::string where = fmt::format("{}: telemetry[{}]", origin, i);
     check_telemetry(run.telemetry[i], where);
-    if (run.telemetry[i].model == run.telemetry[0].model) continue;
-    throw DataError(fmt::format("{}.model must be \"{}\" as in telemetry[0], not \"{}\"", where,
-                                printable(run.telemetry[0].model),
-                                printable(run.telemetry[i].model)));
+    check_same_model(run.telemetry[i], run.telemetry[0], where);
   }
   for (std::size_t i = 0; i < run.criteria.size(); ++i) {
     if (run.criteria[i].importance.size() == run.heads.size()) continue;

@@ -11,9 +11,16 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// Refuses a configuration whose model could not have left the tensors that are there: a hostile
-/// file must not make us ask for memory that it does not pay for.
-void check_plausible(const ModelConfig& config, const TensorFile& file, const StateReader& from) {
+template <class Model>
+Model& as(Module& model, const ModelConfig& config, const std::string& origin, ModelKind wanted) {
+  if (auto* found = dynamic_cast<Model*>(&model)) return *found;
+  throw UsageError(fmt::format("{}: the model is a {}, not a {} (name another one with --model)",
+                               origin, name_of(config.kind), name_of(wanted)));
+}
+
+}  // namespace
+
+void check_plausible(const ModelConfig& config, const TensorFile& file, const std::string& origin) {
   double elements = 0;
   for (const std::string& name : file.names()) {
     elements += double(file.tensor(name).shape.size());
@@ -30,18 +37,9 @@ void check_plausible(const ModelConfig& config, const TensorFile& file, const St
       width * number(config.target_vocabulary) <= spare && layers * width * heads_width <= spare &&
       layers * number(block.heads) <= spare / 1e3 && width * number(config.longest) <= spare;
   if (fits) return;
-  throw FileError(fmt::format("{}: describes a larger model than the file has tensors for",
-                              from.where("config")));
+  throw FileError(
+      fmt::format("{}: describes a larger model than {} has tensors for", origin, file.origin()));
 }
-
-template <class Model>
-Model& as(Module& model, const ModelConfig& config, const std::string& origin, ModelKind wanted) {
-  if (auto* found = dynamic_cast<Model*>(&model)) return *found;
-  throw UsageError(fmt::format("{}: the model is a {}, not a {} (name another one with --model)",
-                               origin, name_of(config.kind), name_of(wanted)));
-}
-
-}  // namespace
 
 SavedModel load_model(const std::filesystem::path& path, const std::string& part) {
   const TensorFile file = TensorFile::read(path);
@@ -56,7 +54,7 @@ SavedModel load_model(const std::filesystem::path& path, const std::string& part
   saved.removed = read_removed(from);
   try {
     saved.config = ModelConfig::from_record(from.record("config"));
-    check_plausible(saved.config, file, from);
+    check_plausible(saved.config, file, from.where("config"));
     Rng rng(0, "init");  // every number is replaced below
     saved.model = make_model(saved.config, rng, saved.removed);
   } catch (const UsageError& error) {

@@ -101,10 +101,29 @@ std::vector<std::string> TrainingRun::keep_in(RunFolder folder, Changes changes)
   if (folder.resumes()) {
     warnings = check_resumable(folder, manifest_, checkpoint_.about, settings_.data.data, changes);
     load(folder.checkpoint());
+    check_best(folder);
   }
   folder_ = std::move(folder);
   parts_fixed_ = true;
   return warnings;
+}
+
+void TrainingRun::check_best(const RunFolder& folder) const {
+  if (best_.step() == 0 || config_of(learner_->model()) == nullptr) return;
+  if (best_.step() > trainer_.steps()) {
+    throw FileError(fmt::format("{}: the best step is {}, but only {} were done",
+                                folder.checkpoint().string(), best_.step(), trainer_.steps()));
+  }
+  const SavedModel best = load_model(folder.best());
+  const std::vector<HeadId> alive = live_heads(learner_->model()), saved = live_heads(*best.model);
+  const bool fits = std::all_of(saved.begin(), saved.end(), [&](const HeadId& head) {
+    return std::find(alive.begin(), alive.end(), head) != alive.end();
+  });
+  if (fits && best.config.to_record() == settings_.model.to_record()) return;
+  throw FileError(
+      fmt::format("{}: is not a model of this run: its configuration or its heads are others; "
+                  "restore the file from a copy",
+                  folder.best().string()));
 }
 
 void TrainingRun::save(const std::filesystem::path& checkpoint) const {

@@ -8,6 +8,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/optim/sgd.hpp"
+#include "headroom/train/load_learner.hpp"
 #include "headroom/train/measured_after.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -197,6 +198,89 @@ TEST_CASE("a run does not resume with other settings than it began with") {
 
   other.data.seed = 4;  // without derive()
   CHECK_THROWS_WITH(TrainingRun(other, small_task()), Contains("derive()"));
+}
+
+TEST_CASE("a run that could not take its best model at the end does not resume") {
+  const TemporaryFolder folder;
+  Counter counter;
+  CHECK_FALSE(train(folder / "run", counter, 20));
+  const fs::path best = folder / "run/best.safetensors";
+  const std::string sound = read_file(best);
+  const auto refused = [&](const std::string& words) {
+    Counter again;
+    TrainingRun run(small_settings(), small_task());
+    run.add("counter", again);
+    CHECK_THROWS_AS(run.keep_in(RunFolder(folder / "run", IfExists::resume)), FileError);
+    CHECK_THROWS_WITH(run.keep_in(RunFolder(folder / "run", IfExists::resume)), Contains(words));
+  };
+  fs::remove(best);
+  refused("best.safetensors");
+  write_file(best, sound.substr(0, sound.size() - 8));
+  refused("best.safetensors");
+  TrainingSettings other = small_settings();
+  other.model.block.heads = 2;
+  TrainingRun wide(other, small_task());
+  wide.keep_in(RunFolder(folder / "other"));
+  wide.run();
+  fs::copy_file(folder / "other/checkpoint.safetensors", best,
+                fs::copy_options::overwrite_existing);
+  refused("best.safetensors: is not a model of this run");
+  write_file(best, sound);
+  Counter again;
+  CHECK(train(folder / "run", again));
+}
+
+TEST_CASE("a run whose log the report could not read does not resume") {
+  const TemporaryFolder folder;
+  Counter counter;
+  CHECK_FALSE(train(folder / "run", counter, 20));
+  const fs::path log = folder / "run/metrics.jsonl";
+  const std::string lines = read_file(log);
+  Record first = parse_json(lines.substr(0, lines.find('\n')), "line");
+  first["step"] = 1;
+  first[first.contains("record") ? "entropy" : "loss"] = "low";
+  write_file(log, first.dump() + lines.substr(lines.find('\n')));
+  Counter again;
+  TrainingRun run(small_settings(), small_task());
+  run.add("counter", again);
+  run.keep_in(RunFolder(folder / "run", IfExists::resume), Changes::accept);
+  CHECK_THROWS_AS(run.run(), FileError);
+  CHECK(run.steps() == 20);
+}
+
+TEST_CASE("a checkpoint whose texts mean nothing is refused, whatever its checksums say") {
+  const TemporaryFolder folder;
+  Counter counter;
+  CHECK_FALSE(train(folder / "run", counter, 20));
+  const fs::path checkpoint = folder / "run/checkpoint.safetensors";
+  TensorFile file = TensorFile::read(checkpoint);
+  Record manifest = parse_json(file.metadata.at("manifest"), "manifest");
+  manifest["settings"] = Record::array({1});
+  file.metadata["manifest"] = manifest.dump();
+  add_checksums(file);
+  file.write(checkpoint);
+  TrainingRun run(small_settings(), small_task());
+  CHECK_THROWS_AS(run.keep_in(RunFolder(folder / "run", IfExists::resume)), FileError);
+  CHECK_THROWS_WITH(run.keep_in(RunFolder(folder / "run", IfExists::resume)),
+                    Contains("\"manifest\": settings must be an object"));
+
+  MeasuredAfter measured(run.learner(), 8, true);
+  TensorFile broken;
+  StateWriter(broken, "after_cut.").record("result", {{"step", 8}, {"validation", 3}});
+  CHECK_THROWS_AS(measured.load_state(StateReader(broken, "after_cut.")), FileError);
+}
+
+TEST_CASE("a configuration beyond its checkpoint is refused before its model is built") {
+  const TemporaryFolder folder;
+  TrainingRun run(small_settings(), make_task("reverse", {.seed = 3}));
+  run.keep_in(RunFolder(folder / "run"));
+  Record config = run.folder().read_config();
+  run.save(run.folder().checkpoint());
+  config["model"]["width"] = 10'000'000;
+  run.folder().write_config(config);
+  CHECK_THROWS_AS(load_learner(folder / "run"), FileError);
+  CHECK_THROWS_WITH(load_learner(folder / "run"),
+                    Contains("config.json: \"model\": describes a larger model"));
 }
 
 TEST_CASE("a snapshot is the checkpoint of a run that was stopped after its step") {

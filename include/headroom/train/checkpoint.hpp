@@ -85,6 +85,11 @@ class BestSoFar : public Stateful {
 /// The number of values of a tensor that are NaN or infinite; 0 for integers.
 Index count_not_finite(const TensorFile& file, const std::string& name);
 
+/// Throws FileError naming `origin`, where the configuration was read, if its model could not have
+/// left the tensors of a checkpoint: a broken file must not make us ask for memory that it does not
+/// pay for. Call it before the model is built.
+void check_plausible(const ModelConfig& config, const TensorFile& file, const std::string& origin);
+
 /// A model from a checkpoint, in evaluation mode, with its task and vocabularies.
 struct SavedModel {
   std::unique_ptr<Module> model;

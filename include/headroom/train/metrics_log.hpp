@@ -35,7 +35,7 @@ class MetricsLog {
   /// Keeps the lines of an existing file whose "step" is at most `done` and cuts the rest, which a
   /// resumed run writes again: in the end the file equals that of an uninterrupted run, except
   /// for the times. The rest need not be lines: a power cut can leave anything there. 0 starts a
-  /// new file. Throws FileError.
+  /// new file. Throws FileError, also for a line that the report could not read (run_record.hpp).
   explicit MetricsLog(const std::filesystem::path& path, Index done = 0);
   ~MetricsLog();
   MetricsLog(const MetricsLog&) = delete;

@@ -390,6 +390,10 @@ struct RunRecord {
   }
 };
 
+/// Adds a line of metrics.jsonl to a record: telemetry if it has a "record", else measurements. A
+/// line without a step, such as an event, is left out. Throws DataError naming `origin`.
+void add_log_line(const Record& line, const std::string& origin, RunRecord& run);
+
 /// The record that a JSON text holds, checked by check(). `origin` names the file in errors. Throws
 /// DataError: `records.json: heads[3].layer must be a whole number, not "x"`.
 RunRecord run_record(const Record& json, const std::string& origin);

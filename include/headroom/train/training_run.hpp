@@ -104,6 +104,9 @@ class TrainingRun {
     Observer observer;
   };
   void evaluate(StepReport& report);
+  /// Throws FileError if the model of the best evaluation, which conclude() takes after the last
+  /// step, is missing or is not one of this run.
+  void check_best(const RunFolder& folder) const;
 
   TrainingSettings settings_;
   std::unique_ptr<Learner> learner_;
