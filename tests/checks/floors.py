@@ -25,7 +25,7 @@ BRIDGE = "headroom/xtensor.hpp"
 TARGETS = {"include/headroom/headroom.hpp": "heads", "include/headroom/headroom_lab.hpp": "report"}
 
 # Tests that may include private headers: kernels are private as a whole, and map() is.
-LOOKS_INSIDE = {"array", "kernels", "benchmarks"}
+LOOKS_INSIDE = {"array", "kernels", "benchmarks", "fuzz"}
 # Catch2, for the tests and, through chapters/common, for the checks of exercises.
 CATCH = "tests/support/catch.hpp"
 # Experiments of the course may call functions of exercises that the library does not have, and run

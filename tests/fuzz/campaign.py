@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs every fuzz target until 10 million inputs or 2 processor hours, and records the results.
+"""Runs every fuzz target until 10 million inputs or 2 processor hours, and keeps the results.
 
 usage: campaign.py BUILD [--only TEXT] [--inputs N] [--seconds S] [--together N] [--summary]
 
 BUILD is the folder of the preset `fuzz`, which is built. A target runs in turns of at most five
-minutes. After each turn the inputs, processor seconds and findings so far and the size of the corpus
-are written to BUILD/campaign/results.json, so a stopped campaign goes on where it was. Inputs
-that reach new code are kept in BUILD/campaign/corpus/TARGET, inputs that fail in
+minutes. After each turn the inputs, processor seconds and findings so far and the size of the
+corpus are written to BUILD/campaign/results.json, so a stopped campaign goes on where it was.
+Inputs that reach new code are kept in BUILD/campaign/corpus/TARGET, inputs that fail in
 BUILD/campaign/findings/TARGET. A target with a finding rests until its program is rebuilt; then the
 kept findings run first, and those that pass now are removed. A rebuilt program begins again at 0,
 because the results must be those of one program.
@@ -124,7 +124,8 @@ class Campaign:
         result["inputs"] += inputs
         result["seconds"] = round(result["seconds"] + took, 1)
         result["findings"] = len(target.kept_findings())
-        if (code != 0 or inputs == 0) and result["findings"] == 0:  # it does not start, or was killed
+        if (code != 0 or inputs == 0) and result["findings"] == 0:
+            # It does not start, or was killed.
             result["findings"] = 1
             (target.findings / "output.txt").write_text(output[-20000:])
         result["corpus"] = sum(1 for _ in target.corpus.iterdir())

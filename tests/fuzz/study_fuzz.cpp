@@ -1,7 +1,7 @@
 // Declarations of studies that nobody wrote: refused, or planned.
 #include "fuzz/other_record.hpp"
 #include "headroom/study/plan.hpp"
-#include "study/small_study.hpp"
+#include "support/small_study.hpp"
 
 using namespace headroom;
 

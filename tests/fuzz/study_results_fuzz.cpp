@@ -5,7 +5,7 @@
 #include "headroom/report/study.hpp"
 #include "headroom/study/study.hpp"
 #include "study/commands.hpp"
-#include "study/small_study.hpp"
+#include "support/small_study.hpp"
 
 using namespace headroom;
 

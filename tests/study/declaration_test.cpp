@@ -2,8 +2,8 @@
 #include "headroom/study/declaration.hpp"
 
 #include "headroom/base/error.hpp"
-#include "study/small_study.hpp"
 #include "support/catch.hpp"
+#include "support/small_study.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;

@@ -7,8 +7,8 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
-#include "study/small_study.hpp"
 #include "support/catch.hpp"
+#include "support/small_study.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "headroom/base/error.hpp"
-#include "study/small_study.hpp"
 #include "support/catch.hpp"
+#include "support/small_study.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;
