@@ -119,7 +119,8 @@ class CountingLearner : public FixedLearner {
 
 }  // namespace
 
-TEST_CASE("the bits of a value depend neither on other subsets nor on the number of threads") {
+TEST_CASE("the bits of a value depend neither on other subsets nor on the number of threads",
+          "[slow]") {
   for (const Case& of : cases()) {
     INFO(of.name);
     const auto learner = learner_of(of);
@@ -184,7 +185,8 @@ TEST_CASE("values of many subsets are the losses of plain forward passes") {
   }
 }
 
-TEST_CASE("the encoder runs once for each of its subsets, and subsets share forward passes") {
+TEST_CASE("the encoder runs once for each of its subsets, and subsets share forward passes",
+          "[slow]") {
   const Case of = cases()[0];
   const auto inner = learner_of(of);
   CountingLearner learner(*inner);
