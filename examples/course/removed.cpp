@@ -14,6 +14,7 @@
 #include "headroom/base/parallel.hpp"
 #include "headroom/heads/transplant.hpp"
 #include "headroom/nn/attention.hpp"
+#include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/adam.hpp"
@@ -37,7 +38,7 @@ Tensor closed_gates() {
   return Tensor(gates);
 }
 
-enum class Rule { adam, sgd };
+enum class Rule { adam, sgd, momentum };
 
 /// An attention layer that learns to imitate another one.
 struct Learner {
@@ -53,9 +54,10 @@ struct Learner {
     if (rule == Rule::adam) {
       optimizer = std::make_unique<Adam>(*layer);
     } else {
-      optimizer = std::make_unique<Sgd>(*layer);
+      optimizer =
+          std::make_unique<Sgd>(*layer, SgdOptions{.momentum = rule == Rule::momentum ? 0.9 : 0.0});
     }
-    rate = rule == Rule::adam ? 0.003 : 1.0;
+    rate = rule == Rule::adam ? 0.003 : rule == Rule::sgd ? 1.0 : 0.1;
     learn(steps_before);
   }
 
@@ -194,6 +196,53 @@ bool refused() {
   return false;
 }
 
+/// The smaller half of the weights of in_proj_weight is set to 0, and a mask multiplies the
+/// gradients. With `weights_too` it also multiplies the weights after each step.
+struct Sparse {
+  double at_once = 0, after_one = 0, after_all = 0;  // the share of weights that are 0, in percent
+  double norm = 0;  // of the pruned weights at the end, relative to their norm before
+};
+
+Sparse sparse(std::uint64_t seed, bool weights_too) {
+  Learner learner(Layout::fused, seed, Rule::momentum);
+  Tensor weight = dynamic_cast<FusedHeads&>(*learner.layer).in_proj_weight;
+  std::vector<double> sizes;
+  for (Index i = 0; i < weight.size(); ++i) sizes.push_back(std::abs(double(weight.value()[i])));
+  const double middle = median(sizes);
+  Array mask(weight.shape());
+  for (Index i = 0; i < weight.size(); ++i) mask[i] = sizes[std::size_t(i)] > middle ? 1 : 0;
+  const auto apply = [&mask](Array& values) {
+    for (Index i = 0; i < values.size(); ++i) values[i] *= mask[i];
+  };
+  const auto zeros = [&] {
+    const Array& values = weight.value();
+    return 100 * double(std::count(values.data(), values.data() + values.size(), Real(0))) /
+           double(values.size());
+  };
+  const auto norm_of_pruned = [&](auto size_of) {
+    double squares = 0;
+    for (Index i = 0; i < weight.size(); ++i) {
+      if (mask[i] == 0) squares += std::pow(size_of(i), 2);
+    }
+    return std::sqrt(squares);
+  };
+  Sparse result;
+  apply(weight.edit_value());
+  result.at_once = zeros();
+  for (int step = 1; step <= steps_after; ++step) {
+    learner.optimizer->zero_grad();
+    squared_error(learner.output(), learner.target).backward();
+    apply(weight.mutable_grad());
+    learner.optimizer->step(learner.rate);
+    if (weights_too) apply(weight.edit_value());
+    if (step == 1) result.after_one = zeros();
+  }
+  result.after_all = zeros();
+  result.norm = norm_of_pruned([&](Index i) { return double(weight.value()[i]); }) /
+                norm_of_pruned([&](Index i) { return sizes[std::size_t(i)]; });
+  return result;
+}
+
 /// Times of a training step with six of eight heads masked or removed, relative to that with all
 /// heads. The three take turns, so that other work of the machine slows all of them.
 void measure_time() {
@@ -299,6 +348,11 @@ int main() {
   claim("masked, removed: most", apart.most, 0, 1e-11);
   claim("fresh moments: least", fresh.least, 1e-4, 2);
   claim("refused without apply()", refused(), 1, 1);
+  const Sparse gradients = sparse(1, false), weights = sparse(1, true);
+  claim("zeros right after pruning, %", gradients.at_once, 50, 50);
+  claim("zeros 1 step later, %", gradients.after_one, 0, 0, "12/e");
+  claim("pruned weights, 100 steps", gradients.norm, 0.01, 2);
+  claim("with masked weights, %", weights.after_all, 50, 50);
   measure_time();
   return failed_claims();
 }

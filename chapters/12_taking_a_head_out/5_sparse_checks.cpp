@@ -1,0 +1,168 @@
+// Checks the pruned weights of 12/5 against plain loops. The hypotheses are the same loops with
+// another step.
+#include "5_sparse.hpp"
+
+#include <fmt/format.h>
+
+#include "common/checks.hpp"
+
+namespace {
+
+using namespace headroom;  // NOLINT: the checks of an exercise read like the library
+using chapter::random_array;
+
+constexpr Index rows = 4, columns = 6, size = rows * columns;
+const Real rate = Real(0.1);
+const chapter::Names names{{"row", "column"}, {}};
+
+/// Weights and a momentum, as they are in the middle of a training, and the gradients to come.
+struct Training {
+  explicit Training(std::uint64_t seed)
+      : rng(seed, "12/5"), value(random()), momentum(random()), gradients{random(), random()} {}
+  Array random() { return random_array({rows, columns}, rng); }
+
+  SparseWeight start() const {
+    return {parameter(value.clone()), Array({rows, columns}, 1), momentum.clone()};
+  }
+  /// The weight after the answer's prune and one step with each gradient.
+  SparseWeight trained(double share) const {
+    SparseWeight weight = start();
+    prune(weight, share);
+    for (const Array& gradient : gradients) {
+      weight.weight.set_grad(gradient.clone());
+      step(weight, rate);
+    }
+    return weight;
+  }
+  /// The same in plain loops. `update` takes one step of a weight p with its momentum v.
+  template <class Update>
+  Array by(double share, Update update) const {
+    const std::vector<bool> pruned = smallest(share);
+    Array p = value.clone();
+    for (Index i = 0; i < size; ++i) {
+      const bool kept = !pruned[std::size_t(i)];
+      if (!kept) p[i] = 0;
+      Real v = momentum[i];
+      for (const Array& gradient : gradients) update(p[i], v, gradient[i], kept);
+    }
+    return p;
+  }
+  Array expected(double share) const {
+    return by(share, [](Real& p, Real& v, Real g, bool kept) {
+      v = Real(0.9) * v + g;
+      if (kept) p -= rate * v;
+    });
+  }
+  std::vector<chapter::Hypothesis> hypotheses(double share) const {
+    return {
+        {"only the gradients of pruned weights were masked: their momentum is from before the "
+         "pruning, and still moves them",
+         [=, this] {
+           return by(share, [](Real& p, Real& v, Real g, bool kept) {
+             v = Real(0.9) * v + (kept ? g : 0);
+             p -= rate * v;
+           });
+         }},
+        {"the mask was applied before the update: the update then moves the pruned weights again",
+         [=, this] {
+           return by(share, [](Real& p, Real& v, Real g, bool kept) {
+             v = Real(0.9) * v + g;
+             p = (kept ? p : 0) - rate * v;
+           });
+         }},
+        {"the kept weights lost their momentum: the pruning must not slow them down", [=, this] {
+           Training forgetful = *this;
+           forgetful.momentum = Array({rows, columns}, 0);
+           return forgetful.expected(share);
+         }}};
+  }
+  /// Which weights are pruned: those that the share 1 - `share` of all exceeds.
+  std::vector<bool> smallest(double share) const {
+    std::vector<bool> pruned;
+    for (Index i = 0; i < size; ++i) {
+      Index larger = 0;
+      for (Index j = 0; j < size; ++j) larger += std::abs(value[j]) > std::abs(value[i]);
+      pruned.push_back(double(larger) >= (1 - share) * double(size));
+    }
+    return pruned;
+  }
+
+  Rng rng;
+  Array value, momentum;
+  std::vector<Array> gradients;
+};
+
+void check_steps(const Training& training, double share) {
+  chapter::require_equal(fmt::format("the weights after pruning {:g} % and two steps", 100 * share),
+                         training.expected(share), training.trained(share).weight.value(), names,
+                         training.hypotheses(share));
+}
+
+}  // namespace
+
+TEST_CASE("nothing is pruned", "[12/5]") {
+  for (const std::uint64_t seed : chapter::seeds) check_steps(Training(seed), 0);
+}
+
+TEST_CASE("steps after the pruning", "[12/5]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    for (const double share : {0.5, 0.75}) check_steps(Training(seed), share);
+  }
+}
+
+TEST_CASE("pruned again", "[12/5]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    const Training training(seed);
+    SparseWeight weight = training.start();
+    for (const double share : {0.25, 0.5, 0.75}) {
+      prune(weight, share);
+      Array expected = training.value.clone();
+      const std::vector<bool> pruned = training.smallest(share);
+      for (Index i = 0; i < size; ++i) {
+        if (pruned[std::size_t(i)]) expected[i] = 0;
+      }
+      chapter::require_equal(fmt::format("the weights after pruning {:g} %", 100 * share), expected,
+                             weight.weight.value(), names);
+    }
+  }
+}
+
+TEST_CASE("sparsity", "[12/5]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    Training training(seed);
+    std::vector<SparseWeight> weights;
+    for (const double share : {0.25, 0.75, 0.5, 0.5}) {
+      weights.push_back(training.start());
+      prune(weights.back(), share);
+    }
+    // The third weight is loaded from a checkpoint, and the mask is not; the fourth one is small.
+    weights[2].weight.set_value(training.random());
+    Array small = weights[3].weight.value().clone();
+    for (Index i = 0; i < size; ++i) small[i] *= Real(1e-6);
+    weights[3].weight.set_value(small);
+    const auto counted = [&](auto is_zero) {
+      Array shares({4}, 0);
+      for (Index w = 0; w < 4; ++w) {
+        const SparseWeight& weight = weights[std::size_t(w)];
+        for (Index i = 0; i < size; ++i) {
+          if (is_zero(weight, i)) shares[w] += Real(1) / size;
+        }
+      }
+      return shares;
+    };
+    Array yours({4});
+    for (Index w = 0; w < 4; ++w) yours[w] = Real(sparsity(weights[std::size_t(w)]));
+    chapter::require_equal(
+        "the sparsities of four weights",
+        counted([](const SparseWeight& w, Index i) { return w.weight.value()[i] == 0; }), yours,
+        {{"weight"}, {}},
+        {{"the zeros of the mask were counted: it says which weights should be 0, not which are",
+          [&] { return counted([](const SparseWeight& w, Index i) { return w.mask[i] == 0; }); }},
+         {"small weights were counted as zeros: they still are weights, and training may need them",
+          [&] {
+            return counted([](const SparseWeight& w, Index i) {
+              return std::abs(w.weight.value()[i]) < Real(1e-3);
+            });
+          }}});
+  }
+}
