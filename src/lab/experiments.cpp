@@ -48,7 +48,11 @@ std::vector<Experiment>& all_experiments() {
     std::vector<Experiment> list;
     for (const auto make : registry) {
       list.push_back(make());
-      list.back().program = small_program(list.back().name);
+      Experiment& made = list.back();
+      made.program = lab_example(made.name + ".cpp");
+      if (made.sentence.empty()) continue;
+      made.twin = LabTwin{made.sentence, std::string(lab_example(made.name + ".py")),
+                          std::string(lab_example(made.name + ".txt"))};
     }
     return list;
   }();
@@ -134,6 +138,7 @@ LabRecord run_experiment(const Experiment& experiment, const LabOptions& given) 
   record.group = experiment.group();
   record.question = experiment.question;
   record.program = experiment.program;
+  record.twin = experiment.twin;
   record.computed = experiment.computed;
   record.formulas = experiment.formulas;
   record.options = completed(experiment, given);

@@ -5,7 +5,8 @@
 
 namespace headroom {
 
-/// Returns the smallest program that shows an experiment's answer, examples/lab/NAME.cpp, or "".
-std::string_view small_program(std::string_view experiment);
+/// Returns a file of examples/lab/, or "": NAME.cpp is the smallest program that shows the answer
+/// of the experiment NAME, NAME.py the same in PyTorch, NAME.txt the line that both print.
+std::string_view lab_example(std::string_view file);
 
 }  // namespace headroom

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ struct Experiment {
   /// The smallest program that shows the answer. The registry fills it in from
   /// examples/lab/NAME.cpp.
   std::string program = {};
+  /// The answer in one sentence, of an experiment with a program in PyTorch.
+  std::string sentence = {};
+  /// That program. The registry fills it in from `sentence`, examples/lab/NAME.py and NAME.txt.
+  std::optional<LabTwin> twin = {};
   std::string computed;  // the procedure, in a few sentences
   std::vector<std::string> formulas;
   LabOptions defaults;  // the sizes in the question, if it names some

@@ -246,6 +246,21 @@ struct LabLink {
   }
 };
 
+/// The answer to a question from a forum beside PyTorch: a program that computes the same as the
+/// experiment's, from the same numbers, and prints the same line.
+struct LabTwin {
+  std::string sentence;  // the answer in one sentence
+  std::string pytorch;   // the program, examples/lab/NAME.py
+  std::string printed;   // the line, examples/lab/NAME.txt
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("sentence", &LabTwin::sentence);
+    visit("pytorch", &LabTwin::pytorch);
+    visit("printed", &LabTwin::printed);
+  }
+};
+
 /// A run of an experiment in one precision, or two such runs as one.
 struct LabRecord {
   std::string kind = "lab", name, title;
@@ -253,6 +268,7 @@ struct LabRecord {
   std::string group;                  // see Experiment::group()
   std::string question;               // in one sentence
   std::string program;                // the smallest program that shows the answer
+  std::optional<LabTwin> twin;        // of questions from forums
   std::string computed;               // the procedure
   std::vector<std::string> formulas;  // in the language of Formula
   LabOptions options;
@@ -278,6 +294,7 @@ struct LabRecord {
     visit("group", &LabRecord::group);
     visit("question", &LabRecord::question);
     visit("program", &LabRecord::program, Presence::if_any);
+    visit("twin", &LabRecord::twin, Presence::if_any);
     visit("computed", &LabRecord::computed);
     visit("formulas", &LabRecord::formulas);
     visit("options", &LabRecord::options);
@@ -294,7 +311,8 @@ struct LabRecord {
   }
 };
 
-/// All experiments of one run of `lab all`.
+/// All experiments of one run of `lab all`, or ("lab-answers") of `lab answer`, whose pages show
+/// programs in PyTorch.
 struct LabRun {
   std::string kind = "lab-all", command;
   std::vector<LabRecord> experiments;

@@ -296,6 +296,9 @@ Experiment d2l_experiment() {
       .question =
           "Which keys do the heads attend to with 5 heads, 4 queries, 6 key-value pairs and "
           "valid_lens of 3, and how can one measure a head's importance?",
+      .sentence =
+          "The heads attend to the first valid_lens keys only, and with inputs of ones to each of "
+          "these equally.",
       .computed =
           "The layer of the exercise without biases runs on ones, as in the exercise, and on "
           "random inputs. The dropout of 0.5 in the book's code acts in training only and is left "

@@ -365,6 +365,9 @@ Experiment head_count_experiment() {
       .question =
           "Do the heads of nn.MultiheadAttention(512, heads) compute another function for another "
           "number of heads, with as many parameters?",
+      .sentence =
+          "The number of heads changes the output, not the number of parameters, because every "
+          "head has its own softmax; weights of 1 hide it, since they saturate the softmax.",
       .computed =
           "A forward pass runs stage by stage with its shapes, and the parameters are counted for "
           "1 to 16 heads. Then layers with the same weights and different numbers of heads run on "

@@ -295,6 +295,9 @@ Experiment head_slices_experiment() {
           .question =
               "May the first 64 of the 768 output features of BERT's query, key and value be taken "
               "for head 0, although an output Linear follows?",
+          .sentence =
+              "Yes: rows 0 to 63 of query, key and value and columns 0 to 63 of the output Linear "
+              "are head 0, and the layer's output is the sum of its heads.",
           .computed =
               "A self-attention layer of that size with random weights and biases runs as a whole. "
               "Then every head is computed alone, from its rows of query, key and value and its "

@@ -407,6 +407,9 @@ Experiment shared_head_experiment() {
       .question =
           "Is one Linear(head_dim, head_dim) for every head's slice of the embedding multi-head "
           "attention, and do all heads get the same gradient?",
+      .sentence =
+          "No: in multi-head attention every head has its own rows and reads the whole input; if "
+          "all heads share a small matrix, each reads only its slice.",
       .computed =
           "Such a layer, with random weights, is compared with a fused one that holds the same "
           "small matrix in every diagonal block. The tape gives the gradients of both, for the "

@@ -217,26 +217,30 @@ void run(const LabOptions& options, Notebook& book) {
 }  // namespace single_vs_multi
 
 Experiment single_vs_multi_experiment() {
-  return {.name = "single-vs-multi",
-          .asked_in = "a question on the gradients of single- and multi-head attention",
-          .title = "Is multi-head attention the same as one wide head?",
-          .question =
-              "With the same 512 x 512 weights, does attention with 8 heads of 64 give the same "
-              "tensor and gradients as one head of 512?",
-          .computed =
-              "The code in the question, torch.all(sin(x,x,x).eq(multi(x,x,x))), with uniform "
-              "weights in 100 draws: how often it is True, which keys the heads pick, and the "
-              "gradients. Then the same with zero-mean weights: every line of the gradient is "
-              "derived by hand, printed for both, and compared with the tape, head by head.",
-          .formulas =
-              {"S_{single} = {1}/{sqrt(h)} sum_h S_h",
-               "\"single:\" P = softmax({1}/{sqrt(h)} sum_h S_h), \"multi:\" P_h = softmax(S_h)",
-               "\"single:\" dP = sum_h R_h V_h^T, \"multi:\" dP_h = R_h V_h^T",
-               "dS_h = P_h * (dP_h - rowsum(P_h * dP_h))",
-               "dW_Q = {1}/{sqrt(D)} x^T dS K, dW_K = {1}/{sqrt(D)} x^T dS^T Q, dW_V = x^T P^T R"},
-          .defaults = {.width = 512, .heads = 8},
-          .limits = {.least_heads = 2},
-          .run = single_vs_multi::run};
+  return {
+      .name = "single-vs-multi",
+      .asked_in = "a question on the gradients of single- and multi-head attention",
+      .title = "Is multi-head attention the same as one wide head?",
+      .question =
+          "With the same 512 x 512 weights, does attention with 8 heads of 64 give the same "
+          "tensor and gradients as one head of 512?",
+      .sentence =
+          "They are different functions: one head has a single softmax of the sum of all scores, "
+          "eight heads have eight; with positive weights all of them pick the same key.",
+      .computed =
+          "The code in the question, torch.all(sin(x,x,x).eq(multi(x,x,x))), with uniform "
+          "weights in 100 draws: how often it is True, which keys the heads pick, and the "
+          "gradients. Then the same with zero-mean weights: every line of the gradient is "
+          "derived by hand, printed for both, and compared with the tape, head by head.",
+      .formulas =
+          {"S_{single} = {1}/{sqrt(h)} sum_h S_h",
+           "\"single:\" P = softmax({1}/{sqrt(h)} sum_h S_h), \"multi:\" P_h = softmax(S_h)",
+           "\"single:\" dP = sum_h R_h V_h^T, \"multi:\" dP_h = R_h V_h^T",
+           "dS_h = P_h * (dP_h - rowsum(P_h * dP_h))",
+           "dW_Q = {1}/{sqrt(D)} x^T dS K, dW_K = {1}/{sqrt(D)} x^T dS^T Q, dW_V = x^T P^T R"},
+      .defaults = {.width = 512, .heads = 8},
+      .limits = {.least_heads = 2},
+      .run = single_vs_multi::run};
 }
 
 }  // namespace HEADROOM_PRECISION
