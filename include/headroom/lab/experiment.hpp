@@ -27,6 +27,8 @@ struct Experiment {
   std::string asked_in = {};
   std::string title;     // one line, for lists
   std::string question;  // in one sentence
+  /// Other words in which the question is asked, for experiments_about().
+  std::string words = {};
   /// The smallest program that shows the answer. The registry fills it in from
   /// examples/lab/NAME.cpp.
   std::string program = {};

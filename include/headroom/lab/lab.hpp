@@ -1,6 +1,7 @@
 // The laboratory: questions about multi-head attention, answered by running code.
 #pragma once
 
+#include "headroom/lab/ask.hpp"
 #include "headroom/lab/experiment.hpp"
 #include "headroom/lab/formula.hpp"
 #include "headroom/lab/lab_record.hpp"

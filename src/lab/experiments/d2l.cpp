@@ -296,6 +296,7 @@ Experiment d2l_experiment() {
       .question =
           "Which keys do the heads attend to with 5 heads, 4 queries, 6 key-value pairs and "
           "valid_lens of 3, and how can one measure a head's importance?",
+      .words = "visualize weights measure importance pruning valid_lens",
       .sentence =
           "The heads attend to the first valid_lens keys only, and with inputs of ones to each of "
           "these equally.",

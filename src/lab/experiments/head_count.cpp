@@ -365,6 +365,7 @@ Experiment head_count_experiment() {
       .question =
           "Do the heads of nn.MultiheadAttention(512, heads) compute another function for another "
           "number of heads, with as many parameters?",
+      .words = "multiple many more parameters weights num_heads",
       .sentence =
           "The number of heads changes the output, not the number of parameters, because every "
           "head has its own softmax; weights of 1 hide it, since they saturate the softmax.",

@@ -295,6 +295,7 @@ Experiment head_slices_experiment() {
           .question =
               "May the first 64 of the 768 output features of BERT's query, key and value be taken "
               "for head 0, although an output Linear follows?",
+          .words = "first 64 neurons features split slice linear",
           .sentence =
               "Yes: rows 0 to 63 of query, key and value and columns 0 to 63 of the output Linear "
               "are head 0, and the layer's output is the sum of its heads.",

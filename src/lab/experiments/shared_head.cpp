@@ -407,6 +407,7 @@ Experiment shared_head_experiment() {
       .question =
           "Is one Linear(head_dim, head_dim) for every head's slice of the embedding multi-head "
           "attention, and do all heads get the same gradient?",
+      .words = "kqv qkv keys queries values projections weights shared",
       .sentence =
           "No: in multi-head attention every head has its own rows and reads the whole input; if "
           "all heads share a small matrix, each reads only its slice.",

@@ -224,6 +224,7 @@ Experiment single_vs_multi_experiment() {
       .question =
           "With the same 512 x 512 weights, does attention with 8 heads of 64 give the same "
           "tensor and gradients as one head of 512?",
+      .words = "equivalent different gradients softmax",
       .sentence =
           "They are different functions: one head has a single softmax of the sum of all scores, "
           "eight heads have eight; with positive weights all of them pick the same key.",

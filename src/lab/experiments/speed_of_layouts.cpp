@@ -263,6 +263,7 @@ Experiment speed_of_layouts_experiment() {
           .question =
               "Is one Linear for all heads faster than one per head, and how does that depend on "
               "the width of a head and the number of threads?",
+          .words = "faster slower time",
           .computed =
               "One attention holds the same weights in both layouts. Their forward and backward "
               "passes are timed alternately, with 1 and with 2 threads independent of --threads, "
