@@ -5,9 +5,11 @@ source file that they name.
 usage: build.py PROGRAM OUT
 
 PROGRAM is the program headroom. Its demo trains the model of the front page, unless runs/ has one.
-Pages go to the folder OUT, other files to build/site.
+Its laboratory writes answers to questions from forums, answers/NAME.html. Pages go to the
+folder OUT, other files to build/site.
 """
 
+import html
 import json
 import os
 import pathlib
@@ -136,12 +138,13 @@ class Site:
             at = block.end()
         return "".join(parts) + self.linked(COMMENT.sub("", text[at:]), folder)
 
-    def write(self):
+    def write(self, answers):
         for name in self.documents + self.chapters:
             write(name, self.converted((ROOT / name).read_text(), (ROOT / name).parent))
         rows = re.findall(r"^\|.*\|$", (ROOT / "chapters/README.md").read_text(), re.M)
         table = "\n".join(rows).replace("](", "](chapters/")
-        front = self.converted((HERE / "index.md").read_text().replace("CHAPTERS", table), ROOT)
+        text = (HERE / "index.md").read_text().replace("CHAPTERS", table)
+        front = self.converted(text.replace("ANSWERS", answers), ROOT)
         write("index.md", front + contents("The course", self.chapters)
               + contents("Documents", ["Overview <README>", *self.documents[1:]]))
 
@@ -178,6 +181,22 @@ def write_record(program):
     (WORK / "record.json").write_text(json.dumps(record))
 
 
+def write_answers(program, out):
+    """Writes the pages of the laboratory's answers beside PyTorch, answers/NAME.html."""
+    subprocess.run([program, "lab", "answer", "--out", WORK / "answers", "--force"], check=True,
+                   stdout=subprocess.DEVNULL)
+    (out / "answers").mkdir(parents=True, exist_ok=True)
+    for page in (WORK / "answers").glob("*.html"):
+        shutil.copy(page, out / "answers")
+
+
+def forum_answers(program):
+    """The links to these pages: the questions, by the list of experiments."""
+    listed = subprocess.run([program, "lab", "list", "--json"], check=True, capture_output=True)
+    return "\n".join(f'* <a href="answers/{one["name"]}.html">{html.escape(one["title"])}</a>'
+                     for one in json.loads(listed.stdout) if one["pytorch"])
+
+
 def main():
     program, out = sys.argv[1:]
     python = python_with_sphinx()
@@ -185,11 +204,13 @@ def main():
         print("error:", NO_SPHINX, file=sys.stderr)
         sys.exit(2)
     (WORK / "static").mkdir(parents=True, exist_ok=True)
-    write_record(os.path.abspath(program))
+    program = os.path.abspath(program)
+    write_record(program)
     shutil.rmtree(PAGES, ignore_errors=True)
-    Site().write()
+    Site().write(forum_answers(program))
     subprocess.run([python, "-m", "sphinx", "-q", "-E", "-b", "html", "-c", HERE,
                     "-d", WORK / "doctrees", PAGES, out], check=True)
+    write_answers(program, pathlib.Path(out))
     print(pathlib.Path(out) / "index.html")
 
 

@@ -1,4 +1,5 @@
-// `headroom lab`: the experiments of the laboratory, one or all, in one precision or both.
+// `headroom lab`: the experiments of the laboratory, one or all, in one precision or both; the
+// search for them by words, and the pages with programs in PyTorch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/parallel.hpp"
+#include "headroom/base/utf8.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/lab/lab.hpp"
 #include "headroom/report/lab.hpp"
@@ -28,6 +30,7 @@ namespace {
 
 struct LabCommand {
   std::string name = "list", precision, out;
+  std::vector<std::string> words;
   Index width = 0, heads = 0, seed = 1;
   bool json = false, force = false;
 
@@ -111,18 +114,47 @@ std::string failed_text(const Experiment& experiment, const std::string& claim) 
   return fmt::format("lab {}: {}", experiment.name, claim);
 }
 
+void print_json(const std::vector<const Experiment*>& list) {
+  Record all = Record::array();
+  for (const Experiment* e : list) {
+    all.push_back({{"name", e->name},
+                   {"asked_in", e->asked_in},
+                   {"group", e->group()},
+                   {"title", e->title},
+                   {"pytorch", e->twin.has_value()},
+                   {"width", e->defaults.width},
+                   {"heads", e->defaults.heads}});
+  }
+  fmt::print("{}\n", all.dump());
+}
+
+/// Lists the experiments whose words fit the question, or all.
+int ask(const LabCommand& command) {
+  const std::string asked = fmt::format("{}", fmt::join(command.words, " "));
+  const std::vector<const Experiment*> found = experiments_about(asked);
+  if (found.empty()) {
+    throw UsageError(fmt::format("no experiment fits \"{}\" (lab list shows all)", asked));
+  }
+  if (command.json) {
+    print_json(found);
+    return 0;
+  }
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  Index widest = 0;
+  for (const Experiment* e : found) widest = std::max(widest, display_width(e->name));
+  for (const Experiment* e : found) {
+    fmt::print("  {}  {}\n", emphasised(padded(e->name, widest), Emphasis::good, style), e->title);
+    if (e->twin) {
+      fmt::print("  {:{}}  beside PyTorch: {} lab answer {}\n", "", widest, invocation(), e->name);
+    }
+  }
+  fmt::print("\n{} lab NAME runs one experiment.\n", invocation());
+  return 0;
+}
+
 int list(const LabCommand& command) {
   if (command.json) {
-    Record all = Record::array();
-    for (const Experiment& e : experiments()) {
-      all.push_back({{"name", e.name},
-                     {"asked_in", e.asked_in},
-                     {"group", e.group()},
-                     {"title", e.title},
-                     {"width", e.defaults.width},
-                     {"heads", e.defaults.heads}});
-    }
-    fmt::print("{}\n", all.dump());
+    print_json(experiments_about(""));
     return 0;
   }
   const TerminalStyle style = TerminalStyle::of(stdout);
@@ -139,6 +171,8 @@ int list(const LabCommand& command) {
   }
   fmt::print(
       "\n{0} lab NAME runs one experiment, {0} lab all runs all.\n"
+      "{0} lab ask WORDS lists those that fit a question.\n"
+      "{0} lab answer shows some answers beside PyTorch.\n"
       "Each experiment checks its claims.\n",
       invocation());
   return 0;
@@ -243,12 +277,82 @@ int all(const LabCommand& command) {
   return 0;
 }
 
+/// The experiments with a program in PyTorch, or those of them that are named.
+std::vector<const Experiment*> answered(const std::vector<std::string>& names) {
+  std::vector<const Experiment*> found;
+  std::vector<std::string> known;
+  for (const Experiment& experiment : experiments()) {
+    if (!experiment.twin) continue;
+    found.push_back(&experiment);
+    known.push_back(experiment.name);
+  }
+  if (names.empty()) return found;
+  found.clear();
+  for (const std::string& name : names) {
+    found.push_back(&find_experiment(name));
+    if (!found.back()->twin) {
+      throw UsageError(fmt::format("lab answer: {} has no program in PyTorch; these have one: {}",
+                                   name, fmt::join(known, ", ")));
+    }
+  }
+  return found;
+}
+
+/// Runs experiments with a program in PyTorch, and writes for each a page with both programs.
+int answer(LabCommand command) {
+  if (command.width > 0 || command.heads > 0) {
+    throw UsageError(
+        "lab answer takes no --width and no --heads: it has the sizes of the question");
+  }
+  const std::vector<const Experiment*> wanted = answered(command.words);
+  std::optional<RunFolder> folder;
+  if (writes(command)) folder = folder_for(command);
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  LabRun run;
+  run.kind = "lab-answers";
+  run.command = "headroom lab answer";
+  for (const std::string& name : command.words) run.command += " " + name;
+  std::vector<std::string> failed;
+  for (const Experiment* experiment : wanted) {
+    {
+      const Doing doing(fmt::format("{} in {} ...", experiment->name, command.precision));
+      run.experiments.push_back(measure(command, *experiment));
+    }
+    LabRecord& record = run.experiments.back();
+    record.command = command_text(command, experiment);
+    record.environment = environment();
+    record.file = experiment->name + ".html";
+    for (const std::string& claim : failed_claims(record)) {
+      failed.push_back(failed_text(*experiment, claim));
+    }
+    if (!command.json) fmt::print("{}", lab_answer_text(record, style));
+  }
+  if (command.json) fmt::print("{}\n", json_of(run.experiments).dump());
+  if (folder) {
+    const Record records = json_of(run);
+    write_file(folder->path() / "records.json", records.dump() + "\n");
+    write_lab_run(records, folder->path() / lab_front_page(records));
+    for (const LabRecord& record : run.experiments) {
+      if (command.json) break;
+      fmt::print("{}  The page: {}\n", &record == &run.experiments.front() ? "\n" : "",
+                 shown((folder->path() / record.file).string()));
+    }
+  }
+  require_all(failed);
+  return 0;
+}
+
 int lab(LabCommand command) {
+  if (command.name == "ask") return ask(command);
+  if (command.name != "answer" && !command.words.empty()) {
+    throw UsageError(fmt::format("lab takes no argument \"{}\"", printable(command.words.front())));
+  }
   if (command.name == "list") return list(command);
   // By default both precisions if both programs exist, else this program's.
   if (command.precision.empty()) {
     command.precision = sibling_program().empty() ? own_precision : "both";
   }
+  if (command.name == "answer") return answer(command);
   return command.name == "all" ? all(command) : one(command);
 }
 
@@ -258,9 +362,13 @@ Command add_lab(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("lab", "Runs experiments on heads and checks their claims");
   const auto options = std::make_shared<LabCommand>();
-  app->add_option("NAME", options->name, "name of an experiment, list or all")
+  app->add_option("NAME", options->name, "name of an experiment, list, all, ask or answer")
       ->type_name("")
       ->capture_default_str();
+  app->add_option("WORDS", options->words,
+                  "ask: words of a question; answer: names of experiments (default: all with a "
+                  "program in PyTorch)")
+      ->type_name("");
   const auto number = [&](const char* name, Index& value, const char* what, Index least,
                           Index most = 1'000'000) {
     return app->add_option(name, value, what)->check(at_least(least, most));
@@ -277,7 +385,8 @@ Command add_lab(CLI::App& program) {
   app->add_flag("--force", options->force, "replace the pages in --out");
   app->add_flag("--json", options->json, "print the record as JSON; write pages only with --out");
   add_threads(*app);
-  app->footer(fmt::format("Example: {} lab head-slices", invocation()));
+  app->footer(
+      fmt::format("Examples: {0} lab head-slices, {0} lab ask are heads shared", invocation()));
   return {app, [options] { return lab(*options); }};
 }
 

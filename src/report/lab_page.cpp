@@ -70,6 +70,13 @@ std::string lab_page(const LabRecord& record, const std::string& chart_js) {
   return compose_page(record.title, record.question, worded(record), chart_js, page::lab_js);
 }
 
+std::string lab_answer_page(const LabRecord& record, const std::string& chart_js) {
+  if (!record.twin) throw UsageError(record.name + " has no program in PyTorch");
+  Record contents = worded(record);
+  contents["kind"] = "lab-answer";
+  return compose_page(record.title, record.question, contents, chart_js, page::lab_js);
+}
+
 std::string lab_index_page(const LabRun& run, const std::string& chart_js) {
   Record index = {{"kind", "lab-index"}, {"experiments", Record::array()}};
   std::size_t claims = 0, failed = 0;
@@ -111,11 +118,8 @@ void write_lab_pages(const LabRun& run, const std::filesystem::path& file) {
 
 bool is_lab_run(const Record& records) {
   if (!records.is_object() || !records.contains("kind")) return false;
-  return records["kind"] == "lab" || records["kind"] == "lab-all";
-}
-
-const char* lab_front_page(const Record& records) {
-  return records["kind"] == "lab-all" ? "index.html" : "report.html";
+  const Record& kind = records["kind"];
+  return kind == "lab" || kind == "lab-all" || kind == "lab-answers";
 }
 
 namespace {
@@ -128,7 +132,31 @@ T laboratory_records(const Record& records, const std::string& origin) {
     throw DataError(fmt::format("{}; run the experiment again to renew its records", error.what()));
   }
 }
+
+/// The records of several experiments. Throws DataError unless each has a page in the run's folder.
+LabRun checked_run(const Record& records, const std::string& origin) {
+  auto run = laboratory_records<LabRun>(records, origin);
+  for (const LabRecord& record : run.experiments) {
+    check(record);
+    const std::filesystem::path name = record.file;
+    if (name.empty() || name != name.filename()) {
+      throw DataError(fmt::format("{}: \"{}\" is not the name of a page", origin, name.string()));
+    }
+    if (run.kind == "lab-answers" && !record.twin) {
+      throw DataError(fmt::format("{}: {} has no program in PyTorch", origin, record.name));
+    }
+  }
+  return run;
+}
 }  // namespace
+
+std::string lab_front_page(const Record& records) {
+  if (records["kind"] == "lab") return "report.html";
+  if (records["kind"] == "lab-all") return "index.html";
+  const LabRun run = checked_run(records, "records.json");
+  if (run.experiments.empty()) throw DataError("records.json: there is no answer");
+  return run.experiments.front().file;
+}
 
 void write_lab_run(const Record& records, const std::filesystem::path& file) {
   const std::string origin = "records.json";
@@ -138,15 +166,14 @@ void write_lab_run(const Record& records, const std::filesystem::path& file) {
     write_lab_page(record, file);
     return;
   }
-  const auto run = laboratory_records<LabRun>(records, origin);
-  for (const LabRecord& record : run.experiments) {
-    check(record);
-    const std::filesystem::path name = record.file;
-    if (name.empty() || name != name.filename()) {
-      throw DataError(fmt::format("{}: \"{}\" is not the name of a page", origin, name.string()));
-    }
+  const LabRun run = checked_run(records, origin);
+  if (run.kind == "lab-all") {
+    write_lab_pages(run, file);
+    return;
   }
-  write_lab_pages(run, file);
+  for (const LabRecord& record : run.experiments) {
+    write_file(file.parent_path() / record.file, lab_answer_page(record, chart_js()));
+  }
 }
 
 }  // namespace HEADROOM_PRECISION

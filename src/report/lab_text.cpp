@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "headroom/base/error.hpp"
 #include "headroom/lab/formula.hpp"
 #include "headroom/report/lab.hpp"
 
@@ -217,6 +218,15 @@ std::string origin_text(const LabRecord& record) {
 }
 
 }  // namespace
+
+std::string lab_answer_text(const LabRecord& record, const TerminalStyle& style) {
+  if (!record.twin) throw UsageError(record.name + " has no program in PyTorch");
+  const int width = std::min(style.columns, widest_text);
+  return "\n  " + emphasised(record.title, Emphasis::strong, style) + "\n" +
+         paragraph(record.question, width, indent) + "\n" +
+         paragraph(record.twin->printed, width, 2 * indent) + "\n" +
+         paragraph(record.twin->sentence, width, indent);
+}
 
 std::string lab_text(const LabRecord& record, const TerminalStyle& style) {
   const int width = std::min(style.columns, widest_text);

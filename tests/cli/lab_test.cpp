@@ -44,6 +44,50 @@ TEST_CASE("lab list names every experiment") {
   CHECK(lab({}).out == listed.out);
 }
 
+TEST_CASE("lab ask lists the experiments that fit a question") {
+  const Finished found = lab({"ask", "are", "heads", "shared"});
+  CHECK(found.code == 0);
+  CHECK_THAT(found.out, Contains("Do the heads share one small matrix?") &&
+                            Contains("lab answer shared-head") && !Contains("dropout-streams"));
+  CHECK(lab({"ask", "are heads shared"}).out == found.out);
+  const json first = json::parse(lab({"ask", "valid_lens", "--json"}).out)[0];
+  CHECK(first["name"] == "d2l");
+  CHECK(first["pytorch"] == true);
+  CHECK(json::parse(lab({"ask", "--json"}).out) == json::parse(lab({"list", "--json"}).out));
+}
+
+TEST_CASE("lab answer writes a page with the program in PyTorch") {
+  const TemporaryFolder folder;
+  const Finished told =
+      lab({"answer", "d2l", "--precision", own, "--out", "answers"}, folder.path());
+  INFO(told.err);
+  REQUIRE(told.code == 0);
+  CHECK_THAT(told.out,
+             Contains("0.333 0.333 0.333 0.000 0.000 0.000") && Contains("answers/d2l.html"));
+  const std::string written = folder.content("answers/d2l.html");
+  CHECK_THAT(written, Contains("torch.nn.MultiheadAttention(10, 5"));
+  std::filesystem::remove(folder / "answers/d2l.html");  // report writes it again
+  CHECK(run_process({HEADROOM_PROGRAM, "report", "--model", "answers"}, {}, folder.path()).code ==
+        0);
+  CHECK(folder.content("answers/d2l.html") == written);
+}
+
+TEST_CASE("the answers beside PyTorch fit on one screen", "[long]") {
+  if (sanitized || !can_open_pages()) return;
+  const TemporaryFolder folder;
+  REQUIRE(lab({"answer", "--precision", own, "--out", "answers"}, folder.path()).code == 0);
+  std::size_t pages = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "answers")) {
+    if (entry.path().extension() != ".html") continue;
+    ++pages;
+    INFO(entry.path().string());
+    const auto opened = check_page(entry.path(), folder / "browser", {pages % 2 == 1});
+    check_first_screen(opened.front());  // of a phone
+    check_first_screen(opened.back());   // of a desktop
+  }
+  CHECK(pages == 5);
+}
+
 TEST_CASE("an experiment tells its story, writes its page and repeats by its command") {
   const TemporaryFolder folder;
   const Finished told = lab({"d2l", "--precision", own, "--seed", "3"}, folder.path());

@@ -129,6 +129,46 @@ TEST_CASE("a browser draws an experiment on a phone, a tablet and a desk, light 
   }
 }
 
+TEST_CASE("an answer beside PyTorch has both programs, the line, the sentence and the figure") {
+  LabRecord record = small_experiment();
+  TerminalStyle plain;
+  plain.unicode = false;
+  CHECK_THROWS_AS(lab_answer_page(record, ""), UsageError);
+  CHECK_THROWS_AS(lab_answer_text(record, plain), UsageError);
+  record.program = "// Ours.\nTensor sines(const Shape& shape) {\n}\n\nint main() {\n}\n";
+  record.twin = LabTwin{"It is, in one sentence.",
+                        "# Theirs.\ndef sines(*shape):\n    return 1\n\nprint(1 < 2)\n", "1 < 2\n"};
+  CHECK_THAT(lab_answer_text(record, plain),
+             Contains("Is it?") && Contains("    1 < 2\n") && Contains("in one sentence."));
+
+  const TemporaryFolder folder;
+  LabRun run;
+  run.kind = "lab-answers";
+  record.file = "small.html";
+  run.experiments = {record};
+  Record records = json_of(run);
+  CHECK(is_lab_run(records));
+  CHECK(lab_front_page(records) == "small.html");
+  if (can_open_pages()) {
+    write_lab_run(records, folder / "small.html");
+    for (const OpenedPage& page : check_page(folder / "small.html", folder / "browser")) {
+      check_first_screen(page);
+      CHECK(page.attribute("charts") == "1");
+      CHECK_THAT(page.dom, Contains("<code>print(1 &lt; 2)</code>") &&
+                               Contains("<code>1 &lt; 2</code>") &&
+                               Contains("<code>int main() {\n}</code>") &&
+                               Contains("It is, in one sentence.") &&
+                               Contains("headroom lab small") && Contains("asked in a question"));
+      CHECK_THAT(page.dom, Contains("# Theirs.\ndef sines(*shape):\n    return 1</code>"));
+    }
+  }
+  records["experiments"][0].erase("twin");
+  CHECK_THROWS_AS(lab_front_page(records), DataError);
+  CHECK_THROWS_AS(write_lab_run(records, folder / "small.html"), DataError);
+  records["experiments"].clear();
+  CHECK_THROWS_AS(lab_front_page(records), DataError);
+}
+
 TEST_CASE("the page of an experiment that no text asks for names its group instead") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
@@ -164,7 +204,7 @@ TEST_CASE("the pages of a run of the laboratory are written again from its recor
   LabRecord one = small_experiment();
   Record record = json_of(one);
   CHECK(is_lab_run(record));
-  CHECK(std::string(lab_front_page(record)) == "report.html");
+  CHECK(lab_front_page(record) == "report.html");
   write_lab_run(record, folder / "report.html");
   CHECK_THAT(folder.content("report.html"), Contains("Is &lt;/script&gt;"));
 

@@ -1,5 +1,5 @@
 // A page of the laboratory: program, answer and figure; then procedure, derivation, tables and claims. The
-// question is in the page's header. Or the list of all experiments.
+// question is in the page's header. Or the answer to a question beside PyTorch, or the list of all experiments.
 const main = document.getElementById("main");
 const relations = {"<=": "≤", ">=": "≥", ">": ">", "==": "=", in: "in"};
 const colours = ["--first", "--second", "--third", "--apart", "--outputs", "--parameters"];
@@ -52,6 +52,14 @@ function opening(figure) {
         h("pre.scroll", {tabindex: 0, role: "region", "aria-label": "program"}, h("code", {}, run.program))) : null,
       h("p.answer", {id: "answer"}, run.answer)),
     figure);
+}
+
+/** A program, whose start up to the definition of sines(), the same in all of them, is folded. */
+function program_pane(language, program) {
+  const start = program.match(/^[^]*?^(?:def|Tensor) sines[^]*?\n\n/m)?.[0] ?? "";
+  const code = (text, name) => h("pre.scroll", {tabindex: 0, role: "region", "aria-label": name}, h("code", {}, text));
+  return h("div.pane", {}, h("h2", {}, language), code(program.slice(start.length).trim(), `program for ${language}`),
+    start ? h("details", {}, h("summary", {}, "Its first lines: sines(shape) has sin(i²) as element i"), code(start.trim(), `first lines for ${language}`)) : null);
 }
 
 function computed_section() {
@@ -163,6 +171,15 @@ function build_experiment() {
     claims_section(), run.environment ? folded("Environment", run.environment) : null, facts, neighbours()].filter(Boolean));
 }
 
+function build_answer() {
+  document.body.classList.add("experiment", "beside");
+  const facts = lab_facts([`asked in ${run.asked_in || run.group}`, "derivation, further findings and claims:"]);
+  const told = h("section.told", {"aria-label": "Answer"}, h("p.caption", {}, "Both programs print:"),
+    h("p.printed", {}, h("code", {}, run.twin.printed.trim())), h("p.answer", {id: "answer"}, run.twin.sentence));
+  main.append(h("div.columns.opening.alone", {}, h("div.column", {}, program_pane("PyTorch", run.twin.pytorch), answering_figure()),
+    h("div.column", {}, program_pane("headroom", run.program), told)), facts);
+}
+
 function build_index() {
   lab_facts([]);
   const card = (e) => h("article.card", {}, h("h3", {}, h("a", {href: e.file}, e.title)), h("p.caption", {}, e.asked_in ? `${e.name}, from ${e.asked_in}` : e.name),
@@ -172,6 +189,6 @@ function build_index() {
     h("div.figures", {}, run.experiments.filter((e) => e.group === group).map(card)))), run.environment ? folded("Environment", run.environment) : "");
 }
 
-(run.kind === "lab-index" ? build_index : build_experiment)();
+({"lab-index": build_index, "lab-answer": build_answer}[run.kind] ?? build_experiment)();
 draw_charts();
 refresh();
