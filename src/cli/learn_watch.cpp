@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include "cli/learn_judge.hpp"
 #include "cli/learn_mine.hpp"
@@ -107,6 +108,7 @@ class Watch {
       const Exercise* const shown = exercise_;
       while (!done_ && exercise_ == shown && !signals.requested()) wait(file);
     }
+    add();
     fmt::print("\n");
     return signals.exit_code();
   }
@@ -121,16 +123,21 @@ class Watch {
   void check() {
     fmt::print("\x1b[H\x1b[2J\x1b[3J{}\n", card_text(course_, workspace_, *exercise_, style_));
     std::fflush(stdout);
-    passed_ = false;
+    passed_ = to_add_ = false;
     attempt([&] { passed_ = check_once(course_, workspace_, *exercise_); });
     if (passed_ && !exercise_->master.after.empty()) {
       fmt::print("\n{}\n", exercise_->master.after);
     }
     fmt::print("{}", emphasised(keys_text, Emphasis::faint, style_));
     std::fflush(stdout);
-    if (!passed_) return;
+    to_add_ = passed_;
+  }
+
+  /// Adds an answer that is right to the learner's functions. This compiles it in float, so it
+  /// waits until the file and the keys are quiet: the next edit must not wait for it.
+  void add() {
+    if (!std::exchange(to_add_, false)) return;
     attempt([&] { add_to_mine(course_, workspace_, *exercise_); });
-    // Once, so that the next edit of an answer that is right does not wait for it.
     if (!workspace_.of(*exercise_).step_time) {
       attempt([&] { measure_mine(course_, workspace_, *exercise_); });
     }
@@ -151,8 +158,13 @@ class Watch {
     std::array<pollfd, 2> sources{pollfd{STDIN_FILENO, POLLIN, 0},
                                   pollfd{file.descriptor(), POLLIN, 0}};
     const int milliseconds = file.descriptor() >= 0 ? 1000 : 200;
-    if (poll(sources.data(), sources.size(), milliseconds) < 0 && errno != EINTR) done_ = true;
-    if (file.saved()) check();
+    const int ready = poll(sources.data(), sources.size(), milliseconds);
+    if (ready < 0 && errno != EINTR) done_ = true;
+    if (file.saved()) {
+      check();
+    } else if (ready == 0) {
+      add();
+    }
     if ((sources[0].revents & (POLLIN | POLLHUP)) == 0) return;
     char key = 'q';
     if (read(STDIN_FILENO, &key, 1) <= 0) key = 'q';
@@ -174,6 +186,7 @@ class Watch {
   }
 
   void next() {
+    add();
     const Exercise* next = workspace_.next(course_, *exercise_);
     if (next == nullptr) {
       fmt::print("\nThere is no exercise after this one that is not done. [l] lists all.\n");
@@ -210,7 +223,7 @@ class Watch {
   Workspace& workspace_;
   const Exercise* exercise_;
   const TerminalStyle style_ = TerminalStyle::of(stdout);
-  bool passed_ = false, done_ = false;
+  bool passed_ = false, to_add_ = false, done_ = false;
 };
 
 }  // namespace
