@@ -30,9 +30,13 @@ Order eliminated(HeadGame& game, Index remove, const Budget& budget, const Price
   HeadSet left = game.all();
   while (std::ssize(order) < remove) {
     Index best = -1;
+    double lowest = 0;
     for (Index i = 0; i < game.size(); ++i) {
       if (!(again || left.contains(i)) || !allowance.allows(at(game.players(), i))) continue;
-      if (best < 0 || price(game, left, i) < price(game, left, best)) best = i;
+      const double of_this = price(game, left, i);
+      if (best >= 0 && of_this >= lowest) continue;
+      best = i;
+      lowest = of_this;
     }
     order.push_back(best);
     left = left.without(best);
