@@ -20,6 +20,7 @@
 #include "headroom/io/fields.hpp"
 #include "headroom/report/terminal.hpp"
 #include "headroom/statistics/contrasts.hpp"
+#include "headroom/train/checkpoint.hpp"
 #include "headroom/train/load_learner.hpp"
 #include "headroom/train/measures.hpp"
 #include "headroom/train/run_folder.hpp"

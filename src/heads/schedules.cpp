@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/names.hpp"
+#include "headroom/io/fields.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

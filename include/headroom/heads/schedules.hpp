@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "headroom/base/real.hpp"
-#include "headroom/io/fields.hpp"
+#include "headroom/base/record.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
+
+class JsonNode;
 
 // Steps are those of the training; a removal after step t follows the update of step t.
 

@@ -63,25 +63,6 @@ class Checkpoint {
   std::vector<std::unique_ptr<ModelState>> models_;
 };
 
-/// Remembers the best value of a measure, so that a resumed run replaces `best.safetensors` only by
-/// a better model.
-class BestSoFar : public Stateful {
- public:
-  enum class Better { lower, higher };
-  explicit BestSoFar(Better better) : better_(better) {}
-  /// True when `value` is finite and better than all before; then it is remembered.
-  bool improves(double value, Index step);
-  double value() const { return value_; }
-  Index step() const { return step_; }  // 0: none yet
-  void save_state(StateWriter to) const override;
-  void load_state(const StateReader& from) override;
-
- private:
-  Better better_;
-  double value_ = 0;
-  Index step_ = 0;
-};
-
 /// The number of values of a tensor that are NaN or infinite; 0 for integers.
 Index count_not_finite(const TensorFile& file, const std::string& name);
 

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "headroom/base/record.hpp"
 #include "headroom/data/task.hpp"
 #include "headroom/io/stateful.hpp"
 #include "headroom/nn/models.hpp"
-#include "headroom/train/checkpoint.hpp"
+#include "headroom/train/best_so_far.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

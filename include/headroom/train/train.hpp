@@ -1,6 +1,7 @@
 // Training: the loop, evaluation, metrics, checkpoints.
 #pragma once
 
+#include "headroom/train/best_so_far.hpp"
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/gate_gradients.hpp"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "headroom/train/best_so_far.hpp"
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/learner.hpp"
 #include "headroom/train/manifest.hpp"
