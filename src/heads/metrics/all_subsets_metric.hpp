@@ -1,6 +1,8 @@
 // The common part of metrics that need the loss of all subsets.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "headroom/heads/shapley.hpp"
 #include "heads/metrics/all.hpp"
 
@@ -13,8 +15,9 @@ class AllSubsetsMetric : public HeadMetric {
  public:
   void begin(const MetricSubject& subject) override {
     if (std::ssize(subject.heads) <= most_exact_players) return;
-    absent_ = "it needs all subsets, of at most " + std::to_string(most_exact_players) +
-              " heads; shapley_sampled and regression estimate it";
+    absent_ = fmt::format(
+        "it needs all subsets, of at most {} heads; shapley_sampled and regression estimate it",
+        most_exact_players);
   }
   std::string absent() const override { return absent_; }
   bool plays() const override { return true; }
