@@ -243,11 +243,12 @@ class NewLines {
     for (; telemetry_ < run.telemetry.size(); ++telemetry_) {
       log_.write(json_of(run.telemetry[telemetry_]));
     }
+    for (; lives_ < run.lives.size(); ++lives_) log_.write(json_of(run.lives[lives_]));
   }
 
  private:
   MetricsLog log_;
-  std::size_t metrics_ = 0, telemetry_ = 0;  // lines that were written
+  std::size_t metrics_ = 0, telemetry_ = 0, lives_ = 0;  // lines that were written
 };
 
 /// Standard input as one text.

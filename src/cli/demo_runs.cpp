@@ -43,7 +43,9 @@ DemoRuns::DemoRuns(const DemoSetup& setup, const std::filesystem::path& folder)
       before_removal_(folder / "before_removal.safetensors"),
       task_(demo_task(setup)),
       separate_(make_twin("separate", Layout::separate)),
-      fused_(make_twin("fused", Layout::fused)) {
+      fused_(make_twin("fused", Layout::fused)),
+      lives_(fused_.run->learner(), fixed_example(task_), setup.steps(),
+             [this] { return fused_.pruner->timeline(); }) {
   transplant(separate(), fused());
   record_.title = "Written dates to ISO dates, in two layouts";
   record_.task = task_.name;
@@ -134,6 +136,10 @@ bool DemoRuns::train_both(Index steps, const char* phase, const OnStep& on_step)
       progress.heads_alive = report.heads_alive;
     }
     note_removals();
+    if (lives_.is_due(steps_done())) {
+      record_.lives.push_back(lives_.line(steps_done()));
+      record_.lives.back().model = fused_.name;
+    }
     if (step % difference_every == 0 || step == 1) record_difference(steps_done());
     if (is_learning && sums_are_due(step, steps)) {
       record_.importance_sums.push_back(

@@ -11,6 +11,7 @@
 #include "cli/demo_arms.hpp"
 #include "cli/demo_heads.hpp"
 #include "cli/demo_setup.hpp"
+#include "headroom/heads/head_lives.hpp"
 #include "headroom/heads/pruner.hpp"
 
 namespace headroom {
@@ -136,6 +137,7 @@ class DemoRuns {
   Seq2SeqTask task_;
   HeadChoice choice_;  // by demo_metric, for both models
   Twin separate_, fused_;
+  HeadLives lives_;  // of the fused model
   double step_ms_before_ = 0, step_ms_after_ = 0;
   RunRecord record_;
 };

@@ -13,6 +13,7 @@
 #include "cli/train_settings.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/heads/head_lives.hpp"
 #include "headroom/heads/pruning_parts.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/report/report.hpp"
@@ -99,6 +100,7 @@ void store_data_path(const TrainingRun& run) {
 /// Trains or resumes in the folder. Returns the exit code.
 int train_in(RunFolder folder, const TrainSettings& settings, Task task,
              Changes changes = Changes::refuse) {
+  std::optional<FixedExample> example = fixed_example(task);
   TrainingRun run(settings.run, std::move(task));
   const BranchSettings& branch = settings.branch;
   run.optimizer().apply(prune(run.model(), branch.without));
@@ -107,6 +109,12 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task,
   if (branch.cut && settings.pruning.removes()) {
     after_cut.emplace(run.learner(), last_removal(settings.pruning), branch.test);
     run.add("after_cut", *after_cut);
+  }
+  std::optional<HeadLives> lives;  // for the page
+  if (branch.page && settings.pruning.removes()) {
+    lives.emplace(run.learner(), std::move(example), settings.run.steps,
+                  [&parts] { return parts.timeline(); });
+    run.add("lives", *lives);
   }
   ProgressLine progress({.steps = settings.run.steps, .title = "Learning"});
   run.each([&](const StepReport& report) {

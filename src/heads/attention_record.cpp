@@ -12,6 +12,7 @@
 #include "headroom/heads/head_records.hpp"
 #include "headroom/nn/decoding.hpp"
 #include "heads/forward_once.hpp"
+#include "heads/shown_tokens.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -131,22 +132,6 @@ double probability_of(const Passage& passage, const Array& logits) {
     product *= probabilities(logits, Index(i))[wanted];
   }
   return product;
-}
-
-/// Tokens as they are shown: the begin token as ^, the end token as $.
-std::vector<std::string> shown_tokens(const Vocabulary& vocabulary, const Tokens& tokens) {
-  const bool has_end = vocabulary.specials() == Specials::all;
-  std::vector<std::string> shown;
-  for (const std::int32_t token : tokens) {
-    if (vocabulary.specials() != Specials::none && token == vocabulary.bos()) {
-      shown.push_back("^");
-    } else if (has_end && token == vocabulary.eos()) {
-      shown.push_back("$");
-    } else {
-      shown.push_back(vocabulary.token(token));
-    }
-  }
-  return shown;
 }
 
 std::vector<HeadState> all_heads(Module& model) {

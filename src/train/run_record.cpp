@@ -109,11 +109,17 @@ void check_map(const MapRecord& map, const ExampleRecord& example, const std::st
   }
 }
 
+/// A list has a value for each head.
+void check_count(const std::vector<double>& numbers, const std::vector<HeadId>& heads,
+                 const std::string& where) {
+  if (numbers.size() == heads.size()) return;
+  throw DataError(
+      fmt::format("{} has {} values for {} heads", where, numbers.size(), heads.size()));
+}
+
 void check_telemetry(const TelemetryLine& line, const std::string& where) {
   const auto check_list = [&](const std::string& name, const std::vector<double>& numbers) {
-    if (numbers.size() == line.heads.size()) return;
-    throw DataError(fmt::format("{}.{} has {} values for {} heads", where, name, numbers.size(),
-                                line.heads.size()));
+    check_count(numbers, line.heads, where + "." + name);
   };
   const auto check_blocks = [&](const std::string& name, const BlockNumbers& blocks) {
     BlockNumbers::fields([&](const char* block, auto member) {
@@ -127,11 +133,25 @@ void check_telemetry(const TelemetryLine& line, const std::string& where) {
   check_blocks("update_ratio", line.update_ratio);
 }
 
-void check_same_model(const TelemetryLine& line, const TelemetryLine& first,
-                      const std::string& where) {
+void check_maps(const ExampleRecord& example, const std::string& where) {
+  for (std::size_t i = 0; i < example.maps.size(); ++i) {
+    check_map(example.maps[i], example, fmt::format("{}.maps[{}]", where, i));
+  }
+}
+
+void check_life(const LifeLine& line, const std::string& where) {
+  check_count(line.gate_gradient, line.heads, where + ".gate_gradient");
+  check_count(line.cost, line.heads, where + ".cost");
+  if (line.example) check_maps(*line.example, where + ".example");
+}
+
+/// `list`: the name of the list of which `first` is the first line.
+template <class Line>
+void check_same_model(const Line& line, const Line& first, const std::string& where,
+                      const char* list) {
   if (line.model == first.model) return;
-  throw DataError(fmt::format("{}.model must be \"{}\" as in telemetry[0], not \"{}\"", where,
-                              printable(first.model), printable(line.model)));
+  throw DataError(fmt::format("{}.model must be \"{}\" as in {}[0], not \"{}\"", where,
+                              printable(first.model), list, printable(line.model)));
 }
 
 void check_arms(const ArmsRecord& all, const std::string& origin) {
@@ -153,10 +173,17 @@ void add_log_line(const Record& line, const std::string& origin, RunRecord& run)
     run.metrics.push_back(struct_of<MetricsLine>(line, origin));
     return;
   }
-  const TelemetryLine telemetry = struct_of<TelemetryLine>(line, origin);
-  check_telemetry(telemetry, origin + ": telemetry");
-  if (!run.telemetry.empty()) check_same_model(telemetry, run.telemetry[0], origin + ": telemetry");
-  run.telemetry.push_back(telemetry);
+  if (line["record"] == name_of(LineKind::lives)) {
+    const std::string where = origin + ": lives";
+    run.lives.push_back(struct_of<LifeLine>(line, origin));
+    check_life(run.lives.back(), where);
+    check_same_model(run.lives.back(), run.lives[0], where, "lives");
+    return;
+  }
+  const std::string where = origin + ": telemetry";
+  run.telemetry.push_back(struct_of<TelemetryLine>(line, origin));
+  check_telemetry(run.telemetry.back(), where);
+  check_same_model(run.telemetry.back(), run.telemetry[0], where, "telemetry");
 }
 
 RunRecord run_record(const Record& json, const std::string& origin) {
@@ -169,7 +196,12 @@ void check(const RunRecord& run, const std::string& origin) {
   for (std::size_t i = 0; i < run.telemetry.size(); ++i) {
     const std::string where = fmt::format("{}: telemetry[{}]", origin, i);
     check_telemetry(run.telemetry[i], where);
-    check_same_model(run.telemetry[i], run.telemetry[0], where);
+    check_same_model(run.telemetry[i], run.telemetry[0], where, "telemetry");
+  }
+  for (std::size_t i = 0; i < run.lives.size(); ++i) {
+    const std::string where = fmt::format("{}: lives[{}]", origin, i);
+    check_life(run.lives[i], where);
+    check_same_model(run.lives[i], run.lives[0], where, "lives");
   }
   for (std::size_t i = 0; i < run.criteria.size(); ++i) {
     if (run.criteria[i].importance.size() == run.heads.size()) continue;
@@ -184,10 +216,7 @@ void check(const RunRecord& run, const std::string& origin) {
                                 scores.size(), heads.size()));
   }
   for (std::size_t i = 0; i < run.examples.size(); ++i) {
-    for (std::size_t j = 0; j < run.examples[i].maps.size(); ++j) {
-      check_map(run.examples[i].maps[j], run.examples[i],
-                fmt::format("{}: examples[{}].maps[{}]", origin, i, j));
-    }
+    check_maps(run.examples[i], fmt::format("{}: examples[{}]", origin, i));
   }
   for (const auto& [name, facts] :
        {std::pair("config", &run.config), std::pair("environment", &run.environment)}) {

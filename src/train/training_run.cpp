@@ -172,6 +172,7 @@ bool TrainingRun::run(const StopSignals* stop, Index until) {
   loop.every(log_every, [&log](StepReport& report) { log(report); });
   loop.each([&log](StepReport& report) {
     if (report.telemetry) log.write(json_of(*report.telemetry));
+    if (report.lives) log.write(json_of(*report.lives));
   });
   // Before the checkpoint: a run that resumes from it does not come to this step again.
   loop.each([this](const StepReport& report) {

@@ -42,7 +42,7 @@ inline std::vector<int> steps_with_heads(const std::filesystem::path& metrics) {
   std::ifstream lines(metrics);
   for (std::string text; std::getline(lines, text);) {
     const nlohmann::json line = nlohmann::json::parse(text);
-    if (!line.contains("record")) continue;
+    if (!line.contains("record") || line["record"] == "lives") continue;
     CHECK(line["record"] == "heads");
     CHECK(line["heads"].size() == line["entropy"].size());
     steps.push_back(line["step"]);

@@ -157,7 +157,7 @@ TEST_CASE("a run's folder is read from its records, else from its other files") 
   line["record"] = "tails";
   folder.file("metrics.jsonl", line.dump() + "\n");
   CHECK_THROWS_WITH(read_run(folder.path()),
-                    EndsWith("metrics.jsonl:1: record must be one of heads, not \"tails\""));
+                    EndsWith("metrics.jsonl:1: record must be one of heads, lives, not \"tails\""));
 
   folder.file("metrics.jsonl", "{\"step\": 1, \"loss\": 3.5}\n");
   folder.file("summary.json", R"({"separate_vs_fused": {"forward": 0.5, "tolerance": 1e-6}})");

@@ -84,7 +84,7 @@ TEST_CASE("records of another form are refused by file, field and what was expec
        "r: examples[0].maps[1].rows[0] has 2 weights for 3 tokens"},
       {"/telemetry/2/step", nullptr, "r: telemetry[2].step must be a whole number, not null"},
       {"/telemetry/2/record", "tails",
-       "r: telemetry[2].record must be one of heads, not \"tails\""},
+       "r: telemetry[2].record must be one of heads, lives, not \"tails\""},
       {"/telemetry/2/entropy", {0.5}, "r: telemetry[2].entropy has 1 values for 12 heads"},
       {"/telemetry/2/entropy/3", "x", "r: telemetry[2].entropy[3] must be a number, not \"x\""},
       {"/telemetry/2/update_ratio/key", nullptr,

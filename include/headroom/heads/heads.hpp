@@ -9,6 +9,7 @@
 #include "headroom/heads/fold_gates.hpp"
 #include "headroom/heads/gate_methods.hpp"
 #include "headroom/heads/head_game.hpp"
+#include "headroom/heads/head_lives.hpp"
 #include "headroom/heads/head_metric.hpp"
 #include "headroom/heads/head_records.hpp"
 #include "headroom/heads/head_scores.hpp"

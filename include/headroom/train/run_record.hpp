@@ -80,7 +80,7 @@ struct BlockNumbers {
 };
 
 /// The kinds of lines in metrics.jsonl other than measurements of the model.
-enum class LineKind { heads };
+enum class LineKind { heads, lives };
 
 /// Measurements of every live head at one step: a line of HeadTelemetry. Each list has a value
 /// for every head in `heads`.
@@ -335,6 +335,31 @@ struct ExampleRecord {
   }
 };
 
+/// Measurements of every live head at a few steps of a run that removes heads: a line of HeadLives.
+/// Each list has a value for every head in `heads`.
+struct LifeLine {
+  Index step = 0;
+  std::optional<LineKind> record = LineKind::lives;
+  std::string model{};  // empty when the run has only one
+  std::vector<HeadId> heads{};
+  Index examples = 0;  // that the losses are means of
+  /// dL/dg_h at g_h = 1, and the rise of L when g_h = 0, the other gates 1.
+  std::vector<double> gate_gradient{}, cost{};
+  std::optional<ExampleRecord> example{};  // the same at all steps, with the maps of that step
+  bool operator==(const LifeLine&) const = default;
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("step", &LifeLine::step);
+    visit("record", &LifeLine::record);
+    visit("model", &LifeLine::model, Presence::if_any);
+    visit("heads", &LifeLine::heads);
+    visit("examples", &LifeLine::examples);
+    visit("gate_gradient", &LifeLine::gate_gradient);
+    visit("cost", &LifeLine::cost);
+    visit("example", &LifeLine::example, Presence::if_any);
+  }
+};
+
 /// A run. Everything but the title may be left out; a page leaves out the sections whose records
 /// are missing.
 struct RunRecord {
@@ -345,6 +370,7 @@ struct RunRecord {
   std::vector<MeasureRecord> measures{};  // default: those of train/measures.hpp that occur
   std::vector<MetricsLine> metrics{};
   std::vector<TelemetryLine> telemetry{};  // of one model
+  std::vector<LifeLine> lives{};           // of one model
   std::optional<StartDifference> separate_vs_fused{};
   std::vector<DifferenceLine> differences{};
   std::optional<Divergence> parted_at{};
@@ -371,6 +397,7 @@ struct RunRecord {
     visit("measures", &RunRecord::measures, Presence::if_any);
     visit("metrics", &RunRecord::metrics, Presence::if_any);
     visit("telemetry", &RunRecord::telemetry, Presence::if_any);
+    visit("lives", &RunRecord::lives, Presence::if_any);
     visit("separate_vs_fused", &RunRecord::separate_vs_fused, Presence::if_any);
     visit("differences", &RunRecord::differences, Presence::if_any);
     visit("parted_at", &RunRecord::parted_at, Presence::if_any);

@@ -21,7 +21,9 @@ struct StepReport {
   /// because it had more of it, so no such step is remembered as the best.
   bool settled = true;
   Record metrics = Record::object();
-  std::optional<TelemetryLine> telemetry{};  // a separate line of the log; see HeadTelemetry
+  // Separate lines of the log; see HeadTelemetry and HeadLives.
+  std::optional<TelemetryLine> telemetry{};
+  std::optional<LifeLine> lives{};
 };
 
 /// Something that takes part in a training step: telemetry, pruning, learned gates. The Trainer
