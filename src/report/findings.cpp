@@ -91,6 +91,7 @@ RunFindings findings(const RunRecord& run) {
                     .heads = heads_finding(run),
                     .before_after = before_after_finding(run),
                     .telemetry = telemetry_finding(run),
+                    .lives = lives_finding(run),
                     .maps = maps_finding(run),
                     .importance = importance_finding(run, models),
                     .criteria = criterion_findings(run),

@@ -32,6 +32,7 @@ MaybeFinding differences_finding(const RunRecord& run);
 MaybeFinding heads_finding(const RunRecord& run);
 MaybeFinding before_after_finding(const RunRecord& run);
 MaybeFinding telemetry_finding(const RunRecord& run);
+MaybeFinding lives_finding(const RunRecord& run);
 MaybeFinding maps_finding(const RunRecord& run);
 MaybeFinding importance_finding(const RunRecord& run, const std::vector<std::string>& models);
 

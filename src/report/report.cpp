@@ -70,12 +70,10 @@ std::vector<TelemetryLine> thinned(const std::vector<TelemetryLine>& lines) {
 }
 
 /// Weights with three decimals: more cannot be seen, and the page stays small.
-void round_maps(std::vector<ExampleRecord>& examples) {
-  for (ExampleRecord& example : examples) {
-    for (MapRecord& map : example.maps) {
-      for (std::vector<double>& row : map.rows) {
-        for (double& weight : row) weight = std::round(weight * 1000) / 1000;
-      }
+void round_maps(ExampleRecord& example) {
+  for (MapRecord& map : example.maps) {
+    for (std::vector<double>& row : map.rows) {
+      for (double& weight : row) weight = std::round(weight * 1000) / 1000;
     }
   }
 }
@@ -88,7 +86,10 @@ Record for_page(const RunRecord& run, const RunFindings& found) {
   shown.measures = measures_of(run);
   shown.metrics = thinned(run.metrics, shown.measures);
   shown.telemetry = thinned(run.telemetry);
-  round_maps(shown.examples);
+  for (ExampleRecord& example : shown.examples) round_maps(example);
+  for (LifeLine& line : shown.lives) {
+    if (line.example) round_maps(*line.example);
+  }
   Record contents = json_of(shown);
   contents["models"] = shown.models;  // present even when empty
   contents["findings"] = json_of(found);
@@ -104,6 +105,7 @@ Record for_page(const RunRecord& run, const RunFindings& found) {
 std::string report_page(const RunRecord& run, const std::string& chart_js) {
   const RunFindings found = findings(run);
   std::string script(page::telemetry_js);
+  script += page::lives_js;
   script += page::page_js;
   return compose_page(run.title, found.summary, for_page(run, found), chart_js, script);
 }

@@ -12,11 +12,11 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Writes the page of a run: curves, differences between layouts, heads over time, before and
-/// after, telemetry of every head, attention maps, importance, configuration. It needs no network;
-/// Chart.js is read from this machine (see find_chart_js) and embedded. A section whose records are
-/// missing is left out, so the same function serves a comparison of two models and the training of
-/// one. Throws FileError when Chart.js is not on this machine (with the remedy) or the page cannot
-/// be written, DataError when parts of the record do not fit together (see check()).
+/// after, telemetry and the life of every head, attention maps, importance, configuration. It needs
+/// no network; Chart.js is read from this machine (see find_chart_js) and embedded. A section whose
+/// records are missing is left out, so the same function serves a comparison of two models and the
+/// training of one. Throws FileError when Chart.js is not on this machine (with the remedy) or the
+/// page cannot be written, DataError when parts of the record do not fit together (see check()).
 void write_report(const RunRecord& run, const std::filesystem::path& file);
 
 /// The page as text, with the given Chart.js in it.
@@ -40,7 +40,8 @@ struct RunFindings {
   std::string summary{};
   std::optional<Finding> loss{};
   std::vector<std::optional<Finding>> measures{};  // of each measure; none if it was not recorded
-  std::optional<Finding> differences{}, heads{}, before_after{}, telemetry{}, maps{}, importance{};
+  std::optional<Finding> differences{}, heads{}, before_after{}, telemetry{}, lives{}, maps{},
+      importance{};
   std::vector<Finding> criteria{};  // of each criterion
   std::optional<Finding> importance_sums{}, arms{};
   template <class Visit>
@@ -52,6 +53,7 @@ struct RunFindings {
     visit("heads", &RunFindings::heads, Presence::if_any);
     visit("before_after", &RunFindings::before_after, Presence::if_any);
     visit("telemetry", &RunFindings::telemetry, Presence::if_any);
+    visit("lives", &RunFindings::lives, Presence::if_any);
     visit("maps", &RunFindings::maps, Presence::if_any);
     visit("importance", &RunFindings::importance, Presence::if_any);
     visit("criteria", &RunFindings::criteria, Presence::if_any);

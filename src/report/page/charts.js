@@ -87,7 +87,7 @@ function folded(title, record) {
     h("dl.pairs", {}, flat(record).map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, value)))));
 }
 
-/** Vertical lines with a word: [{x, text}], and a shaded span {from, to, text}. */
+/** Vertical lines with a word: [{x, text, solid}], and a shaded span {from, to, text}. */
 const marks = {
   id: "marks",
   beforeDatasetsDraw(chart, _, options) {
@@ -107,7 +107,7 @@ const marks = {
     for (const line of options.lines || []) {
       const at = x.getPixelForValue(line.x);
       ctx.strokeStyle = ctx.fillStyle = css("--soft");
-      ctx.setLineDash([2, 3]);
+      ctx.setLineDash(line.solid ? [] : [2, 3]);
       ctx.beginPath(); ctx.moveTo(at, area.top); ctx.lineTo(at, area.bottom); ctx.stroke();
       const left = at + 5 + ctx.measureText(line.text).width > area.right;
       ctx.textAlign = left ? "right" : "left";

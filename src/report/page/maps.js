@@ -124,7 +124,7 @@ function mean_row(kind, index) {
 }
 
 function example_maps(example) {
-  maps.length = 0;
+  maps.splice(0, maps.length, ...maps.filter((entry) => entry.side === "life"));  // lives.js has its own map
   strips = {};
   for (const side of ["source", "target"]) chosen[side] = locked[side] = null;
   const parts = [];

@@ -250,12 +250,15 @@ function build() {
   });
   main.append(h("div.figures", {}, figures));
   if (found.telemetry) main.append(telemetry_section(found.telemetry));
+  const lives = found.lives ? lives_section(found.lives) : null;
+  if (lives) main.append(lives.section);
   const attention = found.maps ? maps_section(found.maps) : null;
   if (attention) main.append(attention.section);
   if (found.importance) main.append(importance_section());
   if (run.config) main.append(folded("Configuration", run.config));
   if (run.environment) main.append(folded("Environment", run.environment));
   draw_charts();
+  if (lives) lives.start();
   if (attention) attention.start();
 }
 

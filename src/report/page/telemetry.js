@@ -16,9 +16,9 @@ function parsed_head(name) {
 }
 
 /** Every head that was measured, in the order of kinds, layers, heads. */
-function measured_heads() {
+function measured_heads(lines) {
   const order = kinds.map(({kind}) => kind);
-  const names = [...new Set(run.telemetry.flatMap((line) => line.heads))];
+  const names = [...new Set(lines.flatMap((line) => line.heads))];
   return names.map(parsed_head).sort((a, b) =>
     order.indexOf(a.kind) - order.indexOf(b.kind) || a.layer - b.layer || a.head - b.head);
 }
@@ -52,7 +52,7 @@ function shared_axis(reading, heads) {
 }
 
 function telemetry_section(finding) {
-  const heads = measured_heads();
+  const heads = measured_heads(run.telemetry);
   const steps = run.telemetry.map((line) => line.step);
   const span = {from: 0, to: Math.max(...steps)};
   const axes = new Map(readings.map((reading) => [reading, shared_axis(reading, heads)]));
