@@ -219,6 +219,7 @@ void show_curves(const std::vector<Trial>& trials, Notebook& book) {
                       "single head can fall below 0.5.",
                       seeds),
              "step", "error", false, lines);
+  book.figure();
 }
 
 void show_maps(const Trained& one, const Trained& several, const LabOptions& options,
@@ -312,41 +313,43 @@ void run(const LabOptions& options, Notebook& book) {
                 double(reached), 6);
   const Index on_before = one.runs.count([](const Trained& t) { return t.best(0) > t.best(1); });
   const Interval both = chosen->runs.mean(&Trained::both);
-  book.answer(sentence(
-      "Each head has its own softmax, so each can point to another key, and training finds this "
-      "when the loss needs it. With one head the test error stays at {:.2g}: its output is a "
-      "linear function of one mixture of the tokens, which explains at most half of two "
-      "independent contents. It prefers the token before in {} of {} seeds, the other in the rest. "
-      "With {} heads, from the same weights, it is {:.2g}, and its heads "
-      "give {:.2g} of their weight to each of the two keys; the smallest error is {:.2g}, with {} "
-      "heads.",
-      one.runs.mean(&Trained::error).value, on_before, seeds, chosen->heads,
-      chosen->runs.mean(&Trained::error).value, both.value, best->runs.mean(&Trained::error).value,
-      best->heads));
+  book.answer(
+      sentence("Each head has its own softmax, so each can point to another key: with one head the "
+               "test error stays at {:.2g}, with {} heads, from the same weights, it falls to "
+               "{:.2g}. The output of one head is a linear function of one mixture of the tokens, "
+               "which explains at most half of two independent contents.",
+               one.runs.mean(&Trained::error).value, chosen->heads,
+               chosen->runs.mean(&Trained::error).value),
+      sentence("The single head prefers the token before in {} of {} seeds, the other in the rest. "
+               "The {} heads give {:.2g} of their weight to each of the two keys; the smallest "
+               "error is {:.2g}, with {} heads.",
+               on_before, seeds, chosen->heads, both.value, best->runs.mean(&Trained::error).value,
+               best->heads));
 }
 
 }  // namespace head_count_training
 }  // namespace
 
 Experiment head_count_training_experiment() {
-  return {.name = "head-count-training",
-          .asked_in = "a question on nn.MultiheadAttention(512, heads)",
-          .title = "Can one head do the work of two?",
-          .question =
-              "The parameters are the same for any number of heads. Then how can multiple heads "
-              "focus on different parts of the input, similar to the filters of a convolution?",
-          .computed =
-              "A token has a random content, its position and a pointer to another position. For "
-              "each token the layer must return two contents: that of the token before and that of "
-              "the token pointed to. Layers with 1 to 8 heads train from the same weights on the "
-              "same batches, with 10 seeds. The values contain the contents only. After training, "
-              "the maps, the rank of the scores and the similarity of the heads are measured.",
-          .formulas = {"one head: y_t = W m_t + b, m_t = sum_j p_tj c_j",
-                       "E|(c_i, c_j) - M m|^2 >= d for rank M = d: at least half of 2d",
-                       "h heads: y_t = sum_h W_h sum_j p^h_tj c_j + b"},
-          .defaults = {.width = 32, .heads = 2},
-          .limits = {.least_heads = 2, .most_heads = 8, .least_head_dim = 4, .most_width = 64},
-          .run = head_count_training::run};
+  return {
+      .name = "head-count-training",
+      .asked_in = "a question on nn.MultiheadAttention(512, heads)",
+      .title = "Can one head do the work of two?",
+      .question =
+          "How can multiple heads focus on different parts of the input, similar to the filters "
+          "of a convolution, if the parameters are the same for any number of heads?",
+      .computed =
+          "A token has a random content, its position and a pointer to another position. For "
+          "each token the layer must return two contents: that of the token before and that of "
+          "the token pointed to. Layers with 1 to 8 heads train from the same weights on the "
+          "same batches, with 10 seeds. The values contain the contents only. After training, "
+          "the maps, the rank of the scores and the similarity of the heads are measured.",
+      .formulas = {"\"one head:\" y_t = W m_t + b, m_t = sum_j p_{tj} c_j",
+                   "E|(c_i, c_j) - M m|^2 >= d \"for rank\" M = d: \"at least half of\" 2d",
+                   "h \"heads:\" y_t = sum_h W_h sum_j p_{tj}^h c_j + b"},
+      .defaults = {.width = 32, .heads = 2},
+      .limits = {.least_heads = 2, .most_heads = 8, .least_head_dim = 4, .most_width = 64},
+      .run = head_count_training::run};
 }
 
 }  // namespace HEADROOM_PRECISION
