@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <numbers>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/at.hpp"
@@ -16,6 +15,7 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/statistics/contrasts.hpp"
 #include "headroom/train/trainer.hpp"
+#include "lab/key_tasks.hpp"
 #include "lab/numbers.hpp"
 #include "lab/survey.hpp"
 
@@ -25,56 +25,12 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 namespace head_count_training {
 
-constexpr Index tokens = 6, batch_size = 32, test_size = 128, steps = 200, curve_points = 8;
+constexpr Index tokens = key_tokens, batch_size = 32, test_size = 128, steps = 200,
+                curve_points = 8;
 constexpr int seeds = 10;
-constexpr Real radius = 2;  // of positions and pointers, as points on a circle
-
-/// A token is (content, position, pointer, 0, ...). The position and the pointer are points on a
-/// circle; the pointer is the position of another token, but not of the one before.
-struct Batch {
-  Tensor x;       // [B, T, C]
-  Tensor values;  // x with its content only: the values cannot tell which relation found a token
-  Tensor target;  // [B, T, 2d]: the content of the token before, then of the token pointed to
-  std::array<std::vector<Index>, 2> keys;  // [B T]: where both are
-};
-
-Index content_of(Index width) { return width / 4; }
-Index before(Index t) { return (t + tokens - 1) % tokens; }
-
-Batch draw(Index examples, Index width, Rng rng) {
-  const Index d = content_of(width);
-  const Array content = normal({examples, tokens, d}, 1, rng);
-  Array x = zeros({examples, tokens, width}), values = zeros({examples, tokens, width}),
-        target({examples, tokens, 2 * d});
-  Batch batch;
-  for (Index row = 0; row < examples * tokens; ++row) {
-    const Index t = row % tokens, first = row - t;
-    const Index pointer = (t + rng.below(tokens - 1)) % tokens;  // t - 1 is the one left out
-    Real* to = x.data() + row * width;
-    std::copy_n(content.data() + row * d, d, to);
-    std::copy_n(content.data() + row * d, d, values.data() + row * width);
-    const auto point = [&](Index position, Real* into) {
-      const double angle = 2 * std::numbers::pi * double(position) / double(tokens);
-      into[0] = radius * Real(std::cos(angle));
-      into[1] = radius * Real(std::sin(angle));
-    };
-    point(t, to + d);
-    point(pointer, to + d + 2);
-    const std::array<Index, 2> keys = {before(t), pointer};
-    for (std::size_t relation = 0; relation < 2; ++relation) {
-      batch.keys[relation].push_back(keys[relation]);
-      std::copy_n(content.data() + (first + keys[relation]) * d, d,
-                  target.data() + row * 2 * d + Index(relation) * d);
-    }
-  }
-  batch.x = Tensor(x);
-  batch.values = Tensor(values);
-  batch.target = Tensor(target);
-  return batch;
-}
 
 /// The mean squared error over the variance of the targets, which is 1.
-Tensor error_of(const Tensor& y, const Batch& batch) {
+Tensor error_of(const Tensor& y, const KeyBatch& batch) {
   return squared_error(slice(y, 2, 0, batch.target.dim(2)), batch.target);
 }
 
@@ -120,7 +76,7 @@ double rank_of_scores(const FusedHeads& layer, const Tensor& x) {
 }
 
 /// Reads the maps [B, H, T, T] of the test set.
-void read_maps(const Array& maps, const Batch& test, Trained& into) {
+void read_maps(const Array& maps, const KeyBatch& test, Trained& into) {
   const Index heads = maps.dim(1), square = tokens * tokens;
   std::vector<Array> of_head;  // [B, T, T]
   for (Index h = 0; h < heads; ++h) {
@@ -154,8 +110,8 @@ Trained train(Index width, Index heads, std::uint64_t seed) {
   AdamW adam(*layer, {.weight_decay = 0});
   Trainer trainer(adam, RateOptions{.shape = RateShape::cosine, .peak = 2e-2, .steps = steps},
                   {.seed = seed});
-  const Batch test = draw(test_size, width, Rng(seed, "head-count-training test"));
-  const auto output = [&](const Batch& batch, const AttentionAsk& ask = {}) {
+  const KeyBatch test = two_relations(test_size, width, Rng(seed, "head-count-training test"));
+  const auto output = [&](const KeyBatch& batch, const AttentionAsk& ask = {}) {
     return (*layer)(batch.x, batch.x, batch.values, AttentionMask::none(), ask);
   };
   Trained trained;
@@ -165,9 +121,9 @@ Trained train(Index width, Index heads, std::uint64_t seed) {
   };
   measure();
   while (trainer.steps() < steps) {
-    const Batch batch =
-        draw(batch_size, width,
-             Rng(seed, "head-count-training batches", static_cast<std::uint64_t>(trainer.steps())));
+    const KeyBatch batch = two_relations(
+        batch_size, width,
+        Rng(seed, "head-count-training batches", static_cast<std::uint64_t>(trainer.steps())));
     trainer.step([&] { return error_of(output(batch).y, batch); });
     if (trainer.steps() % (steps / curve_points) == 0) measure();
   }
@@ -223,7 +179,7 @@ void show_curves(const std::vector<Trial>& trials, Notebook& book) {
 }
 
 void show_maps(const Trained& one, const Trained& several, const LabOptions& options,
-               const Batch& test, Notebook& book) {
+               const KeyBatch& test, Notebook& book) {
   std::vector<Notebook::Map> maps;
   for (std::size_t relation = 0; relation < 2; ++relation) {
     Array wanted = zeros({tokens, tokens});
@@ -295,8 +251,8 @@ void run(const LabOptions& options, Notebook& book) {
                seeds),
       {"heads", "found the token before", "found the token pointed to", "weight on both"}, roles);
   show_maps(one.runs.samples().front(), chosen->runs.samples().front(), options,
-            draw(test_size, options.width,
-                 Rng(seed_of_draw(options.seed, 0), "head-count-training test")),
+            two_relations(test_size, options.width,
+                          Rng(seed_of_draw(options.seed, 0), "head-count-training test")),
             book);
 
   book.equal("largest difference between the starting weights of two numbers of heads",
