@@ -26,6 +26,7 @@ Experiment clipping_experiment();
 Experiment symmetry_experiment();
 Experiment dead_parameters_experiment();
 Experiment euler_experiment();
+Experiment importance_over_training_experiment();
 Experiment groups_experiment();
 Experiment jacobian_experiment();
 Experiment dropout_streams_experiment();
@@ -40,8 +41,8 @@ constexpr Experiment (*registry[])() = {
     // questions about gradients and training
     transplant_experiment, rounding_experiment, init_experiment, optimizers_experiment,
     clipping_experiment, symmetry_experiment, dead_parameters_experiment, euler_experiment,
-    groups_experiment, jacobian_experiment, dropout_streams_experiment,
-    speed_of_layouts_experiment};
+    importance_over_training_experiment, groups_experiment, jacobian_experiment,
+    dropout_streams_experiment, speed_of_layouts_experiment};
 
 std::vector<Experiment>& all_experiments() {
   static std::vector<Experiment> all = [] {

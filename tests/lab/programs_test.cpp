@@ -48,6 +48,9 @@ namespace head_slices {
 #include <examples/lab/head-slices.cpp>
 #undef main
 }  // namespace head_slices
+#define main importance_over_training_program
+#include <examples/lab/importance-over-training.cpp>
+#undef main
 #define main init_program
 #include <examples/lab/init.cpp>
 #undef main
@@ -162,6 +165,7 @@ TEST_CASE("every experiment has a small program, which shows its answer") {
       {"head-count", head_count::program},
       {"head-count-training", head_count_training_program},
       {"head-slices", head_slices::program},
+      {"importance-over-training", importance_over_training_program},
       {"init", init_program},
       {"jacobian", jacobian_program},
       {"layouts", layouts_program},

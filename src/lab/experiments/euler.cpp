@@ -336,11 +336,15 @@ void run(const LabOptions& options, Notebook& book) {
   }
   book.at_least("share of <b_V, db_V> in the values' term, mean", mean_interval(bias_shares).value,
                 0.05);
-  book.answer(sentence(
-      "Yes: scaling a head's gate, its W_O, its output or its values changes the loss at the same "
-      "rate, and so does scaling its queries, its keys or its scores. This holds up to rounding in "
-      "all {} cases of layout, mask and gates (in the shared layer for the sum over heads).",
-      cases));
+  book.answer(
+      sentence(
+          "Yes: scaling a head's gate, its W_O, its output or its values changes the loss at the "
+          "same rate, and so does scaling its queries, its keys or its scores. This holds up to "
+          "rounding in all {} cases of layout, mask and gates (in the shared layer for the sum "
+          "over heads).",
+          cases),
+      "Training drives these rates to zero, but not the cost of removing the head: see the "
+      "experiment importance-over-training.");
 }
 
 }  // namespace euler
