@@ -25,6 +25,7 @@ Experiment optimizers_experiment();
 Experiment clipping_experiment();
 Experiment symmetry_experiment();
 Experiment dead_parameters_experiment();
+Experiment shared_head_training_experiment();
 Experiment euler_experiment();
 Experiment importance_over_training_experiment();
 Experiment groups_experiment();
@@ -40,9 +41,10 @@ constexpr Experiment (*registry[])() = {
     d2l_experiment, single_vs_multi_experiment, head_count_training_experiment,
     // questions about gradients and training
     transplant_experiment, rounding_experiment, init_experiment, optimizers_experiment,
-    clipping_experiment, symmetry_experiment, dead_parameters_experiment, euler_experiment,
-    importance_over_training_experiment, groups_experiment, jacobian_experiment,
-    dropout_streams_experiment, speed_of_layouts_experiment};
+    clipping_experiment, symmetry_experiment, dead_parameters_experiment,
+    shared_head_training_experiment, euler_experiment, importance_over_training_experiment,
+    groups_experiment, jacobian_experiment, dropout_streams_experiment,
+    speed_of_layouts_experiment};
 
 std::vector<Experiment>& all_experiments() {
   static std::vector<Experiment> all = [] {

@@ -62,5 +62,16 @@ KeyBatch two_relations(Index examples, Index width, Rng rng) {
   });
 }
 
+KeyBatch recall(Index examples, Index width, Rng rng) {
+  const Index d = width / 4;
+  const Array codes = normal({examples * key_tokens, d}, 1, rng);
+  return contents(examples, width, 1, rng, [&](Index t, Index first, Real* into) {
+    const Index needed = (t + 1 + rng.below(key_tokens - 1)) % key_tokens;  // any but t
+    std::copy_n(codes.data() + (first + t) * d, d, into);
+    std::copy_n(codes.data() + (first + needed) * d, d, into + d);
+    return std::vector<Index>{needed};
+  });
+}
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

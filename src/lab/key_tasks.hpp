@@ -24,5 +24,11 @@ struct KeyBatch {
 /// token before. Position and pointer are points on a circle, two numbers each. Width at least 8.
 KeyBatch two_relations(Index examples, Index width, Rng rng);
 
+/// One relation by content: each token has a random key code of C / 4 numbers and the code of
+/// another token, which it needs. Width at least 4.
+KeyBatch recall(Index examples, Index width, Rng rng);
+
+using KeyTask = KeyBatch (*)(Index examples, Index width, Rng rng);
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -71,6 +71,9 @@ namespace shared_head {
 #include <examples/lab/shared-head.cpp>
 #undef main
 }  // namespace shared_head
+#define main shared_head_training_program
+#include <examples/lab/shared-head-training.cpp>
+#undef main
 namespace single_vs_multi {
 #define main program
 #include <examples/lab/single-vs-multi.cpp>
@@ -172,6 +175,7 @@ TEST_CASE("every experiment has a small program, which shows its answer") {
       {"optimizers", optimizers_program},
       {"rounding", rounding_program},
       {"shared-head", shared_head::program},
+      {"shared-head-training", shared_head_training_program},
       {"single-vs-multi", single_vs_multi::program},
       {"speed-of-layouts", speed_of_layouts_program},
       {"symmetry", symmetry_program},
