@@ -28,6 +28,7 @@ Experiment dead_parameters_experiment();
 Experiment shared_head_training_experiment();
 Experiment euler_experiment();
 Experiment importance_over_training_experiment();
+Experiment planted_heads_experiment();
 Experiment groups_experiment();
 Experiment jacobian_experiment();
 Experiment dropout_streams_experiment();
@@ -43,7 +44,7 @@ constexpr Experiment (*registry[])() = {
     transplant_experiment, rounding_experiment, init_experiment, optimizers_experiment,
     clipping_experiment, symmetry_experiment, dead_parameters_experiment,
     shared_head_training_experiment, euler_experiment, importance_over_training_experiment,
-    groups_experiment, jacobian_experiment, dropout_streams_experiment,
+    planted_heads_experiment, groups_experiment, jacobian_experiment, dropout_streams_experiment,
     speed_of_layouts_experiment};
 
 std::vector<Experiment>& all_experiments() {

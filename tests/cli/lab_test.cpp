@@ -35,7 +35,7 @@ TEST_CASE("lab list names every experiment") {
   const Finished listed = lab({"list"});
   CHECK(listed.code == 0);
   const json all = json::parse(lab({"list", "--json"}).out);
-  CHECK(all.size() == 21);
+  CHECK(all.size() == 22);
   for (const json& experiment : all) {
     CHECK_THAT(listed.out, Contains(experiment["name"].get<std::string>()));
     CHECK_THAT(listed.out,

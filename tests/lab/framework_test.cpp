@@ -61,7 +61,7 @@ TEST_CASE("every experiment has a unique name, a text, a question and admissible
     CHECK(options.width == e.defaults.width);
     CHECK(options.heads == e.defaults.heads);
   }
-  CHECK(names.size() == 21);
+  CHECK(names.size() == 22);
 }
 
 TEST_CASE("the record of an experiment that nobody asks for says which group it is of") {

@@ -63,6 +63,9 @@ namespace head_slices {
 #define main optimizers_program
 #include <examples/lab/optimizers.cpp>
 #undef main
+#define main planted_heads_program
+#include <examples/lab/planted-heads.cpp>
+#undef main
 #define main rounding_program
 #include <examples/lab/rounding.cpp>
 #undef main
@@ -173,6 +176,7 @@ TEST_CASE("every experiment has a small program, which shows its answer") {
       {"jacobian", jacobian_program},
       {"layouts", layouts_program},
       {"optimizers", optimizers_program},
+      {"planted-heads", planted_heads_program},
       {"rounding", rounding_program},
       {"shared-head", shared_head::program},
       {"shared-head-training", shared_head_training_program},
