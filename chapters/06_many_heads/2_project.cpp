@@ -82,6 +82,15 @@ Attention::Projections SeparateHeads::project(const Tensor& from, const Tensor& 
   //! wrong keys_for_values: the Linears of the keys were applied for the values
   // if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
   // return {{each(query, from), 0}, {each(key, keys), 0}, {each(key, values), 0}};
+  //! wrong values_of_the_keys: the values were computed from `keys`; `values` was ignored
+  // if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
+  // return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, keys), 0}};
+  //! wrong keys_of_the_values: the keys were computed from `values`; `keys` was ignored
+  // if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
+  // return {{each(query, from), 0}, {each(key, values), 0}, {each(value, values), 0}};
+  //! wrong inputs_exchanged: the keys were computed from `values` and the values from `keys`
+  // if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
+  // return {{each(query, from), 0}, {each(key, values), 0}, {each(value, keys), 0}};
   //! wrong forgets_the_cache: keys and values are in the cache
   // return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, values), 0}};
   //! end

@@ -113,6 +113,23 @@ TEST_CASE("cross-attention", "[06/2]") {
   }
 }
 
+TEST_CASE("keys and values of two inputs", "[06/2]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    const Twins twins(seed);
+    const auto output = [&twins](const Tensor& keys, const Tensor& values) {
+      return [&] { return twins.attended(twins.fused, keys, values); };
+    };
+    chapter::require_equal("the outputs", output(twins.memory, twins.other)(),
+                           twins.attended(twins.separate, twins.memory, twins.other), names,
+                           {{"the values were computed from `keys`; `values` was ignored",
+                             output(twins.memory, twins.memory)},
+                            {"the keys were computed from `values`; `keys` was ignored",
+                             output(twins.other, twins.other)},
+                            {"the keys were computed from `values` and the values from `keys`",
+                             output(twins.other, twins.memory)}});
+  }
+}
+
 TEST_CASE("moving one slice of the input moves every head", "[06/2]") {
   for (const std::uint64_t seed : chapter::seeds) {
     const Twins twins(seed);

@@ -7,7 +7,7 @@
 //! hint: For each live head: its output [B, T, D], its columns of W_O [C, D], one linear without a
 //!   bias. Add the results, and b_O once.
 //! hint: The share of head i is linear(reshape(slice(heads, 1, i, i + 1), {B, T, D}),
-//!   slice(layer.out.weight, 1, i * D, (i + 1) * D)); at the end y + layer.out.bias, if defined.
+//!   slice(out.weight, 1, i * D, (i + 1) * D)); at the end y + out.bias, if defined.
 //! after: A gate g_h in front of A_h W_O^h is all that chapter 11 needs to ask what a head is
 //!   worth, and leaving out a summand is what chapter 12 calls pruning.
 // Exercise 06/3, sum_of_heads: what each head adds to the output.
@@ -16,41 +16,41 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-Tensor sum_of_heads(const SeparateHeads& layer, const Tensor& x) {
-  AttentionAsk ask;
-  ask.head_out = true;
-  const Tensor heads = layer(x, x, x, AttentionMask::none(), ask).head_out;  // [B, live, T, D]
-  const auto live = Index(layer.alive().size());
-  const Index d = layer.head_dim();
-
+Tensor sum_of_heads(const Tensor& heads, const Linear& out) {
   Tensor y;  // undefined until the first head is there
-  for (Index i = 0; i < live; ++i) {
+  for (Index i = 0; i < heads.dim(1); ++i) {
     //! solution
-    const Tensor found = reshape(slice(heads, 1, i, i + 1), {x.dim(0), x.dim(1), d});
-    const Tensor columns = slice(layer.out.weight, 1, i * d, (i + 1) * d);
-    const Tensor share = linear(found, columns);
+    const Index d = heads.dim(3);
+    const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
+    const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
     //! skeleton
     // const Tensor share = chapter::todo("A_i W_O^i, [B, T, C]");
     //! wrong rows_of_wo: W_O's rows were taken; a head owns columns
-    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {x.dim(0), x.dim(1), d});
-    // const Tensor rows = slice(layer.out.weight, 0, i * d, (i + 1) * d);
-    // const Tensor share = linear(found, transpose(rows));
+    // const Index d = heads.dim(3);
+    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
+    // const Tensor share = linear(found, transpose(slice(out.weight, 0, i * d, (i + 1) * d)));
     //! wrong bias_each: the output bias is there once for every head
-    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {x.dim(0), x.dim(1), d});
-    // const Tensor columns = slice(layer.out.weight, 1, i * d, (i + 1) * d);
-    // const Tensor share = linear(found, columns, layer.out.bias);
+    // const Index d = heads.dim(3);
+    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
+    // const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d), out.bias);
     //! wrong same_columns: every head was multiplied by the columns of head 0
-    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {x.dim(0), x.dim(1), d});
-    // const Tensor share = linear(found, slice(layer.out.weight, 1, 0, d));
-    //! wrong by_number: right with all heads, wrong after head 1 was removed
-    // const Index head = layer.alive()[std::size_t(i)];
-    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {x.dim(0), x.dim(1), d});
-    // const Tensor share = linear(found, slice(layer.out.weight, 1, head * d, (head + 1) * d));
+    // const Index d = heads.dim(3);
+    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
+    // const Tensor share = linear(found, slice(out.weight, 1, 0, d));
+    //! wrong cut_by_the_width: right with all heads, wrong after head 1 was removed
+    // const Index d = out.weight.dim(0) / heads.dim(1);
+    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
+    // const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
+    //! wrong last_head_only: only the last head is there
+    // const Index d = heads.dim(3);
+    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
+    // const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
+    // y = Tensor();
     //! end
     y = y.defined() ? y + share : share;
   }
   //! solution
-  return layer.out.bias.defined() ? y + layer.out.bias : y;
+  return out.bias.defined() ? y + out.bias : y;
   //! skeleton
   // return chapter::todo("the sum and b_O, if the layer has one");
   //! wrong bias_each: the output bias is there once for every head
@@ -58,11 +58,11 @@ Tensor sum_of_heads(const SeparateHeads& layer, const Tensor& x) {
   //! wrong no_bias: the output bias is missing
   // return y;
   //! wrong mean_of_heads: the sum was divided by the number of heads
-  // return y / Real(live) + layer.out.bias;
+  // return y / Real(heads.dim(1)) + out.bias;
   //! wrong always_a_bias: a layer without biases
-  // return y + layer.out.bias;
+  // return y + out.bias;
   //! wrong not_recorded: the result is not recorded on the tape
-  // return (layer.out.bias.defined() ? y + layer.out.bias : y).detach();
+  // return (out.bias.defined() ? y + out.bias : y).detach();
   //! end
 }
 

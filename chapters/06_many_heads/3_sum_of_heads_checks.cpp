@@ -26,7 +26,13 @@ struct Case {
     }
   }
   chapter::Call call() const {
-    return [this] { return sum_of_heads(layer, x); };
+    return [this] { return sum_of_heads(heads(), layer.out); };
+  }
+  /// The outputs of the heads, [B, live, T, D].
+  Tensor heads() const {
+    AttentionAsk ask;
+    ask.head_out = true;
+    return layer(x, x, x, AttentionMask::none(), ask).head_out;
   }
   Array expected() const {
     const NoGrad quiet;
@@ -36,9 +42,7 @@ struct Case {
   /// sum_h A_h M_h, where `matrix` gives the transpose of M_h, [C, D]; without a bias.
   Array products(const std::function<Array(Index)>& matrix) const {
     const NoGrad quiet;
-    AttentionAsk ask;
-    ask.head_out = true;
-    const Array heads = layer(x, x, x, AttentionMask::none(), ask).head_out.value();
+    const Array found = heads().value();
     Array y = zeros({batch, tokens, width});
     for (Index b = 0; b < batch; ++b) {
       for (Index h = 0; h < head_count; ++h) {
@@ -47,7 +51,7 @@ struct Case {
           for (Index c = 0; c < width; ++c) {
             for (Index i = 0; i < d; ++i) {
               y[(b * tokens + t) * width + c] +=
-                  heads[((b * head_count + h) * tokens + t) * d + i] * of_head[c * d + i];
+                  found[((b * head_count + h) * tokens + t) * d + i] * of_head[c * d + i];
             }
           }
         }
@@ -75,6 +79,13 @@ struct Case {
              [this] { return plus(products([this](Index h) { return rows(h); }), 1); }},
             {"every head was multiplied by the columns of head 0",
              [this] { return plus(products([this](Index) { return columns(0); }), 1); }},
+            {"only the last head is there: each one replaced the one before, where += adds",
+             [this] {
+               return plus(products([this](Index h) {
+                             return h + 1 == head_count ? columns(h) : zeros({width, d});
+                           }),
+                           1);
+             }},
             {"the output bias is missing", [=, this] { return plus(own(), 0); }},
             {fmt::format("the output bias is there once for every head, {} times: it belongs to no "
                          "head",

@@ -24,10 +24,9 @@ std::vector<Tensor> tutorial_weights(Index width, Index heads, Rng& rng) {
     weights.push_back(parameter(xavier_uniform({width, width}, width, width, rng)));
   }
   //! skeleton
-  // const Index head_dim = width / heads;
+  // const Shape shape{width / heads, width / heads};
   // for (int i = 0; i < 3; ++i) {
-  //   weights.push_back(
-  //       parameter(xavier_uniform({head_dim, head_dim}, head_dim, head_dim, rng)));
+  //   weights.push_back(parameter(xavier_uniform(shape, shape[1], shape[0], rng)));
   // }
   //! wrong per_head_but_sliced: moving slice 0 of every token moves head 0 and no other
   // const Index head_dim = width / heads;
@@ -52,6 +51,12 @@ std::vector<Tensor> tutorial_weights(Index width, Index heads, Rng& rng) {
   //! wrong one_head_for_all: the matrices have 108 elements
   // for (int i = 0; i < 3; ++i) {
   //   weights.push_back(parameter(xavier_uniform({width / heads, width}, width, width, rng)));
+  // }
+  //! wrong same_start: the heads 0 and 1 begin with equal matrices
+  // for (int i = 0; i < 3; ++i) {
+  //   const Tensor block(xavier_uniform({width / heads, width}, width, width, rng));
+  //   const std::vector<Tensor> all(std::size_t(heads), block);
+  //   weights.push_back(parameter(concat(all, 0).value()));
   // }
   //! end
   return weights;

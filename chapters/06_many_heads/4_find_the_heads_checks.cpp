@@ -32,6 +32,12 @@ struct Case {
                                  y.defined() ? y.shape().text() : "of an undefined tensor"));
     return y.value();
   }
+  /// The matrices one below the other, [3 C, C].
+  Array packed() const {
+    std::vector<Array> matrices;
+    for (const Tensor& weight : weights) matrices.push_back(weight.value());
+    return concat(matrices, 0);
+  }
 
   Rng rng;
   Array x;
@@ -130,12 +136,34 @@ TEST_CASE("every head has matrices of its own", "[06/4]") {
   }
 }
 
+TEST_CASE("no two heads begin as one", "[06/4]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    const Case c(seed);
+    const Array packed = c.packed();
+    // W_Q, W_K and W_V of a head.
+    const auto matrices = [&](Index head) {
+      std::vector<Array> parts;
+      for (Index row = head * head_dim; row < 3 * width; row += width) {
+        parts.push_back(slice(packed, {0, row, row + head_dim}));
+      }
+      return concat(parts, 0);
+    };
+    for (Index a = 0; a < heads; ++a) {
+      for (Index b = a + 1; b < heads; ++b) {
+        chapter::require(
+            largest_difference(matrices(a), matrices(b)) > 0,
+            fmt::format("the heads {} and {} begin with equal matrices, so they find the same, as "
+                        "one head would. Draw the numbers of every head.",
+                        a, b));
+      }
+    }
+  }
+}
+
 TEST_CASE("the same heads as the library's", "[06/4]") {
   for (const std::uint64_t seed : chapter::seeds) {
     const Case c(seed);
-    std::vector<Array> matrices;
-    for (const Tensor& weight : c.weights) matrices.push_back(weight.value());
-    const Array packed = concat(matrices, 0);
+    const Array packed = c.packed();
     chapter::require_equal("the heads", expected_heads(c.x, packed), c.output(c.x), names,
                            {{"tokens of different positions were mixed: a reshape alone does not "
                              "give every head its columns",

@@ -60,6 +60,26 @@ Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& ke
     //! wrong keys_for_values: the columns of the keys were taken for the values
     // const Tensor qkv = part(query, 0, 3);
     // return {{qkv, 0}, {qkv, rows}, {qkv, rows}};
+    //! wrong keys_last: keys and values were exchanged
+    // const Tensor qkv = part(query, 0, 3);
+    // return {{qkv, 0}, {qkv, 2 * rows}, {qkv, rows}};
+    //! wrong all_from_column_0: keys and values begin in column 0
+    // const Tensor qkv = part(query, 0, 3);
+    // return {{qkv, 0}, {qkv, 0}, {qkv, 0}};
+    //! wrong packed_per_head: the columns were read head by head
+    // const Tensor qkv = part(query, 0, 3);
+    // const Tensor by_head = reshape(qkv, {qkv.dim(0), qkv.dim(1), live(), 3, head_dim()});
+    // const auto third = [&](Index i) -> HeadColumns {
+    //   return {reshape(slice(by_head, 3, i, i + 1), {qkv.dim(0), qkv.dim(1), rows}), 0};
+    // };
+    // return {third(0), third(1), third(2)};
+    //! wrong packed_per_feature: the columns were read in threes
+    // const Tensor qkv = part(query, 0, 3);
+    // const Tensor by_feature = reshape(qkv, {qkv.dim(0), qkv.dim(1), rows, 3});
+    // const auto third = [&](Index i) -> HeadColumns {
+    //   return {reshape(slice(by_feature, 3, i, i + 1), {qkv.dim(0), qkv.dim(1), rows}), 0};
+    // };
+    // return {third(0), third(1), third(2)};
     //! end
   }
   //! solution
@@ -83,6 +103,10 @@ Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& ke
   // return {{q, 0}, {part(query, 1, 2), 0}, {part(query, 2, 3), 0}};
   //! wrong values_for_keys: the rows of the values were taken for the keys
   // return {{q, 0}, {part(value, 2, 3), 0}, {part(value, 2, 3), 0}};
+  //! wrong ignores_the_value: the values were computed from `key`; `value` was ignored
+  // return {{q, 0}, {part(key, 1, 2), 0}, {part(key, 2, 3), 0}};
+  //! wrong ignores_the_key: the keys were computed from `value`; `key` was ignored
+  // return {{q, 0}, {part(value, 1, 2), 0}, {part(value, 2, 3), 0}};
   //! end
 }
 

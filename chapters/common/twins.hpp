@@ -10,7 +10,7 @@
 namespace chapter {
 
 /// Attention of width 12 with 4 heads in both layouts, which compute the same function, and inputs
-/// of different lengths: x [2, 3, 12] and memory [2, 5, 12].
+/// of different lengths: x [2, 3, 12], and memory and other [2, 5, 12].
 struct Twins {
   static constexpr Index width = 12, heads = 4, head_dim = width / heads;
 
@@ -25,26 +25,26 @@ struct Twins {
       p.tensor.set_value(normal(p.tensor.shape(), Real(0.3), rng));
     }
     transplant(separate, fused);
+    other = parameter(random_array({2, 5, width}, rng));
   }
 
   static headroom::AttentionConfig config(bool bias) {
     return {.width = width, .heads = heads, .bias = bias};
   }
   /// The output of self-attention on x.
-  Array self(const headroom::Attention& layer) const { return attended(layer, x); }
+  Array self(const headroom::Attention& layer) const { return attended(layer, x, x); }
   /// The output of attention with queries from x, keys and values from memory.
-  Array cross(const headroom::Attention& layer) const { return attended(layer, memory); }
+  Array cross(const headroom::Attention& layer) const { return attended(layer, memory, memory); }
+  /// The output of attention with queries from x.
+  Array attended(const headroom::Attention& layer, const Tensor& keys, const Tensor& values) const {
+    const headroom::NoGrad quiet;
+    return layer(x, keys, values, headroom::AttentionMask::none(), {}).y.value();
+  }
 
   headroom::Rng rng;
   headroom::SeparateHeads separate;
   headroom::FusedHeads fused;
-  Tensor x, memory;
-
- private:
-  Array attended(const headroom::Attention& layer, const Tensor& keys) const {
-    const headroom::NoGrad quiet;
-    return layer(x, keys, headroom::AttentionMask::none()).value();
-  }
+  Tensor x, memory, other;
 };
 
 }  // namespace chapter
