@@ -22,6 +22,7 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/headroom
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES headroom-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/headroom)
 
 # ---------------------------------------------------------------- find_package(headroom)
 install(EXPORT headroom-targets NAMESPACE headroom:: DESTINATION ${package_dir})

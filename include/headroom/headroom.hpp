@@ -4,6 +4,7 @@
 
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/array/array.hpp"
+#include "headroom/array/print.hpp"
 #include "headroom/autograd/autograd.hpp"
 #include "headroom/base/base.hpp"
 #include "headroom/data/data.hpp"

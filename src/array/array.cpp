@@ -20,6 +20,12 @@ void throw_wrong_index(const Shape& shape, Index index) {
   throw ShapeError(fmt::format("index {} of an array of {} elements, shape {}", index, shape.size(),
                                shape.text()));
 }
+
+void throw_undefined_array() {
+  throw UsageError(
+      "an element of an undefined array: grad() is undefined before backward() has reached the "
+      "tensor, and so is the memory of an optimizer that keeps none; ask defined() first");
+}
 }  // namespace detail
 
 Array zeros(const Shape& shape) { return {shape, Real(0)}; }

@@ -40,10 +40,16 @@ struct Node {
   bool freed = false;
   bool served = false;   // the closure that runs now added to the sum, or said that nothing flows
   bool reached = false;  // a backward pass met this node since zero_grad()
+
+  // Of leaves: see listing.hpp.
+  bool is_parameter = false;     // made by parameter()
+  bool listed = false;           // a module's members() has named it
+  std::weak_ptr<Node> unlisted;  // one that no members() had named when a pass met both
+  const char* reader = nullptr;  // of an unlisted leaf: an operation that reads it
 };
 
 struct TensorBody {
-  Array value;
+  Array value;                 // first: src/headroom-gdb.py reads it there
   std::shared_ptr<Node> node;  // nullptr: wants no gradient
 };
 

@@ -279,11 +279,27 @@ void visit(Node& node, bool keep_graph) {
   if (!keep_graph) node.free();
 }
 
+/// Notes in the leaves that modules list a leaf made by parameter() that none lists, if there is
+/// one.
+void note_unlisted(const std::vector<std::shared_ptr<Node>>& order) {
+  const auto found = std::find_if(order.begin(), order.end(), [](const auto& node) {
+    return node->is_parameter && !node->listed;
+  });
+  if (found == order.end()) return;
+  for (const auto& node : order) {
+    if (std::find(node->inputs.begin(), node->inputs.end(), *found) != node->inputs.end()) {
+      (*found)->reader = node->operation;
+    }
+    if (node->listed) node->unlisted = *found;
+  }
+}
+
 }  // namespace
 
 void run_backward(const std::shared_ptr<Node>& root, Array cotangent, bool keep_graph) {
   const std::vector<std::shared_ptr<Node>> order = falling_birth(root);
   for (const auto& node : order) check_usable(*node);
+  note_unlisted(order);
   GradientSlot(root.get()) += std::move(cotangent);
   try {
     for (const auto& node : order) {

@@ -64,6 +64,7 @@ void Tensor::zero_grad() {
   if (!requires_grad()) return;
   body_->node->grad = {};
   body_->node->reached = false;
+  body_->node->unlisted.reset();
 }
 
 Tensor& Tensor::retain_grad() {
@@ -114,7 +115,11 @@ Array& Tensor::edit_value() {
   return body_->value;
 }
 
-Tensor parameter(Array value) { return Tensor(std::move(value), true); }
+Tensor parameter(Array value) {
+  Tensor tensor(std::move(value), true);
+  TapeAccess::node(tensor)->is_parameter = true;
+  return tensor;
+}
 Tensor constant(Array value) { return Tensor(std::move(value)); }
 
 Tensor TapeAccess::make(Array value, std::shared_ptr<detail::Node> node) {

@@ -87,7 +87,7 @@ class Subject {
 Tensor normal_input(Rng& rng, const Shape& shape) {
   Array values(shape);
   for (Real& value : values.span()) value = rng.normal();
-  return parameter(values);
+  return Tensor(values, true);
 }
 
 /// All heads, three quarters, a half and a quarter of them, and a half of them masked.

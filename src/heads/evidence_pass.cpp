@@ -85,7 +85,7 @@ HeadProbe EvidencePass::asked(Index examples) const {
   probe.head_out = needs_.head_outputs || needs_.token_gate_gradients;
   if (!needs_.gate_gradients && !needs_.logit_gradients) return probe;
   for (const NamedAttention& found : attentions_) {
-    probe.gates[found.location()] = parameter(ones({examples, found.attention->config().heads}));
+    probe.gates[found.location()] = Tensor(ones({examples, found.attention->config().heads}), true);
   }
   return probe;
 }

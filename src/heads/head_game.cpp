@@ -131,7 +131,7 @@ std::vector<std::vector<double>> HeadGame::example_gradients(const GateOf& gate)
     HeadProbe probe;
     for (const NamedAttention& found : attentions(model())) {
       probe.gates[found.location()] =
-          parameter(ones({batch.examples, found.attention->config().heads}));
+          Tensor(ones({batch.examples, found.attention->config().heads}), true);
     }
     const auto element_of = [&](Index example, Index player) {
       const HeadId& head = at(players_, player);

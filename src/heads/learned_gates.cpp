@@ -102,7 +102,7 @@ void LearnedGates::begin(Index step, HeadProbe& probe) {
     gates.at({heads_[i].kind, heads_[i].layer})[heads_[i].head] = Real(sample_.gates[i]);
   }
   for (const auto& [location, values] : gates) {
-    leaves_[location] = parameter(values);
+    leaves_[location] = Tensor(values, true);
     Tensor& given = probe.gates[location];
     given = product_of_gates(given, leaves_[location]);
   }

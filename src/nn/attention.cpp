@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "headroom/algebra/algebra.hpp"
+#include "headroom/autograd/listing.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/nn/gates.hpp"
@@ -86,7 +87,8 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
                                    KeyValueCache* cache) const {
   const Index width = live() * config_.head_dim;
   AttentionOut out;
-  if (live() == 0) {  // the output bias alone
+  if (ask.gates.defined()) set_listed(ask.gates);  // no module lists gates
+  if (live() == 0) {                               // the output bias alone
     if (cache != nullptr && !cache->fixed) cache->length += key.dim(1);
     // members() only lists the parameters here
     out.y = combine(no_heads(const_cast<Attention&>(*this), query, key, value, ask.gates), query);

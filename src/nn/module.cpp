@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <set>
 
+#include "headroom/autograd/listing.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
+#include "headroom/nn/layers.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -65,7 +68,9 @@ std::vector<NamedParameter> collect(Module& module, bool again) {
 }  // namespace
 
 void Members::operator()(std::string_view name, Tensor& parameter) {
-  if (parameter.defined()) on_parameter(name, parameter);
+  if (!parameter.defined()) return;
+  set_listed(parameter);
+  on_parameter(name, parameter);
 }
 
 void Module::train(bool on) {
@@ -73,10 +78,25 @@ void Module::train(bool on) {
 }
 
 void Module::name_streams(const std::string& root) {
+  check_names(*this);
   Walk(*this, nullptr, [&](const std::string& inner, Module& module) {
     module.path_ = inner.empty() ? root : joined(root, inner);
     module.stream_ = hash_name(module.path_);
   });
+}
+
+void check_names(Module& module) {
+  std::set<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (names.insert(name).second) return;
+    throw UsageError(
+        fmt::format("module {}: two of its members are called \"{}\"; each needs a name "
+                    "of its own in members()",
+                    module.title(), name));
+  };
+  Walk(
+      module, [&](const std::string& name, Tensor&) { add(name); },
+      [&](const std::string& name, Module&) { add(name); });
 }
 
 std::vector<NamedParameter> parameters(Module& module) { return collect(module, false); }
@@ -125,11 +145,18 @@ void copy_parameters(Module& from, Module& to) {
 
 std::string describe(Module& module) {
   std::string text;
+  std::vector<std::string> parents;  // the paths of the modules around the next one
   for (const auto& [path, child] : modules(module)) {
-    const auto depth =
-        path.empty() ? 0 : 1 + static_cast<std::size_t>(std::count(path.begin(), path.end(), '.'));
-    text += fmt::format("{:{}}{}{}{}  {} parameters\n", "", 2 * depth, path,
+    const auto* const dropout = dynamic_cast<const Dropout*>(child);
+    if (dropout != nullptr && dropout->p == 0) continue;
+    while (!parents.empty() && !parents.back().empty() && !path.starts_with(parents.back() + ".")) {
+      parents.pop_back();
+    }
+    const std::size_t outer =
+        parents.empty() || parents.back().empty() ? 0 : parents.back().size() + 1;
+    text += fmt::format("{:{}}{}{}{}  {} parameters\n", "", 2 * parents.size(), path.substr(outer),
                         path.empty() ? "" : ": ", child->title(), count_parameters(*child));
+    parents.push_back(path);
   }
   return text;
 }

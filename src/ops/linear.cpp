@@ -103,7 +103,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_shapes(op.name(), x, weight, bias);
   const Index rows = rows_of(x.shape()), out = weight.dim(0);
   Array y(x.shape().with(-1, out));
-  forward_into({y.data(), out}, rows, x.value(), weight.value(), bias.value());
+  forward_into({y.data(), out}, rows, x.value(), weight.value(),
+               bias.defined() ? bias.value() : Array());
   op.work(gemm_flops(rows, out, weight.dim(1)), 0);
   return record(op, y, {x, weight, bias},
                 [x = Saved(x), weight = weight.value(), rows](const Array& dy, Gradients& into) {
@@ -138,7 +139,7 @@ Tensor linear_side_by_side(const Tensor& x, const std::vector<Tensor>& weights,
   Index column = 0;
   for (std::size_t i = 0; i < count; ++i) {
     forward_into({y.data() + column, width}, rows, x.value(), weight_values[i],
-                 biases.empty() ? Array() : biases[i].value());
+                 !biases.empty() && biases[i].defined() ? biases[i].value() : Array());
     column += weights[i].dim(0);
   }
   op.work(gemm_flops(rows, width, x.dim(-1)), 0);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "headroom/autograd/listing.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/nearest.hpp"
@@ -112,6 +113,18 @@ void Optimizer::check_reached(std::span<const NamedParameter> all) const {
       "parameters that may stay unused with may_be_unused(), and freeze others with "
       "set_requires_grad(false)",
       fmt::join(cut_off, ", ")));
+}
+
+void Optimizer::check_listed(std::span<const NamedParameter> all) const {
+  for (const NamedParameter& parameter : all) {
+    const std::string forgotten = unlisted_beside(parameter.tensor);
+    if (forgotten.empty()) continue;
+    throw UsageError(fmt::format(
+        "optimizer: the loss depends on {} but no module lists it, so that it would never change; "
+        "name it in the members() of its module, or make a leaf that is not trained with "
+        "Tensor(value, true)",
+        forgotten));
+  }
 }
 
 void Optimizer::may_be_unused(std::function<bool(const NamedParameter&)> which) {

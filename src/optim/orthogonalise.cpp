@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "headroom/algebra/algebra.hpp"
@@ -18,8 +19,8 @@ namespace {
 /// a x + b y
 Array weighted_sum(double a, const Array& x, double b, const Array& y) {
   Array result(x.shape());
-  const Real p = Real(a), q = Real(b);
-  for (Index i = 0; i < x.size(); ++i) result[i] = p * x[i] + q * y[i];
+  std::ranges::transform(x.span(), y.span(), result.data(),
+                         [p = Real(a), q = Real(b)](Real u, Real v) { return p * u + q * v; });
   return result;
 }
 

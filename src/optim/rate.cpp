@@ -32,7 +32,22 @@ RateSchedule::RateSchedule(const RateOptions& options) : options_(options) {
   }
 }
 
+RateSchedule::RateSchedule(std::function<double(Index step)> rate, std::string text)
+    : function_(std::move(rate)), text_(std::move(text)) {
+  if (!function_ || text_.empty()) {
+    throw UsageError(
+        "learning rate schedule: a function needs a body and a text that describes it");
+  }
+}
+
 double RateSchedule::operator()(Index step) const {
+  if (function_) {
+    const double rate = function_(step);
+    if (std::isfinite(rate) && rate >= 0) return rate;
+    throw UsageError(
+        fmt::format("learning rate schedule \"{}\": {} at step {} must be finite and not negative",
+                    text_, rate, step));
+  }
   const auto& [shape, peak, warmup, steps, floor] = options_;
   if (step < warmup) return peak * double(step + 1) / double(warmup);
   const double progress =
@@ -49,6 +64,7 @@ double RateSchedule::operator()(Index step) const {
 }
 
 std::string RateSchedule::text() const {
+  if (function_) return text_;
   const auto& [shape, peak, warmup, steps, floor] = options_;
   const std::string rise =
       warmup == 0 ? fmt::format("{}", peak) : fmt::format("warm-up {} steps to {}", warmup, peak);
@@ -58,6 +74,7 @@ std::string RateSchedule::text() const {
 }
 
 Record RateSchedule::to_record() const {
+  if (function_) return {{"function", text_}};
   return {{"shape", name_of(options_.shape)},
           {"peak", options_.peak},
           {"warmup", options_.warmup},

@@ -12,6 +12,7 @@
 #include "headroom/base/rng.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/ops/reductions.hpp"
+#include "headroom/train/checkpoint.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/objectives.hpp"
 

@@ -58,7 +58,8 @@ TrainingRun::TrainingRun(TrainingSettings settings, std::unique_ptr<Learner> lea
       trainer_(*optimizer_, settings_.rate,
                {.seed = settings_.learner.seed, .clip = settings_.clip}),
       telemetry_(learner_->model(), settings_.telemetry),
-      best_(learner_->better()) {
+      best_(learner_->better()),
+      rate_missing_(!settings_.rate_function.empty()) {
   if (const ModelConfig* config = config_of(learner_->model())) settings_.model = *config;
   trainer_.add(telemetry_);
   checkpoint_.about = learner_->about();
@@ -79,6 +80,15 @@ void TrainingRun::add(const std::string& name, StepPart& part) {
   }
   if (auto* state = dynamic_cast<Stateful*>(&part)) checkpoint_.add(name, *state);
   trainer_.add(part);
+}
+
+void TrainingRun::set_rate(std::function<double(Index step)> rate, std::string text) {
+  if (parts_fixed_) {
+    throw UsageError("training run: give the learning rate before keep_in() and load()");
+  }
+  settings_.rate_function = text;
+  trainer_.set_rate({std::move(rate), std::move(text)});
+  rate_missing_ = false;
 }
 
 void TrainingRun::every(Index n, Observer observer) {
@@ -151,6 +161,12 @@ const RunFolder& TrainingRun::folder() const {
 }
 
 StepReport TrainingRun::step() {
+  if (rate_missing_) {
+    throw UsageError(fmt::format(
+        "training run: its learning rate is the function \"{}\", which config.json cannot "
+        "keep; give it with set_rate()",
+        settings_.rate_function));
+  }
   const Index tokens = learner_->next_batch();
   return trainer_.step([&](HeadProbe* probe) { return learner_->loss(probe); }, tokens);
 }

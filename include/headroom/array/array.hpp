@@ -18,6 +18,7 @@ inline namespace HEADROOM_PRECISION {
 namespace detail {
 [[noreturn]] void throw_wrong_count(const char* what, const Shape& shape, Index count);
 [[noreturn]] void throw_wrong_index(const Shape& shape, Index index);
+[[noreturn]] void throw_undefined_array();
 }  // namespace detail
 
 /// Elements of type T in row-major order. Copying a handle shares the buffer; clone() copies the
@@ -70,10 +71,10 @@ class ArrayOf {
   const T* data() const {
     return block_ == nullptr ? nullptr : static_cast<const T*>(block_->data());
   }
-  /// With HEADROOM_CHECKED defined, as it is for the answers of the course, an index that does not
-  /// exist throws ShapeError.
-  T& operator[](Index i) { return data()[checked(i)]; }
-  const T& operator[](Index i) const { return data()[checked(i)]; }
+  /// Element i. Throws UsageError for an undefined array. With HEADROOM_CHECKED defined, as it is
+  /// for the answers of the course, an index that does not exist throws ShapeError.
+  T& operator[](Index i) { return elements()[checked(i)]; }
+  const T& operator[](Index i) const { return elements()[checked(i)]; }
   std::span<T> span() { return {data(), static_cast<std::size_t>(size())}; }
   std::span<const T> span() const { return {data(), static_cast<std::size_t>(size())}; }
 
@@ -107,6 +108,10 @@ class ArrayOf {
   }
 
  private:
+  T* elements() const {
+    if (block_ == nullptr) detail::throw_undefined_array();
+    return static_cast<T*>(block_->data());
+  }
   Index checked(Index i) const {
 #ifdef HEADROOM_CHECKED
     // Not size(): it checks for overflow at each call, and this array exists.

@@ -22,14 +22,18 @@ using GradientHook = std::function<void(Array& gradient)>;
 /// operation is *interior*: its node on the tape computes the gradients of its inputs from its own.
 class Tensor {
  public:
-  /// Undefined: means "none", for example the bias of a Linear without one.
+  /// Undefined: means "none", for example the bias of a Linear without one. It has neither value
+  /// nor shape: asking for them throws.
   Tensor() = default;
-  /// A leaf. With requires_grad, backward() leaves dL/dx in grad().
+  /// A leaf. With requires_grad, backward() leaves dL/dx in grad(). Throws UsageError for an
+  /// undefined array.
   explicit Tensor(Array value, bool requires_grad = false);
   /// A leaf of rank 0.
   explicit Tensor(Real number);
 
   bool defined() const { return body_ != nullptr; }
+  /// Throws UsageError naming the running operation when the tensor is undefined; so do shape(),
+  /// rank(), dim(), size() and item().
   const Array& value() const;
   const Shape& shape() const { return value().shape(); }
   int rank() const { return value().rank(); }
@@ -43,7 +47,8 @@ class Tensor {
   bool is_leaf() const;
   /// Leaves only; throws UsageError on an interior tensor.
   void set_requires_grad(bool on);
-  /// dL/d(this) after backward(); undefined before, and for interior tensors without retain_grad().
+  /// dL/d(this) after backward(); undefined before (ask defined()), and for interior tensors
+  /// without retain_grad().
   const Array& grad() const;
   /// The same, to change it in place (clipping does).
   Array& mutable_grad();
@@ -85,7 +90,9 @@ class Tensor {
   std::shared_ptr<detail::TensorBody> body_;
 };
 
-/// A leaf that requires a gradient.
+/// A leaf that requires a gradient and is trained: the members() of a module lists it. An optimizer
+/// throws for one that no module lists although it is part of the loss (Optimizer::step). Other
+/// leaves that require a gradient, such as gates, are made by Tensor(value, true).
 Tensor parameter(Array value);
 /// A leaf that does not.
 Tensor constant(Array value);

@@ -43,7 +43,8 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   /// Names every parameter and child once. Names equal PyTorch's state dict wherever PyTorch
-  /// has the module.
+  /// has the module. A parameter that is missing here is not trained, saved or pruned; see
+  /// check_names() and Optimizer::step().
   virtual void members(Members& visit) = 0;
   /// The class's name for printing: "Linear(64 -> 128)".
   virtual std::string title() const = 0;
@@ -79,6 +80,9 @@ struct NamedModule {
   Module* module;
 };
 
+/// Throws UsageError naming two members that have the same name: an optimizer, a checkpoint and the
+/// random streams know a member by its name. Optimizers and name_streams() call it.
+void check_names(Module& module);
 /// All parameters, each once: a tied one under the first of its names.
 std::vector<NamedParameter> parameters(Module& module);
 /// The second and further names of tied parameters, each with its tensor.
@@ -89,7 +93,8 @@ Index count_parameters(Module& module);
 void zero_grad(Module& module);
 /// Copies values by name. Throws ShapeError or UsageError that names the mismatch.
 void copy_parameters(Module& from, Module& to);
-/// The tree of modules with titles, shapes and numbers of parameters, one line each.
+/// The tree of modules with their names in the parent, titles and numbers of parameters, one line
+/// each; without dropout of probability 0.
 std::string describe(Module& module);
 
 }  // namespace HEADROOM_PRECISION

@@ -38,6 +38,7 @@ ParameterGroup no_decay_of_vectors();
 
 /// Base of all optimizers. Every step looks the parameters up in the model by name, so that pruning
 /// and loading never leave it with tensors that are no longer used. The model must outlive it.
+/// Constructors throw UsageError for a model with two members of one name.
 class Optimizer : public Stateful {
  public:
   /// One update with the present gradients; a parameter without gradient is left alone, its step
@@ -47,7 +48,9 @@ class Optimizer : public Stateful {
   /// * when parameters that require a gradient have none and never had one (all their step counts
   ///   are 0): no path of the graph connects them with the loss. Exempt are those declared with
   ///   may_be_unused(), and those that a backward pass reached only through operations marked
-  ///   nothing_flows, such as attention without heads (Tensor::reached_by_backward()).
+  ///   nothing_flows, such as attention without heads (Tensor::reached_by_backward());
+  /// * when a backward pass also reached a tensor made by parameter() that the members() of no
+  ///   module lists: it would never change.
   void step(double rate);
   /// Declares parameters that a run may leave without a gradient, such as those of layers that are
   /// skipped at random: step() does not throw for them. Several declarations add up.
@@ -112,6 +115,7 @@ class Optimizer : public Stateful {
   OptimizerState fresh_state(const NamedParameter& parameter) const;
   void check_fits(const NamedParameter& parameter, const OptimizerState& state) const;
   void check_reached(std::span<const NamedParameter> all) const;
+  void check_listed(std::span<const NamedParameter> all) const;
   void check_edit(const ParameterEdit& edit) const;
   void add(const ParameterEdit& edit);
   void change(const ParameterEdit& edit);

@@ -2,6 +2,7 @@
 // exactly.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "headroom/base/names.hpp"
@@ -33,14 +34,21 @@ class RateSchedule {
   /// Throws UsageError for a learning rate that is negative or not finite, a negative number of
   /// steps, and a cosine or linear schedule that does not outlast its warm-up.
   RateSchedule(const RateOptions& options);  // NOLINT: implicit, options are a schedule
+  /// A schedule of your own: `rate` gives the learning rate of step 0, 1, ... and must depend on
+  /// the step alone. `text` describes it, in a run's config.json, too, so it should contain the
+  /// numbers that determine it. Throws UsageError without either.
+  RateSchedule(std::function<double(Index step)> rate, std::string text);
+  /// Throws UsageError when a function gives a rate that is negative or not finite.
   double operator()(Index step) const;
-  const RateOptions& options() const { return options_; }
   /// "warm-up 100 steps to 0.002, then cosine to 0 at step 2000"
   std::string text() const;
+  /// The options, or {"function": text}.
   Record to_record() const;
 
  private:
   RateOptions options_;
+  std::function<double(Index)> function_;
+  std::string text_;  // of the function
 };
 
 }  // namespace HEADROOM_PRECISION

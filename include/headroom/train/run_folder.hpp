@@ -16,7 +16,9 @@ enum class IfExists {
   refuse,
   resume,           // continue from its checkpoint
   resume_or_start,  // the same if a run was begun in it, otherwise refuse
-  force             // remove the files of the old run, and only those
+  force,            // remove the files of the old run, and only those
+  replace = force,  // the same
+  overwrite = force
 };
 
 /// The files of one run.

@@ -30,6 +30,8 @@ class Trainer : public Stateful {
   /// After `from` steps the learning rate follows another schedule, which begins there: for a run
   /// in phases. Phases are added in their order. Throws UsageError otherwise.
   void add_phase(Index from, RateSchedule rate);
+  /// Replaces the schedule of the first phase.
+  void set_rate(RateSchedule rate) { phases_.front().rate = std::move(rate); }
 
   /// One step. `loss` computes the mean loss of a batch that is already drawn; it gives the probe
   /// to the model's forward pass. When the loss or a gradient is NaN or infinite, `loss` is called

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,11 @@ class TrainingRun {
   /// checkpoint, since the part's state would be lost.
   void add(const std::string& name, StepPart& part);
 
+  /// Replaces the learning rate of the settings by a function; see RateSchedule. config.json cannot
+  /// keep a function, but it has the text, as "rate_function". Whoever resumes the run must give
+  /// the function again: step() throws UsageError without it, keep_in() FileError if the text is
+  /// another one. Throws UsageError once the run has a folder or has loaded a checkpoint.
+  void set_rate(std::function<double(Index step)> rate, std::string text);
   /// After `from` steps the learning rate follows another schedule than that of the settings. See
   /// Trainer::add_phase().
   void add_phase(Index from, const RateOptions& rate) { trainer_.add_phase(from, rate); }
@@ -121,6 +127,7 @@ class TrainingRun {
   Manifest manifest_;              // with a folder; all but the log
   std::optional<MetricsLog> log_;  // while run() trains
   bool parts_fixed_ = false;
+  bool rate_missing_;  // the settings name a function that was not given yet
 };
 
 }  // namespace HEADROOM_PRECISION

@@ -24,6 +24,7 @@ struct TrainingSettings {
   ModelConfig model;
   LearnerOptions learner;
   RateOptions rate;
+  std::string rate_function;  // text of the function that replaces it; TrainingRun::set_rate()
   Index steps = 0;
   double clip = 1;  // limit of the gradient's norm; 0: no clipping
   OptimizerChoice optimizer;
