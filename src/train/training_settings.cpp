@@ -47,8 +47,8 @@ void rare_fields(Settings& s, Visit visit) {
   visit("training", "optimizer", s.optimizer.kind);
   visit("training", "granularity", s.optimizer.granularity);
   visit("training", "evaluated_examples", s.learner.quick);
-  visit("training", "schedule_steps", s.rate.steps);
   visit("training", "rate_function", s.rate_function);
+  visit("training", "schedule_steps", s.rate.steps);
   visit("training", "snapshots", s.snapshots);
   visit("training", "init", s.learner.init);
 }
