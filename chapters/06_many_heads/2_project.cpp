@@ -19,7 +19,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 Attention::Projections SeparateHeads::project(const Tensor& from, const Tensor& keys,
-                                              const Tensor& values) const {
+                                              const Tensor& values, Index /*first*/) const {
   using Linears = std::vector<std::unique_ptr<Linear>>;
 
   // The outputs of all Linears side by side, [B, T, heads * D].

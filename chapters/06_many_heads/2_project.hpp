@@ -1,7 +1,7 @@
 // Exercise 06/2: write SeparateHeads::project, the projections as the paper draws them.
 //
 //   Projections SeparateHeads::project(const Tensor& from, const Tensor& keys,
-//                                      const Tensor& values) const
+//                                      const Tensor& values, Index first) const
 //
 // Every head has three Linears of its own. Each of them reads whole tokens, [B, T, C], and gives
 // [B, T, D]. Return the queries (from `from`), keys and values of all heads, each as one tensor

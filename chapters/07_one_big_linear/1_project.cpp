@@ -21,7 +21,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& key,
-                                           const Tensor& value) const {
+                                           const Tensor& value, Index /*first*/) const {
   //! solution
   const Index rows = live() * head_dim();
   //! skeleton

@@ -1,6 +1,7 @@
 // Exercise 07/1: write FusedHeads::project, the function that makes the fused layout fused.
 //
-//   Projections FusedHeads::project(const Tensor& query, const Tensor& key, const Tensor& value)
+//   Projections FusedHeads::project(const Tensor& query, const Tensor& key, const Tensor& value,
+//                                   Index first) const
 //
 // It computes the queries, keys and values of all heads from three inputs, and returns in which
 // columns of which tensors [B, T, *] they begin. You have:

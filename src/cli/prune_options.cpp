@@ -271,12 +271,15 @@ PruningRecipe fitted_to(const ModelConfig& model, const std::vector<HeadId>& wit
       : model.kind == ModelKind::classifier
           ? std::vector<AttentionKind>{AttentionKind::encoder_self}
           : std::vector<AttentionKind>{AttentionKind::decoder_self};
+  std::vector<std::string> kind_names;
+  for (const AttentionKind kind : kinds) kind_names.emplace_back(name_of(kind));
   for (const std::vector<HeadId>& heads : {recipe.given, without}) {
     for (const HeadId& head : heads) {
-      require(std::find(kinds.begin(), kinds.end(), head.kind) != kinds.end() &&
-                  head.layer < model.layers && head.head < model.block.heads,
-              fmt::format("the model has no head {} (it has {} layers of {} heads)", head.text(),
-                          model.layers, model.block.heads));
+      require(
+          std::find(kinds.begin(), kinds.end(), head.kind) != kinds.end() &&
+              head.layer < model.layers && head.head < model.block.heads,
+          fmt::format("the model has no head {} (it has {} layers of {} heads of kind {})",
+                      head.text(), model.layers, model.block.heads, fmt::join(kind_names, ", ")));
     }
   }
   Index all = 0, most = 0;

@@ -23,6 +23,15 @@ void fold_gates(Module& model, const std::map<HeadId, double>& gates) {
       throw UsageError(fmt::format("fold_gates: the gate of {} is {}", head.text(), gate));
     }
   }
+  for (const auto& [head, gate] : gates) {
+    const NamedAttention found = attention_at(model, {head.kind, head.layer}, "fold_gates");
+    const std::vector<HeadSlice> slices = found.attention->head_slices();
+    if (std::ranges::none_of(slices, [&, &own = head](const HeadSlice& part) {
+          return part.role == HeadRole::output && part.head == own.head;
+        })) {
+      throw UsageError(fmt::format("fold_gates: {} has no W_O of its own", head.text()));
+    }
+  }
   for (const NamedAttention& found : attentions(model)) {
     std::map<std::string, Tensor> tensors;
     for (const auto& [name, tensor] : parameters(*found.attention)) tensors[name] = tensor;

@@ -65,7 +65,6 @@ ForeignNames names_in(ForeignLayout layout, const AttentionConfig& config) {
 void check_can_hold(ForeignLayout layout, const Attention& attention) {
   const AttentionConfig& config = attention.config();
   const char* why = nullptr;
-  if (attention.layout() == Layout::shared) why = "its heads share their projections";
   if (layout == ForeignLayout::summae && config.bias) why = "this layout has no biases";
   if (layout == ForeignLayout::bert && !config.bias) why = "this layout has biases";
   if (layout == ForeignLayout::gpt2 && !config.bias) why = "this layout has biases";
@@ -75,6 +74,9 @@ void check_can_hold(ForeignLayout layout, const Attention& attention) {
   for (const HeadSlice& slice : attention.head_slices()) {
     if (slice.role == HeadRole::score_bias) why = "this layout has no score bias";
     if (slice.role == HeadRole::extra) why = "this layout has no such parameters";
+    if (slice.head < 0 && slice.role != HeadRole::output_bias) {
+      why = "its heads share their projections";
+    }
   }
   if (why == nullptr) return;
   throw UsageError(fmt::format("layout conversion: {} cannot hold {}: {}", name_of(layout),

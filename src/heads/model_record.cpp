@@ -63,6 +63,8 @@ std::string beyond_pages(Module& model, Index longest) {
   for (const NamedAttention& found : attentions(model)) {
     std::set<std::string> known;
     for (const HeadSlice& slice : found.attention->head_slices()) {
+      const bool projection = slice.role <= HeadRole::value_bias;
+      if (projection && slice.length() != found.attention->head_dim()) continue;
       if (slice.role != HeadRole::extra) known.insert(slice.name);
     }
     for (const NamedParameter& parameter : parameters(*found.attention)) {

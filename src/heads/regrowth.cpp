@@ -15,10 +15,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 NamedAttention attention_of(Module& model, const HeadId& head) {
-  for (const NamedAttention& found : attentions(model)) {
-    if (found.id(head.head) == head) return found;
-  }
-  throw UsageError(fmt::format("regrowth: the model has no attention for head {}", head.text()));
+  return attention_at(model, {head.kind, head.layer}, "regrowth");
 }
 
 /// Calls visit(slice, full name of its parameter) for each slice of a live head.
@@ -26,7 +23,7 @@ void for_each_slice(Module& model, const HeadId& head,
                     const std::function<void(const HeadSlice&, const std::string&)>& visit) {
   const NamedAttention found = attention_of(model, head);
   for (const HeadSlice& part : found.attention->head_slices()) {
-    if (part.head != head.head) continue;
+    if (!part.belongs_to(head.head)) continue;
     visit(part, found.name.empty() ? part.name : found.name + "." + part.name);
   }
 }
@@ -70,10 +67,15 @@ void restore(OptimizerState& whole, const HeadSlice& part, const OptimizerState&
   std::copy(some.steps.begin(), some.steps.end(), whole.steps.begin() + part.begin);
 }
 
-void restore_moments(Optimizer& optimizer, const HeadStash& stash) {
+/// Restores the moments of the slices that came back from this stash; `back` are the heads of the
+/// same attention that did. A group came back from its first head, if it was gone.
+void restore_moments(Optimizer& optimizer, const HeadStash& stash, std::span<const Index> back) {
   if (stash.moments.empty()) return;
   for_each_slice(optimizer.model(), stash.share.head,
                  [&](const HeadSlice& part, const std::string& name) {
+                   if (part.owners().front() != stash.share.head.head || !part.leaves_with(back)) {
+                     return;
+                   }
                    const auto found = stash.moments.find(part.part());
                    if (found == stash.moments.end()) {
                      throw UsageError(fmt::format("regrow: the stash has no moments of {}", name));
@@ -100,9 +102,11 @@ std::vector<HeadStash> cut(Optimizer& optimizer, std::span<const HeadId> heads) 
 void regrow(Optimizer& optimizer, std::span<const HeadStash> heads) {
   std::vector<HeadShare> shares;
   std::vector<HeadId> ids;
-  for (const HeadStash& head : heads) {
-    shares.push_back(head.share);
-    ids.push_back(head.share.head);
+  std::map<AttentionLocation, std::vector<Index>> back;
+  for (const HeadStash& stash : heads) {
+    const HeadId& head = ids.emplace_back(stash.share.head);
+    shares.push_back(stash.share);
+    back[{head.kind, head.layer}].push_back(head.head);
   }
   Module& model = optimizer.model();
   const std::vector<ParameterEdit> edits = regrow(model, shares);
@@ -110,7 +114,10 @@ void regrow(Optimizer& optimizer, std::span<const HeadStash> heads) {
   try {
     optimizer.apply(edits);
     applied = true;
-    for (const HeadStash& head : heads) restore_moments(optimizer, head);
+    for (const HeadStash& stash : heads) {
+      const HeadId& head = stash.share.head;
+      restore_moments(optimizer, stash, back.at({head.kind, head.layer}));
+    }
   } catch (...) {
     const std::vector<ParameterEdit> undo = prune(model, ids);
     if (applied) optimizer.apply(undo);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "headroom/base/error.hpp"
@@ -32,13 +33,14 @@ std::string joined(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "." + name;
 }
 
-/// Head and part name each slice uniquely in every layout.
-std::pair<Index, HeadPart> key_of(const HeadSlice& slice) { return {slice.head, slice.part()}; }
+/// Owner and part name each slice uniquely in every layout.
+using SliceKey = std::tuple<Index, std::vector<Index>, HeadPart>;
+SliceKey key_of(const HeadSlice& slice) { return {slice.head, slice.group, slice.part()}; }
 
 /// Blocks of one attention.
 void match_attention(const NamedAttention& from, const NamedAttention& to,
                      std::vector<MatchingBlock>& blocks) {
-  std::map<std::pair<Index, HeadPart>, HeadSlice> wanted;
+  std::map<SliceKey, HeadSlice> wanted;
   for (const HeadSlice& slice : to.attention->head_slices()) {
     wanted[key_of(slice)] = slice;
   }
@@ -47,10 +49,11 @@ void match_attention(const NamedAttention& from, const NamedAttention& to,
     if (found == wanted.end() || found->second.length() != slice.length() ||
         found->second.axis != slice.axis) {
       throw UsageError(fmt::format(
-          "transplant: head {} of {} ({}) has no counterpart in {}; both need the same live heads, "
-          "head_dim and biases, and a SharedHead corresponds only to a SharedHead",
-          slice.head, from.name.empty() ? "the attention" : from.name, slice.name,
-          to.attention->title()));
+          "transplant: {} of {} of {} ({}) has no counterpart in {}; both need the same live "
+          "heads, "
+          "head_dim, biases and groups, and a SharedHead corresponds only to a SharedHead",
+          name_of<HeadRole>(slice.role), slice.owner_text(),
+          from.name.empty() ? "the attention" : from.name, slice.name, to.attention->title()));
     }
     blocks.push_back({{slice, joined(from.name, slice.name)},
                       {found->second, joined(to.name, found->second.name)},

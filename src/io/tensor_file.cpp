@@ -161,6 +161,11 @@ void TensorFile::write(const std::filesystem::path& path) const {
   file.commit();
 }
 
+void TensorFile::rename(const std::string& from, const std::string& to) {
+  put(to, tensor(from));
+  tensors_.erase(from);
+}
+
 void TensorFile::put(const std::string& name, const Array& array) {
   put(name, stored<Real>(array.shape(), array.span()));
 }

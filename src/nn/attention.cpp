@@ -95,13 +95,16 @@ AttentionOut Attention::operator()(const Tensor& query, const Tensor& key, const
     return out;
   }
 
-  Index first = 0;  // position of the first query
-  const bool remembered = cache != nullptr && cache->fixed && cache->length > 0;
-  Projections heads = remembered ? project(query, {}, {}) : project(query, key, value);
+  Index first = 0;  // position of the first query, and of the first new key
   if (cache != nullptr) {
     if (grad_enabled()) throw UsageError("attention: a key/value cache needs NoGrad");
-    first = cache->fixed ? std::exchange(cache->answered, cache->answered + query.dim(1))
-                         : cache->length;
+    first = cache->fixed ? cache->answered : cache->length;
+  }
+  const bool remembered = cache != nullptr && cache->fixed && cache->length > 0;
+  Projections heads =
+      remembered ? project(query, {}, {}, first) : project(query, key, value, first);
+  if (cache != nullptr) {
+    if (cache->fixed) cache->answered += query.dim(1);
     if (!remembered) {
       const Index more = key.dim(1);
       if (cache->capacity == 0) cache->capacity = more;
@@ -167,7 +170,7 @@ std::map<std::string, Cut> cuts_of(const Attention& attention,
                                    attention.title(), slice.begin, slice.end, slice.axis,
                                    slice.name));
     }
-    if (std::find(heads.begin(), heads.end(), slice.head) == heads.end()) continue;
+    if (!slice.leaves_with(heads)) continue;
     Cut& cut = cuts[slice.name];
     if (!cut.indices.empty() && cut.axis != slice.axis) {
       throw UsageError(fmt::format("head_slices() of {}: {} is cut along two axes",

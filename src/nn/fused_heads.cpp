@@ -30,7 +30,7 @@ FusedHeads::FusedHeads(const AttentionConfig& wanted, Rng& rng)
 }
 
 Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& key,
-                                           const Tensor& value) const {
+                                           const Tensor& value, Index /*first*/) const {
   const Index rows = live() * head_dim();
   if (in_proj_weight.defined() && query.same(key) && key.same(value)) {  // self-attention
     const Tensor qkv = linear(query, in_proj_weight, in_proj_bias);

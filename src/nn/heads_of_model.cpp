@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "headroom/base/error.hpp"
 #include "headroom/nn/attention.hpp"
@@ -53,6 +54,43 @@ std::vector<NamedAttention> attentions(Module& model) {
   return result;
 }
 
+namespace {
+
+/// "encoder 0-1, decoder 0": the locations of a model's attentions, in their order.
+std::string locations_text(const std::vector<NamedAttention>& all) {
+  std::string text;
+  for (std::size_t i = 0, last = 0; i < all.size(); i = last + 1) {
+    const AttentionLocation first = all[i].location();
+    for (last = i; last + 1 < all.size(); ++last) {
+      const AttentionLocation next = all[last + 1].location();
+      if (next.kind != first.kind || next.layer != all[last].location().layer + 1) break;
+    }
+    if (!text.empty()) text += ", ";
+    text += first.text();
+    if (last > i) text += fmt::format("-{}", all[last].location().layer);
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+NamedAttention attention_at(Module& model, const AttentionLocation& location,
+                            const std::string& caller) {
+  const std::vector<NamedAttention> all = attentions(model);
+  for (const NamedAttention& found : all) {
+    if (found.location() == location) return found;
+  }
+  throw UsageError(fmt::format("{}: the model has no attention {}; it has {}", caller,
+                               location.text(), locations_text(all)));
+}
+
+void check_gates(const Module& model, const HeadProbe* probe) {
+  if (probe == nullptr) return;
+  for (const auto& [location, gates] : probe->gates) {
+    attention_at(const_cast<Module&>(model), location, "gates");  // members() only lists here
+  }
+}
+
 std::vector<HeadId> live_heads(Module& model) {
   std::vector<HeadId> heads;
   for (const NamedAttention& found : attentions(model)) {
@@ -79,8 +117,10 @@ void append_edits(std::vector<ParameterEdit>& edits, const std::string& path,
 std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads) {
   const std::vector<HeadId> alive = live_heads(model);
   for (const HeadId& head : heads) {  // check all before removing any
+    const NamedAttention found = attention_at(model, {head.kind, head.layer}, "prune");
     if (std::find(alive.begin(), alive.end(), head) == alive.end()) {
-      throw UsageError(fmt::format("prune: the model has no live head {}", head.text()));
+      throw UsageError(fmt::format("prune: the model has no live head {}; alive there are {}",
+                                   head.text(), fmt::join(found.attention->alive(), ", ")));
     }
   }
   std::vector<ParameterEdit> edits;
@@ -99,10 +139,7 @@ std::vector<ParameterEdit> regrow(Module& model, std::span<const HeadShare> head
   std::map<AttentionLocation, std::vector<HeadShare>> wanted;
   for (const HeadShare& share : heads) {
     const AttentionLocation location{share.head.kind, share.head.layer};
-    if (std::none_of(all.begin(), all.end(),
-                     [&](const auto& found) { return found.location() == location; })) {
-      throw UsageError(fmt::format("regrow: the model has no attention {}", location.text()));
-    }
+    attention_at(model, location, "regrow");
     wanted[location].push_back(share);
   }
   std::vector<ParameterEdit> edits;

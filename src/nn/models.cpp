@@ -82,11 +82,13 @@ Tensor Seq2Seq::embed_target(const Ids& target, Index first) const {
 }
 
 Tensor Seq2Seq::encode(const Tensor& x, const Ids& source_lengths, HeadProbe* probe) const {
+  check_gates(*this, probe);
   return encoder(x, AttentionMask::lengths(source_lengths), probe);
 }
 
 Tensor Seq2Seq::decode(const Tensor& x, const Tensor& memory, const Ids& source_lengths,
                        HeadProbe* probe, std::vector<DecoderLayerCache>* caches) const {
+  check_gates(*this, probe);
   const Index before = caches == nullptr || caches->empty() ? 0 : caches->front().self.length;
   const Tensor y = decoder(x, memory, AttentionMask::causal(before),
                            AttentionMask::lengths(source_lengths), probe, caches);
@@ -120,7 +122,7 @@ LanguageModel::LanguageModel(const ModelConfig& c, Rng& rng)
       embedding(c.source_vocabulary, c.block.width, rng, embedding_deviation(c)),
       positions(c.positions, c.longest, c.block.width, rng),
       dropout(c.block.dropout),
-      encoder(c.block, c.layers, c.block.norm_first, rng, AttentionKind::decoder_self),
+      decoder(c.block, c.layers, c.block.norm_first, rng, AttentionKind::decoder_self),
       output(output_layer(c, c.source_vocabulary, rng)) {
   name_streams();
 }
@@ -137,15 +139,16 @@ Tensor LanguageModel::embed(const Ids& ids, Index first) const {
 
 Tensor LanguageModel::predict(const Tensor& x, HeadProbe* probe,
                               std::vector<KeyValueCache>* caches) const {
+  check_gates(*this, probe);
   const Index before = caches == nullptr || caches->empty() ? 0 : caches->front().length;
-  return logits(output, embedding, encoder(x, AttentionMask::causal(before), probe, caches));
+  return logits(output, embedding, decoder(x, AttentionMask::causal(before), probe, caches));
 }
 
 void LanguageModel::members(Members& visit) {
   visit("embedding", embedding);
   visit("positions", positions);
   visit("dropout", dropout);
-  visit("encoder", encoder);
+  visit("decoder", decoder);
   if (output) {
     visit("output", *output);
   } else {
@@ -170,6 +173,7 @@ Classifier::Classifier(const ModelConfig& c, Rng& rng)
 }
 
 Tensor Classifier::operator()(const Ids& ids, const Ids& lengths, HeadProbe* probe) const {
+  check_gates(*this, probe);
   const Tensor x = encoder(embedded(config, embedding, positions, dropout, ids, 0),
                            AttentionMask::lengths(lengths), probe);
   // Mean over the positions without padding: weights 1/length there, 0 on padding.

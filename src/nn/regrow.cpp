@@ -69,11 +69,27 @@ void check_heads(const Attention& attention, std::span<const HeadShare> shares) 
   }
 }
 
+/// The share that a slice comes back from: that of its head, or of the first head of its group, if
+/// the whole group comes back. nullptr: the slice is there.
+const HeadShare* source_of(const HeadSlice& slice, std::span<const HeadShare> shares) {
+  const std::span<const Index> owners = slice.owners();
+  const bool comes_back = !owners.empty() && std::ranges::all_of(owners, [&](Index head) {
+    return share_for(shares, head) != nullptr;
+  });
+  return comes_back ? share_for(shares, owners.front()) : nullptr;
+}
+
+/// Whether a slice of the grown layer is the same part as one from before, of the same owner.
+bool same_part(const HeadSlice& before, const HeadSlice& after) {
+  return before.role == after.role && before.head == after.head &&
+         (before.group.empty() || after.belongs_to(before.group.front()));
+}
+
 /// Throws UsageError unless a share has the parts that the layout's slices name, and no others.
 void check_parts(const Attention& attention, const HeadShare& share, const Slices& slices) {
   std::size_t parts = 0;
   for (const HeadSlice& slice : slices) {
-    if (slice.head != share.head.head) continue;
+    if (!slice.belongs_to(share.head.head)) continue;
     ++parts;
     if (share.value.contains(slice.part())) continue;
     throw UsageError(fmt::format("regrow: the share of head {} has no {}, which {} needs",
@@ -103,11 +119,11 @@ Growth growth_of(const NamedParameter& parameter, bool born, const Slices& befor
   Index kept = 0;
   bool covered = true;
   for (const HeadSlice& slice : after) {
-    if (const HeadShare* const share = share_for(shares, slice.head)) {
+    if (const HeadShare* const share = source_of(slice, shares)) {
       const Array& value = share->value.at(slice.part());
       if (!(value.shape() == shape.with(slice.axis, slice.length()))) {
         throw ShapeError(fmt::format("regrow: the {} of head {} is {}, expected {}",
-                                     in_words(slice.part()), slice.head, value.shape().text(),
+                                     in_words(slice.part()), share->head.head, value.shape().text(),
                                      shape.with(slice.axis, slice.length()).text()));
       }
       values.push_back(value);
@@ -117,7 +133,7 @@ Growth growth_of(const NamedParameter& parameter, bool born, const Slices& befor
       edit.from.insert(edit.from.end(), std::size_t(slice.length()), ParameterEdit::fresh);
     } else {
       const auto old = std::find_if(before.begin(), before.end(), [&](const HeadSlice& other) {
-        return other.head == slice.head && other.role == slice.role;
+        return same_part(other, slice);
       });
       covered = covered && old != before.end() && old->length() == slice.length();
       if (!covered) break;
@@ -183,9 +199,8 @@ std::vector<ParameterEdit> Attention::regrow(std::span<const HeadShare> heads) {
     added = true;
     for (const NamedParameter& parameter : after) {
       const Slices own = slices_of(slices, parameter.name);
-      if (std::none_of(own.begin(), own.end(), [&](const HeadSlice& slice) {
-            return share_for(heads, slice.head) != nullptr;
-          }))
+      if (std::none_of(own.begin(), own.end(),
+                       [&](const HeadSlice& slice) { return source_of(slice, heads) != nullptr; }))
         continue;
       const bool born = std::none_of(before.begin(), before.end(), [&](const auto& p) {
         return p.tensor.same(parameter.tensor);

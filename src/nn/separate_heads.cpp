@@ -43,7 +43,7 @@ SeparateHeads::SeparateHeads(const AttentionConfig& wanted, Rng& rng)
       out(config().heads * config().head_dim, config().width, rng, config().bias) {}
 
 Attention::Projections SeparateHeads::project(const Tensor& from, const Tensor& keys,
-                                              const Tensor& values) const {
+                                              const Tensor& values, Index /*first*/) const {
   Projections heads;
   heads.query.source = each(query, from);
   if (keys.defined()) {

@@ -28,7 +28,7 @@ SharedHead::SharedHead(const AttentionConfig& wanted, Rng& rng)
 }
 
 Attention::Projections SharedHead::project(const Tensor& query, const Tensor& key,
-                                           const Tensor& value) const {
+                                           const Tensor& value, Index /*first*/) const {
   const Index d = head_dim();
   Ids slices(Shape{live()});
   for (Index i = 0; i < live(); ++i)

@@ -166,7 +166,7 @@ class LanguageModelWriter : public ModelWriter {
   LanguageModelWriter(const LanguageModel& model, Index batch, bool cached)
       : ModelWriter(batch, model.config.longest, cached),
         model_(model),
-        caches_(model.encoder.layers.size()) {}
+        caches_(model.decoder.layers.size()) {}
 
   bool slide() override {
     if (length() < 2) return false;

@@ -24,7 +24,7 @@ std::map<std::string, int> find_head_axes(Module& model) {
   std::map<std::string, int> axes;
   for (const NamedAttention& found : attentions(model)) {
     for (const HeadSlice& slice : found.attention->head_slices()) {
-      if (slice.head < 0) continue;
+      if (slice.owners().empty()) continue;
       axes[found.name.empty() ? slice.name : found.name + "." + slice.name] = slice.axis;
     }
   }

@@ -24,10 +24,11 @@ void add_blocks_of_heads(const NamedAttention& attention, Granularity granularit
                          std::vector<ParameterBlock>& blocks, std::set<std::string>& found) {
   std::map<std::pair<HeadRole, Index>, ParameterBlock> own;
   for (const HeadSlice& slice : attention.attention->head_slices()) {
-    if (slice.head < 0) continue;  // an output bias, or SharedHead's one projection for all
+    const std::span<const Index> owners = slice.owners();
+    if (owners.empty()) continue;  // an output bias, or SharedHead's one projection for all
     const std::string name =
         attention.name.empty() ? slice.name : attention.name + "." + slice.name;
-    const Index head = granularity == Granularity::head ? slice.head : 0;
+    const Index head = granularity == Granularity::head ? owners.front() : 0;
     append_part(own[{slice.role, head}], {slice, name});
     found.insert(name);
   }

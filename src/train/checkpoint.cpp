@@ -8,6 +8,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/train/manifest.hpp"
+#include "train/model_state.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -57,8 +58,7 @@ void Checkpoint::save(const std::filesystem::path& path, const Record& manifest)
 }
 
 void Checkpoint::load(const std::filesystem::path& path, Absent absent) {
-  const TensorFile file = TensorFile::read(path);
-  verify_checksums(file);
+  const TensorFile file = read_checkpoint(path);
   const StateReader from(file);
   if (from.text("format") != format_name) {
     throw FileError(fmt::format("{}: is \"{}\", not \"{}\"", from.where("format"),

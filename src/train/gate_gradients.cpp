@@ -1,8 +1,11 @@
 // Gradients of gates by Euler's identity.
 #include "headroom/train/gate_gradients.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "headroom/base/error.hpp"
 #include "train/part_sum.hpp"
 
 namespace headroom {
@@ -22,7 +25,12 @@ std::vector<double> gate_gradients(Module& model) {
       const Array& gradient = parameter->tensor.grad();
       if (!gradient.defined()) continue;
       const auto head = std::find(alive.begin(), alive.end(), part.head);
-      if (head == alive.end()) continue;  // a block that all heads share
+      if (head == alive.end()) {
+        throw UsageError(
+            fmt::format("gate gradients: {} share {} of {}; a head needs a W_O of its "
+                        "own",
+                        part.owner_text(), part.name, found.attention->title()));
+      }
       gradients[first + static_cast<std::size_t>(head - alive.begin())] =
           part_dot(part, parameter->tensor.value(), gradient);
     }

@@ -7,9 +7,9 @@
 #include "headroom/base/record_json.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/train/checkpoint.hpp"
-#include "headroom/train/manifest.hpp"
 #include "headroom/train/run_folder.hpp"
 #include "headroom/train/training_settings.hpp"
+#include "train/model_state.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -26,8 +26,7 @@ std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
   }
   const TrainingSettings settings =
       TrainingSettings::from_record(config_file, run.config().string());
-  const TensorFile file = TensorFile::read(checkpoint);
-  verify_checksums(file);
+  const TensorFile file = read_checkpoint(checkpoint);
   check_plausible(settings.model, file, run.config().string() + ": \"model\"");
   Task task = settings.make_task();
   const ModelConfig config = fitted_to(task, settings.model, settings.learner);

@@ -3,7 +3,6 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/train/checkpoint.hpp"
-#include "headroom/train/manifest.hpp"
 #include "train/model_state.hpp"
 
 namespace headroom {
@@ -42,8 +41,7 @@ void check_plausible(const ModelConfig& config, const TensorFile& file, const st
 }
 
 SavedModel load_model(const std::filesystem::path& path, const std::string& part) {
-  const TensorFile file = TensorFile::read(path);
-  verify_checksums(file);
+  const TensorFile file = read_checkpoint(path);
   const StateReader root(file), from = root.part(part);
   if (!from.has("config")) {
     throw FileError(fmt::format("{}: has no model configuration", from.where("config")));

@@ -60,15 +60,15 @@ struct Mean {
 /// More digits would fill the disk with noise.
 double rounded(double value) { return rounded_number(value, 6); }
 
-/// The places of heads in parameters: full name -> (head of a slice, its begin).
-using Places = std::map<std::string, std::set<std::pair<Index, Index>>>;
+/// The places of heads in parameters: full name -> (owner of a slice, its begin).
+using Places = std::map<std::string, std::set<std::pair<std::string, Index>>>;
 
 Places places_of(Module& model) {
   Places places;
   for (const NamedAttention& found : attentions(model)) {
     for (const HeadSlice& slice : found.attention->head_slices()) {
       const std::string name = found.name.empty() ? slice.name : found.name + "." + slice.name;
-      places[name].insert({slice.head, slice.begin});
+      places[name].insert({slice.owner_text(), slice.begin});
     }
   }
   return places;
@@ -120,7 +120,7 @@ void HeadTelemetry::after_update(StepReport& report) {
   for_each_block([&](const Block& block, HeadReading& reading) {
     const auto now = places.find(block.part.name);
     if (!(block.parameter.value().shape() == block.before.shape()) ||
-        (now != places.end() && !now->second.contains({block.head, block.part.begin}))) {
+        (now != places.end() && !now->second.contains({block.owner, block.part.begin}))) {
       reading.update_ratio[block.role] = std::nan("");
       return;
     }
@@ -166,8 +166,8 @@ void HeadTelemetry::find_blocks() {
       Array& copy = copies[name];
       if (!copy.defined()) copy = parameter.value().clone();
       for (std::size_t i = 0; i < alive.size(); ++i) {
-        if (slice.head != HeadSlice::of_all && slice.head != alive[i]) continue;
-        blocks_.push_back({first + i, *role, slice.head, parameter, {slice, name}, copy});
+        if (slice.head != HeadSlice::of_all && !slice.belongs_to(alive[i])) continue;
+        blocks_.push_back({first + i, *role, slice.owner_text(), parameter, {slice, name}, copy});
         elements_ += size_of(blocks_.back().part, copy.shape());
       }
     }

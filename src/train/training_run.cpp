@@ -216,7 +216,7 @@ void TrainingRun::evaluate(StepReport& report) {
 Record TrainingRun::conclude(const Record& more, bool test) {
   const bool best_is_last = best_.step() == 0 || best_.step() == trainer_.steps();
   if (!best_is_last && folder_) {
-    ModelState(model()).load_state(StateReader(TensorFile::read(folder_->best()), "model."));
+    ModelState(model()).load_state(StateReader(read_checkpoint(folder_->best()), "model."));
   }
   Record summary{{"task", settings_.task},
                  {"seed", settings_.data.seed},

@@ -8,6 +8,7 @@
 #include "headroom/heads/transplant.hpp"
 #include "support/catch.hpp"
 #include "support/nn_support.hpp"
+#include "support/own_layouts.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;
@@ -372,6 +373,14 @@ TEST_CASE("an attention that a layout cannot hold is refused") {
   const auto shared = random_attention(Layout::shared, square);
   CHECK_THROWS_WITH(export_attention(*shared, ForeignLayout::pytorch),
                     Contains("its heads share their projections"));
+  square.bias = false;
+  for (const Layout layout : {test::grouped_layout(), test::one_key_layout()}) {
+    const auto own = random_attention(layout, square);
+    CHECK_THROWS_WITH(export_attention(*own, ForeignLayout::pytorch),
+                      Contains("its heads share their projections"));
+    CHECK_THROWS_WITH(import_attention({}, *own, ForeignLayout::pytorch),
+                      Contains("its heads share their projections"));
+  }
 }
 
 TEST_CASE("importing does not reach a copy of the numbers that somebody keeps") {

@@ -19,7 +19,8 @@ using Catch::Matchers::Contains;
 namespace {
 
 std::vector<Layout> layouts_with_bias() {
-  return {Layout::separate, Layout::fused, Layout::shared, slopes_layout(), table_layout()};
+  return {Layout::separate, Layout::fused,  Layout::shared,
+          slopes_layout(),  table_layout(), grouped_layout()};
 }
 
 /// An attention of six heads with its optimizer.

@@ -15,6 +15,7 @@
 #include "headroom/optim/sgd.hpp"
 #include "support/catch.hpp"
 #include "support/nn_support.hpp"
+#include "support/own_layouts.hpp"
 
 using namespace headroom;
 using headroom::test::randomise;
@@ -126,6 +127,12 @@ TEST_CASE("models whose heads do not correspond are refused by name") {
   prune(fused, gone);
   CHECK_THROWS_WITH(transplant(separate, fused),
                     Catch::Contains("head 1 of decoder.layers.0.multihead_attn"));
+  Seq2Seq grouped(small_model(test::grouped_layout()), rng), same(grouped.config, rng);
+  CHECK_THROWS_WITH(
+      transplant(grouped, separate),
+      Catch::Contains("key of heads 0, 1 of encoder.layers.0.self_attn (key.weight)"));
+  transplant(grouped, same);
+  CHECK(parameter_distance(grouped, same).largest == 0);
   ModelConfig wide = small_model(Layout::fused);
   wide.block.hidden = 24;
   Seq2Seq wider(wide, rng);

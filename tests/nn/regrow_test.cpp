@@ -71,8 +71,10 @@ Layout layout_of(const char* name) {
 }
 
 std::vector<Layout> tried_layouts() {
-  return {Layout::separate, Layout::fused,  Layout::shared,
-          slopes_layout(),  table_layout(), layout_of<GatedHeads>("gates of regrow_test")};
+  return {Layout::separate, Layout::fused,
+          Layout::shared,   slopes_layout(),
+          table_layout(),   grouped_layout(),
+          one_key_layout(), layout_of<GatedHeads>("gates of regrow_test")};
 }
 
 std::unique_ptr<Attention> layer_of(Layout layout, Real dropout = 0, Index key_width = 0) {

@@ -4,6 +4,7 @@
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"
 #include "support/nn_support.hpp"
+#include "support/own_layouts.hpp"
 
 using namespace headroom;
 
@@ -98,6 +99,21 @@ TEST_CASE("the projections that all heads of the shared layout use stay whole") 
   const std::vector<std::string> texts = texts_of(*shared, Granularity::head);
   CHECK(std::count(texts.begin(), texts.end(), "queries.weight[0: 0-4] ") == 1);
   CHECK(std::count(texts.begin(), texts.end(), "fc_out.weight[1: 8-12] ") == 1);
+}
+
+TEST_CASE("a key that a group of heads shares is one block") {
+  const auto grouped = attention_of(test::grouped_layout());
+  std::vector<std::string> texts = texts_of(*grouped, Granularity::head);
+  const auto count = [&](const char* text) { return std::count(texts.begin(), texts.end(), text); };
+  CHECK(count("query.weight[0: 4-8] ") == 1);
+  CHECK(count("key.weight[0: 0-4] ") == 1);
+  CHECK(count("key.weight[0: 4-8] ") == 1);
+  grouped->prune(std::vector<Index>{0, 2});
+  texts = texts_of(*grouped, Granularity::head);
+  CHECK(count("key.weight[0: 0-4] ") == 1);
+  CHECK(count("key.weight[0: 4-8] ") == 0);
+  texts = texts_of(*attention_of(test::grouped_layout()), Granularity::projection);
+  CHECK(count("key.weight[0: 0-8] ") == 1);
 }
 
 TEST_CASE("granularities are found by name") {

@@ -175,11 +175,11 @@ void gpt2_model(Case& c, Layout layout) {
                        {},
                        {{"transformer.wte.weight", "embedding.weight"},
                         {"transformer.wpe.weight", "positions.weight"},
-                        {"transformer.ln_f.weight", "encoder.norm.weight"},
-                        {"transformer.ln_f.bias", "encoder.norm.bias"}}};
+                        {"transformer.ln_f.weight", "decoder.norm.weight"},
+                        {"transformer.ln_f.bias", "decoder.norm.bias"}}};
   for (Index i = 0; i < config.layers; ++i) {
     const std::string theirs = "transformer.h." + std::to_string(i),
-                      ours = "encoder.layers." + std::to_string(i);
+                      ours = "decoder.layers." + std::to_string(i);
     foreign.prefixes.push_back(theirs + ".attn.");
     for (const auto& [from, to, conv1d] : {std::tuple(".ln_1", ".norm1", false),
                                            {".ln_2", ".norm2", false},

@@ -130,11 +130,11 @@ void language_model(Case& c, Layout layout) {
 
   std::vector<ParameterName> names{{"wte.weight", "embedding.weight"},
                                    {"wpe.weight", "positions.weight"},
-                                   {"ln_f.weight", "encoder.norm.weight"},
-                                   {"ln_f.bias", "encoder.norm.bias"}};
+                                   {"ln_f.weight", "decoder.norm.weight"},
+                                   {"ln_f.bias", "decoder.norm.bias"}};
   for (Index i = 0; i < config.layers; ++i) {
     const std::string theirs = "h." + std::to_string(i),
-                      ours = "encoder.layers." + std::to_string(i);
+                      ours = "decoder.layers." + std::to_string(i);
     for (const char* name :
          {"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"}) {
       names.push_back({theirs + ".attn." + name, ours + ".self_attn." + name});

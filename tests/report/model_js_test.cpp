@@ -120,6 +120,9 @@ std::vector<Record> all_cases() {
   add(ModelKind::classifier, Layout::shared, plain);
   add(ModelKind::seq2seq, test::slopes_layout(), plain, {decoder(0, 1), encoder(1, 0)});
   add(ModelKind::language_model, test::table_layout(), plain, {decoder(0, 0)});
+  add(ModelKind::seq2seq, test::grouped_layout(), plain,
+      {encoder(0, 1), encoder(1, 2), cross(0, 0), cross(0, 1), decoder(0, 0)});
+  add(ModelKind::language_model, test::one_key_layout(), plain, {decoder(0, 1)});
   return cases;
 }
 
@@ -130,7 +133,8 @@ const std::vector<std::pair<std::string, std::string>> faults = {
     {"causal ? before + i + 1", "causal ? i + 1"},
     {"probe.gates[head.key] ?? 1", "1"},
     {"head.first + d]", "d]"},
-    {"head.input ? rows", "false ? rows"},
+    {"weight.shape[1] < rows[0].length ? rows", "false ? rows"},
+    {"s.group.includes(head)", "s.group.includes(0)"},
     {"(v - mean) * scale", "v * scale"},
     {"model.config.norm_first ? added", "true ? added"},
     {"norm === \"layer\" ?", "true ?"},

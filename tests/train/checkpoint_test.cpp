@@ -124,6 +124,68 @@ TEST_CASE("a resumed run takes the next step as the saved one does") {
   }
 }
 
+TEST_CASE("a language model opens from a checkpoint with the former names, moments included") {
+  ModelConfig config;
+  config.kind = ModelKind::language_model;
+  config.source_vocabulary = 7;
+  config.block = {.width = 8, .heads = 2};
+  Rng rng(1), other(2);
+  LanguageModel model(config, rng), resumed(config, other);
+  AdamW optimizer(model), resumed_optimizer(resumed);
+  optimizer.apply(prune(model, std::vector<HeadId>{{AttentionKind::decoder_self, 1, 0}}));
+  for (auto& [name, tensor] : parameters(model)) tensor.set_grad(tensor.value().clone());
+  optimizer.step(0.1);
+  const TemporaryFolder folder;
+  Checkpoint checkpoint;
+  checkpoint.add("model", model);
+  checkpoint.add("optimizer", optimizer);
+  checkpoint.save(folder / "new.safetensors");
+  TensorFile file = TensorFile::read(folder / "new.safetensors");
+  const auto former = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find("decoder.", at)) != std::string::npos; ++at) {
+      text.replace(at, 8, "encoder.");
+    }
+    return text;
+  };
+  Index renamed = 0;
+  for (const std::string& name : file.names()) {
+    if (former(name) == name) continue;
+    file.rename(name, former(name));
+    ++renamed;
+  }
+  REQUIRE(renamed == 4 * 26);  // of each parameter of the stack: value, two moments, step counts
+  REQUIRE(former(file.metadata.at("optimizer.axes")) != file.metadata.at("optimizer.axes"));
+  file.metadata["optimizer.axes"] = former(file.metadata["optimizer.axes"]);
+  file.metadata.erase(checksums_key);
+  add_checksums(file);
+  file.write(folder / "old.safetensors");
+
+  const SavedModel saved = load_model(folder / "old.safetensors");
+  Checkpoint again;
+  again.add("model", resumed);
+  again.add("optimizer", resumed_optimizer);
+  again.load(folder / "old.safetensors");
+  const auto ours = parameters(model), opened = parameters(*saved.model),
+             theirs = parameters(resumed);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    INFO(ours[i].name);
+    CHECK(ours[i].name == opened.at(i).name);
+    CHECK(same_bits(ours[i].tensor.value(), opened[i].tensor.value()));
+    CHECK(same_bits(ours[i].tensor.value(), theirs.at(i).tensor.value()));
+    const OptimizerState &a = optimizer.state(ours[i].name),
+                         &b = resumed_optimizer.state(ours[i].name);
+    CHECK(same_bits(a.second, b.second));
+    CHECK(a.steps == b.steps);
+    CHECK(a.axis == b.axis);
+  }
+
+  file.put("model.decoder.norm.weight", Array({8}));  // both names: neither is taken
+  file.metadata.erase(checksums_key);
+  file.write(folder / "both.safetensors");
+  CHECK_THROWS_WITH(load_model(folder / "both.safetensors"),
+                    Contains("model.encoder.norm.weight") && Contains("no such parameter"));
+}
+
 TEST_CASE("a checkpoint that does not fit the run is refused by name") {
   const TemporaryFolder folder;
   SmallRun run;

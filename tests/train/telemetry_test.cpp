@@ -13,6 +13,7 @@
 #include "headroom/optim/sgd.hpp"
 #include "support/catch.hpp"
 #include "support/close.hpp"
+#include "support/own_layouts.hpp"
 #include "train/small_run.hpp"
 
 using namespace headroom;
@@ -48,14 +49,22 @@ std::vector<double> block_of(const Arrays& arrays, Layout layout, const NamedAtt
   std::string name = found.name + ".";
   Index row = 0, rows = head_dim, column = 0, columns = heads * head_dim;
   if (role == 3) {
-    name += layout == Layout::separate ? "out.weight"
-            : layout == Layout::fused  ? "out_proj.weight"
-                                       : "fc_out.weight";
+    name += layout == Layout::fused    ? "out_proj.weight"
+            : layout == Layout::shared ? "fc_out.weight"
+                                       : "out.weight";
     rows = heads * head_dim;
     column = place * head_dim;
     columns = head_dim;
   } else if (layout == Layout::separate) {
     name += apart[role] + std::to_string(original) + ".weight";
+  } else if (layout == test::grouped_layout()) {
+    name += apart[role] + "weight";
+    std::set<Index> before;  // groups of two heads
+    for (Index i = 0; i < place; ++i) {
+      before.insert(found.attention->alive()[static_cast<std::size_t>(i)] / 2);
+    }
+    before.erase(original / 2);
+    row = (role == 0 ? place : std::ssize(before)) * head_dim;
   } else if (layout == Layout::fused) {
     name += "in_proj_weight";
     row = (Index(role) * live + place) * head_dim;
@@ -233,6 +242,19 @@ TEST_CASE("readings are what plain loops find, in every layout, for every optimi
     check_step(run, layout, rest, telemetry, ++step);
     CHECK(telemetry.readings().empty());
   }
+}
+
+TEST_CASE("a key that a group of heads shares is read for each of them") {
+  SmallRun run(test::grouped_layout());
+  HeadTelemetry telemetry(run.model, 1);
+  check_step(run, test::grouped_layout(), run.optimizer, telemetry, 1);
+  const std::vector<HeadReading>& readings = telemetry.readings();
+  CHECK(readings[0].gradient_norm[1] == readings[1].gradient_norm[1]);
+  CHECK(readings[1].gradient_norm[1] != readings[2].gradient_norm[1]);
+  run.optimizer.apply(prune(run.model, std::vector<HeadId>{{AttentionKind::cross, 0, 1},
+                                                           {AttentionKind::encoder_self, 0, 0},
+                                                           {AttentionKind::encoder_self, 0, 1}}));
+  check_step(run, test::grouped_layout(), run.optimizer, telemetry, 2);
 }
 
 TEST_CASE("the gate gradient is that of gates in the forward pass, in every layout") {

@@ -57,6 +57,9 @@ class TensorFile {
   void put(const std::string& name, std::span<const std::int64_t> integers);
   void put(const std::string& name, StoredTensor tensor);
 
+  /// Gives a tensor another name, which must be new.
+  void rename(const std::string& from, const std::string& to);
+
   /// Takes a tensor out by name. Throw FileError naming file and tensor when it is missing, of
   /// another kind, or holds a value that the result's type cannot: F64 and F32 convert to Real
   /// (from F64 to float only values that survive, unless rounding is allowed; never a finite value

@@ -116,33 +116,50 @@ struct HeadPart {
 /// A range of the parameter `name` that belongs to `head`. Invariants of head_slices(),
 /// on which transplant, pruning, optimizer blocks and the pages build:
 ///
-///  1. `head` is an original index (0, ..., H - 1 as configured, never renumbered), or of_none (the
-///     output bias) or of_all (the projections of SharedHead).
-///  2. Only live heads have slices, in ascending order of their index. Slices describe the current
-///     state of the layer: call head_slices() again after a prune.
+///  1. `head` is an original index (0, ..., H - 1 as configured, never renumbered), or of_group (a
+///     key that several queries share), or of_none (the output bias) or of_all (the projections of
+///     SharedHead). A slice of_group is removed with the last of the heads in `group`.
+///  2. Only live heads have slices and are in groups, in ascending order of their index. Slices
+///     describe the current state of the layer: call head_slices() again after a prune.
 ///  3. `name` is the parameter's name within the attention, `axis` one of its axes. All slices of
-///     one parameter that belong to single heads have the same axis.
+///     one parameter that belong to heads or groups have the same axis.
 ///  4. The slices of one parameter do not overlap and together cover it.
-///  5. A head has at most one slice of each role (of `extra`: in each parameter). Its query, key
-///     and value slices (and the biases') have D indices along axis 0, its output slice D along
-///     axis 1; index d of each is feature d.
+///  5. A head has at most one slice of each role (of `extra`: in each parameter), those of its
+///     groups included. Its query, key and value slices (and the biases') have D indices along axis
+///     0, its output slice, which is its own, D along axis 1; index d of each is feature d.
 ///  6. The slices follow from alive() and config(), not from the present shapes of the parameters:
 ///     regrow() asks for them before the parameters have grown.
 struct HeadSlice : AxisRange {
-  static constexpr Index of_none = -1, of_all = -2;
+  static constexpr Index of_none = -1, of_all = -2, of_group = -3;
   HeadRole role = HeadRole::query;
   Index head = of_none;
   std::string name;
+  std::vector<Index> group = {};  // of a slice of_group: its live heads, ascending
 
   HeadSlice() = default;
   HeadSlice(HeadRole of, Index owner, std::string parameter, int on, Index from, Index to)
       : AxisRange{on, from, to}, role(of), head(owner), name(std::move(parameter)) {}
+  HeadSlice(HeadRole of, std::vector<Index> owners, std::string parameter, int on, Index from,
+            Index to)
+      : AxisRange{on, from, to},
+        role(of),
+        head(of_group),
+        name(std::move(parameter)),
+        group(std::move(owners)) {}
   HeadPart part() const { return {role, role == HeadRole::extra ? name : ""}; }
+  /// The heads that it belongs to: one, those of a group, or none of them in particular.
+  std::span<const Index> owners() const;
+  bool belongs_to(Index one) const;
+  /// True if it belongs to heads, and to no others than these: it goes and comes back with them.
+  bool leaves_with(std::span<const Index> heads) const;
+  /// "head 3", "heads 0, 1", "all heads", "no head"
+  std::string owner_text() const;
 
   template <class Visit>
   static void fields(Visit visit) {
     visit("role", &HeadSlice::role);
     visit("head", &HeadSlice::head);
+    visit("group", &HeadSlice::group);
     visit("name", &HeadSlice::name);
     visit("axis", &HeadSlice::axis);
     visit("begin", &HeadSlice::begin);
@@ -214,9 +231,11 @@ class Attention : public Module {
   struct Projections {
     HeadColumns query, key, value;
   };
-  /// Computes the projections. Undefined key and value: projects the query only.
-  virtual Projections project(const Tensor& query, const Tensor& key,
-                              const Tensor& value) const = 0;
+  /// Computes the projections. Undefined key and value: projects the query only. `first` is the
+  /// position of the first row of each of the three: 0, or in cached decoding the number of earlier
+  /// rows. Keys of a memory are projected once, with `first` 0.
+  virtual Projections project(const Tensor& query, const Tensor& key, const Tensor& value,
+                              Index first) const = 0;
   /// Applies the output projection to the concatenated heads, [B, Tq, live * D] -> [B, Tq, C].
   /// `query` is the input of the query projection.
   virtual Tensor combine(const Tensor& heads, const Tensor& query) const = 0;
@@ -287,9 +306,18 @@ struct NamedAttention {
 /// Throws UsageError naming both paths when two have the same location, because then a HeadId would
 /// mean two heads.
 std::vector<NamedAttention> attentions(Module& model);
+/// The attention of a model at a location. Throws UsageError that says what wanted it and which
+/// attentions there are: "prune: the model has no attention encoder 0; it has decoder 0-1".
+NamedAttention attention_at(Module& model, const AttentionLocation& location,
+                            const std::string& caller);
+/// Throws UsageError for gates of an attention that the model does not have: they would have no
+/// effect. The models check this in every forward pass; call it in a model of your own.
+void check_gates(const Module& model, const HeadProbe* probe);
 /// All live heads of a model, in the order of HeadId.
 std::vector<HeadId> live_heads(Module& model);
-/// Removes heads from a model; the edits carry full parameter names.
+/// Removes heads from a model; the edits carry full parameter names. Throws UsageError, before
+/// anything changes, for a head that is not alive and for an attention that the model does not
+/// have.
 std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads);
 /// Brings removed heads back into a model; likewise. Throws what Attention::regrow() throws, before
 /// anything changes, and UsageError for a head of an attention that the model does not have.

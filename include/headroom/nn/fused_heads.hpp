@@ -26,7 +26,8 @@ class FusedHeads : public Attention {
   Linear out_proj;        // HD -> C
 
  protected:
-  Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
+  Projections project(const Tensor& query, const Tensor& key, const Tensor& value,
+                      Index first) const override;
   Tensor combine(const Tensor& heads, const Tensor& query) const override;
 };
 

@@ -9,7 +9,9 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Copies of a head's blocks, by part: query, key and value [D, C], their biases [D], output [C,
-/// D]. Blocks that all heads of a layout share are in no head's share.
+/// D]. Blocks of a group of heads are in the share of each of them; regrow() uses them if the whole
+/// group was gone, from the first head of those that come back. Blocks that all heads of a layout
+/// share are in no head's share.
 struct HeadShare {
   HeadId head;
   std::map<HeadPart, Array> value;

@@ -82,7 +82,8 @@ class Seq2Seq : public Module {
   std::unique_ptr<Linear> output;  // nullptr when tied
 };
 
-/// Predicts the next token from those before: an encoder stack under a causal mask (decoder-only).
+/// Predicts the next token from those before (decoder-only): the layers of an encoder, without
+/// cross-attention, under a causal mask.
 class LanguageModel : public Module {
  public:
   LanguageModel(const ModelConfig& config, Rng& rng);
@@ -100,7 +101,7 @@ class LanguageModel : public Module {
   Embedding embedding;
   Positions positions;
   Dropout dropout;
-  Encoder encoder;
+  Encoder decoder;
   std::unique_ptr<Linear> output;  // nullptr when tied
 };
 

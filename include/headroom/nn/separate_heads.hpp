@@ -21,7 +21,8 @@ class SeparateHeads : public Attention {
   Linear out;
 
  protected:
-  Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
+  Projections project(const Tensor& query, const Tensor& key, const Tensor& value,
+                      Index first) const override;
   Tensor combine(const Tensor& heads, const Tensor& query) const override;
   void drop_modules(std::span<const Index> kept) override;
   void add_modules(std::span<const Index> fresh) override;

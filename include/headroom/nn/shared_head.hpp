@@ -22,7 +22,8 @@ class SharedHead : public Attention {
   Linear fc_out;                 // live * D -> C
 
  protected:
-  Projections project(const Tensor& query, const Tensor& key, const Tensor& value) const override;
+  Projections project(const Tensor& query, const Tensor& key, const Tensor& value,
+                      Index first) const override;
   Tensor combine(const Tensor& heads, const Tensor& query) const override;
 };
 

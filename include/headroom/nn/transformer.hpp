@@ -76,7 +76,7 @@ class DecoderLayer : public Module {
 };
 
 /// A stack of encoder layers, optionally with a last norm. With kind decoder_self its heads are
-/// located in a decoder: a language model is an encoder under a causal mask.
+/// located in a decoder: the stack of a language model, which has no cross-attention.
 class Encoder : public Module {
  public:
   Encoder(const BlockConfig& config, Index layers, bool last_norm, Rng& rng,

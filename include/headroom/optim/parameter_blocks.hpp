@@ -15,7 +15,7 @@ inline namespace HEADROOM_PRECISION {
 ///   SeparateHeads' query.3.weight is one;
 /// * `projection`: each of W_Q, W_K, W_V, W_O, b_Q, b_K, b_V of an attention with all its live
 ///   heads, whether that is a third of a parameter or several parameters;
-/// * `head`: one head's share of each of these.
+/// * `head`: one head's share of each of these. What a group of heads shares is one block.
 /// With `tensor` the updates depend on the layout of the heads, with the others they do not.
 /// Parameters without heads are whole in all three.
 enum class Granularity { tensor, projection, head };

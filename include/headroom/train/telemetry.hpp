@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "headroom/optim/parameter_blocks.hpp"
@@ -11,7 +12,8 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Measurements of one head at one step. The four blocks are the head's rows of W_Q, W_K, W_V and
-/// its columns of W_O, in this order; SharedHead's one W_Q, W_K, W_V counts for each of its heads.
+/// its columns of W_O, in this order; SharedHead's one W_Q, W_K, W_V counts for each of its heads,
+/// and so does the key of a group of heads.
 /// Biases are left out: the key bias has no effect, and Adam moves it by its rounding noise.
 struct HeadReading {
   HeadId head;
@@ -57,7 +59,7 @@ class HeadTelemetry : public StepPart {
   /// A block of a head: part of a parameter.
   struct Block {
     std::size_t reading, role;
-    Index head;  // HeadSlice::head
+    std::string owner;  // HeadSlice::owner_text()
     Tensor parameter;
     BlockPart part;
     Array before;  // the parameter's value before the update; one copy for all of its blocks

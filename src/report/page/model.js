@@ -42,16 +42,15 @@ function score_bias_of(record, head) {
 /** Every live head with its part of each parameter, independent of the layout. */
 function load_attention(record, parameters) {
   const parameter = (slice) => parameters.get(`${record.path}.${slice.name}`);
-  const shared = record.slices.some((slice) => slice.head === -2);  // one small projection for all heads
   const heads = record.alive.map((head) => {
     const part = (role) => {
-      const slice = record.slices.find((s) => s.role === role && (s.head === head || s.head === -2));
+      const slice = record.slices.find((s) => s.role === role && (s.head === head || s.head === -2 || s.group.includes(head)));
       return slice && rows_of(parameter(slice), slice.begin, slice.end);
     };
     const output = record.slices.find((s) => s.role === "output" && s.head === head);
     return {
       key: head_key(record.kind, record.layer, head), bias: score_bias_of(record.score_bias, head),
-      input: shared ? [head * record.head_dim, (head + 1) * record.head_dim] : null,  // the columns that it reads
+      input: [head * record.head_dim, (head + 1) * record.head_dim],  // the columns that a small projection reads
       W_Q: part("query"), b_Q: part("query_bias"), W_K: part("key"), b_K: part("key_bias"),
       W_V: part("value"), b_V: part("value_bias"), W_O: parameter(output), first: output.begin,
     };
@@ -130,15 +129,15 @@ function attend(model, path, x, memory, causal, cache, probe) {
   const {heads, head_dim, b_O} = model.attentions.get(path);
   const y = x.map(() => b_O ? Float64Array.from(b_O.numbers) : new Float64Array(model.config.width));
   for (const head of heads) {
-    const read = (rows) => head.input ? rows.map((row) => row.subarray(...head.input)) : rows;
+    const read = (rows, weight) => weight.shape[1] < rows[0].length ? rows.map((row) => row.subarray(...head.input)) : rows;
     const kept = cache[head.key] ??= {keys: [], values: [], queries: 0};
     const before = kept.keys.length, first = kept.queries;  // position of the first query
     kept.queries += x.length;
     if (memory) {
-      kept.keys.push(...linear(read(memory), head.W_K, head.b_K));
-      kept.values.push(...linear(read(memory), head.W_V, head.b_V));
+      kept.keys.push(...linear(read(memory, head.W_K), head.W_K, head.b_K));
+      kept.values.push(...linear(read(memory, head.W_V), head.W_V, head.b_V));
     }
-    const queries = linear(read(x), head.W_Q, head.b_Q);
+    const queries = linear(read(x, head.W_Q), head.W_Q, head.b_Q);
     const scale = 1 / Math.sqrt(head_dim), gate = probe.gates[head.key] ?? 1;
     const map = probe.maps[head.key] ??= [];
     queries.forEach((query, i) => {
@@ -221,7 +220,7 @@ function reader(model, source, probe) {
   return (ids) => {
     const x = embed(model, side, ids, length);
     length += ids.length;
-    const y = stack(model, seq2seq ? "decoder" : "encoder", x, {causal: true, memory}, cache, probe);
+    const y = stack(model, "decoder", x, {causal: true, memory}, cache, probe);
     memory = null;  // its keys and values are cached by now
     return logits_of(model, side, y);
   };

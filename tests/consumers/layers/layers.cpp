@@ -1,4 +1,4 @@
-// User-defined attentions in the framework's models: training, pruning, saving, loading,
+// User-defined attentions in the framework's models: the laws, training, pruning, saving, loading,
 // transplant, decoding with a cache, replacement in one layer.
 #include <cstdio>
 #include <cstdlib>
@@ -62,6 +62,7 @@ void try_layout(Layout layout) {
   config.positions = PositionKind::learned;
   config.block = {.width = 16, .heads = 4, .layout = layout};
   Rng rng(1, "init"), data(2, "data");
+  check_layout(*make_attention(layout, {.width = 8, .heads = 4}, rng));
   LanguageModel model(ModelConfig::from_record(config.to_record()), rng);
   Adam optimizer(model);
   const double before = train(model, optimizer, data, 1);
@@ -129,13 +130,13 @@ void try_set_attention() {
   config.block = {.width = 16, .heads = 4};
   Rng rng(1, "init"), data(2, "data");
   LanguageModel model(config, rng);
-  model.encoder.layers[1]->set_attention(
+  model.decoder.layers[1]->set_attention(
       make_attention(GatedAttention::registered(), {.width = 16, .heads = 4}, rng));
   Adam optimizer(model);
   optimizer.apply(prune(model, std::vector<HeadId>{{AttentionKind::decoder_self, 1, 2}}));
-  require(model.encoder.layers[0]->self_attn().alive().size() == 4,
+  require(model.decoder.layers[0]->self_attn().alive().size() == 4,
           "the other layer keeps its heads");
-  require(model.encoder.layers[1]->self_attn().alive().size() == 3, "this layer loses its head");
+  require(model.decoder.layers[1]->self_attn().alive().size() == 3, "this layer loses its head");
   train(model, optimizer, data, 2);
 }
 
