@@ -1,9 +1,12 @@
 // User-defined layouts: registration by name, a score bias, parameters that no other layout has,
 // cached decoding and pruning.
 #include "support/own_layouts.hpp"
+#include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/record_json.hpp"
+#include "headroom/heads/check_layout.hpp"
+#include "headroom/nn/head_share.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/shaping.hpp"
 #include "support/catch.hpp"
@@ -44,6 +47,10 @@ TEST_CASE("an added layout is known by its name everywhere") {
   }
 }
 
+TEST_CASE("own layouts keep the laws") {
+  for (const Layout layout : own_layouts()) CHECK_NOTHROW(check_layout(*random_attention(layout)));
+}
+
 TEST_CASE("a layout's name is taken once, and it needs a factory") {
   slopes_layout();
   CHECK_THROWS_WITH(add_layout("slopes", "", factory<SlopeHeads>()),
@@ -57,8 +64,8 @@ TEST_CASE("a layout's name is taken once, and it needs a factory") {
                     Contains("no layout number 77"));
 }
 
-TEST_CASE("a biased layer is the same function fused, composed and decoded from a cache") {
-  for (const Layout layout : {slopes_layout(), table_layout()}) {
+TEST_CASE("an own layout is the same function fused, composed and decoded from a cache") {
+  for (const Layout layout : own_layouts()) {
     for (const bool pruned : {false, true}) {
       INFO(name_of(layout) << (pruned ? " pruned" : ""));
       const auto attention = random_attention(layout);
@@ -114,6 +121,87 @@ TEST_CASE("removing heads removes their slopes, and leaves what gates of 0 leave
             return edit.name == name && edit.from == std::vector<Index>{1, 3};
           }) == 1);
   }
+}
+
+TEST_CASE("a key that heads share is removed with the last of them") {
+  Rng rng(3);
+  const auto attention = make_attention(grouped_layout(), {.width = 10, .heads = 5}, rng);
+  const auto rows = [&](const char* name) {
+    for (const auto& p : parameters(*attention)) {
+      if (p.name == name) return p.tensor.value();
+    }
+    return Array();
+  };
+  const Index d = attention->head_dim();
+  const Array keys = rows("key.weight");
+  REQUIRE(keys.dim(0) == 3 * d);
+  attention->prune(std::vector<Index>{0, 4});
+  CHECK_THAT(rows("key.weight"), SameBits(slice(keys, {0, 0, 2 * d})));
+  const HeadShare of_one = share_of({"", attention.get()}, 1);
+  attention->prune(std::vector<Index>{1});
+  CHECK_THAT(rows("key.weight"), SameBits(slice(keys, {0, d, 2 * d})));
+  CHECK(rows("query.weight").dim(0) == 2 * d);
+  // It comes back with the first of them, and stays as it is when the others do.
+  HeadShare of_zero = of_one;
+  of_zero.head.head = 0;
+  for (Real& x : of_zero.value.at(HeadRole::key).span()) x += 1;
+  attention->regrow({&of_one, 1});
+  CHECK_THAT(rows("key.weight"), SameBits(slice(keys, {0, 0, 2 * d})));
+  attention->regrow({&of_zero, 1});
+  CHECK_THAT(rows("key.weight"), SameBits(slice(keys, {0, 0, 2 * d})));
+  CHECK(rows("query.weight").dim(0) == 4 * d);
+  // If several bring one, that of the first head counts, in any order.
+  attention->prune(std::vector<Index>{0, 1});
+  attention->regrow(std::vector<HeadShare>{of_one, of_zero});
+  CHECK_THAT(slice(rows("key.weight"), {0, 0, d}), SameBits(of_zero.value.at(HeadRole::key)));
+}
+
+TEST_CASE("a head of grouped queries is a head of another layout with the same parts") {
+  const auto grouped = random_attention(grouped_layout()), fused = random_attention(Layout::fused);
+  std::vector<HeadShare> shares;
+  for (const Index head : grouped->alive()) shares.push_back(share_of({"", grouped.get()}, head));
+  fused->prune(std::vector<Index>{0, 1, 2, 3});
+  fused->regrow(shares);
+  for (auto& [name, tensor] : parameters(*fused)) {
+    if (name != "out_proj.bias") continue;
+    for (const auto& [other, source] : parameters(*grouped)) {
+      if (other == "out.bias") tensor.set_value(source.value().clone());
+    }
+  }
+  Rng rng(6);
+  const Tensor x(normal({2, 5, 8}, rng));
+  const AttentionMask mask = AttentionMask::causal();
+  CHECK_THAT((*fused)(x, x, mask).value(),
+             same_numbers((*grouped)(x, x, mask).value(), same_function));
+}
+
+TEST_CASE("gates and heads of an attention that the model does not have are refused by kind") {
+  Rng rng(1);
+  LanguageModel model(small_config(ModelKind::language_model, Layout::fused), rng);
+  const Ids ids(Shape{1, 3}, 1);
+  HeadProbe probe;
+  probe.gates[{AttentionKind::decoder_self, 1}] = constant(zeros({3}));
+  CHECK_NOTHROW(model(ids, &probe));
+  probe.gates[{AttentionKind::encoder_self, 0}] = constant(zeros({3}));
+  CHECK_THROWS_WITH(model(ids, &probe),
+                    "gates: the model has no attention encoder 0; it has decoder 0-1");
+  CHECK_THROWS_WITH(prune(model, std::vector<HeadId>{{AttentionKind::encoder_self, 0, 1}}),
+                    "prune: the model has no attention encoder 0; it has decoder 0-1");
+  CHECK_THROWS_WITH(prune(model, std::vector<HeadId>{{AttentionKind::decoder_self, 1, 7}}),
+                    "prune: the model has no live head decoder 1.7; alive there are 0, 1, 2");
+  CHECK(live_heads(model).size() == 6);
+
+  Seq2Seq both(small_config(ModelKind::seq2seq, Layout::fused), rng);
+  HeadProbe wrong;
+  wrong.gates[{AttentionKind::cross, 2}] = constant(zeros({3}));
+  const std::string text =
+      "gates: the model has no attention cross 2; it has encoder 0-1, decoder 0-1, cross 0-1";
+  const Ids lengths(Shape{1}, 3);
+  CHECK_THROWS_WITH(both(ids, lengths, ids, &wrong), text);
+  const Tensor memory = both.encode(both.embed_source(ids), lengths);
+  CHECK_THROWS_WITH(both.decode(both.embed_target(ids), memory, lengths, &wrong), text);
+  Classifier classifier(small_config(ModelKind::classifier, Layout::fused), rng);
+  CHECK_THROWS_WITH(classifier(ids, lengths, &wrong), Contains("it has encoder 0-1"));
 }
 
 TEST_CASE("slices of what does not exist are an error before anything is removed") {

@@ -3,6 +3,7 @@
 
 #include "headroom/heads/attention_record.hpp"
 #include "headroom/heads/budget.hpp"
+#include "headroom/heads/check_layout.hpp"
 #include "headroom/heads/choosers.hpp"
 #include "headroom/heads/compensation.hpp"
 #include "headroom/heads/drop_head.hpp"

@@ -7,7 +7,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 /// How far the predictions move when the gate of this head alone is 0, right or wrong.
-class Divergence : public HeadMetric {
+class DivergenceMetric : public HeadMetric {
  public:
   bool plays() const override { return true; }
   void play(HeadGame& game) override {
@@ -28,7 +28,7 @@ MetricEntry metric_divergence() {
            .formula = "E_x sum over labels of KL(p with all heads, p without h)",
            .source = "arXiv 2507.07064",
            .cost = "N F"},
-          [] { return std::make_unique<Divergence>(); }};
+          [] { return std::make_unique<DivergenceMetric>(); }};
 }
 
 }  // namespace HEADROOM_PRECISION
