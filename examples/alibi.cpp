@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "headroom/heads/check_layout.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/losses.hpp"
@@ -21,6 +22,14 @@ class Alibi : public FusedHeads {
     }
     slopes = constant(values);
   }
+  static Layout registered() {
+    static const Layout layout = add_layout("alibi", "fused heads with a slope each",
+                                            [](const AttentionConfig& config, Rng& rng) {
+                                              return std::make_unique<Alibi>(config, rng);
+                                            });
+    return layout;
+  }
+  Layout layout() const override { return registered(); }
   Tensor score_bias(Index, Index, Index) const override { return of_original_heads(slopes); }
   std::vector<HeadSlice> head_slices() const override {
     std::vector<HeadSlice> slices = FusedHeads::head_slices();
@@ -81,9 +90,9 @@ void train(LanguageModel& model) {
 }  // namespace
 
 int main() {
-  const Layout alibi = add_layout(
-      "alibi", "fused heads with a slope each",
-      [](const AttentionConfig& config, Rng& rng) { return std::make_unique<Alibi>(config, rng); });
+  const Layout alibi = Alibi::registered();
+  Rng any(1, "check");
+  check_layout(*make_attention(alibi, {.width = 8, .heads = 4}, any));
   double known[2];
   for (const Layout layout : {Layout::fused, alibi}) {
     ModelConfig config;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "headroom/heads/check_layout.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/losses.hpp"
@@ -19,6 +20,16 @@ class RelativePositions : public FusedHeads {
   static constexpr Index buckets = 16, farthest = 64;
   RelativePositions(const AttentionConfig& config, Rng& rng)
       : FusedHeads(config, rng), table(parameter(zeros({config.heads, buckets}))) {}
+
+  static Layout registered() {
+    static const Layout layout =
+        add_layout("relative", "fused heads with a bias by distance",
+                   [](const AttentionConfig& config, Rng& rng) {
+                     return std::make_unique<RelativePositions>(config, rng);
+                   });
+    return layout;
+  }
+  Layout layout() const override { return registered(); }
 
   /// Returns the bucket of a distance to an earlier key: one bucket for each distance below half
   /// the buckets, then wider and wider ones up to `farthest`. Later keys share the bucket of
@@ -93,11 +104,10 @@ double trained_loss(Layout layout) {
 }  // namespace
 
 int main() {
-  const Layout relative = add_layout("relative", "fused heads with a bias by distance",
-                                     [](const AttentionConfig& config, Rng& rng) {
-                                       return std::make_unique<RelativePositions>(config, rng);
-                                     });
-  const double without = trained_loss(Layout::fused), with = trained_loss(relative);
+  Rng rng(1, "check");
+  check_layout(*make_attention(RelativePositions::registered(), {.width = 8, .heads = 4}, rng));
+  const double without = trained_loss(Layout::fused),
+               with = trained_loss(RelativePositions::registered());
   std::printf("loss without positions %.3f, with relative positions %.3f\n", without, with);
   return with < 0.2 && without > 1 ? 0 : 1;
 }

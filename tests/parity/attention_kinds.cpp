@@ -2,6 +2,7 @@
 #include "headroom/ops/shaping.hpp"
 #include "parity/kinds.hpp"
 #include "parity/twin.hpp"
+#include "support/own_layouts.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -128,6 +129,26 @@ void d2l(Case& c, Layout layout) {
   c.compare_gradient("values", values);
   twin.bring_gradients_home();
   c.compare_gradients(twin.home(), names);
+}
+
+void grouped_queries(Case& c, Layout) {
+  const Tensor query = c.input("query");
+  const bool cross = c.config().at("cross").get<bool>();
+  const Tensor key = cross ? c.input("key") : query, value = cross ? c.input("value") : query;
+  AttentionConfig config;
+  config.width = query.dim(2);
+  config.heads = c.config().at("heads").get<Index>();
+  config.head_dim = c.config().at("head_dim").get<Index>();
+  config.bias = c.config().at("bias").get<bool>();
+  Rng rng(1);
+  test::GroupedHeads layer(config, rng);
+  c.load(layer);
+  const Tensor y = layer(query, key, value, AttentionMask::allow(c.bytes("mask"))).y;
+  c.compare_outputs(std::vector<Output>{{"y", y}});
+  c.compare_gradient("query", query);
+  if (cross) c.compare_gradient("key", key);
+  if (cross) c.compare_gradient("value", value);
+  c.compare_gradients(layer);
 }
 
 }  // namespace parity

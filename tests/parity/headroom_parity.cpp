@@ -42,6 +42,7 @@ const std::map<std::string, Kind> kinds{
     {"shared_head", {parity::shared_head, false}},
     {"separate_heads", {parity::separate_heads, true}},
     {"d2l", {parity::d2l, true}},
+    {"grouped_queries", {parity::grouped_queries, false}},
     {"encoder_layer", {parity::encoder_layer, true}},
     {"decoder_layer", {parity::decoder_layer, true}},
     {"transformer", {parity::transformer, true}},

@@ -20,6 +20,7 @@ void mha(Case& c, Layout layout);
 void shared_head(Case& c, Layout);
 void separate_heads(Case& c, Layout layout);
 void d2l(Case& c, Layout layout);
+void grouped_queries(Case& c, Layout);
 
 void encoder_layer(Case& c, Layout layout);
 void decoder_layer(Case& c, Layout layout);
