@@ -19,8 +19,14 @@ using Catch::Matchers::Contains;
 namespace {
 
 std::vector<Layout> layouts_with_bias() {
-  return {Layout::separate, Layout::fused,  Layout::shared,
-          slopes_layout(),  table_layout(), grouped_layout()};
+  return {Layout::separate, Layout::fused, Layout::shared, slopes_layout(), table_layout()};
+}
+
+/// The same and grouped queries, whose keys stay with the group while one of its heads is there.
+std::vector<Layout> layouts_with_groups() {
+  std::vector<Layout> layouts = layouts_with_bias();
+  layouts.push_back(grouped_layout());
+  return layouts;
 }
 
 /// An attention of six heads with its optimizer.
@@ -80,7 +86,7 @@ struct Everything {
 
 TEST_CASE("regrow undoes a cut to the bit: parameters, moments and counts, for every optimizer") {
   for (const OptimizerCase& rule : all_optimizers()) {
-    for (const Layout layout : layouts_with_bias()) {
+    for (const Layout layout : layouts_with_groups()) {
       SixHeads six(layout, rule);
       six.random_steps(1, 2);
       // Head 4 is younger than the others, so that step counts differ.
@@ -134,9 +140,33 @@ TEST_CASE("training does not touch a stash, and the head comes back as it was cu
   }
 }
 
+TEST_CASE("a key comes back with its group as it was cut, and stays with what is there") {
+  for (const OptimizerCase& rule : all_optimizers()) {
+    INFO(rule.name);
+    SixHeads six(grouped_layout(), rule);  // groups 0 and 1, 2 and 3, 4 and 5
+    six.random_steps(1, 3);
+    const std::vector<HeadStash> stashes = cut(*six.optimizer, ids({0, 1, 2}));
+    six.random_steps(4, 6);
+    const HeadStash third = stash(*six.optimizer, ids({3})[0]);
+    regrow(*six.optimizer, stashes);
+    const HeadPart key = HeadRole::key;
+    for (const HeadStash& before : stashes) {
+      const HeadStash after = stash(*six.optimizer, before.share.head);
+      const HeadStash& wanted = before.share.head.head == 2 ? third : before;
+      CHECK_THAT(after.share.value.at(key), SameBits(wanted.share.value.at(key)));
+      CHECK(after.moments.at(key).steps == wanted.moments.at(key).steps);
+      const Array &now = after.moments.at(key).first, &then = wanted.moments.at(key).first;
+      REQUIRE(now.defined() == then.defined());
+      if (now.defined()) CHECK_THAT(now, SameBits(then));
+      CHECK_THAT(after.share.value.at(HeadRole::query),
+                 SameBits(before.share.value.at(HeadRole::query)));
+    }
+  }
+}
+
 TEST_CASE("saved stashes come back to the bit, with and without moments") {
   for (const OptimizerCase& rule : all_optimizers()) {
-    for (const Layout layout : layouts_with_bias()) {
+    for (const Layout layout : layouts_with_groups()) {
       INFO(rule.name << ", " << name_of(layout));
       SixHeads six(layout, rule);
       six.random_steps(1, 2);
@@ -247,7 +277,7 @@ TEST_CASE("an event that is refused changes neither model nor optimizer") {
     CHECK_THROWS_WITH(cut(*six.optimizer, ids({0, 1})), Contains("encoder 0.1 is not alive"));
     CHECK_THROWS_WITH(swap_heads(*six.optimizer, ids({1}), stashes), Contains("is not alive"));
     CHECK_THROWS_WITH(stash(*six.optimizer, {AttentionKind::cross, 3, 1}),
-                      Contains("no attention for head cross 3.1"));
+                      Contains("no attention cross 3; it has encoder 0"));
     CHECK(Everything(*six.optimizer) == before);
     regrow(*six.optimizer, stashes);
     six.random_steps(3, 3);
@@ -324,5 +354,5 @@ TEST_CASE("the numbers of a fresh head depend on seed, step and head alone") {
   CHECK_THROWS_WITH(fresh_head(*six.attention, {AttentionKind::encoder_self, 0, 6}, 1, 1),
                     Contains("encoder 0 has 6 heads and no head 6"));
   CHECK_THROWS_WITH(fresh_head(*six.attention, {AttentionKind::encoder_self, 1, 0}, 1, 1),
-                    Contains("no attention for head encoder 1.0"));
+                    Contains("no attention encoder 1; it has encoder 0"));
 }

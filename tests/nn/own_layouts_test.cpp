@@ -144,7 +144,9 @@ TEST_CASE("a key that heads share is removed with the last of them") {
   // It comes back with the first of them, and stays as it is when the others do.
   HeadShare of_zero = of_one;
   of_zero.head.head = 0;
-  for (Real& x : of_zero.value.at(HeadRole::key).span()) x += 1;
+  Array& other_key = of_zero.value.at(HeadRole::key);
+  other_key = other_key.clone();
+  for (Real& x : other_key.span()) x += 1;
   attention->regrow({&of_one, 1});
   CHECK_THAT(rows("key.weight"), SameBits(slice(keys, {0, 0, 2 * d})));
   attention->regrow({&of_zero, 1});

@@ -35,8 +35,9 @@ void regrow(Optimizer& optimizer, std::span<const HeadStash> heads);
 
 /// Removes heads and brings others back as one event: no step of the optimizer sees only one half.
 /// A swap of as many heads keeps the size of the model, as in RigL (Evci et al. 2020), which swaps
-/// single weights. Returns the removed heads. Throws, before anything changes, what cut() and
-/// regrow() throw; a head cannot be in both lists.
+/// single weights. What a group of heads shares stays as it is if heads of the group are in both
+/// lists. Returns the removed heads. Throws, before anything changes, what cut() and regrow()
+/// throw; a head cannot be in both lists.
 std::vector<HeadStash> swap_heads(Optimizer& optimizer, std::span<const HeadId> out,
                                   std::span<const HeadStash> in);
 
