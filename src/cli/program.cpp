@@ -146,6 +146,7 @@ void print_overview(const CLI::App& program, const std::vector<Command>& command
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
     for (const std::string& name : option->get_lnames()) names.push_back(name);
   }
   return names;
@@ -170,7 +171,8 @@ void require_no_extras(const CLI::App& program, const std::vector<Command>& comm
             ? fmt::format("; {} without arguments lists the commands", program.get_name())
             : did_you_mean(word, names)));
   }
-  const CLI::App& app = chosen.empty() ? program : *chosen.front();
+  const bool before_command = chosen.empty() || !program.remaining().empty();
+  const CLI::App& app = before_command ? program : *chosen.front();
   if (is_option) {
     const std::string option = word.substr(0, word.find('='));
     const std::vector<std::string> names = option_names(app);
@@ -222,6 +224,20 @@ void check_whole_numbers(CLI::App& app) {
   }
 }
 
+/// The arguments in the order in which CLI11 takes them, the last one first. "help COMMAND" is
+/// another spelling of "COMMAND --help".
+std::vector<std::string> reversed_arguments(int argc, char* const* argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const auto end = std::find_if(words.begin(), words.end(),
+                                [](const std::string& word) { return word != "help"; });
+  if (end != words.begin()) {
+    words.erase(words.begin(), end);
+    words.emplace_back("--help");
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
 int run(CLI::App& program, int argc, char* const* argv) {
   std::vector<Command> commands;
   for (const auto add : all_commands) {
@@ -232,8 +248,10 @@ int run(CLI::App& program, int argc, char* const* argv) {
     if (app.get_footer() == program.get_footer()) app.footer("");  // CLI11 inherits the program's
   }
   try {
-    program.parse(argc, argv);
+    program.parse(reversed_arguments(argc, argv));
   } catch (const CLI::Success& help_or_version) {
+    const bool help = help_or_version.get_name() == "CallForHelp";
+    if (help && program.get_subcommands().empty()) require_no_extras(program, commands);
     return program.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
     require_no_extras(program,

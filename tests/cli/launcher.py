@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Checks when the launcher prints a stored help text, and when it starts the program for it. The
-launcher runs in a copy of its folder, with a script in place of the program.
+"""Checks when the launcher prints a stored help text, and when it starts the program for it, and
+compares its usage errors, which need no build, with the program's. The launcher runs in a copy of
+its folder, with a script in place of the program.
 
-usage: launcher.py
+usage: launcher.py [PROGRAM]
+
+Without PROGRAM usage errors are not compared.
 """
 
 import os
@@ -16,6 +19,30 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = '#!/bin/sh\necho "started by $HEADROOM_LAUNCHER: $*"\n'
 HELP = {"": "overview", "--help": "help", "lab": "lab_list", "lab list": "lab_list",
         "lab --help": "lab", "train --help": "train", "graph -h": "graph"}
+
+# Calls that the launcher answers as the program does.
+ANSWERED = [
+    ["--version"], ["help"], ["help", "train"], ["help", "trian"], ["reprot"], ["docter", "--json"],
+    ["xyzzy"], ["Doctor"], ["trian", "--help"], ["--versoin"], ["-x"], ["--json", "doctor"],
+    ["--threads=2"], ["doctor", "bench"], ["doctor", "--jsn"], ["doctor", "--jsn=1"],
+    ["doctor", "-q"], ["doctor", "--threads"], ["doctor", "--threads", "1", "2"],
+    ["doctor", "--version"], ["demo", "--jobs", "2"], ["demo", "--arm-count"], ["attend"],
+    ["attend", "--inptu", "abc"], ["attend", "abc", "--input", "abc"], ["study"],
+    ["study", "--dry-run"], ["study", "a.json", "b.json"], ["bench", "step", "step"],
+    ["bench", "--case"], ["inspect", "run"], ["lab", "--presicion", "both"], ["learn", "--lsit"],
+    ["train", "--learning_rate", "1"], ["train", "--epochs", "3"], ["train", "--n_layer", "2"],
+    ["train", "--max_steps=3"],
+    ["train", "--lr", "1", "--batch-size", "2", "--max-steps", "3", "x"],
+    ["train", "--snapshots", "1,2", "--n"], ["prune", "--at-lest", "1"], ["translate", "--bam"],
+]
+# Calls that only the program can judge: the launcher builds it.
+BUILT = [
+    ["doctor"], ["doctor", "--threads", "-3"], ["attend", "--input", "--foo"], ["bench", "steps"],
+    ["lab", "ask", "are", "heads", "shared"], ["train", "--snapshots", "1", "2", "--seed=3"],
+    ["train", "--lr", "1", "--batch-size=2", "--max-steps", "3"], ["translate", "a", "b"],
+    ["importance", "--trace", "a", "b", "--json"], ["learn", "check", "04/1", "--foo"],
+    ["sample", "-"], ["graph", "--dot"], ["parity", "cases", "--only", "mha"],
+]
 
 wrong = []
 
@@ -47,7 +74,61 @@ def copy_launcher(folder):
     program.chmod(0o755)
 
 
+def add_failing_tools(folder):
+    """Programs that stand for those of a build and fail. Returns the environment that has them."""
+    tools = folder / "tools"
+    tools.mkdir()
+    for name in ["apt-get", "cmake", "dpkg-query", "ninja"]:
+        (tools / name).write_text("#!/bin/sh\nexit 1\n")
+        (tools / name).chmod(0o755)
+    return {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "COLUMNS": "80"}
+
+
+def expect_usage_errors(folder, program):
+    """Compares the launcher in a folder without a build with the program."""
+    copy_launcher(folder)
+    shutil.rmtree(folder / "build")
+    shutil.copy(ROOT / "CMakeLists.txt", folder)
+    environment = add_failing_tools(folder)
+
+    def run(command, words):
+        done = subprocess.run([command, *words], text=True, capture_output=True, cwd=folder,
+                              env={**environment, "HEADROOM_LAUNCHER": "./headroom"})
+        note = [line for line in done.stderr.splitlines(True) if "Printed from" not in line]
+        return done.returncode, done.stdout.rstrip("\n"), "".join(note)
+
+    for words in ANSWERED:
+        answer, truth = run("./headroom", words), run(program, words)
+        if answer != truth:
+            wrong.append(f"{words}: the launcher gives {answer}, the program {truth}")
+        elif truth[0] not in (0, 2):
+            wrong.append(f"{words}: the program ends with {truth}")
+        if (folder / "build").exists():
+            sys.exit(f"{words}: the launcher began to build")
+    for words in BUILT:
+        answer = run("./headroom", words)
+        if "CMake could not configure" not in answer[2]:
+            wrong.append(f"{words}: the launcher does not build, but gives {answer}")
+        shutil.rmtree(folder / "build", ignore_errors=True)
+
+    # A source that is newer than the texts may have a new option.
+    stamp = folder / "build/release/program.stamp"
+    stamp.parent.mkdir(parents=True)
+    stamp.write_text(f"{folder}\n")
+    os.utime(stamp, (1, 1))
+    (folder / "src/cli").mkdir()
+    (folder / "src/cli/train.cpp").touch()
+    if "CMake could not configure" not in run("./headroom", ["train", "--new"])[2]:
+        wrong.append("the launcher refuses an option that newer sources may have")
+    os.utime(folder / "src/cli/train.cpp", (1, 1))
+    if "has no option --new" not in run("./headroom", ["train", "--new"])[2]:
+        wrong.append("an old program keeps the launcher from refusing an unknown option")
+
+
 def main():
+    if len(sys.argv) > 1:
+        with tempfile.TemporaryDirectory() as name:
+            expect_usage_errors(pathlib.Path(name).resolve(), os.path.abspath(sys.argv[1]))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         copy_launcher(folder)

@@ -126,6 +126,9 @@ of every case (.safetensors) in the folder DIR, for example tests/parity/cases.
 Prints one line per case with its largest difference. In float a case can be
 undecided: its difference is too large, but rounding of the inputs explains it.
 
+Positionals:
+  DIR                       folder of cases (required)
+
 Options:
   --only KIND               compare only the cases of one kind, such as mha
   --precision double|float  precision of the comparison (default: double)
