@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -20,6 +23,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/nearest.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom/report/terminal.hpp"
 
@@ -61,11 +65,33 @@ std::string description_lines(const std::string& text, Index width) {
   return replaced(wrapped(replaced(text, plain, unbroken), width), unbroken, plain);
 }
 
-/// The help of a command, 80 columns wide: "--name TYPE  description (default: value)".
+/// The width of help: that of the terminal, or COLUMNS; 20 to 100.
+Index help_width() {
+  Index width = TerminalStyle::of(stdout).columns;
+  if (const char* columns = std::getenv("COLUMNS")) {
+    std::from_chars(columns, columns + std::strlen(columns), width);
+  }
+  return std::clamp<Index>(width, 20, 100);
+}
+
+/// A text whose lines are broken at spaces where they are wider, and continued with their
+/// indentation.
+std::string in_width(const std::string& text, Index width) {
+  std::string fitted;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line); fitted += line + "\n") {
+    if (display_width(line) <= width) continue;
+    line = wrapped(line, width, Index(std::min(line.find_first_not_of(' '), line.size())));
+  }
+  return fitted;
+}
+
+/// The help of a command: "--name TYPE  description (default: value)". Descriptions have a column
+/// of their own unless that would be narrow.
 class HelpFormatter : public CLI::Formatter {
  public:
-  HelpFormatter() {
-    column_width(help_column);
+  HelpFormatter() : width_(help_width()) {
+    column_width(width_ < 2 * help_column ? 6 : help_column);
     label("SUBCOMMAND", "COMMAND");
     label("INT", "N");
     label("FLOAT", "X");
@@ -76,7 +102,7 @@ class HelpFormatter : public CLI::Formatter {
     std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
     // Options that help does not list leave an empty line of their own.
     for (std::size_t at; (at = text.find("\n\n\n")) != std::string::npos;) text.erase(at, 1);
-    return text;
+    return in_width(text, width_);
   }
 
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -93,7 +119,7 @@ class HelpFormatter : public CLI::Formatter {
     if (!option->get_default_str().empty()) {
       text += fmt::format(" (default: {})", option->get_default_str());
     }
-    return description_lines(text, Index(80 - get_column_width()));
+    return description_lines(text, width_ - Index(get_column_width()));
   }
 
   std::string make_subcommand(const CLI::App* command) const override {
@@ -103,6 +129,9 @@ class HelpFormatter : public CLI::Formatter {
   static std::string command_line(const std::string& name, const std::string& does) {
     return fmt::format("  {:<10}  {}\n", name, does);
   }
+
+ private:
+  Index width_;
 };
 
 /// Prints one line on stderr, even when the text has line breaks.
@@ -142,7 +171,7 @@ void print_overview(const CLI::App& program, const std::vector<Command>& command
   fmt::print("\n{} COMMAND --help shows the options of a command.\n", name);
 }
 
-/// The long names of a command's options.
+/// The long names of a command's options, as help lists them.
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {

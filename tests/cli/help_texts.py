@@ -20,7 +20,7 @@ FOLDER = ROOT / "docs/help"
 def output(program, *arguments):
     """The program's output as the launcher shows it, without the empty lines at the end that
     versions of CLI11 print differently."""
-    environment = {**os.environ, "HEADROOM_LAUNCHER": "./headroom"}
+    environment = {**os.environ, "HEADROOM_LAUNCHER": "./headroom", "COLUMNS": "80"}
     text = subprocess.run([program, *arguments], env=environment, text=True, capture_output=True,
                           check=True).stdout
     return text.rstrip("\n") + "\n"

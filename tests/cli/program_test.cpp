@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "headroom/base/text.hpp"
 #include "headroom/train/checkpoint.hpp"
 #include "support/catch.hpp"
 #include "support/process.hpp"
@@ -58,6 +60,50 @@ TEST_CASE("help and version end well, for the program and for every command it l
     CHECK(own.code == 0);
     CHECK(own.err == "");
     CHECK_THAT(own.out, Contains(std::string(command) + " [OPTIONS]"));
+  }
+}
+
+TEST_CASE("help COMMAND is COMMAND --help") {
+  CHECK(headroom_program({"help"}).out == headroom_program({"--help"}).out);
+  const Finished train = headroom_program({"help", "train"});
+  CHECK(train.code == 0);
+  CHECK(train.out == headroom_program({"train", "--help"}).out);
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"help", "trian"}, {"trian", "--help"}}) {
+    const Finished finished = headroom_program(wrong);
+    CHECK(finished.code == 2);
+    CHECK(finished.err == "error: unknown command \"trian\" (did you mean train?)\n");
+  }
+}
+
+TEST_CASE("help fits the width that COLUMNS gives, but at most 100 columns") {
+  for (const char* command : {"train", "importance", "prune", "study", "learn", ""}) {
+    std::vector<std::string> arguments{command, "--help"};
+    if (arguments[0].empty()) arguments.erase(arguments.begin());
+    std::vector<std::string> words_at_80;
+    for (const headroom::Index width : {80, 20, 40, 60, 100, 300}) {
+      INFO(command << " --help in " << width << " columns");
+      const Finished help = headroom_program(arguments, "", {fmt::format("COLUMNS={}", width)});
+      REQUIRE(help.code == 0);
+      headroom::Index widest = 0;
+      std::istringstream lines(help.out);
+      for (std::string line; std::getline(lines, line);) {
+        // Only a word that is wider itself may be wider.
+        const bool is_word = line.find(' ', line.find_first_not_of(' ')) == std::string::npos;
+        if (!is_word) widest = std::max(widest, headroom::display_width(line));
+      }
+      const headroom::Index most = std::min<headroom::Index>(width, 100);
+      CHECK(widest <= most);
+      if (std::string(command) == "train") CHECK(widest > most - 12);
+      std::istringstream text(help.out);
+      const std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
+      if (words_at_80.empty()) words_at_80 = words;
+      CHECK(words == words_at_80);
+    }
+  }
+  const std::string usual = headroom_program({"train", "--help"}).out;
+  for (const char* columns : {"COLUMNS=", "COLUMNS=many"}) {
+    CHECK(headroom_program({"train", "--help"}, "", {columns}).out == usual);
   }
 }
 
