@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <tuple>
@@ -63,7 +64,14 @@ Times time_work(Index warm_up, Index repetitions, const std::function<void()>& w
 }
 
 Record profile_of(Index repetitions, const std::function<void()>& work) {
-  const double flops_per_ms = product_speed(1024) * 1e6, bytes_per_ms = memory_speed() * 1e6;
+  const double flops_per_ms = product_speed(1024) * 1e6;
+  std::map<Index, double> speeds;
+  // The speed of memory, or of the cache that holds the bytes of one call.
+  const auto bytes_per_ms = [&speeds](double bytes_of_call) {
+    const Index size = sum_size(bytes_of_call);
+    if (!speeds.contains(size)) speeds[size] = memory_speed(size) * 1e6;
+    return speeds[size];
+  };
   set_profiling(true);
   const Times times = time_work(0, repetitions, work);
   set_profiling(false);
@@ -71,13 +79,15 @@ Record profile_of(Index repetitions, const std::function<void()>& work) {
   Record rows = Record::array();
   const auto add = [&](const std::string& name, double calls, double ms, double flops,
                        double bytes) {
+    const double of_memory = bytes > 0 ? bytes / bytes_per_ms(bytes / calls) : 0;
+    const double of_machine = std::max(flops / flops_per_ms, of_memory) / ms;
     rows.push_back({{"operation", name},
                     {"calls", calls},
                     {"ms", ms},
                     {"share", ms / times.mean},
                     {"gflops", flops / ms / 1e6},
                     {"gbs", bytes / ms / 1e6},
-                    {"of_machine", std::max(flops / flops_per_ms, bytes / bytes_per_ms) / ms}});
+                    {"of_machine", std::min(of_machine, 1.0)}});  // more is noise
   };
   double elsewhere = times.mean;
   for (const ProfileRow& row : profile()) {
@@ -252,9 +262,9 @@ int run_bench(const BenchCommand& command) {
     }
   }
   if (command.json) return 0;
-  fmt::print("{}, {} layout, {} threads, {}\n\n{}{}", command.what, command.options.layout,
-             num_threads(), blas_description(), table_text(titles, rows, TerminalStyle::of(stdout)),
-             profiles);
+  fmt::print("{}, {} layout, {} {}, {}\n\n{}{}", command.what, command.options.layout,
+             num_threads(), num_threads() == 1 ? "thread" : "threads", blas_description(),
+             table_text(titles, rows, TerminalStyle::of(stdout)), profiles);
   return 0;
 }
 
@@ -282,7 +292,7 @@ Command add_bench(CLI::App& program) {
                   "number of timed repetitions (default: by benchmark)")
       ->type_name("N")
       ->check(at_least(1));
-  app->add_option("--batch", command->options.batch,
+  app->add_option("--batch,--batch-size", command->options.batch,
                   "sequences in a batch (default: by case; 1 for generate and encode)")
       ->type_name("N")
       ->check(at_least(1));

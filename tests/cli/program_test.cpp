@@ -181,6 +181,13 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
                                                   "ms", "params", "peak_bytes", "threads",
                                                   "tok_s"});
   CHECK(line["params"] == 809856);
+  const auto said = [](const char* threads) {
+    return headroom_program({"bench", "encode", "--case", "nano", "--steps", "1", "--layers", "1",
+                             "--threads", threads})
+        .out;
+  };
+  CHECK_THAT(said("1"), Contains("layout, 1 thread, "));
+  CHECK_THAT(said("2"), Contains("layout, 2 threads, "));
   CHECK(line["ms"] > 0);
   for (const char* layout : {"fused", "separate"}) {
     const Finished written = headroom_program(
@@ -196,6 +203,7 @@ TEST_CASE("bench measures the case it is asked for, with the keys of its JSON li
   const json profile = json::parse(profiled.out)["profile"];
   for (const json& row : profile) {
     shares += row["share"].get<double>();
+    CHECK(row["of_machine"] <= 1);
     if (row["operation"] == "linear") forward = row["gflops"];
     if (row["operation"] == "linear, backward") backward = row["gflops"];
   }
