@@ -23,6 +23,7 @@ ChildProcess::ChildProcess(const std::string& name, const std::vector<std::strin
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ == 0) {
     dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);  // its own test report
+    std::signal(SIGHUP, SIG_DFL);                      // the tests may run under nohup
     execve(program.c_str(), arguments, variables.data());
     _exit(127);
   }
