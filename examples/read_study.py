@@ -6,6 +6,7 @@ together.
 usage: read_study.py runs/study-NAME/results.json [MEASURE]
 """
 import json
+import signal
 import sys
 
 
@@ -52,4 +53,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head does
     main(sys.argv[1:])

@@ -116,6 +116,10 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
   const Finished nowhere = run_study(folder, {"--page", "--out", "nowhere"});
   CHECK(nowhere.code == 2);
   CHECK_THAT(nowhere.err, Contains("the folder has no study"));
+  const Finished headless =
+      run_process({"sh", "-c", "\"$0\" \"$1\" \"$2\" | true", "python3",
+                   HEADROOM_SOURCE "/examples/read_study.py", (study / "results.json").string()});
+  CHECK(headless.err == "");
   const Finished printed = run_process({"python3", HEADROOM_SOURCE "/examples/read_study.py",
                                         (study / "results.json").string(), "exact_match"},
                                        {}, folder.path());
