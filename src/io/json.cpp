@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <limits>
 #include <set>
 #include <vector>
@@ -91,6 +92,13 @@ std::string json_text(const Record& record, const char* key, const std::string& 
   const Record& value = member(record, key, origin);
   if (!value.is_string()) wrong_kind(value, key, origin, "a text");
   return value.get<std::string>();
+}
+
+Record shortest_number(Real value) {
+  const std::string digits = fmt::format("{}", value);
+  double number = double(value);
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -3,6 +3,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/fields.hpp"
+#include "headroom/io/json.hpp"
 #include "headroom/nn/models.hpp"
 
 namespace headroom {
@@ -28,7 +29,12 @@ void check_number(const std::string& key, const T& value) {
 
 }  // namespace
 
-Record ModelConfig::to_record() const { return json_of(*this); }
+Record ModelConfig::to_record() const {
+  Record record = json_of(*this);
+  record["dropout"] = shortest_number(block.dropout);
+  record["epsilon"] = shortest_number(block.epsilon);
+  return record;
+}
 
 ModelConfig ModelConfig::from_record(const Record& record) {
   try {

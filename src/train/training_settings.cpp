@@ -61,7 +61,10 @@ Record written(const Fold& v) { return v.text(); }
 template <class Enum>
 requires std::is_enum_v<Enum> Record written(Enum v) { return name_of(v); }
 template <class Number>
-requires std::is_arithmetic_v<Number> Record written(Number v) { return v; }
+requires std::is_arithmetic_v<Number> Record written(Number v) {
+  if constexpr (std::is_same_v<Number, Real>) return shortest_number(v);
+  return v;
+}
 
 // ... and read by one of these.
 struct JsonField {

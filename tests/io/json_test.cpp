@@ -1,7 +1,10 @@
 // JSON from outside, read strictly.
 #include "headroom/io/json.hpp"
 
+#include <cmath>
+
 #include "headroom/base/error.hpp"
+#include "headroom/base/rng.hpp"
 #include "support/catch.hpp"
 
 using namespace headroom;
@@ -55,6 +58,18 @@ TEST_CASE("JSON of exactly the greatest depth, size and number of keys is read")
 
 TEST_CASE("the same key in different objects is fine") {
   CHECK_NOTHROW(parse_json(R"([{"a":1},{"a":{"a":2}}])", "x"));
+}
+
+TEST_CASE("a Real is written with the fewest digits, and read back as the same") {
+  CHECK(shortest_number(Real(1e-5)).dump() == "1e-05");
+  CHECK(shortest_number(Real(0.1)).dump() == "0.1");
+  CHECK(shortest_number(Real(0)).dump() == "0.0");
+  Rng rng(1, "numbers");
+  for (int i = 0; i < 1000; ++i) {
+    const Real value = Real(std::exp(40 * (rng.uniform() - 0.5)));
+    const Record read = Record::parse(shortest_number(value).dump());
+    CHECK(Real(read.get<double>()) == value);
+  }
 }
 
 TEST_CASE("members are taken by kind") {

@@ -318,6 +318,7 @@ TEST_CASE("a configuration survives its record, and a wrong one is refused by ke
   config.positions = PositionKind::learned;
   config.tied_output = true;
   const Record record = config.to_record();
+  CHECK(record["epsilon"].dump() == "1e-05");
   CHECK(ModelConfig::from_record(record).to_record() == record);
   Record unknown = record;
   unknown["widht"] = 3;

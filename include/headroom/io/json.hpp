@@ -22,5 +22,9 @@ double json_number(const Record& record, const char* key, const std::string& ori
 bool json_boolean(const Record& record, const char* key, const std::string& origin);
 std::string json_text(const Record& record, const char* key, const std::string& origin);
 
+/// The number with the fewest digits that reads back as this one: 1e-05 for the float nearest to
+/// it, whose digits are 9.999999747378752e-06.
+Record shortest_number(Real value);
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom
