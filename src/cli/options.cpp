@@ -77,9 +77,9 @@ std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string
   return {std::move(folder), std::move(lock)};
 }
 
-fs::path model_folder(const std::string& model) {
+fs::path model_folder(const std::string& model, const char* option) {
   if (model.empty()) return newest_run();
-  if (!fs::exists(model)) throw FileError(fmt::format("--model {} does not exist", model));
+  if (!fs::exists(model)) throw FileError(fmt::format("{} {} does not exist", option, model));
   return model;
 }
 

@@ -39,9 +39,9 @@ CLI::Option* add_out(CLI::App& command, std::string& out, const std::string& wha
 /// lock. `force` replaces an old run. Throws as RunFolder and lock_run() do.
 std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string& name, bool force);
 
-/// The folder given by --model, or the newest run under runs/ when it was left out.
-/// Throws FileError when it does not exist, UsageError when there is no run.
-std::filesystem::path model_folder(const std::string& model);
+/// The folder given by --model (or by another `option`), or the newest run under runs/ when it was
+/// left out. Throws FileError when it does not exist, UsageError when there is no run.
+std::filesystem::path model_folder(const std::string& model, const char* option = "--model");
 
 /// Heads written as "cross 1.3,decoder 0.0" (kind, layer, head). Throws UsageError, naming
 /// `origin`, for another text and for a head that is listed twice.

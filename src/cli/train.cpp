@@ -166,7 +166,7 @@ int train(const TrainCommandOptions& options) {
       throw UsageError(
           fmt::format("{} cannot be given with --resume: a resumed run keeps its settings", given));
     }
-    RunFolder folder(model_folder(options.out), IfExists::resume);
+    RunFolder folder(model_folder(options.out, "--out"), IfExists::resume);
     const FileLock lock = lock_run(folder.path());
     const Record config = folder.read_config();
     require(!config.contains("cut"),
@@ -185,8 +185,13 @@ int train(const TrainCommandOptions& options) {
           fmt::format("{}: the run's data file does not exist; if it was moved, add --data PATH",
                       data.string()));
     }
-    return train_in(std::move(folder), settings, settings.run.make_task(),
-                    options.accept_changes ? Changes::accept : Changes::refuse);
+    const std::string file = folder.config().string();
+    try {
+      return train_in(std::move(folder), settings, settings.run.make_task(),
+                      options.accept_changes ? Changes::accept : Changes::refuse);
+    } catch (const UsageError& error) {  // no option sets a resumed run
+      throw FileError(fmt::format("{}: {}", file, error.what()));
+    }
   }
   if (options.accept_changes) throw UsageError("--accept-changes needs --resume");
   TrainSettings settings = options.settings.settings();

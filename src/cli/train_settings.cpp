@@ -172,7 +172,7 @@ void TrainOptions::add_to(CLI::App& app) {
   add(app, "--seed", seed_, "seed of all random numbers", "seed");
   add(app, "--init", init_,
       "number of the draw of initial weights for this seed, from 0 (default: 0)");
-  add(app, "--steps", steps_, "number of training steps", "steps");
+  add(app, "--steps,--max-steps", steps_, "number of training steps", "steps");
   add_name(app, "--layout", layout_, "attention layout: " + layout_names(), "layout");
   add(app, "--width", width_, "width of the model, the embedding dimension", "width");
   add(app, "--heads", heads_, "heads per attention", "heads");
@@ -190,9 +190,9 @@ void TrainOptions::add_to(CLI::App& app) {
   add(app, "--dropout", dropout_, "dropout probability, at least 0 and below 1", "dropout");
   add(app, "--label-smoothing", label_smoothing_, "label smoothing, at least 0 and below 1",
       "label_smoothing");
-  add(app, "--batch", batch_, "examples in a batch", "batch_size");
+  add(app, "--batch,--batch-size", batch_, "examples in a batch", "batch_size");
   add(app, "--length", length_, "tokens (characters) per training window (task text)", "length");
-  add(app, "--learning-rate,--rate", rate_,
+  add(app, "--learning-rate,--rate,--lr", rate_,
       "peak learning rate, above 0; the default is that of adamw, times 50 for sgd, 5 for lamb and "
       "10 for muon",
       "peak_rate");
@@ -286,10 +286,10 @@ TrainSettings TrainOptions::settings() const {
   require(seed_.value_or(1) >= 0, fmt::format("--seed {} is negative", seed_.value_or(1)));
   s.data.seed = static_cast<std::uint64_t>(seed_.value_or(1));
   if (layout_) block.layout = layout_from(*layout_);
-  if (activation_) block.activation = from_name<Activation>("activation", *activation_);
-  if (norm_) block.norm = from_name<NormKind>("norm", *norm_);
-  if (positions_) s.model.positions = from_name<PositionKind>("positions", *positions_);
-  if (schedule_) s.rate.shape = from_name<RateShape>("schedule", *schedule_);
+  if (activation_) block.activation = from_name<Activation>("--activation", *activation_);
+  if (norm_) block.norm = from_name<NormKind>("--norm", *norm_);
+  if (positions_) s.model.positions = from_name<PositionKind>("--positions", *positions_);
+  if (schedule_) s.rate.shape = from_name<RateShape>("--schedule", *schedule_);
   if (post_norm_) block.norm_first = false;
   if (width_ && !hidden_) block.hidden = 4 * *width_;
   set(width_, block.width);
@@ -301,9 +301,9 @@ TrainSettings TrainOptions::settings() const {
   set(label_smoothing_, s.learner.label_smoothing);
   set(batch_, s.learner.batch_size);
   set(length_, s.learner.length);
-  if (optimizer_) s.optimizer.kind = from_name<OptimizerKind>("optimizer", *optimizer_);
+  if (optimizer_) s.optimizer.kind = from_name<OptimizerKind>("--optimizer", *optimizer_);
   if (granularity_) {
-    s.optimizer.granularity = from_name<Granularity>("granularity", *granularity_);
+    s.optimizer.granularity = from_name<Granularity>("--granularity", *granularity_);
   }
   check(s.optimizer);
   s.rate.peak = usual_rate(s.optimizer.kind, s.rate.peak);

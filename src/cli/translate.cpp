@@ -49,12 +49,13 @@ class Translator {
   /// Prints the output for a line, or the reason on stderr. Returns false if there is none.
   bool print_output(const std::string& line, Index number) {
     try {
-      const Tokens tokens = source_.encode(line);
-      if (std::find(tokens.begin(), tokens.end(), source_.unk()) != tokens.end()) {
-        return refuse(number,
-                      fmt::format("\"{}\" has a token that is not in the model's vocabulary",
-                                  printable(line)));
+      const std::string unknown = unknown_token(line);
+      if (!unknown.empty()) {
+        return refuse(number, fmt::format("\"{}\" in \"{}\" is not in the model's vocabulary",
+                                          printable(unknown), printable(line)));
       }
+      const Tokens tokens = source_.encode(line);
+      if (tokens.empty()) return refuse(number, "the line is empty");
       if (Index(tokens.size()) > model_.config.longest) {
         return refuse(number, fmt::format("{} tokens; the model reads at most {}", tokens.size(),
                                           model_.config.longest));
@@ -77,6 +78,14 @@ class Translator {
   }
 
  private:
+  /// The first token of a line that is not in the vocabulary, or "".
+  std::string unknown_token(const std::string& line) const {
+    for (const std::string& token : source_.tokens_in(line)) {
+      if (!source_.knows(token)) return token;
+    }
+    return {};
+  }
+
   static bool refuse(Index number, const std::string& reason) {
     print_error("line {}: {}\n", number, reason);
     fmt::print("\n");  // keeps outputs on the lines of their inputs

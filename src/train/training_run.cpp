@@ -43,8 +43,8 @@ void check_same_settings(Record mine, const RunFolder& folder) {
     return settings.contains(setting) ? settings[setting].dump() : "the default";
   };
   throw FileError(
-      fmt::format("{}: \"{}\" is {}, but this run has {}; resume with the stored settings "
-                  "(TrainingSettings::from_record), or use another folder",
+      fmt::format("{}: \"{}\" is {}, but this run has {}; resume with the data and settings that "
+                  "the file records, or use another folder",
                   file, setting.back(), text(stored), text(mine)));
 }
 

@@ -117,6 +117,14 @@ TEST_CASE("a run does not resume with other settings, another log or other bytes
     changed["pruning"]["remove"] = 3;  // a part of the settings that only the program knows
     folder.file("run/config.json", changed.dump());
     require_refused(resume(folder), "\"remove\" is 3, but the run was trained with 0");
+    changed = config;
+    changed["training"]["beta2"] = 1.5;
+    folder.file("run/config.json", changed.dump());
+    require_refused(resume(folder), "run/config.json: adam: beta2 1.5 is not in [0, 1)");
+    changed = config;
+    changed["pruning"]["pace"]["gradual"]["every"] = 0;
+    folder.file("run/config.json", changed.dump());
+    require_refused(resume(folder), "run/config.json: pruning schedule: ");
   }
   SECTION("a hole in the log") {
     folder.file("run/metrics.jsonl", log.substr(log.find('\n') + 1));
