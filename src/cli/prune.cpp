@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/prune_choice.hpp"
+#include "cli/prune_options.hpp"
 #include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
@@ -162,7 +163,7 @@ int prune_model(PruneCommandOptions options) {
           "give one of --keep K, --keep auto, --max-loss-increase X and --budget-ms X");
   options.cut.budget.over = from_name<BudgetOver>("--budget", options.budget);
   options.cut.compensation = from_name<Compensation>("--compensate", options.compensate);
-  chooser_info(options.cut.chooser);  // throws
+  require_metric(options.cut.chooser);
   const std::filesystem::path source = model_folder(options.model);
   check_out(options, source);
   const std::unique_ptr<Learner> learner = load_learner(source);
@@ -294,14 +295,14 @@ Command add_prune(CLI::App& program) {
   add_out(*app, options->out, "folder of the model without these heads");
   app->add_flag("--force", options->force, "replace the model in --out");
   add_threads(*app);
-  app->footer(fmt::format(
-      "The heads are chosen on the importance set, and --max-loss-increase is\n"
-      "measured on the selection set. The test set is measured once, at the end.\n"
-      "`train --prune` removes heads while a model trains.\n\n"
-      "Examples: {0} prune --model runs/dates-1 --keep 12\n"
-      "          {0} prune --model runs/dates-1 --keep auto\n"
-      "          {0} prune --model runs/dates-1 --max-loss-increase 0.05 --metric greedy",
-      invocation()));
+  app->footer(
+      fmt::format("The heads are chosen on the importance set, and --max-loss-increase is\n"
+                  "measured on the selection set. The test set is measured once, at the end.\n"
+                  "`train --prune` removes heads while a model trains.\n\n"
+                  "Examples: {0} prune --model runs/dates-1 --keep 12\n"
+                  "          {0} prune --model runs/dates-1 --keep auto\n"
+                  "          {0} prune --max-loss-increase 0.05 --metric greedy",
+                  invocation()));
   return {app, [options] { return prune_model(*options); }};
 }
 

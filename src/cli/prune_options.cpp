@@ -9,9 +9,12 @@
 
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/base/nearest.hpp"
+#include "headroom/base/utf8.hpp"
 #include "headroom/heads/choosers.hpp"
+#include "headroom/heads/head_metric.hpp"
 #include "headroom/heads/training_scores.hpp"
 
 namespace headroom {
@@ -40,6 +43,8 @@ Index step_from(const char* option, const std::string& text, Index steps) {
 std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
   CLI::Option* prune =
       app.add_option("--prune", prune_, "number of heads to remove while training (default: 0)");
+  CLI::Option* keep =
+      app.add_option("--keep", keep_, "in place of --prune: number of heads to keep in all");
   std::vector<CLI::Option*>& added = needing_prune_;
   const auto add = [&](const char* name, auto& value, const std::string& help) {
     return added.emplace_back(app.add_option(name, value, help));
@@ -73,8 +78,7 @@ std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
   add_name(
       "--budget", budget_,
       fmt::format("where heads compete for removal: {} (default: global)", names_of<BudgetOver>()));
-  add("--keep,--at-least", at_least_,
-      "minimum number of heads left in every attention (default: 0)");
+  add("--at-least", at_least_, "minimum number of heads left in every attention (default: 0)");
   add("--at-least-of-kind", at_least_of_kind_,
       "minimum number of heads left of every kind of attention (default: 1)");
   add_name(
@@ -102,7 +106,7 @@ std::vector<CLI::Option*> PruneOptions::add_to(CLI::App& app) {
                                        "in place of --prune: heads to remove, in this order, such "
                                        "as \"cross 1.3,decoder 0.0\"");
   remove->type_name("HEADS");
-  std::vector<CLI::Option*> all{prune, remove};
+  std::vector<CLI::Option*> all{prune, keep, remove};
   all.insert(all.end(), added.begin(), added.end());
   all.push_back(app.add_option(
       "--drop-head", drop_head_,
@@ -115,7 +119,8 @@ void PruneOptions::require_prune() const {
   for (const CLI::Option* option : needing_prune_) {
     if (option->count() == 0) continue;
     const std::vector<std::string> given = option->results();
-    throw UsageError(fmt::format("{} {} needs --prune N", option->get_name(), given.at(0)));
+    throw UsageError(
+        fmt::format("{} {} needs --prune N or --keep N", option->get_name(), given.at(0)));
   }
 }
 
@@ -204,13 +209,16 @@ std::optional<Regrowth> PruneOptions::regrowth(Index first, Index steps) const {
   Regrowth regrowth{.every = regrow_every_.value_or(std::max<Index>(1, steps / 20)),
                     .share = share,
                     .until = step_from("--regrow-until", regrow_until_.value_or("0.75"), steps)};
-  if (regrow_with_) regrowth.with = from_name<RegrowWith>("regrow-with", *regrow_with_);
+  if (regrow_with_) regrowth.with = from_name<RegrowWith>("--regrow-with", *regrow_with_);
   require(regrowth.every >= 1, fmt::format("--regrow-every {} is less than 1", regrowth.every));
-  require(regrowth.until <= steps && first + regrowth.every < regrowth.until,
+  require(regrowth.until <= steps,
+          fmt::format("--regrow-until {} is more than --steps {}", regrowth.until, steps));
+  require(first + regrowth.every < regrowth.until,
           fmt::format("--regrow: the first swap, {} steps (--regrow-every) after step {} "
-                      "(--prune-from), is not before step {} (--regrow-until, at most --steps {}); "
-                      "lower --regrow-every or raise --regrow-until",
-                      regrowth.every, first, regrowth.until, steps));
+                      "(--prune-from), is not before step {} (--regrow-until); lower "
+                      "--regrow-every or {}",
+                      regrowth.every, first, regrowth.until,
+                      first + regrowth.every < steps ? "raise --regrow-until" : "--prune-from"));
   return regrowth;
 }
 
@@ -222,9 +230,13 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
   recipe.given = heads_from(remove_.value_or(""), "--remove");
   require(!prune_ || recipe.given.empty(),
           "--prune and --remove cannot be combined; leave one of them out");
+  require(!keep_ || (!prune_ && recipe.given.empty()),
+          fmt::format("--keep {0} and {1} contradict each other, because --keep is the number of "
+                      "heads to keep in all; --at-least {0} keeps so many in every attention",
+                      keep_.value_or(0), prune_ ? fmt::format("--prune {}", *prune_) : "--remove"));
   recipe.remove = prune_.value_or(std::ssize(recipe.given));
   require(recipe.remove >= 0, fmt::format("--prune {} is negative", recipe.remove));
-  if (recipe.remove == 0) {
+  if (recipe.remove == 0 && !keep_) {
     if (!prune_) require_prune();
     return recipe;
   }
@@ -232,7 +244,7 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
   recipe.budget.at_least = at_least_.value_or(0);
   recipe.budget.at_least_of_kind = at_least_of_kind_.value_or(1);
   require(recipe.budget.at_least >= 0,
-          fmt::format("--keep {} is negative", recipe.budget.at_least));
+          fmt::format("--at-least {} is negative", recipe.budget.at_least));
   require(recipe.budget.at_least_of_kind >= 0,
           fmt::format("--at-least-of-kind {} is negative", recipe.budget.at_least_of_kind));
   for (const auto& [given, name] :
@@ -242,9 +254,9 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
                         "leave out {0}",
                         name));
   }
-  if (budget_) recipe.budget.over = from_name<BudgetOver>("budget", *budget_);
-  if (compensate_) recipe.compensation = from_name<Compensation>("compensate", *compensate_);
-  if (rescore_) recipe.rescoring = from_name<Rescoring>("rescore", *rescore_);
+  if (budget_) recipe.budget.over = from_name<BudgetOver>("--budget", *budget_);
+  if (compensate_) recipe.compensation = from_name<Compensation>("--compensate", *compensate_);
+  if (rescore_) recipe.rescoring = from_name<Rescoring>("--rescore", *rescore_);
   recipe.regrowth = regrowth(first_step(recipe.pace), steps);
   if (recipe.regrowth && !rescore_) recipe.rescoring = Rescoring::each_event;
   const std::vector<std::string> recorded = TrainingScores::metrics();
@@ -254,7 +266,7 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
     recipe.gates = gate_options(first_step(recipe.pace), last_step(recipe.pace));
     recipe.gates->budget = recipe.budget;
   }
-  if (metric_) chooser_info(*metric_);  // throws
+  if (metric_) require_metric(*metric_);
   require(!running || std::find(recorded.begin(), recorded.end(), recipe.chooser) != recorded.end(),
           fmt::format("--rescore running needs a metric that training records ({}), not --metric "
                       "{}",
@@ -263,7 +275,7 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
 }
 
 PruningRecipe fitted_to(const ModelConfig& model, const std::vector<HeadId>& without,
-                        PruningRecipe recipe) {
+                        PruningRecipe recipe, std::optional<Index> keep) {
   const std::vector<AttentionKind> kinds =
       model.kind == ModelKind::seq2seq
           ? std::vector<AttentionKind>{AttentionKind::encoder_self, AttentionKind::decoder_self,
@@ -296,15 +308,35 @@ PruningRecipe fitted_to(const ModelConfig& model, const std::vector<HeadId>& wit
     all += live;
     most += std::max<Index>(0, std::min(room, live - recipe.budget.at_least_of_kind));
   }
-  require(!recipe.given.empty() || recipe.remove <= most,
-          fmt::format("--prune {}: at most {} of {} heads can be removed (--keep {} in each "
-                      "attention, --at-least-of-kind {} of each kind)",
-                      recipe.remove, most, all, recipe.budget.at_least,
-                      recipe.budget.at_least_of_kind));
+  if (keep) {
+    require(*keep >= 0, fmt::format("--keep {} is negative", *keep));
+    require(*keep < all, fmt::format("--keep {}: the model has {} heads; leave out --keep to keep "
+                                     "all of them",
+                                     *keep, all));
+    recipe.remove = all - *keep;
+  }
+  require(
+      !recipe.given.empty() || recipe.remove <= most,
+      fmt::format("{}: at most {} of {} heads can be removed (--at-least {} in each attention, "
+                  "--at-least-of-kind {} of each kind)",
+                  keep ? fmt::format("--keep {}", *keep) : fmt::format("--prune {}", recipe.remove),
+                  most, all, recipe.budget.at_least, recipe.budget.at_least_of_kind));
   if (!recipe.gates) return recipe;
   recipe.gates->keep = all - recipe.remove;
   recipe.remove = 0;
   return recipe;
+}
+
+void require_metric(const std::string& name) {
+  std::vector<std::string> choosers;
+  for (const ChooserEntry& entry : head_choosers()) choosers.push_back(entry.info.name);
+  std::vector<std::string> all = choosers;
+  for (const MetricEntry& entry : head_metrics()) all.push_back(entry.info.name);
+  require(std::find(all.begin(), all.end(), name) != all.end(),
+          fmt::format("--metric \"{}\" is neither a chooser ({}) nor one of the metrics that {} "
+                      "importance --help lists{}",
+                      printable(name), fmt::join(choosers, ", "), invocation(),
+                      did_you_mean(name, all)));
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -199,7 +199,8 @@ int train(const TrainCommandOptions& options) {
   Task task = run.make_task();  // bad data leaves no folder behind
   require_examples(task);
   run.model = fitted_to(task, run.model, run.learner);
-  settings.pruning = fitted_to(run.model, settings.branch.without, settings.pruning);
+  settings.pruning =
+      fitted_to(run.model, settings.branch.without, settings.pruning, options.settings.keep());
   if (!settings.branch.from.empty()) require_same_beginning(settings);
   if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
     print_error("{}\n", pairs->skipped.text());
@@ -239,7 +240,7 @@ Command add_train(CLI::App& program) {
   app->footer(fmt::format(
       "{1}\n\n{2}\n\n{4}\n\n{3}\n\n"
       "Examples: {0} train --task reverse\n"
-      "          {0} train --task g2p --data PATH --prune 12\n"
+      "          {0} train --task g2p --data PATH --keep 12\n"
       "          {0} train --out runs/g2p-1 --resume",
       invocation(), described("Tasks:", task_list()), described("Layouts:", layout_list()),
       options->settings.recipes(), described("Gates:", gate_methods())));

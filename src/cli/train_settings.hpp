@@ -38,6 +38,8 @@ class TrainOptions {
   /// --data may be given: the file may have been moved.
   std::string first_given() const;
   const std::optional<std::string>& data() const { return data_; }
+  /// The number of heads to keep, for fitted_to().
+  std::optional<Index> keep() const { return prune_.keep(); }
 
  private:
   /// Adds an option. `key` is the setting's key in config.json; help then shows its default.

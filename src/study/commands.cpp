@@ -40,7 +40,6 @@ Budget budget_of(const TrainWords& options) {
       value = found->second.get<Index>();
     }
   };
-  set("keep", budget.at_least);
   set("at_least", budget.at_least);
   set("at_least_of_kind", budget.at_least_of_kind);
   const auto over = options.find("budget");

@@ -89,6 +89,9 @@ class Checker {
   void check_option(const std::string& where, const std::string& name) {
     const std::string option = option_name(name), place = where + "." + name;
     require(!own_options.contains(option), place, "is set by the study; leave it out");
+    require(option != "keep", place,
+            "is the number of heads to keep in all, which removal.prune sets; the minimum in every "
+            "attention is at_least");
     require(contains(options_, option), place,
             fmt::format("is not an option of train{}", did_you_mean(option, options_)));
     const auto [first, added] = set_in_.emplace(option, where);

@@ -154,6 +154,7 @@ TEST_CASE("a cut that cannot be made is refused in one line, and writes nothing"
            {{"--max-loss-increase", "1", "--at-least", "4"}, "the budget allows no removal"},
            {{"--keep", "3", "--metric", "greddy"}, "did you mean greedy?"},
            {{"--keep", "3", "--metric", "hard_concrete"}, "hard_concrete"},
+           {{"--keep", "3", "--metric", "foo"}, "importance --help lists"},
            {{"--keep", "3", "--budget", "per_head"}, "per_layer"},
            {{"--keep", "3", "--out", "model"}, "is the folder of the model itself"},
            {{"--keep", "3", "--out", "model", "--force"}, "is the folder of the model itself"},

@@ -117,8 +117,9 @@ TEST_CASE("choosing heads leaves the training as it is until the first of them i
     return json::parse(content(folder / out / "summary.json"));
   };
   const json plain = run("plain", "40", {});
-  const json pruned = run(
-      "pruned", "40", {"--prune", "4", "--keep", "2", "--prune-from", "10", "--prune-over", "20"});
+  const json pruned =
+      run("pruned", "40",
+          {"--prune", "4", "--at-least", "2", "--prune-from", "10", "--prune-over", "20"});
   const std::map<int, double> removals = importance_by_removal(pruned);
   REQUIRE(removals.size() == 4);
   const int first = removals.begin()->first;
@@ -160,9 +161,10 @@ TEST_CASE("choosing heads leaves the training as it is until the first of them i
 
 TEST_CASE("a run with gates and DropHead, stopped and resumed, ends as one that was not") {
   const TemporaryFolder folder;
-  const std::vector<std::string> more{
-      "--prune", "15", "--gates",     "hard_concrete", "--prune-from", "50", "--prune-over", "100",
-      "--keep",  "1",  "--drop-head", "0.2",           "--telemetry",  "50"};
+  const std::vector<std::string> more{"--keep",       "9",  "--gates",      "hard_concrete",
+                                      "--prune-from", "50", "--prune-over", "100",
+                                      "--at-least",   "1",  "--drop-head",  "0.2",
+                                      "--telemetry",  "50"};
   auto whole = small_run("whole", more), parts = small_run("parts", more);
   for (auto* run : {&whole, &parts}) {
     (*run)[4] = "200";  // steps
@@ -257,7 +259,7 @@ TEST_CASE("a run with every setting given has the losses that it always had") {
       "8",     "--dropout",        "0.1",      "--rate",       "0.02", "--label-smoothing",
       "0.1",   "--schedule",       "linear",   "--warmup",     "5",    "--clip",
       "0.3",   "--weight-decay",   "0.2",      "--beta2",      "0.9",  "--prune",
-      "3",     "--keep",           "2",        "--prune-from", "10",   "--prune-over",
+      "3",     "--at-least",       "2",        "--prune-from", "10",   "--prune-over",
       "20",    "--evaluate-every", "20",       "--telemetry",  "0",    "--out",
       "run"};
   REQUIRE(headroom_program(arguments, folder).code == 0);

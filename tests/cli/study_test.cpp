@@ -24,7 +24,7 @@ json small_study() {
     "seeds": [1, 2],
     "trunk": {"until": 10},
     "removal": {"prune": [2, 3], "prune_from": 11, "prune_over": 2},
-    "arms": {"least sensitive": {}, "keep one": {"keep": 1}},
+    "arms": {"least sensitive": {}, "keep one": {"at_least": 1}},
     "controls": ["none", "random", "same_allocation", "costliest_first",
                  "same_mask_reinitialised", "small_from_start"],
     "random_draws": 2,

@@ -152,7 +152,13 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
         headroom_program({"translate", "--model", "run", "a#c", "abc"}, folder);
     CHECK(unknown.code == 4);
     CHECK(std::count(unknown.out.begin(), unknown.out.end(), '\n') == 2);
-    CHECK_THAT(unknown.err, Contains("line 1: \"a#c\" has a token") && Contains("1 of 2 lines"));
+    CHECK_THAT(unknown.err,
+               Contains("line 1: \"#\" in \"a#c\" is not in the model's vocabulary\n") &&
+                   Contains("1 of 2 lines"));
+    const Finished empty = headroom_program({"translate", "--model", "run", "abc", ""}, folder);
+    CHECK(empty.code == 4);
+    CHECK(std::count(empty.out.begin(), empty.out.end(), '\n') == 2);
+    CHECK_THAT(empty.err, Contains("line 2: the line is empty\n"));
   }
   SECTION(
       "attend shows what heads look at, and writes a page that computes what the program does") {
@@ -314,7 +320,7 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
       {{"train", "--learning-rate", "0"}, 2, "--learning-rate 0 is not a positive number"},
       {{"train", "--rate", "inf"}, 2, "--learning-rate inf"},
       {{"train", "--layout", "fussed"}, 2, "separate, fused, shared"},
-      {{"train", "--activation", "rellu"}, 2, "relu"},
+      {{"train", "--activation", "rellu"}, 2, "--activation: \"rellu\" is not one of relu"},
       {{"train", "--schedule", "cosin"}, 2, "cosine"},
       {{"train", "--seed", "-1"}, 2, "--seed -1 is negative"},
       {{"train", "--telemetry", "-1"}, 2, "--telemetry -1 is negative"},
@@ -327,8 +333,18 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
        "--snapshots 10 must be a step from 1 to --steps 9"},
       {{"train", "--prune", "25"},
        2,
-       "--prune 25: at most 21 of 24 heads can be removed (--keep 0 in each attention, "
+       "--prune 25: at most 21 of 24 heads can be removed (--at-least 0 in each attention, "
        "--at-least-of-kind 1 of each kind)"},
+      {{"train", "--keep", "2"}, 2, "--keep 2: at most 21 of 24 heads can be removed"},
+      {{"train", "--keep", "24"}, 2, "--keep 24: the model has 24 heads; leave out --keep"},
+      {{"train", "--keep", "-1"}, 2, "--keep -1 is negative"},
+      {{"train", "--keep", "auto"}, 2, "--keep: \"auto\" is not a whole number"},
+      {{"train", "--keep", "9", "--at-least", "2"}, 2, "--keep 9: at most 12 of 24 heads"},
+      {{"train", "--prune", "4", "--keep", "2"},
+       2,
+       "--keep 2 and --prune 4 contradict each other, because --keep is the number of heads to "
+       "keep in all; --at-least 2 keeps so many in every attention"},
+      {{"train", "--remove", "cross 1.3", "--keep", "2"}, 2, "--keep 2 and --remove contradict"},
       {{"train", "--prune", "25", "--at-least-of-kind", "0"}, 2, "at most 24 of 24 heads"},
       {{"train", "--prune", "2", "--prune-from", "990", "--prune-over", "50"},
        2,
@@ -354,7 +370,12 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
        "(running_sensitivity, movement), not --metric fisher"},
       {{"train", "--prune", "2", "--rescore", "sometimes"}, 2, "each_event"},
       {{"train", "--prune", "2", "--budget", "per_head"}, 2, "per_layer"},
-      {{"train", "--prune", "2", "--keep", "-1"}, 2, "--keep -1 is negative"},
+      {{"train", "--prune", "2", "--at-least", "-1"}, 2, "--at-least -1 is negative"},
+      {{"train", "--keep", "20", "--metric", "foo"},
+       2,
+       "--metric \"foo\" is neither a chooser (greedy, pairwise, quadratic, worst_first) nor one "
+       "of "
+       "the metrics that "},
       {{"train", "--prune", "2", "--gates", "subset", "--prune-schedule", "one_shot"},
        2,
        "--prune-schedule one_shot and --gates subset contradict each other"},
@@ -375,7 +396,13 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
       {{"train", "--prune", "2", "--regrow", "0.3", "--regrow-until", "0.5"},
        2,
        "the first swap, 50 steps (--regrow-every) after step 500 (--prune-from), is not before "
-       "step 500"},
+       "step 500 (--regrow-until); lower --regrow-every or raise --regrow-until"},
+      {{"train", "--prune", "2", "--regrow", "0.3", "--prune-from", "980", "--prune-over", "9"},
+       2,
+       "lower --regrow-every or --prune-from"},
+      {{"train", "--steps", "40", "--prune", "2", "--regrow", "0.3", "--regrow-until", "1000"},
+       2,
+       "--regrow-until 1000 is more than --steps 40"},
       {{"train", "--prune", "2", "--regrow", "0.3", "--gates", "subset"},
        2,
        "--regrow and --gates subset cannot be combined"},
@@ -384,7 +411,11 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
       {{"train", "--drop-head", "1"}, 2, "--drop-head 1 is not in [0, 1)"},
       {{"train", "--sedd", "1"}, 2, "did you mean --seed?"},
       {{"train", "--out", "taken"}, 2, "taken"},
-      {{"train", "--out", "nowhere", "--resume"}, 5, "nowhere"},
+      {{"train", "--out", "nowhere", "--resume"}, 5, "--out nowhere does not exist"},
+      {{"train", "--lr", "0"}, 2, "--learning-rate 0 is not a positive number"},
+      {{"train", "--batch-size", "0"}, 2, "--batch 0 is less than 1"},
+      {{"train", "--max-steps", "0"}, 2, "--steps 0 is less than 1"},
+      {{"train", "--max-steps", "2", "--steps", "2"}, 2, "--steps can be given only once"},
       {{"train", "--resume", "--steps", "5"}, 2, "--steps cannot be given with --resume"},
       {{"train", "--resume", "--force"}, 2, "--resume"},
       {{"demo", "--out", "taken"}, 2, "taken"},

@@ -43,6 +43,9 @@ TEST_CASE("a wrong declaration is refused with the place and the nearest name") 
       {"/base/layrs", "2", "base.layrs is not an option of train (did you mean layers?)"},
       {"/base/layers", "[1, 2]", "base.layers must be one value"},
       {"/base/seed", "1", "base.seed is set by the study; leave it out"},
+      {"/arms/slow/keep", "1",
+       "arms.keep is the number of heads to keep in all, which removal.prune sets; the minimum in "
+       "every attention is at_least"},
       {"/base/prune_from", "1", "removal.prune_from is set in base, too"},
       {"/factors", "{\"layers\": []}", "factors.layers must have at least one value"},
       {"/factors", "{\"layers\": [1, 1]}", "factors.layers must list 1 once"},
