@@ -1,4 +1,4 @@
-// The Hessian of the gates by differences of their gradients.
+// Second differences of the loss by the gates, from gradients.
 #include "heads/gate_hessian.hpp"
 
 #include "headroom/base/at.hpp"
@@ -11,8 +11,6 @@ double GateExpansion::rise_without(Index player) const {
 }
 
 GateExpansion expansion_of(HeadGame& game) {
-  // The truncation error grows with the square of the step, the rounding error with its inverse.
-  constexpr double step = is_double ? 1e-4 : 1e-2;
   const auto count = static_cast<std::size_t>(game.size());
   std::vector<double> gates(count, 1.0);
   GateExpansion expansion{game.gradient(gates), {}};
@@ -22,10 +20,10 @@ GateExpansion expansion_of(HeadGame& game) {
       gates[i] = gate;
       return game.gradient(gates);
     };
-    std::vector<double> column = gradient_at(1 + step);
-    const std::vector<double> below = gradient_at(1 - step);
+    std::vector<double> column = gradient_at(1 + gate_step);
+    const std::vector<double> below = gradient_at(1 - gate_step);
     gates[i] = 1;
-    for (std::size_t j = 0; j < count; ++j) column[j] = (column[j] - below[j]) / (2 * step);
+    for (std::size_t j = 0; j < count; ++j) column[j] = (column[j] - below[j]) / (2 * gate_step);
     columns.push_back(std::move(column));
   }
   expansion.hessian = columns;

@@ -39,8 +39,11 @@ Chooser greedy();
 /// random subsets without about `remove` heads, by ridge regression with a penalty on the b_ij.
 /// Removes the set with the lowest fitted loss.
 Chooser pairwise(const ChooserOptions& options = {});
-/// The same for the second-order Taylor expansion of v in the gates at 1: a_i = -g_i + H_ii / 2 and
-/// b_ij = H_ij, with gradient g and Hessian H; H by central differences of gradients.
+/// The same for the second-order expansion of v in the gates at 1: a_i = -g_i + H_ii / 2 and
+/// b_ij = H_ij, with gradient g and H_ij = (D_ij + D_ji) / 2, D_ij = (g_j at gate_i = 1.1 - g_j at
+/// gate_i = 0.9) / 0.2. The step 0.1 belongs to the definition, in both precisions: the loss of a
+/// ReLU network has no second derivative in the gates, because its gradient is piecewise smooth
+/// with jumps.
 Chooser quadratic();
 
 /// The description of a chooser.

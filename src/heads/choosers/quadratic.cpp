@@ -24,12 +24,14 @@ std::vector<HeadId> by_expansion(HeadGame& game, Index remove, const Budget& bud
 Chooser quadratic() { return by_expansion; }
 
 ChooserEntry chooser_quadratic() {
-  return {{.name = "quadratic",
-           .formula = "argmin over sets R of -sum_R g_i + sum_RxR H_ij / 2, H = d2v/dg_i dg_j at 1",
-           .source = "Hassibi and Stork 1993; for heads Kwon et al. 2022; gate Hessian by "
-                     "differences of gradients",
-           .cost = "2N B"},
-          [](const ChooserOptions&) { return quadratic(); }};
+  return {
+      {.name = "quadratic",
+       .formula = "argmin over sets R of -sum_R g_i + sum_RxR H_ij / 2, H_ij = mean over (i, j) "
+                  "and (j, i) of (g_j at gate_i = 1.1 - at 0.9) / 0.2",
+       .source = "Hassibi and Stork 1993; for heads Kwon et al. 2022; with second differences "
+                 "of the gates in place of derivatives",
+       .cost = "2N B"},
+      [](const ChooserOptions&) { return quadratic(); }};
 }
 
 }  // namespace HEADROOM_PRECISION

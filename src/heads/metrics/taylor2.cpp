@@ -25,7 +25,7 @@ class Taylor2 : public HeadMetric {
 
 MetricEntry metric_taylor2() {
   return {{.name = "taylor2",
-           .formula = "-dL/dg_h + d2L/dg_h^2 / 2, by differences of gradients",
+           .formula = "-dL/dg_h + H_h / 2, H_h = (dL/dg_h at g_h = 1.1 - at 0.9) / 0.2",
            .source = "LeCun, Denker and Solla 1990 (OBD), for gates and with the first order",
            .cost = "(2N+1) B"},
           [] { return std::make_unique<Taylor2>(); }};
