@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "headroom/base/at.hpp"
 #include "headroom/base/text.hpp"
+#include "headroom/statistics/contrasts.hpp"
 #include "headroom/statistics/ranks.hpp"
 #include "report/findings.hpp"
 
@@ -25,23 +28,27 @@ std::string kind_name(AttentionKind kind) {
                                       : std::string(name_of(kind)) + " self-attention";
 }
 
-/// Number of heads of one kind of attention, and of its live heads.
-struct Share {
-  AttentionKind kind = AttentionKind::encoder_self;
+std::string layer_name(const HeadRecord& head) { return fmt::format("layer {}", head.layer); }
+
+/// Heads of one kind of attention or of one layer: their number, and that of the live ones.
+struct Group {
+  std::string name;
   Index kept = 0, all = 0;
   double share() const { return double(kept) / double(all); }
 };
 
-std::vector<Share> shares_of(const RunRecord& run) {
-  std::vector<Share> shares;
+template <class NameOf>
+std::vector<Group> groups_of(const RunRecord& run, const NameOf& name_of_group) {
+  std::vector<Group> groups;
   for (const HeadRecord& head : run.heads) {
-    auto found = std::find_if(shares.begin(), shares.end(),
-                              [&](const Share& s) { return s.kind == head.kind; });
-    if (found == shares.end()) found = shares.insert(shares.end(), {head.kind});
+    const std::string name = name_of_group(head);
+    auto found = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& group) { return group.name == name; });
+    if (found == groups.end()) found = groups.insert(groups.end(), {name});
     ++found->all;
     if (!head.removed_at) ++found->kept;
   }
-  return shares;
+  return groups;
 }
 
 /// " Layer 0 lost 3, layer 1 lost 5."
@@ -60,55 +67,103 @@ double log_choose(Index n, Index k) {
   return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
 }
 
-/// The probability that a random choice of the kept heads leaves kept shares that are at least
-/// `spread` apart, over all ways to divide `left` kept heads among the kinds from number `kind` on.
-double chance_of(const std::vector<Share>& shares, double spread, std::size_t kind, Index left,
-                 double low, double high, double log_ways) {
-  if (kind == shares.size()) {
-    return left == 0 && high - low >= spread - 1e-9 ? std::exp(log_ways) : 0;
+/// The ways to keep `left` heads with a share within [low, high] of every group, divided by 2^n for
+/// n heads, so that they fit a double.
+double ways_within(const std::vector<Group>& groups, Index left, double low, double high) {
+  std::vector<double> ways{1};  // by the number of heads kept in the groups so far
+  for (const Group& group : groups) {
+    std::vector<double> more(ways.size() + std::size_t(group.all), 0.0);
+    for (Index kept = 0; kept <= group.all; ++kept) {
+      const double share = double(kept) / double(group.all);
+      if (share < low || share > high) continue;
+      const double here = std::exp(log_choose(group.all, kept) - double(group.all) * std::log(2.0));
+      for (std::size_t i = 0; i < ways.size(); ++i) more[i + std::size_t(kept)] += ways[i] * here;
+    }
+    ways = std::move(more);
   }
-  double chance = 0;
-  const Index all = shares[kind].all;
-  const Index least = kind + 1 == shares.size() ? left : 0;  // the last kind takes the others
-  for (Index kept = least; kept <= std::min(all, left); ++kept) {
-    const double share = double(kept) / double(all);
-    chance += chance_of(shares, spread, kind + 1, left - kept, std::min(low, share),
-                        std::max(high, share), log_ways + log_choose(all, kept));
-  }
-  return chance;
+  return at(ways, left);
 }
+
+/// The probability that a random choice of as many heads leaves kept shares that are at least
+/// `spread` apart.
+double chance_of(const std::vector<Group>& groups, double spread) {
+  constexpr double tiny = 1e-9;  // shares this far apart are different
+  Index left = 0;
+  std::set<double> shares;  // that a group can have
+  for (const Group& group : groups) {
+    left += group.kept;
+    for (Index kept = 0; kept <= group.all; ++kept) shares.insert(double(kept) / double(group.all));
+  }
+  double closer = 0;  // the ways with a smaller spread, by their smallest share
+  for (const double low : shares) {
+    const double high = low + spread - tiny;
+    closer += ways_within(groups, left, low, high) - ways_within(groups, left, low + tiny, high);
+  }
+  return std::max(0.0, 1 - closer / ways_within(groups, left, 0, 1));
+}
+
+/// One way to group the heads, and how unequal removal left the groups.
+struct Division {
+  const char* plural;    // "kinds of attention"
+  const char* singular;  // "kind"
+  std::vector<Group> groups;
+
+  std::pair<Group, Group> extremes() const {  // the smallest share first
+    const auto [low, high] =
+        std::minmax_element(groups.begin(), groups.end(),
+                            [](const Group& a, const Group& b) { return a.share() < b.share(); });
+    return {*low, *high};
+  }
+  double chance() const {
+    const auto [low, high] = extremes();
+    return chance_of(groups, high.share() - low.share());
+  }
+  /// "cross-attention keeps 8 of 8 heads, encoder self-attention only 2 of 8"
+  std::string pattern() const {
+    const auto [low, high] = extremes();
+    return fmt::format("{} keeps {} of {} heads, {} {} of {}", high.name, high.kept, high.all,
+                       low.name, low.kept == 0 ? "none" : fmt::format("only {}", low.kept),
+                       low.all);
+  }
+};
 
 }  // namespace
 
 MaybeFinding heads_finding(const RunRecord& run) {
-  const std::vector<Share> shares = shares_of(run);
-  if (shares.empty()) return {};
+  if (run.heads.empty()) return {};
   const auto all = Index(run.heads.size()), gone = removed_heads(run);
   const std::string caption =
       "The number and colour of a head are its importance, 100 the maximum; a struck-out head was "
       "removed at the step below its number. Heads are numbered layer.head, from 0.";
   if (gone == 0) return Finding{fmt::format("All {} heads are alive", all), caption};
-  if (shares.size() == 1) {
-    return Finding{fmt::format("{} of {} heads were removed", gone, all),
-                   caption + losses_by_layer(run)};
+  std::vector<Division> divisions{
+      {"kinds of attention", "kind",
+       groups_of(run, [](const HeadRecord& head) { return kind_name(head.kind); })},
+      {"layers", "layer", groups_of(run, layer_name)}};
+  std::erase_if(divisions, [](const Division& division) { return division.groups.size() < 2; });
+  if (divisions.empty())
+    return Finding{fmt::format("{} of {} heads were removed", gone, all), caption};
+  std::vector<double> chances;
+  std::vector<std::string> cases, singulars, clear;
+  for (const Division& division : divisions) {
+    chances.push_back(division.chance());
+    cases.push_back(fmt::format("the {} in {} of cases", division.plural, percent(chances.back())));
+    singulars.emplace_back(division.singular);
   }
-  const auto by_share = [](const Share& a, const Share& b) { return a.share() < b.share(); };
-  const auto [low, high] = std::minmax_element(shares.begin(), shares.end(), by_share);
-  const double chance =
-      chance_of(shares, high->share() - low->share(), 0, all - gone, 1, 0, -log_choose(all, gone));
+  const std::vector<double> adjusted = holm(chances);
+  for (std::size_t i = 0; i < divisions.size(); ++i) {
+    if (adjusted[i] < rare) clear.push_back(divisions[i].pattern());
+  }
   const std::string by_chance = fmt::format(
-      " A random choice of as many heads leaves the kinds of attention at least this "
-      "unequal in {} of cases; below 5 % counts as a difference.",
-      percent(chance));
-  if (chance < rare) {
-    return Finding{
-        fmt::format("{} keeps {} of {} heads, {} {} of {}", capital(kind_name(high->kind)),
-                    high->kept, high->all, kind_name(low->kind),
-                    low->kept == 0 ? "none" : fmt::format("only {}", low->kept), low->all),
-        caption + by_chance};
-  }
+      "{} A random choice of as many heads leaves at least this unequal {}; below 5 %{} counts as "
+      "a difference.",
+      losses_by_layer(run), fmt::join(cases, ", "),
+      divisions.size() > 1 ? " after Holm's correction for two tests" : "");
   return Finding{
-      fmt::format("No clear pattern: {} heads were removed, from no kind clearly more", gone),
+      clear.empty()
+          ? fmt::format("No clear pattern: {} heads were removed, from no {} clearly more", gone,
+                        fmt::join(singulars, " or "))
+          : capital(fmt::format("{}", fmt::join(clear, "; "))),
       caption + by_chance};
 }
 
