@@ -1,6 +1,8 @@
 // planted-heads: the roles in the maps, and the groups of metrics from the table of AUCs.
 #include <cmath>
 #include <map>
+#include <set>
+#include <sstream>
 
 #include "headroom/heads/head_metric.hpp"
 #include "lab/lab_support.hpp"
@@ -10,6 +12,31 @@ using namespace lab_test;
 
 TEST_CASE("planted-heads holds for any seed and size") {
   check_holds("planted-heads", {{30, 5, 2}, {24, 4, 1}}, 20);
+}
+
+TEST_CASE("planted-heads: no metric changes its group with the seed") {
+  std::map<std::string, std::set<std::string>> groups;  // of each metric
+  Index found = 0;
+  for (const std::uint64_t seed : {1U, 2U, 7U}) {
+    const Record record = run("planted-heads", 24, 4, seed);
+    for (const Record& row : block_with(record, "verdict")["rows"]) {
+      const auto line = row[0].get<std::string>();
+      if (line.starts_with("in no group")) continue;
+      std::istringstream names(row[2].get<std::string>());
+      for (std::string name; std::getline(names >> std::ws, name, ',');) {
+        if (name != "none") groups[name].insert(line);
+      }
+      if (line == "finds the planted heads") found += row[1].get<Index>();
+    }
+  }
+  for (const auto& [name, its] : groups) {
+    INFO(name);
+    CHECK(its.size() == 1);
+  }
+  CHECK(groups.at("leave_one_out").count("finds the planted heads") == 1);
+  CHECK(groups.at("magnitude").count("0.5 in every model") == 1);
+  CHECK(groups.at("gradient_norms").count("worse than chance") == 1);
+  CHECK(found >= 3 * 5);
 }
 
 TEST_CASE("planted-heads: roles, controls and groups") {
@@ -64,6 +91,7 @@ TEST_CASE("planted-heads: roles, controls and groups") {
       if (row[0] == "finds the planted heads") CHECK(auc >= 0.95);
       if (row[0] == "better than chance") CHECK((auc > 0.5 && auc < 0.95));
       if (row[0] == "worse than chance") CHECK(auc < 0.5);
+      if (row[0] == "0.5 in every model") CHECK(std::abs(auc - 0.5) < 1e-12);
     }
   }
   CHECK(grouped == std::ssize(metrics));

@@ -24,6 +24,7 @@ namespace planted_heads {
 constexpr int seeds = 10;
 constexpr Index measured_examples = 16, tested_examples = 64;
 constexpr double significant = 0.05;
+constexpr double chance = 0.5, found_from = 0.95;  // borders between groups of metrics
 
 /// The probability that a planted head has a higher score than a noise head, of which ties count
 /// one half: the area under the ROC curve. Scores that differ by rounding only are tied.
@@ -154,52 +155,115 @@ Found examine(PlantedTask task, const LabOptions& options, std::uint64_t seed) {
   return found;
 }
 
+/// The p-value of "the mean is at this border", by Student's test. Models that all have the same
+/// AUC leave no doubt on which side of a border it is.
+double p_of(std::span<const double> aucs, double border) {
+  const Interval mean = mean_interval(aucs);
+  double squares = 0;
+  for (const double auc : aucs) squares += (auc - mean.value) * (auc - mean.value);
+  const auto n = double(aucs.size());
+  const double error = std::sqrt(squares / (n - 1) / n);
+  const double apart = std::abs(mean.value - border);
+  if (error < same_values) return apart < same_values ? 1 : 0;
+  return student_p(apart / error, std::ssize(aucs) - 1);
+}
+
+/// Groups of metrics by their mean AUC, and two lines for metrics that are in none.
+enum Line : std::size_t { finds, above_chance, below_chance, always_even, near_found, near_chance };
+constexpr const char* line_names[] = {"finds the planted heads",
+                                      "better than chance",
+                                      "worse than chance",
+                                      "0.5 in every model",
+                                      "in no group: better than chance, 0.95 undecided",
+                                      "in no group: chance undecided"};
+
+/// The line of a mean, by the adjusted p-values of "it is 0.5" and "it is 0.95".
+Line line_of(double mean, double at_chance, double at_found) {
+  if (at_chance >= significant) return near_chance;
+  if (mean < chance) return below_chance;
+  if (at_found >= significant) return near_found;
+  return mean > found_from ? finds : above_chance;
+}
+
 /// A metric over all models.
 struct Verdict {
   std::string metric, cost;
-  std::vector<Interval> by_task;
-  Interval mean;  // over all models
-  double p = 1;   // of "the mean is 0.5", adjusted by Holm's method
-
-  const char* text() const {
-    if (p >= significant) return "not distinguished from chance";
-    if (mean.value < 0.5) return "worse than chance";
-    return mean.value >= 0.95 ? "finds the planted heads" : "better than chance";
-  }
+  std::vector<Interval> by_task = {};
+  Interval mean = {};  // over all models
+  Line line = near_chance;
 };
 
 using Surveys = std::vector<Survey<Found>>;  // by task
 
+/// The AUCs of a metric in the models whose seed has this remainder modulo 2.
+std::vector<double> half_of(const Surveys& surveys, const std::string& metric, std::size_t half) {
+  std::vector<double> aucs;
+  for (const Survey<Found>& survey : surveys) {
+    for (std::size_t i = half; i < survey.samples().size(); i += 2) {
+      aucs.push_back(survey.samples()[i].aucs.at(metric));
+    }
+  }
+  return aucs;
+}
+
+/// The line of each metric in one half of the models. P-values are adjusted by Holm's method.
+std::vector<Line> lines_in_half(const Surveys& surveys, const std::vector<Verdict>& metrics,
+                                std::size_t half) {
+  std::vector<double> p;
+  for (const Verdict& verdict : metrics) {
+    const std::vector<double> aucs = half_of(surveys, verdict.metric, half);
+    p.push_back(p_of(aucs, chance));
+    p.push_back(p_of(aucs, found_from));
+  }
+  const std::vector<double> adjusted = holm(p);
+  std::vector<Line> found;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    found.push_back(line_of(mean_of(half_of(surveys, metrics[i].metric, half)), adjusted[2 * i],
+                            adjusted[2 * i + 1]));
+  }
+  return found;
+}
+
+/// A metric is in a group only if both halves of the models put it there: a group that changes with
+/// the seeds is none.
 std::vector<Verdict> verdicts_of(const Surveys& surveys) {
   std::vector<Verdict> verdicts;
-  std::vector<double> p;
   for (const MetricEntry& entry : head_metrics()) {
     const std::string& name = entry.info.name;
     if (!surveys[0].samples()[0].aucs.contains(name)) continue;
-    Verdict& verdict = verdicts.emplace_back(Verdict{name, entry.info.cost, {}, {}});
+    Verdict& verdict = verdicts.emplace_back(Verdict{name, entry.info.cost});
     std::vector<double> all;
     for (const Survey<Found>& survey : surveys) {
       const std::vector<double> aucs = survey.all([&](const Found& f) { return f.aucs.at(name); });
       verdict.by_task.push_back(mean_interval(aucs));
       all.insert(all.end(), aucs.begin(), aucs.end());
     }
-    const PairedContrast contrast = paired_contrast(all, std::vector<double>(all.size(), 0.5));
     verdict.mean = mean_interval(all);
-    p.push_back(contrast.p);
   }
-  const std::vector<double> adjusted = holm(p);
-  for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i].p = adjusted[i];
+  const auto first = lines_in_half(surveys, verdicts, 0),
+             second = lines_in_half(surveys, verdicts, 1);
+  const auto above = [](Line line) {
+    return line == finds || line == above_chance || line == near_found;
+  };
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    const Interval& mean = verdicts[i].mean;
+    const bool even = std::abs(mean.low - chance) + std::abs(mean.high - chance) < same_values;
+    verdicts[i].line = even                                  ? always_even
+                       : first[i] == second[i]               ? first[i]
+                       : above(first[i]) && above(second[i]) ? near_found
+                                                             : near_chance;
+  }
   std::stable_sort(verdicts.begin(), verdicts.end(),
                    [](const Verdict& a, const Verdict& b) { return a.mean.value > b.mean.value; });
   return verdicts;
 }
 
-/// The metrics with a verdict, in order of their means: "fisher, path", and their number.
-std::pair<std::string, Index> with(const std::vector<Verdict>& verdicts, const std::string& text) {
+/// The metrics of a line, in order of their means: "fisher, path", and their number.
+std::pair<std::string, Index> with(const std::vector<Verdict>& verdicts, Line line) {
   std::string names;
   Index count = 0;
   for (const Verdict& verdict : verdicts) {
-    if (verdict.text() != text) continue;
+    if (verdict.line != line) continue;
     names += (count++ == 0 ? "" : ", ") + verdict.metric;
   }
   return {count == 0 ? "none" : names, count};
@@ -208,18 +272,21 @@ std::pair<std::string, Index> with(const std::vector<Verdict>& verdicts, const s
 void show(const Surveys& surveys, const std::vector<Verdict>& verdicts, const LabOptions& options,
           Notebook& book) {
   Notebook::Rows groups, rows, construction;
-  for (const char* text : {"finds the planted heads", "better than chance",
-                           "not distinguished from chance", "worse than chance"}) {
-    const auto [names, count] = with(verdicts, text);
-    groups.push_back({text, count, names});
+  for (const Line line :
+       {finds, above_chance, below_chance, always_even, near_found, near_chance}) {
+    const auto [names, count] = with(verdicts, line);
+    groups.push_back({line_names[line], count, names});
   }
-  book.table(sentence("{} of {} metrics find the planted heads",
-                      with(verdicts, "finds the planted heads").second, Index(verdicts.size())),
-             sentence("By the mean AUC over {} models, in its order: the first group has at least "
-                      "0.95. p < {} of Student's test against 0.5, corrected for {} metrics by "
-                      "Holm's method, separates the others from chance.",
-                      seeds * std::ssize(surveys), significant, Index(verdicts.size())),
-             {"verdict", "metrics", "names"}, groups);
+  book.table(
+      sentence("{} of {} metrics find the planted heads", with(verdicts, finds).second,
+               Index(verdicts.size())),
+      sentence("In the order of the mean AUC over {} models. Chance, 0.5, and 0.95 separate "
+               "the groups. A metric is in a group only if both halves of the models, of "
+               "different seeds, put it there: Student's test of the mean against the "
+               "borders with p < {}, corrected for {} tests by Holm's method. Other seeds may "
+               "put the metrics of the last two lines on either side of a border.",
+               seeds * std::ssize(surveys), significant, 2 * Index(verdicts.size())),
+      {"verdict", "metrics", "names"}, groups);
   book.figure();
   for (const Verdict& verdict : verdicts) {
     std::vector<Value> row{verdict.metric, verdict.cost};
@@ -305,22 +372,24 @@ void run(const LabOptions& options, Notebook& book) {
   book.within("random scores: mean AUC", random.mean.value, 0.3, 0.7);
   book.at_most("magnitude, which is equal for all heads: |mean AUC - 0.5|",
                std::abs(named(verdicts, "magnitude").mean.value - 0.5), same_values);
-  const auto [found, count] = with(verdicts, "finds the planted heads");
-  const auto [chance, lost] = with(verdicts, "not distinguished from chance");
-  const auto [reversed, wrong] = with(verdicts, "worse than chance");
+  const auto [found, count] = with(verdicts, finds);
+  const auto [better, above] = with(verdicts, above_chance);
+  const auto [reversed, wrong] = with(verdicts, below_chance);
+  const auto [close, high] = with(verdicts, near_found);
+  const auto [open, unknown] = with(verdicts, near_chance);
   const std::vector<std::string>& absent = surveys[0].samples()[0].absent;
   book.answer(
-      sentence("{} of {} metrics rank the planted heads above the noise heads with a mean AUC of "
-               "at least 0.95 in four tasks; removing each head, the reference, has {:.2g}. {} "
-               "cannot be distinguished from chance, and {} rank the planted heads below the noise "
-               "heads.",
-               count, Index(verdicts.size()), cost.mean.value, lost, wrong),
-      sentence("Not distinguished from chance: {}. Worse than chance: {}. Noise heads have the "
-               "norms of planted ones, so that magnitude cannot find them by construction. A map "
-               "of zeros and ones passes almost no gradient to W_Q and W_K: the mean AUC of "
-               "gradient_norms is {:.2g}, that of routing_path {:.2g}. {} metrics have no scores "
-               "here: {}.",
-               chance, reversed, named(verdicts, "gradient_norms").mean.value,
+      sentence("{} of {} metrics rank the planted heads above the noise heads with a mean AUC "
+               "clearly above 0.95 in four tasks; removing each head, the reference, has {:.2g}. "
+               "{} more are better than chance, and {} rank the planted heads below the noise "
+               "heads. For {} metrics it is open on which side of chance they are.",
+               count, Index(verdicts.size()), cost.mean.value, above + high, wrong, unknown),
+      sentence("Better than chance, but 0.95 is undecided: {}. Chance is undecided: {}. Worse than "
+               "chance: {}. Noise heads have the norms of planted ones, so that magnitude cannot "
+               "find them by construction. A map of zeros and ones passes almost no gradient to "
+               "W_Q and W_K: the mean AUC of gradient_norms is {:.2g}, that of routing_path "
+               "{:.2g}. {} metrics have no scores here: {}.",
+               close, open, reversed, named(verdicts, "gradient_norms").mean.value,
                named(verdicts, "routing_path").mean.value, Index(absent.size()),
                fmt::to_string(fmt::join(absent, ", "))));
 }
