@@ -1,4 +1,5 @@
 // shared-head-training: parameters counted by hand, and ratios and verdicts from the errors.
+#include <algorithm>
 #include <cmath>
 
 #include "lab/lab_support.hpp"
@@ -7,7 +8,7 @@ using namespace headroom;
 using namespace lab_test;
 
 TEST_CASE("shared-head-training holds for any seed and size") {
-  check_holds("shared-head-training", {{12, 3, 2}, {8, 2, 1}}, 6);
+  check_holds("shared-head-training", {{12, 3, 2}, {8, 2, 1}}, 9);
 }
 
 TEST_CASE("shared-head-training: ratios, verdicts and sizes follow from the errors") {
@@ -44,4 +45,27 @@ TEST_CASE("shared-head-training: ratios, verdicts and sizes follow from the erro
     }
   }
   CHECK(row == 4);
+}
+
+TEST_CASE("shared-head-training: the verdict is a claim, for the sizes at which it is known") {
+  const auto claims = [](const Record& record) {
+    const Record& ratios = block_with(record, "ratio of errors")["rows"];
+    std::size_t found = 0;
+    double largest_p = 0;
+    for (const Record& row : ratios) {
+      const auto name = row[0].get<std::string>() + ", " + row[1].get<std::string>() + ": error";
+      for (const Record& claim : record["claims"]) {
+        if (!claim["text"].get<std::string>().starts_with(name)) continue;
+        CHECK(claim["relation"] == ">");
+        CHECK(claim[precision]["measured"] == row[2]["low"]);
+        CHECK(claim[precision]["bound"][0] == 1);
+        largest_p = std::max(largest_p, row[3].get<double>());
+        ++found;
+      }
+    }
+    CHECK(measured(record, "largest p") == largest_p);
+    return found;
+  };
+  CHECK(claims(run("shared-head-training", 12, 3, 1)) == 4);
+  CHECK(claims(run("shared-head-training", 8, 2, 1)) == 2);
 }
