@@ -21,7 +21,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-constexpr int draws = 3;  // of random heads
+constexpr int draws = 5;  // of random heads
 
 std::vector<HeadId> in_random_order(std::vector<HeadId> heads, Rng rng) {
   for (std::size_t i = heads.size() - 1; i > 0; --i) {

@@ -49,7 +49,7 @@ struct CutResult {
 
 /// The run `as_long`. Then the arms, which train for `recover_steps` only, since nothing is removed
 /// in them step by step: no cut; and for both numbers of heads those that `chosen` (by the demo's
-/// metric) names first, random ones (3 draws), and those with the highest costs. The model is the
+/// metric) names first, random ones (5 draws), and those with the highest costs. The model is the
 /// whole one.
 std::vector<DemoCut> demo_cuts(const DemoSetup& setup, const std::filesystem::path& checkpoint,
                                Module& model, const std::vector<HeadId>& chosen,

@@ -76,7 +76,7 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
         cuts.push_back(cut);
         return std::optional(CutResult{double(cut.heads.size()), double(cuts.size())});
       },
-      1, [&](Index done, Index all) { CHECK((done == Index(cuts.size()) && all == 12)); }));
+      1, [&](Index done, Index all) { CHECK((done == Index(cuts.size()) && all == 16)); }));
 
   // In this order: before removal, as many steps with all heads, after removal.
   const std::vector<ComparisonRow>& rows = job.record().before_after;
@@ -90,6 +90,11 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   CHECK(rows[2].heads == 12);
   CHECK(rows[1].parameters == rows[0].parameters);
   CHECK(rows[1].parameters.mean() > rows[2].parameters.mean());
+  // Half of the heads have less arithmetic, above all in attention.
+  CHECK(rows[0].step_flops == rows[1].step_flops);
+  CHECK(*rows[0].step_flops > 1.05 * *rows[2].step_flops);
+  CHECK(*rows[0].attention_flops > 1.2 * *rows[2].attention_flops);
+  CHECK(*rows[0].attention_flops < *rows[0].step_flops);
   CHECK(rows[1].exact_match.values().size() == 1);
   CHECK((cuts[0].heads.empty() && cuts[0].setup.steps() == 26));
   CHECK(rows[1].exact_match.of("fused") == 1.0);  // the result of the first run
@@ -131,9 +136,9 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   CHECK(arms.test_examples == 1000);
   CHECK((arms.arms[0].removed == 0 && arms.arms[0].recovered == std::vector<double>{2}));
   CHECK((arms.arms[2].choice == "random" && arms.arms[2].removed == 6));
-  CHECK(arms.arms[2].recovered == std::vector<double>{4, 5, 6});
+  CHECK(arms.arms[2].recovered == std::vector<double>{4, 5, 6, 7, 8});
   CHECK((arms.arms[4].choice == "random_masks" && arms.arms[4].cut == std::vector<double>{12}));
-  std::set<HeadId> removed, costliest(cuts[6].heads.begin(), cuts[6].heads.end());
+  std::set<HeadId> removed, costliest(cuts[8].heads.begin(), cuts[8].heads.end());
   double least_cost = 1e300, most_cost = -1e300;  // of the costliest, of the others
   for (const HeadRecord& head : heads) {
     if (head.removed_at) removed.insert(head.id());
@@ -145,7 +150,7 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   }
   CHECK(costliest.size() == 6);
   CHECK(least_cost >= most_cost);
-  CHECK(std::set<HeadId>(cuts[7].heads.begin(), cuts[7].heads.end()) == removed);
+  CHECK(std::set<HeadId>(cuts[9].heads.begin(), cuts[9].heads.end()) == removed);
   CHECK(cuts[3].heads != cuts[4].heads);  // draws differ
 
   // Sensitivities and costs over the learning steps.

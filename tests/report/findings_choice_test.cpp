@@ -36,13 +36,18 @@ std::string sums_title(const std::vector<ImportanceSums>& sums) {
   return findings(run).importance_sums->title;
 }
 
+/// Five random draws.
+std::vector<double> draws(double mean, double spread) {
+  return {mean - spread, mean - spread / 2, mean, mean + spread / 2, mean + spread};
+}
+
 ArmsRecord arms(double chosen_cut, double random_cut, std::vector<double> recovered) {
   ArmsRecord all{.recovery = 450, .test_examples = 1000, .chosen_by = "fisher"};
   all.arms.push_back({"none", 0, {1}, {1}});
   all.arms.push_back({"fisher", 6, {chosen_cut}, {1}});
-  all.arms.push_back({"random", 6, {random_cut - 0.1, random_cut + 0.1}, {1, 1}});
+  all.arms.push_back({"random", 6, draws(random_cut, 0.1), draws(1, 0)});
   all.arms.push_back({"fisher", 12, {0.3}, {recovered[0]}});
-  all.arms.push_back({"random", 12, {0.1}, {recovered[1]}});
+  all.arms.push_back({"random", 12, draws(0.1, 0.1), draws(recovered[1], 0.01)});
   all.arms.push_back({"costliest", 12, {0}, {recovered[2]}});
   return all;
 }
@@ -95,16 +100,24 @@ TEST_CASE("sensitivities that vanish beside lasting costs are told from other de
 TEST_CASE("the title of the arms says what the choice changes, right after the cut and later") {
   CHECK(
       arms_title(arms(0.975, 0.33, {0.995, 0.99, 0.992})) ==
-      "Right after 6 heads are removed, 97.5 % are exact with the choice of fisher, 33.0 % with a "
-      "random one; 450 steps after the removal of 12 heads, the choice makes no clear difference "
-      "(99.0 % to 99.5 %)");
+      "Right after 6 heads are removed, 97.5 % are exact with the choice of fisher, 23.0 to 43.0 % "
+      "with random ones; 450 steps after the removal of 12 heads, no choice differs clearly from "
+      "random ones: fisher 99.5 %, costliest 99.2 %, random 98.0 to 100.0 %");
   CHECK(
-      arms_title(arms(0.4, 0.41, {0.9, 0.95, 0.5})) ==
-      "Right after 6 heads are removed, 40.0 % are exact with the choice of fisher, 41.0 % with a "
-      "random one (no clear difference); 450 steps after the removal of 12 heads, the best choice "
-      "is random (95.0 %), the worst costliest (50.0 %)");
+      arms_title(arms(0.4, 0.41, {0.94, 0.95, 0.5})) ==
+      "Right after 6 heads are removed, 40.0 % are exact with the choice of fisher, 31.0 to 51.0 % "
+      "with random ones (no clear difference); 450 steps after the removal of 12 heads, costliest "
+      "is clearly worse than random choices: fisher 94.0 %, costliest 50.0 %, random 94.0 to "
+      "96.0 %");
+  CHECK_THAT(arms_title(arms(0.4, 0.41, {0.99, 0.95, 0.9})),
+             Contains("fisher is clearly better than random choices, costliest is clearly worse"));
+  CHECK_THAT(arms_title(arms(0.4, 0.41, {0.9, 0.95, 0.9})),
+             Contains("fisher and costliest are clearly worse than random choices: "));
   ArmsRecord without = arms(0.4, 0.41, {0.9, 0.95, 0.5});
   without.chosen_by = "path";
+  CHECK(arms_title(without) == "Exact match after heads were removed");
+  without = arms(0.4, 0.41, {0.9, 0.95, 0.5});
+  without.arms[4].choice = "other";  // without random choices
   CHECK(arms_title(without) == "Exact match after heads were removed");
 }
 
@@ -116,7 +129,7 @@ TEST_CASE("criteria and arms that do not fit the run are errors") {
   run.arms = arms(0.4, 0.41, {0.9, 0.95, 0.5});
   run.arms->arms[2].cut.pop_back();
   CHECK_THROWS_WITH(findings(run),
-                    "report: arms.arms[2] has 1 results after the cut and 2 after recovery");
+                    "report: arms.arms[2] has 4 results after the cut and 5 after recovery");
   run.arms->arms[2].cut.clear();
   run.arms->arms[2].recovered.clear();
   CHECK_THROWS_AS(findings(run), DataError);
