@@ -14,6 +14,7 @@
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/reductions.hpp"
 #include "headroom/report/terminal.hpp"
+#include "headroom/train/run_record.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -131,8 +132,9 @@ HeadsTable measured(Part part, Work pass, const HeadsSizes& sizes, const BenchOp
         pass == Work::forward ? one.forward(x) : one.training_step(x, weights);
       });
     }
+    const Index turns = options.steps > 0 ? options.steps : 9;
     table.lines.push_back(
-        {batch, interleaved_medians(options.steps > 0 ? options.steps : 9, works)});
+        {batch, measured_again([&] { return interleaved_medians(turns, works); }, table.ceiling)});
   }
   return table;
 }
@@ -155,6 +157,10 @@ void bench_heads(const HeadsSizes& sizes, const BenchOptions& options, int threa
   set_num_threads(before);
 }
 
+bool HeadsTable::noisy(const HeadsLine& line, std::size_t variant) const {
+  return beyond_arithmetic(line.ms[0] / line.ms[variant], ceiling[variant]);
+}
+
 std::string heads_table_text(const HeadsTable& table, const TerminalStyle& style) {
   std::vector<std::string> titles{"batch", fmt::format("{} heads", table.variants.front().kept)};
   for (std::size_t i = 1; i < table.variants.size(); ++i) {
@@ -164,17 +170,23 @@ std::string heads_table_text(const HeadsTable& table, const TerminalStyle& style
   }
   const auto times = [](double speed_up) { return fmt::format("{:.2f} x", speed_up); };
   std::vector<std::vector<std::string>> rows;
+  bool noisy = false;
   for (const HeadsLine& line : table.lines) {
     std::vector<std::string>& row =
         rows.emplace_back(std::vector<std::string>{fmt::format("{}", line.batch)});
     row.push_back(fmt::format("{:.2f} ms", line.ms.front()));
-    for (std::size_t i = 1; i < line.ms.size(); ++i) row.push_back(times(line.ms[0] / line.ms[i]));
+    for (std::size_t i = 1; i < line.ms.size(); ++i) {
+      row.push_back(table.noisy(line, i) ? "noisy" : times(line.ms[0] / line.ms[i]));
+      noisy = noisy || table.noisy(line, i);
+    }
   }
   std::vector<std::string> last{"ceiling", ""};
   for (std::size_t i = 1; i < table.ceiling.size(); ++i) last.push_back(times(table.ceiling[i]));
   rows.push_back(last);
-  return fmt::format("{}, {}, {} {}\n{}", table.part, table.pass, table.threads,
-                     table.threads == 1 ? "thread" : "threads", table_text(titles, rows, style));
+  return fmt::format(
+      "{}, {}, {} {}\n{}{}", table.part, table.pass, table.threads,
+      table.threads == 1 ? "thread" : "threads", table_text(titles, rows, style),
+      noisy ? "noisy: more than 10 % above the ceiling, also when measured again\n" : "");
 }
 
 Record heads_table_record(const HeadsTable& table, const HeadsSizes& sizes) {
@@ -185,7 +197,9 @@ Record heads_table_record(const HeadsTable& table, const HeadsSizes& sizes) {
                         {"ceiling", table.ceiling[i]}});
   }
   for (const HeadsLine& line : table.lines) {
-    lines.push_back({{"batch", line.batch}, {"ms", line.ms}});
+    Record noisy = Record::array();
+    for (std::size_t i = 0; i < line.ms.size(); ++i) noisy.push_back(table.noisy(line, i));
+    lines.push_back({{"batch", line.batch}, {"ms", line.ms}, {"noisy", noisy}});
   }
   return {{"part", table.part},   {"pass", table.pass},   {"threads", table.threads},
           {"width", sizes.width}, {"heads", sizes.heads}, {"length", sizes.length},

@@ -31,6 +31,9 @@ struct HeadsTable {
   /// Arithmetic of all heads divided by that of the variant: the highest speed-up possible.
   std::vector<double> ceiling;
   std::vector<HeadsLine> lines;
+
+  /// Whether the speed-up of a variant in a line is beyond_arithmetic(): noise.
+  bool noisy(const HeadsLine& line, std::size_t variant) const;
 };
 
 /// Sizes of the layer that is measured.
@@ -40,11 +43,12 @@ struct HeadsSizes {
 
 /// Measures all parts, passes and numbers of threads, and hands over each table when it is
 /// complete. A training step consists of forward pass, backward pass and AdamW's update. The number
-/// of threads is `threads`, or 1 and 2 if that is 0, and as before afterwards.
+/// of threads is `threads`, or 1 and 2 if that is 0, and as before afterwards. Lines with a noisy
+/// speed-up are measured a second time.
 void bench_heads(const HeadsSizes& sizes, const BenchOptions& options, int threads,
                  const std::function<void(const HeadsTable&)>& see);
 
-/// The table for people: the time with all heads, then the speed-up of each variant.
+/// The table for people: the time with all heads, then the speed-up of each variant, or "noisy".
 std::string heads_table_text(const HeadsTable& table, const TerminalStyle& style);
 Record heads_table_record(const HeadsTable& table, const HeadsSizes& sizes);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <iterator>
@@ -19,6 +20,7 @@
 #include "headroom/io/json.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
+#include "headroom/statistics/intervals.hpp"
 #include "headroom/statistics/ranks.hpp"
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/metrics_log.hpp"
@@ -153,13 +155,14 @@ class DemoText {
                          run.importance_sums.back().step));
     std::vector<std::vector<std::string>> table;
     const auto text = [](const std::vector<double>& shares) {
-      double sum = 0;
-      for (const double share : shares) sum += share;
-      return fmt::format("{:.1f} %", 100 * sum / double(shares.size()));
+      const std::string mean = fmt::format("{:.1f} %", 100 * mean_of(shares));
+      if (shares.size() == 1) return mean;
+      const auto [low, high] = std::minmax_element(shares.begin(), shares.end());
+      return fmt::format("({:.1f} to {:.1f})  {}", 100 * *low, 100 * *high, mean);
     };
     for (const ArmRecord& arm : all.arms) {
       const std::string draws =
-          arm.cut.size() > 1 ? fmt::format(" (mean of {})", arm.cut.size()) : "";
+          arm.cut.size() > 1 ? fmt::format(" (mean of {} draws)", arm.cut.size()) : "";
       table.push_back({arm.removed == 0
                            ? "all heads"
                            : fmt::format("{} removed: {}{}", arm.removed, arm.choice, draws),
@@ -189,14 +192,23 @@ class DemoText {
   /// steps.
   void before_after(const RunRecord& run) const {
     std::vector<std::vector<std::string>> table;
+    const ComparisonRow& first = run.before_after.front();
+    // A speed-up over the first row that its arithmetic does not allow is marked.
+    const auto ms_text = [](const PerModel& ms, const PerModel& first_ms, double flops,
+                            double first_flops) {
+      const double time = ms.mean().value();
+      const bool noisy = beyond_arithmetic(first_ms.mean().value() / time, first_flops / flops);
+      return fmt::format("{:.1f} ms{}", time, noisy ? " (noisy)" : "");
+    };
     for (const ComparisonRow& row : run.before_after) {
       const auto share = [&row](const char* model) {
         const auto exact = row.exact_match.of(model);
         return exact ? fmt::format("{:.1f} %", 100 * *exact) : std::string("-");
       };
       table.push_back({row.label, share("separate"), share("fused"),
-                       fmt::format("{:.1f} ms", row.step_ms.mean().value()),
-                       fmt::format("{:.1f} ms", row.attention_ms.mean().value()),
+                       ms_text(row.step_ms, first.step_ms, *row.step_flops, *first.step_flops),
+                       ms_text(row.attention_ms, first.attention_ms, *row.attention_flops,
+                               *first.attention_flops),
                        with_commas(Index(row.parameters.mean().value())),
                        bytes_text(row.memory_bytes.mean().value())});
     }

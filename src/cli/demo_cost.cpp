@@ -32,16 +32,29 @@ std::vector<double> median_step_ms(const std::vector<Seq2Seq*>& models, const Se
   return medians;
 }
 
-double operation_ms(Seq2Seq& model, const Seq2SeqBatch& batch, const char* operation, int rounds) {
-  set_profiling(true);
-  for (int round = 0; round < rounds; ++round) training_loss(model, batch).backward();
-  set_profiling(false);
-  zero_grad(model);
-  double seconds = 0;
-  for (const ProfileRow& row : profile()) {
-    if (row.name == operation) seconds += row.seconds;
+std::vector<OperationCost> operation_costs(const std::vector<Seq2Seq*>& models,
+                                           const Seq2SeqBatch& batch, const char* operation,
+                                           int rounds) {
+  std::vector<std::vector<double>> times(models.size());
+  std::vector<OperationCost> costs(models.size());
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      set_profiling(true);
+      training_loss(*models[i], batch).backward();
+      set_profiling(false);
+      zero_grad(*models[i]);
+      OperationCost& cost = costs[i] = {};
+      for (const ProfileRow& row : profile()) {
+        cost.step_flops += row.flops;
+        if (row.name != operation) continue;
+        cost.flops += row.flops;
+        cost.ms += 1e3 * row.seconds;
+      }
+      times[i].push_back(cost.ms);
+    }
   }
-  return 1e3 * seconds / rounds;
+  for (std::size_t i = 0; i < models.size(); ++i) costs[i].ms = median(times[i]);
+  return costs;
 }
 
 double step_bytes(Seq2Seq& model, const Seq2SeqBatch& batch) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cli/demo_cost.hpp"
+#include "cli/interleaved.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/data/batches.hpp"
 #include "headroom/heads/head_records.hpp"
@@ -289,14 +290,26 @@ void DemoRuns::measure_cost() {
   Rng rng(setup_.seed, "init");
   Seq2Seq full(fused().config, rng);
   const Seq2SeqBatch batch = Seq2SeqLoader(task_, setup_.batch_size, setup_.seed).next();
-  const std::vector<double> ms = median_step_ms({&full, &fused()}, batch, 25);
-  std::size_t i = 0;
-  for (Seq2Seq* model : {&full, &fused()}) {
+  const std::vector<Seq2Seq*> models{&full, &fused()};
+  std::vector<OperationCost> costs;
+  const auto attention_ms = [&] {
+    costs = operation_costs(models, batch, "attention", 10);
+    return std::vector<double>{costs[0].ms, costs[1].ms};
+  };
+  attention_ms();  // warms up, and counts the arithmetic
+  const auto ceilings = [&](double OperationCost::*flops) {
+    return std::vector<double>{1, costs[0].*flops / costs[1].*flops};
+  };
+  const std::vector<double> ms = measured_again([&] { return median_step_ms(models, batch, 25); },
+                                                ceilings(&OperationCost::step_flops));
+  measured_again(attention_ms, ceilings(&OperationCost::flops));
+  for (std::size_t i = 0; i < models.size(); ++i) {
     ComparisonRow& row = record_.before_after.at(i);
     row.step_ms = ms[i];
-    row.attention_ms = operation_ms(*model, batch, "attention", 10);
-    row.memory_bytes = double(step_bytes(*model, batch));
-    ++i;
+    row.attention_ms = costs[i].ms;
+    row.step_flops = costs[i].step_flops;
+    row.attention_flops = costs[i].flops;
+    row.memory_bytes = double(step_bytes(*models[i], batch));
   }
   step_ms_before_ = ms[0];
   step_ms_after_ = ms[1];

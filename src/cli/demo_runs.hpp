@@ -94,7 +94,8 @@ class DemoRuns {
   void choose_heads();
   /// Goes on training while these heads are removed from both models.
   bool remove_heads(const OnStep& on_step);
-  /// Times a training step of the full and of the pruned model, interleaved; their memory.
+  /// Times a training step of the full and of the pruned model, interleaved, and once more if the
+  /// speed-up is higher than the arithmetic allows; their memory.
   void measure_cost();
   /// Trains the arms: the fused model from before the removal, on the same batches for as many
   /// steps, whole and with heads cut by several choices. See run_cuts(). Returns false when one was

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "headroom/statistics/ranks.hpp"
+#include "headroom/train/run_record.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -32,6 +33,15 @@ std::vector<double> interleaved_medians(Index turns,
   std::vector<double> medians;
   for (const std::vector<double>& of_work : times) medians.push_back(median(of_work));
   return medians;
+}
+
+std::vector<double> measured_again(const std::function<std::vector<double>()>& measure,
+                                   const std::vector<double>& ceilings) {
+  const std::vector<double> times = measure();
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    if (beyond_arithmetic(times[0] / times[i], ceilings[i])) return measure();
+  }
+  return times;
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -17,5 +17,11 @@ double milliseconds(Index times, const std::function<void()>& work);
 std::vector<double> interleaved_medians(Index turns,
                                         const std::vector<std::function<void()>>& works);
 
+/// The times that `measure` returns. If one is shorter than the first by more than the arithmetic
+/// allows (see beyond_arithmetic(); `ceilings` are the highest speed-ups over the first), all are
+/// measured once more, and the second times count.
+std::vector<double> measured_again(const std::function<std::vector<double>()>& measure,
+                                   const std::vector<double>& ceilings);
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -44,10 +44,6 @@ std::string whose_quality(const RunRecord& run, const Qualities& qualities) {
              : "";
 }
 
-std::optional<double> step_ms_of(const RunRecord& run, std::size_t row) {
-  return run.before_after[row].step_ms.of("fused");
-}
-
 /// "450 more training steps"; "" if the number is unknown or 0.
 std::string more_steps(const Comparison& compared) {
   if (compared.extra_steps.value_or(0) <= 0) return "";
@@ -111,15 +107,22 @@ MaybeFinding before_after_finding(const RunRecord& run) {
   const auto compared = comparison_of(run);
   if (!compared) return {};
   const std::string quality = quality_text(run, *compared);
-  const std::string caption =
+  const auto step = step_change(run, *compared), attention = attention_change(run, *compared);
+  std::string caption =
       "All rows are measured the same way. Exact match is on inputs never seen in training, of the "
       "less accurate model if there are several." +
       caution(run, *compared);
-  const auto before = step_ms_of(run, compared->before), after = step_ms_of(run, compared->after);
-  if (!before || !after || *after <= 0 || *before <= 0) {
-    return Finding{"Before and after" + quality, caption};
+  for (const auto& [time, change] :
+       {std::pair("a step", &step), std::pair("attention", &attention)}) {
+    if (!*change || !(*change)->noisy()) continue;
+    caption += fmt::format(
+        " The times of {} are noisy: the speed-up of {:.2f} is more than 10 % above {:.2f}, the "
+        "ratio of the arithmetic.",
+        time, (*change)->speed_up(), *(*change)->ceiling);
   }
-  const double ratio = *before / *after;
+  if (!step) return Finding{"Before and after" + quality, caption};
+  if (step->noisy()) return Finding{"The times of a step are noisy" + quality, caption};
+  const double ratio = step->speed_up();
   if (ratio > 1 + notable_change) {
     return Finding{fmt::format("A step is {:.2f} times faster{}", ratio, quality), caption};
   }
@@ -155,13 +158,12 @@ std::string before_after_summary(const RunRecord& run, const std::vector<std::st
                           whose_quality(run, whole), percent(whole.from), percent(whole.to));
     }
   }
-  const auto ms_before = step_ms_of(run, compared->before),
-             ms_after = step_ms_of(run, compared->after);
-  if (ms_before && ms_after) {
+  if (const auto step = step_change(run, *compared)) {
     const bool fused =
         models.size() > 1 && std::find(models.begin(), models.end(), "fused") != models.end();
-    text += fmt::format("A training step{} went from {:.1f} to {:.1f} ms. ",
-                        fused ? " of the fused model" : "", *ms_before, *ms_after);
+    text += fmt::format("A training step{} went from {:.1f} to {:.1f} ms{}. ",
+                        fused ? " of the fused model" : "", step->before, step->after,
+                        step->noisy() ? " (noisy times)" : "");
   }
   if (!text.empty()) text.pop_back();
   return text;

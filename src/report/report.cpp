@@ -96,6 +96,9 @@ Record for_page(const RunRecord& run, const RunFindings& found) {
   if (const auto compared = comparison_of(run)) {
     contents["compared"] = {{"before", compared->before}, {"after", compared->after}};
     if (compared->as_long) contents["compared"]["as_long"] = *compared->as_long;
+    const auto step = step_change(run, *compared), attention = attention_change(run, *compared);
+    if (step && step->noisy()) contents["compared"]["noisy"].push_back("step_ms");
+    if (attention && attention->noisy()) contents["compared"]["noisy"].push_back("attention_ms");
   }
   return contents;
 }

@@ -27,6 +27,19 @@ std::optional<Index> steps_since_removal(const RunRecord& run) {
   return first && *first < end ? std::optional(end - *first) : std::nullopt;
 }
 
+std::optional<TimeChange> change_of(const RunRecord& run, const Comparison& compared,
+                                    PerModel ComparisonRow::*ms,
+                                    std::optional<double> ComparisonRow::*flops) {
+  const ComparisonRow &before = run.before_after[compared.before],
+                      &after = run.before_after[compared.after];
+  const auto from = (before.*ms).of("fused"), to = (after.*ms).of("fused");
+  if (!from || !to || *from <= 0 || *to <= 0) return {};
+  TimeChange change{.before = *from, .after = *to};
+  const double most = (before.*flops).value_or(0), least = (after.*flops).value_or(0);
+  if (most > 0 && least > 0) change.ceiling = most / least;
+  return change;
+}
+
 }  // namespace
 
 std::vector<std::string> models_of(const RunRecord& run) {
@@ -102,6 +115,14 @@ std::optional<Comparison> comparison_of(const RunRecord& run) {
   if (found.as_long == before) found.as_long.reset();  // no model was trained further
   found.extra_steps = *after.steps - *rows[*before].steps;
   return found;
+}
+
+std::optional<TimeChange> step_change(const RunRecord& run, const Comparison& compared) {
+  return change_of(run, compared, &ComparisonRow::step_ms, &ComparisonRow::step_flops);
+}
+
+std::optional<TimeChange> attention_change(const RunRecord& run, const Comparison& compared) {
+  return change_of(run, compared, &ComparisonRow::attention_ms, &ComparisonRow::attention_flops);
 }
 
 }  // namespace HEADROOM_PRECISION

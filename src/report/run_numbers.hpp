@@ -43,5 +43,17 @@ struct Comparison {
 /// None for fewer than two rows.
 std::optional<Comparison> comparison_of(const RunRecord& run);
 
+/// A measured time of a training step before and after removal.
+struct TimeChange {
+  double before = 0, after = 0;     // milliseconds
+  std::optional<double> ceiling{};  // the speed-up that the arithmetic allows; none if unknown
+  double speed_up() const { return before / after; }
+  bool noisy() const { return ceiling && beyond_arithmetic(speed_up(), *ceiling); }
+};
+/// The time of the step and that of its attention, of the fused model if there are several. None
+/// where a time is missing or not positive.
+std::optional<TimeChange> step_change(const RunRecord& run, const Comparison& compared);
+std::optional<TimeChange> attention_change(const RunRecord& run, const Comparison& compared);
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

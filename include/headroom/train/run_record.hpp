@@ -225,6 +225,8 @@ struct ComparisonRow {
   std::optional<Index> heads{};        // live heads of one model
   PerModel exact_match{};              // a share
   PerModel step_ms{}, attention_ms{};  // of a training step; of it in attention
+  // Multiplications and additions of the matrix products of such a step; of those in attention.
+  std::optional<double> step_flops{}, attention_flops{};
   PerModel parameters{}, memory_bytes{};
   bool operator==(const ComparisonRow&) const = default;
   template <class Visit>
@@ -235,10 +237,16 @@ struct ComparisonRow {
     visit("exact_match", &ComparisonRow::exact_match, Presence::if_any);
     visit("step_ms", &ComparisonRow::step_ms, Presence::if_any);
     visit("attention_ms", &ComparisonRow::attention_ms, Presence::if_any);
+    visit("step_flops", &ComparisonRow::step_flops, Presence::if_any);
+    visit("attention_flops", &ComparisonRow::attention_flops, Presence::if_any);
     visit("parameters", &ComparisonRow::parameters, Presence::if_any);
     visit("memory_bytes", &ComparisonRow::memory_bytes, Presence::if_any);
   }
 };
+
+/// Returns true if a measured speed-up is more than 10 % above its ceiling, the ratio of the
+/// arithmetic: then it is due to noise in the times.
+inline bool beyond_arithmetic(double speed_up, double ceiling) { return speed_up > 1.1 * ceiling; }
 
 /// The judgement of one metric on the heads.
 struct CriterionRecord {
