@@ -41,7 +41,7 @@ class PruneOptions {
 /// many. Throws UsageError for heads that the model does not have, and if so many cannot be
 /// removed, which would otherwise stop the run when the first ones are chosen.
 PruningRecipe fitted_to(const ModelConfig& model, const std::vector<HeadId>& without,
-                        PruningRecipe recipe, std::optional<Index> keep);
+                        PruningRecipe recipe, std::optional<Index> keep = {});
 
 /// Throws UsageError, saying where the names are listed, unless this is the name of a metric or a
 /// chooser.

@@ -66,7 +66,7 @@ TEST_CASE("a Real is written with the fewest digits, and read back as the same")
   CHECK(shortest_number(Real(0)).dump() == "0.0");
   Rng rng(1, "numbers");
   for (int i = 0; i < 1000; ++i) {
-    const Real value = Real(std::exp(40 * (rng.uniform() - 0.5)));
+    const Real value = Real(std::exp(40 * (double(rng.uniform()) - 0.5)));
     const Record read = Record::parse(shortest_number(value).dump());
     CHECK(Real(read.get<double>()) == value);
   }
