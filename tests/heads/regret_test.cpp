@@ -80,3 +80,18 @@ TEST_CASE("standard errors are those of means over examples") {
   CHECK(better.nats == 0);
   CHECK(better.nats_error == 0);
 }
+
+TEST_CASE("every example can be drawn for a standard error, the last one too") {
+  // Only the last example tells the players apart, by n. A bootstrap sample contains it k times,
+  // k binomial with n draws of probability 1/n, so that the regret is k: its variance is 1 - 1/n.
+  for (const std::size_t examples : {2, 3}) {
+    for (const std::size_t different : {examples - 1, std::size_t{0}}) {
+      std::vector<std::vector<double>> losses(4, std::vector<double>(examples, 1));
+      losses[2][different] += double(examples);
+      const RegretScale scale(losses, 2, 4000, Rng(5));
+      const Regret worse = scale.of(HeadSet::of_bits(2));
+      CHECK(equal_to_rounding(worse.nats, 1));
+      CHECK(std::abs(worse.nats_error - std::sqrt(1 - 1 / double(examples))) < 0.04);
+    }
+  }
+}
