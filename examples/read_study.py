@@ -17,18 +17,26 @@ def read_study(path):
 
 
 def means(results, measure):
-    """(condition, arm, heads, mean, low, high, seeds) of every arm and control with the measure."""
+    """(condition, arm, heads, mean, seeds) of every arm and control that has the measure."""
     for entry in results["means"]:
         if entry["measure"] == measure:
-            mean = entry["mean"]
             yield (results["conditions"][entry["condition"]], entry["arm"], entry["heads"],
-                   mean["value"], mean["low"], mean["high"], len(entry["seeds"]))
+                   entry["mean"], len(entry["seeds"]))
 
 
 def family(results):
-    """The declared comparisons, those with the smallest corrected p first."""
+    """The declared comparisons: the smallest corrected p first, those without a p last."""
     declared = [entry for entry in results["contrasts"] if entry["in_family"]]
-    return sorted(declared, key=lambda entry: (entry["holm"], entry["p"]))
+    tested = [entry for entry in declared if entry["p"] is not None]
+    return (sorted(tested, key=lambda entry: (entry["holm"], entry["p"]))
+            + [entry for entry in declared if entry["p"] is None])
+
+
+def interval_text(interval):
+    """"[0.1000, 0.2000]", or why there is none."""
+    if interval is None or interval["low"] == interval["high"]:
+        return "(no interval: the value is the same in all seeds)"
+    return f"[{interval['low']:.4f}, {interval['high']:.4f}]"
 
 
 def main(arguments):
@@ -40,16 +48,16 @@ def main(arguments):
     if measure not in measures:
         sys.exit(f"error: the study has no measure {measure}; it has {', '.join(measures)}")
     print(f"{measure}, mean over seeds with 95 % t-interval")
-    for condition, arm, heads, value, low, high, seeds in means(results, measure):
+    for condition, arm, heads, mean, seeds in means(results, measure):
         print(f"  {condition or '-':40} {arm:32} {heads:5.1f} heads  "
-              f"{value:.4f} [{low:.4f}, {high:.4f}]  {seeds} seeds")
+              f"{mean['value']:.4f} {interval_text(mean)}  {seeds} seeds")
     print(f"{results['family']} comparisons are tested together (Holm)")
     for entry in family(results):
-        mean = entry["difference"]
+        tested = ("no p" if entry["p"] is None else
+                  f"p {entry['p']:.4f}, corrected {entry['holm']:.4f}")
         print(f"  {entry['arm']} - {entry['against']}, "
               f"{results['conditions'][entry['condition']] or '-'}, {entry['measure']}: "
-              f"{mean['value']:+.4f} [{mean['low']:+.4f}, {mean['high']:+.4f}]  "
-              f"p {entry['p']:.4f}, corrected {entry['holm']:.4f}")
+              f"{entry['difference']:+.4f} {interval_text(entry['interval'])}  {tested}")
 
 
 if __name__ == "__main__":

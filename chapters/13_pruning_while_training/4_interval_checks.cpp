@@ -141,7 +141,7 @@ TEST_CASE("pairs", "[13/4]") {
          {"the signs of the differences were dropped: then no result could be 0",
           [&] { return around(mean_of(sizes), half_of(sizes)); }},
          {"a was subtracted from b", [&] { return around(-mean, half_of(d)); }}});
-    const Interval of_library = paired_contrast(pairs.a, pairs.b).difference;
+    const Interval of_library = paired_contrast(pairs.a, pairs.b).interval.value();
     chapter::require_equal("the numbers of the library's paired_contrast()",
                            as_array(paired_interval(pairs.a, pairs.b)), as_array(of_library),
                            names);

@@ -23,6 +23,7 @@
 #include "headroom/statistics/ranks.hpp"
 #include "headroom/train/load_learner.hpp"
 #include "headroom/train/run_folder.hpp"
+#include "headroom/train/task_check.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -215,7 +216,8 @@ std::string ranking_text(const ImportanceTable& table, const MetricInfo& info) {
   return text;
 }
 
-std::string legend_text(const ImportanceTable& table, const TerminalStyle& style) {
+/// `compare`: whether to say which metrics order the heads alike.
+std::string legend_text(const ImportanceTable& table, bool compare, const TerminalStyle& style) {
   std::string text;
   const auto line = [&](const std::string& words) {
     text += wrapped(words, style.columns, 2) + "\n";
@@ -233,6 +235,7 @@ std::string legend_text(const ImportanceTable& table, const TerminalStyle& style
   for (const auto& [info, reason] : table.absent) {
     line(fmt::format("Absent: {} ({}): {}", info.name, info.formula, reason));
   }
+  if (!compare) return text;
   const auto [constant, same_order] = likeness_of(table);
   for (const std::string& name : constant) line(name + " is the same for all heads");
   for (const std::vector<std::string>& group : same_order) {
@@ -292,9 +295,10 @@ int importance(ImportanceCommandOptions options) {
   const std::vector<std::string> metrics = chosen_metrics(options.metrics);
   const std::unique_ptr<Learner> learner = load_learner(folder);
   measured.recorded = recorded_scores(folder);
+  const TaskCheck check = check_task(*learner);
   ImportanceTable table;
   std::optional<Oracle> oracle;
-  if (options.oracle) {
+  if (options.oracle && (check.learned || options.json)) {
     HeadGame choosing(*learner, measured.set, measured.examples);
     table = measure_importance(choosing, metrics, measured);
     HeadGame measuring(*learner, ExampleSet::selection, measured.examples);
@@ -305,11 +309,20 @@ int importance(ImportanceCommandOptions options) {
   if (metrics.size() == 1) table.importance(metrics[0]);  // throws if it is absent
   if (options.json) {
     Record record = record_of(table, options, folder.string());
+    record["task_check"] = json_of(check);
     if (oracle) record.update(oracle_record(*oracle));
     fmt::print("{}\n", record.dump());
     return 0;
   }
   const TerminalStyle style = TerminalStyle::of(stdout);
+  if (!check.learned) {
+    fmt::print(
+        "{}\n\n",
+        wrapped(check.warning() +
+                    fmt::format(". Differences between its heads are noise{}.",
+                                options.oracle ? "; --oracle compares them only in --json" : ""),
+                style.columns));
+  }
   fmt::print(
       "{} of {}: {} heads, at most {} examples of the set {}\n"
       "{} forward and {} backward passes\n\n",
@@ -318,10 +331,10 @@ int importance(ImportanceCommandOptions options) {
                                    : options.metrics,
       shown(folder.string()), table.heads.size(), measured.examples, options.set, table.forward,
       table.backward);
-  fmt::print(
-      "{}\n{}",
-      metrics.size() == 1 ? ranking_text(table, table.columns[0].info) : tables_text(table, style),
-      legend_text(table, style));
+  fmt::print("{}\n{}",
+             metrics.size() == 1 && check.learned ? ranking_text(table, table.columns[0].info)
+                                                  : tables_text(table, style),
+             legend_text(table, check.learned, style));
   if (oracle) fmt::print("\n{}", oracle_text(*oracle, style));
   return 0;
 }

@@ -116,6 +116,19 @@ std::vector<PointNumber> point_numbers(const std::vector<std::string>& metrics) 
 
 // ---------------------------------------------------------------- text
 
+/// The points at which heads are compared without a reason, a paragraph each; "" if there are none.
+std::string not_learned_text(const std::vector<TracePoint>& points, const TerminalStyle& style) {
+  std::string text;
+  for (const TracePoint& point : points) {
+    if (point.check.learned) continue;
+    text +=
+        wrapped(point.check.warning(fmt::format("{}, step {}: the model", point.run, point.step)),
+                style.columns) +
+        "\n";
+  }
+  return text.empty() ? "" : text + "There the differences between heads are noise.\n\n";
+}
+
 /// Two metrics and the agreement of their rankings of heads, by run.
 struct Pair {
   std::string a, b;
@@ -198,7 +211,8 @@ std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
       const std::filesystem::path snapshot = RunFolder(run, IfExists::resume).snapshot(step);
       const std::unique_ptr<Learner> learner = load_learner(snapshot);
       const ImportanceOptions options{.examples = examples, .recorded = recorded_scores(snapshot)};
-      TracePoint& point = points.emplace_back(TracePoint{run.string(), step, {}, {}});
+      TracePoint& point =
+          points.emplace_back(TracePoint{run.string(), step, check_task(*learner), {}, {}});
       HeadGame game(*learner, ExampleSet::importance, examples),
           other(*learner, ExampleSet::selection, examples);
       point.table = measure_importance(game, metrics, options);
@@ -219,7 +233,8 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
   const auto section = [&](const std::string& title) {
     return "\n" + wrapped(title, style.columns) + "\n";
   };
-  std::string text = fmt::format("{} runs, {} points of training, {} heads\n", runs_of(points),
+  std::string text = not_learned_text(points, style) +
+                     fmt::format("{} runs, {} points of training, {} heads\n", runs_of(points),
                                  steps.size(), points.front().table.heads.size());
   text += section("Rank correlation of each metric with the costs of removal on other examples");
   text += table_over_steps(metrics, steps, style, [&](std::size_t row, Index step) {
@@ -296,7 +311,10 @@ Record trace_record(const std::vector<TracePoint>& points) {
     for (const PointNumber& number : point_numbers(metrics)) {
       of_point[number.key] = json_of(number.number(point));
     }
-    of_point.update({{"run", point.run}, {"step", point.step}, {"heads", heads}});
+    of_point.update({{"run", point.run},
+                     {"step", point.step},
+                     {"task_check", json_of(point.check)},
+                     {"heads", heads}});
     of_point["metrics"] = of_metrics;
     if (point.oracle) {
       of_point.update(oracle_record(*point.oracle));

@@ -11,6 +11,7 @@
 #include "headroom/base/record_json.hpp"
 #include "headroom/base/terminal.hpp"
 #include "headroom/heads/head_metric.hpp"
+#include "headroom/train/task_check.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -19,6 +20,7 @@ inline namespace HEADROOM_PRECISION {
 struct TracePoint {
   std::string run;
   Index step = 0;
+  TaskCheck check;                    // of the model at this step
   ImportanceTable table;              // on ExampleSet::importance
   ImportanceTable again;              // on the other examples of ExampleSet::selection
   std::optional<Oracle> oracle = {};  // on the same other examples
@@ -35,7 +37,7 @@ std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
 /// Tables over the steps: correlation of each metric with the true costs on other examples, its
 /// reliability, the sums of sensitivities and costs, the metrics that agree most, and with the
 /// exact answer the correlation with Shapley values and the regret of metrics and choosers. Means
-/// over the runs with 95 % intervals.
+/// over the runs with 95 % intervals. First the points at which the task was not learned.
 std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyle& style);
 /// All scores, and each of the statistics by run.
 Record trace_record(const std::vector<TracePoint>& points);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@
 #include "headroom/train/load_learner.hpp"
 #include "headroom/train/measures.hpp"
 #include "headroom/train/run_folder.hpp"
+#include "headroom/train/task_check.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -168,6 +170,7 @@ int prune_model(PruneCommandOptions options) {
   check_out(options, source);
   const std::unique_ptr<Learner> learner = load_learner(source);
   options.cut.recorded = recorded_scores(source);
+  const TaskCheck check = check_task(*learner);
   ModelCut cut(*learner, options.cut);
   const Choice choice = choice_of(*learner, cut, options);
 
@@ -183,11 +186,14 @@ int prune_model(PruneCommandOptions options) {
   }
   const Measured &before = models[0], &after = models[1];
   const PairedContrast rise = paired_contrast(after.test, before.test);
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();  // null in JSON
   const double selection_rise = mean_of(after.selection) - mean_of(before.selection);
-  Record summary{{"before", Record()},
-                 {"after", Record()},
-                 {"selection_increase", selection_rise},
-                 {"test_increase", json_of(rise.difference)}};
+  Record summary{
+      {"before", Record()},
+      {"after", Record()},
+      {"selection_increase", selection_rise},
+      {"test_increase", json_of(rise.interval.value_or(Interval{rise.mean, none, none}))},
+      {"task_check", json_of(check)}};
   if (choice.times) {
     const std::vector<double> times = times_without(*learner, cut, sets);
     for (std::size_t i = 0; i < models.size(); ++i) models[i].ms = times[i];
@@ -204,6 +210,10 @@ int prune_model(PruneCommandOptions options) {
   const RunFolder folder = saved(*learner, source, choice, options, summary);
 
   const TerminalStyle style = TerminalStyle::of(stdout);
+  if (!check.learned) {
+    fmt::print("{}\n\n",
+               wrapped(check.warning() + ". The choice of heads is arbitrary.", style.columns));
+  }
   fmt::print(
       "{}\n",
       wrapped(fmt::format("{}: {} of {} heads are removed, chosen by {}{} on at most "
@@ -222,11 +232,11 @@ int prune_model(PruneCommandOptions options) {
   std::string verdict = fmt::format(
       "Losses are in nats per example. Without these heads the selection loss rises by {:.4g} and "
       "the test loss by {}",
-      selection_rise, rise.difference.text());
-  if (!options.increase.empty()) {
+      selection_rise, rise.interval ? rise.interval->text() : fmt::format("{:.3g}", rise.mean));
+  if (!options.increase.empty() && check.learned) {
     const double limit = limit_from(options.increase, mean_of(before.selection));
     verdict +=
-        rise.difference.value <= limit
+        rise.mean <= limit
             ? fmt::format(", within the limit of {:.4g}", limit)
             : fmt::format(", more than the limit of {:.4g}, which only the selection set meets",
                           limit);

@@ -78,6 +78,8 @@ void write_results(const StudyDeclaration& declaration, const StudyPlan& plan,
                    const std::filesystem::path& folder) {
   const StudyResults results = results_of(declaration, plan, folder);
   write_file(folder / "results.json", json_of(results).dump() + "\n");
+  fmt::print("{}\n", wrapped(study_sections(results).back().finding.title,
+                             TerminalStyle::of(stdout).columns));
   try {
     write_study_page(results, folder / "report.html");
     fmt::print("{}\n", shown((folder / "report.html").string()));

@@ -1,16 +1,21 @@
 // The findings of a study: sentences computed from its results.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "headroom/base/names.hpp"
 #include "headroom/lab/text.hpp"
 #include "headroom/report/study.hpp"
 #include "headroom/statistics/ranks.hpp"
 #include "headroom/train/measures.hpp"
+#include "report/study_numbers.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -30,6 +35,7 @@ std::string quality_text(double value, const std::string& measure) {
 }
 
 std::string interval_text(const Interval& i, const std::string& measure) {
+  if (i.low == i.high) return quality_text(i.value, measure);  // one seed, or equal ones
   if (!is_share(measure)) {
     return fmt::format("{} [{}, {}]", figure_text(i.value), figure_text(i.low),
                        figure_text(i.high));
@@ -47,24 +53,28 @@ class StudyFindings {
   explicit StudyFindings(const StudyResults& results)
       : r_(results),
         first_(r_.declaration.at("measures").at(0).get<std::string>()),
-        acceptable_(r_.declaration.value("acceptable_loss", 0.01)) {}
+        acceptable_(r_.declaration.value("acceptable_loss", 0.01)),
+        learned_(study_warning(results).empty()) {}
 
   std::vector<StudySection> sections() const {
-    return {{"Attention head scores", scores()},    {"Pruning candidates", candidates()},
-            {"Model performance", performance()},   {"Importance vs. performance", importance()},
-            {"Threshold selection", threshold()},   {"Pruning and speed evaluation", speed()},
-            {"Comparative analysis", comparison()}, {"Iterative refinement", refinement()},
-            {"Cross-validation", validation()},     {"Reporting and decision", decision()}};
+    std::vector<StudySection> all{
+        {"Attention head scores", scores()},    {"Pruning candidates", candidates()},
+        {"Model performance", performance()},   {"Importance vs. performance", importance()},
+        {"Threshold selection", threshold()},   {"Pruning and speed evaluation", speed()},
+        {"Comparative analysis", comparison()}, {"Iterative refinement", refinement()},
+        {"Cross-validation", validation()},     {"Reporting and decision", decision()}};
+    if (learned_) return all;
+    for (const std::size_t compares : std::vector<std::size_t>{0, 2, 3, 4, 6, 7}) {
+      all[compares].finding.title = "No finding: the models have not learned the task";
+    }
+    all.back().finding.title = "No decision. " + study_warning(r_);
+    return all;
   }
 
  private:
   std::string under(Index condition) const {
     const std::string& text = r_.conditions[std::size_t(condition)];
     return text.empty() ? "" : " (" + text + ")";
-  }
-
-  bool is_control(const std::string& arm) const {
-    return std::find(r_.controls.begin(), r_.controls.end(), arm) != r_.controls.end();
   }
 
   Finding scores() const {
@@ -84,12 +94,11 @@ class StudyFindings {
       return {metrics.empty() ? "No heads have been scored yet" : "One metric scores the heads",
               caption};
     }
-    return {
-        fmt::format("{} metrics score the heads: {} and {} agree most ({:.2f}), {} and {} least "
-                    "({:.2f})",
-                    metrics.size(), most->x, most->y, most->correlation.value, least->x, least->y,
-                    least->correlation.value),
-        caption};
+    return {fmt::format("{} metrics score the heads; the rank correlation of two is between {:.2f} "
+                        "({} and {}) and {:.2f} ({} and {})",
+                        metrics.size(), least->correlation.value, least->x, least->y,
+                        most->correlation.value, most->x, most->y),
+            caption};
   }
 
   Finding candidates() const {
@@ -101,62 +110,86 @@ class StudyFindings {
             "runs of an arm or control."};
   }
 
+  /// "sensitivity under 2, greedy under 1"
+  static std::string counted_arms(const std::map<std::string, Index>& arms) {
+    std::vector<std::string> parts;
+    for (const auto& [arm, count] : arms) parts.push_back(fmt::format("{} under {}", arm, count));
+    return fmt::format("{}", fmt::join(parts, ", "));
+  }
+
   Finding performance() const {
-    std::map<std::string, Index> best;
-    Index conditions = 0;
-    for (Index c = 0; c < Index(r_.conditions.size()); ++c) {
-      std::vector<const StudyMean*> means;
-      for (const StudyMean& mean : r_.means) {
-        if (mean.condition != c || mean.measure != first_) continue;
-        if (!is_control(mean.arm) || mean.arm == "random") means.push_back(&mean);
-      }
-      if (means.size() < 2) continue;
-      ++conditions;
-      std::partial_sort(means.begin(), means.begin() + 2, means.end(),
-                        [this](const StudyMean* a, const StudyMean* b) {
-                          return better(a->mean.value, b->mean.value);
-                        });
-      const bool tied = means[0]->mean.value == means[1]->mean.value;
-      if (!tied) ++best[means[0]->arm];
-    }
     const std::string caption = fmt::format(
         "{} against the number of heads left. The lines show the mean over seeds with its 95 % "
         "t-interval, the points show every run. Random heads are drawn several times for each "
-        "seed, and the draws are averaged first. Every chart shows random heads in grey.",
+        "seed, and the draws are averaged first. Every chart shows random heads in grey. The title "
+        "names only differences that section 7 finds significant after Holm's correction.",
         capitalised(measure_in_words(first_)));
-    if (best.empty()) {
-      return {conditions == 0 ? "No arms can be compared yet" : "No arm is better than all others",
-              caption};
+    const std::string reference = against();
+    std::map<std::string, Index> better_arms, worse_arms;
+    std::set<Index> conditions;
+    std::size_t most_seeds = 0;
+    for (const StudyContrast& contrast : r_.contrasts) {
+      if (!contrast.in_family || contrast.measure != first_ || contrast.against != reference)
+        continue;
+      most_seeds = std::max(most_seeds, contrast.seeds.size());
+      conditions.insert(contrast.condition);
+      if (!significant(contrast)) continue;
+      ++(improves(contrast) ? better_arms : worse_arms)[contrast.arm];
     }
-    const auto most = std::max_element(
-        best.begin(), best.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    return {fmt::format("{} has the best mean under {} of {}", most->first, most->second,
-                        counted(conditions, "condition", "conditions")),
+    const std::string words = measure_in_words(first_);
+    if (conditions.empty()) {
+      return {fmt::format("No arm is compared with {} by {} yet", reference, words), caption};
+    }
+    if (most_seeds < fewest_seeds) return {too_few(most_seeds), caption};
+    if (better_arms.empty() && worse_arms.empty()) {
+      return {fmt::format("No difference in {} from {} is established", words, reference), caption};
+    }
+    std::string title;
+    for (const auto& [name, arms] : {std::pair("Better", better_arms), {"Worse", worse_arms}}) {
+      if (arms.empty()) continue;
+      title += fmt::format("{}{} than {} in {}: {}", title.empty() ? "" : ". ", name, reference,
+                           words, counted_arms(arms));
+    }
+    return {fmt::format("{} of {}", title,
+                        counted(Index(conditions.size()), "condition", "conditions")),
             caption};
   }
 
   Finding importance() const {
-    std::map<std::string, std::vector<double>> by_metric;
-    for (const StudyRegret& regret : r_.regret) {
-      by_metric[regret.metric].push_back(regret.regret.value);
-    }
     const std::string caption =
         "Regret where the loss of all subsets of heads is known, without recovery: the loss of the "
         "heads that a metric keeps, on a scale from the best subset of the same size (0) to the "
         "mean of random subsets (1). Mean over seeds. The heads of a game compete with each other, "
-        "and all other heads are kept.";
-    if (by_metric.empty())
+        "and all other heads are kept. For the title the regrets of a seed are averaged over all "
+        "games and sizes, and all pairs of metrics are compared by Student's t-test, paired by "
+        "seed, with Holm's correction.";
+    if (r_.regret.empty())
       return {"This study has not measured the losses of all subsets", caption};
-    std::map<std::string, double> means;
-    for (const auto& [metric, values] : by_metric) means[metric] = median(values);
-    const auto [best, worst] =
-        std::minmax_element(means.begin(), means.end(),
-                            [](const auto& a, const auto& b) { return a.second < b.second; });
-    return {
-        fmt::format("The median regret of {} is {:.2f}, the smallest; that of {} is {:.2f}, the "
-                    "largest",
-                    best->first, best->second, worst->first, worst->second),
-        caption};
+    std::map<std::string, Index> beaten;  // the number of metrics whose regret is larger
+    std::set<std::string> metrics;
+    for (const StudyRegret& regret : r_.regret) metrics.insert(regret.metric);
+    if (metrics.size() < 2) return {"The regret of one metric is known", caption};
+    std::size_t most_seeds = 0;
+    for (const RegretContrast& contrast : r_.regret_contrasts) {
+      most_seeds = std::max(most_seeds, std::size_t(contrast.seeds));
+      if (contrast.seeds < Index(fewest_seeds) || !contrast.holm ||
+          *contrast.holm >= significance) {
+        continue;
+      }
+      ++beaten[contrast.difference < 0 ? contrast.metric : contrast.against];
+    }
+    if (most_seeds < fewest_seeds) return {too_few(most_seeds), caption};
+    if (beaten.empty()) {
+      return {fmt::format("No difference between the regrets of {} metrics is established",
+                          metrics.size()),
+              caption};
+    }
+    const auto best =
+        std::max_element(beaten.begin(), beaten.end(),
+                         [](const auto& x, const auto& y) { return x.second < y.second; });
+    return {fmt::format("The regret of {} is smaller than that of {} of {} other metrics",
+                        best->first, best->second, metrics.size() - 1),
+            caption};
   }
 
   Finding threshold() const {
@@ -195,26 +228,35 @@ class StudyFindings {
   }
 
   Finding comparison() const {
-    Index found = 0, better_found = 0, done = 0;
+    Index found = 0, better_found = 0, done = 0, tied = 0;
+    std::size_t most_seeds = 0;
     for (const StudyContrast& contrast : r_.contrasts) {
       if (!contrast.in_family) continue;
       ++done;
-      if (!contrast.holm || *contrast.holm >= significance) continue;
+      most_seeds = std::max(most_seeds, contrast.seeds.size());
+      if (contrast.seeds.size() > 1 && !contrast.p) ++tied;
+      if (!significant(contrast)) continue;
       ++found;
-      if ((contrast.difference.value > 0) == higher_is_better(contrast.measure)) ++better_found;
+      if (improves(contrast)) ++better_found;
     }
     const std::string caption = fmt::format(
         "Differences that are paired by seed: the mean with its 95 % t-interval, the p-value of "
         "Student's t-test, and the p-value after Holm's correction for the {} comparisons that the "
         "declaration names as one family. Other comparisons are not corrected, so they suggest "
-        "effects but do not prove them.",
-        r_.family);
+        "effects but do not prove them. A difference that is the same in all seeds has neither "
+        "interval nor p: its variance is unknown. Titles need at least {} seeds.",
+        r_.family, fewest_seeds);
     if (done == 0) return {"No comparison of the family is done yet", caption};
-    return {
-        fmt::format("{} of {} comparisons of the family are significant at the level of 5 % after "
-                    "Holm's correction: {} better, {} worse",
-                    found, r_.family, better_found, found - better_found),
-        caption};
+    if (most_seeds < fewest_seeds) return {too_few(most_seeds), caption};
+    return {fmt::format(
+                "{} of {} comparisons of the family are significant at the level of 5 % after "
+                "Holm's correction: {} better, {} worse{}",
+                found, r_.family, better_found, found - better_found,
+                tied == 0 ? ""
+                          : fmt::format("; {} {} no p, because the difference is the same in all "
+                                        "seeds",
+                                        tied, tied == 1 ? "has" : "have")),
+            caption};
   }
 
   Finding refinement() const {
@@ -223,12 +265,16 @@ class StudyFindings {
         "arms and random heads that have both, paired by seed, with its 95 % t-interval. The "
         "charts show when the first run of each arm removes heads of each kind.";
     Index known = 0, clear = 0;
+    std::size_t most_seeds = 0;
     for (const StudyEffect& effect : r_.effects) {
       if (effect.measure != first_) continue;
       ++known;
-      if (effect.difference.low > 0 || effect.difference.high < 0) ++clear;
+      most_seeds = std::max(most_seeds, effect.seeds.size());
+      if (!effect.interval || effect.seeds.size() < fewest_seeds) continue;
+      if (effect.interval->low > 0 || effect.interval->high < 0) ++clear;
     }
     if (known == 0) return {"No two levels of a factor can be compared", caption};
+    if (most_seeds < fewest_seeds) return {too_few(most_seeds), caption};
     return {
         fmt::format("For {} of {} between levels of factors, the interval of {} excludes 0", clear,
                     counted(known, "difference", "differences"), measure_in_words(first_)),
@@ -242,7 +288,7 @@ class StudyFindings {
     for (const StudyMean& mean : r_.means) {
       if (mean.measure != first_) continue;
       for (const SeedValue& seed : mean.seeds) seeds.insert(seed.seed);
-      if (mean.seeds.size() > 1) widths.push_back((mean.mean.high - mean.mean.low) / 2);
+      if (mean.mean.low < mean.mean.high) widths.push_back((mean.mean.high - mean.mean.low) / 2);
     }
     const std::string caption = fmt::format(
         "The unit of replication is the seed, which determines data, initial weights and batches. "
@@ -254,7 +300,7 @@ class StudyFindings {
                   "are averaged first.",
                   folds)
             : "Each seed draws its own data, so no examples are divided into folds.");
-    if (widths.empty()) return {"No arm is done for two seeds yet", caption};
+    if (widths.empty()) return {"No arm is done for two seeds with different values yet", caption};
     return {fmt::format("{}{}: the median half-width of the 95 % intervals is {}",
                         counted(Index(seeds.size()), "seed", "seeds"),
                         folds > 1 ? fmt::format(" of {} folds", folds) : "",
@@ -277,9 +323,7 @@ class StudyFindings {
           fmt::format("No decision yet: {} of {} runs are done", r_.cells.size(), r_.cells_planned),
           caption};
     }
-    if (all.empty())
-      return {"Keep all heads: no smaller model is acceptable for the whole 95 % interval",
-              caption};
+    if (all.empty()) return {no_smaller_model(), caption};
     const auto mean = std::find_if(r_.means.begin(), r_.means.end(), [&](const StudyMean& m) {
       return m.condition == all.front().condition && m.arm == all.front().arm &&
              m.measure == first_;
@@ -290,7 +334,42 @@ class StudyFindings {
             caption};
   }
 
-  bool better(double a, double b) const { return higher_is_better(first_) ? a > b : a < b; }
+  /// The reason why no arm is acceptable.
+  std::string no_smaller_model() const {
+    Index decided = 0, tied = 0;
+    std::size_t most_seeds = 0;
+    for (const StudyContrast* contrast : from_all_heads(r_)) {
+      most_seeds = std::max(most_seeds, contrast->seeds.size());
+      if (contrast->decides()) ++decided;
+      if (contrast->seeds.size() >= fewest_seeds && !contrast->interval) ++tied;
+    }
+    if (most_seeds == 0) {
+      return "No decision: no arm is compared with the control none, the model with all heads";
+    }
+    if (most_seeds < fewest_seeds) return "No decision: " + too_few(most_seeds);
+    const std::string without = fmt::format(
+        "{} no interval, because the difference from all heads is the same in all seeds",
+        tied == 1 ? "1 comparison has" : fmt::format("{} comparisons have", tied));
+    if (decided == 0) return "No decision: " + without;
+    return "Keep all heads: no smaller model is acceptable for the whole 95 % interval" +
+           (tied == 0 ? "" : "; " + without);
+  }
+
+  static std::string too_few(std::size_t seeds) {
+    return fmt::format("{} too few to compare arms: at least {} are needed",
+                       seeds == 1 ? "1 seed is" : fmt::format("{} seeds are", seeds), fewest_seeds);
+  }
+  static bool significant(const StudyContrast& contrast) {
+    return contrast.decides() && contrast.holm && *contrast.holm < significance;
+  }
+  static bool improves(const StudyContrast& contrast) {
+    return (contrast.difference > 0) == higher_is_better(contrast.measure);
+  }
+  /// The arm or control that the declaration compares the arms with.
+  std::string against() const {
+    return r_.declaration.value("contrasts", Record::object())
+        .value("against", name_of(StudyControl::random));
+  }
   static std::string capitalised(std::string text) {
     if (!text.empty()) text[0] = char(std::toupper(static_cast<unsigned char>(text[0])));
     return text;
@@ -299,45 +378,10 @@ class StudyFindings {
   const StudyResults& r_;
   std::string first_;
   double acceptable_;
+  bool learned_;
 };
 
 }  // namespace
-
-std::string measure_in_words(const std::string& measure) {
-  std::string name = measure.substr(measure.rfind('.') + 1);
-  const bool test = measure.find("test.") != std::string::npos;
-  for (const Measure& quality : quality_measures) {
-    if (name == quality.key) name = quality.name;
-  }
-  if (name == "validation_loss") name = "validation loss";
-  if (name == "loss") name = "loss";
-  return name + (test ? " on the test set" : "") +
-         (measure.starts_with("cut.") ? ", right after the last removal" : "");
-}
-
-std::vector<AcceptableLoss> acceptable_losses(const StudyResults& results) {
-  const auto first = results.declaration.at("measures").at(0).get<std::string>();
-  const double acceptable = results.declaration.value("acceptable_loss", 0.01);
-  std::vector<AcceptableLoss> all;
-  for (const StudyContrast& contrast : results.contrasts) {
-    const bool control = std::find(results.controls.begin(), results.controls.end(),
-                                   contrast.arm) != results.controls.end();
-    if (contrast.measure != first || contrast.against != "none" || control) continue;
-    const double lost =
-        higher_is_better(first) ? -contrast.difference.low : contrast.difference.high;
-    if (contrast.seeds.size() < 2 || lost > acceptable) continue;
-    for (const StudyMean& mean : results.means) {
-      if (mean.condition == contrast.condition && mean.arm == contrast.arm &&
-          mean.measure == first) {
-        all.push_back({contrast.condition, contrast.arm, mean.heads});
-      }
-    }
-  }
-  std::stable_sort(all.begin(), all.end(), [](const AcceptableLoss& a, const AcceptableLoss& b) {
-    return a.heads < b.heads;
-  });
-  return all;
-}
 
 std::vector<StudySection> study_sections(const StudyResults& results) {
   return StudyFindings(results).sections();

@@ -14,6 +14,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/statistics/ranks.hpp"
+#include "headroom/train/manifest.hpp"
 #include "headroom/train/measured_after.hpp"
 #include "study/folder.hpp"
 #include "study/head_scores_file.hpp"
@@ -46,6 +47,7 @@ struct RunSummary {
   std::map<std::string, double> test = {};
   std::optional<AfterCut> after_cut = {};
   std::vector<PruningEvent> timeline = {};
+  std::optional<TaskCheck> task_check = {};
   std::map<std::string, Record> others = {};
 
   template <class Visit>
@@ -56,6 +58,7 @@ struct RunSummary {
     visit("test", &RunSummary::test, Presence::if_any);
     visit("after_cut", &RunSummary::after_cut);
     visit("timeline", &RunSummary::timeline, Presence::if_any);
+    visit("task_check", &RunSummary::task_check);
     visit(the_rest, &RunSummary::others);
   }
 };
@@ -97,6 +100,7 @@ CellResult cell_result(const StudyCell& cell, const StudyDeclaration& declaratio
                        const StudyFolder& folder, const std::vector<std::string>& kinds) {
   const fs::path path = folder.cell(cell.key);
   const RunSummary summary = summary_in(path / "summary.json");
+  check_log(path);
   CellResult result{.key = cell.key,
                     .trunk = cell.trunk,
                     .seed = cell.seed,
@@ -124,11 +128,7 @@ using BySeed = std::map<Index, std::vector<double>>;
 
 Interval mean_over_seeds(const BySeed& values) {
   std::vector<double> means;
-  for (const auto& [seed, all] : values) {
-    double sum = 0;
-    for (const double value : all) sum += value;
-    means.push_back(sum / double(all.size()));
-  }
+  for (const auto& [seed, all] : values) means.push_back(mean_of(all));
   return mean_interval(means);
 }
 
@@ -167,7 +167,10 @@ class TrunkScores {
   std::vector<StudyRegret> regret() const {
     std::vector<StudyRegret> all;
     for (const Regret& known : regrets_) {
-      all.push_back({known.game, known.metric, known.kept, mean_over_seeds(known.values)});
+      std::vector<SeedValue> seeds;
+      for (const auto& [seed, values] : known.values) seeds.push_back({seed, mean_of(values)});
+      all.push_back(
+          {known.game, known.metric, known.kept, mean_over_seeds(known.values), std::move(seeds)});
     }
     return all;
   }
@@ -200,6 +203,25 @@ class TrunkScores {
   std::map<std::pair<std::string, std::string>, BySeed> correlations_;
   std::vector<Regret> regrets_;
 };
+
+std::vector<StudyTaskCheck> task_checks(const StudyPlan& plan, const StudyFolder& folder) {
+  std::vector<StudyTaskCheck> checks;
+  const auto add = [&](const fs::path& run, Index seed, Index fold) {
+    if (!fs::exists(run / "summary.json")) return false;
+    checks.push_back({fs::relative(run, folder.path).generic_string(), seed, fold,
+                      summary_in(run / "summary.json").task_check});
+    return true;
+  };
+  for (const TrunkPlan& trunk : plan.trunks) {
+    bool whole = false;  // a run that trained on with all heads is done
+    for (const StudyCell& cell : plan.cells) {
+      if (cell.control != StudyControl::none || cell.trunk != trunk.key) continue;
+      if (add(folder.cell(cell.key), trunk.seed, trunk.fold)) whole = true;
+    }
+    if (!whole) add(folder.trunk(trunk.key), trunk.seed, trunk.fold);
+  }
+  return checks;
+}
 
 }  // namespace
 
@@ -236,6 +258,7 @@ StudyResults results_of(const StudyDeclaration& declaration, const StudyPlan& pl
       results.roles.push_back({Index(entry.condition), entry.arm, entry.cell});
     }
   }
+  results.task_checks = task_checks(plan, folder);
   summarise(declaration, plan, results);
   return results;
 }

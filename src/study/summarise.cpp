@@ -14,6 +14,22 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
+/// The values of a seed in two means.
+struct SeedPair {
+  Index seed;
+  double x, y;
+};
+
+std::vector<SeedPair> common_seeds(const StudyMean& x, const StudyMean& y) {
+  std::vector<SeedPair> pairs;
+  for (const SeedValue& a : x.seeds) {
+    for (const SeedValue& b : y.seeds) {
+      if (a.seed == b.seed) pairs.push_back({a.seed, a.value, b.value});
+    }
+  }
+  return pairs;
+}
+
 class StudySummary {
  public:
   StudySummary(const StudyDeclaration& declaration, const StudyPlan& plan, StudyResults& results)
@@ -34,6 +50,7 @@ class StudySummary {
     }
     adjust();
     add_effects();
+    add_regret_contrasts();
   }
 
  private:
@@ -143,34 +160,32 @@ class StudySummary {
                     *y = mean(contrast.condition, contrast.against, contrast.measure);
     if (x == nullptr || y == nullptr) return;
     std::vector<double> of_x, of_y;
-    for (const SeedValue& a : x->seeds) {
-      for (const SeedValue& b : y->seeds) {
-        if (a.seed != b.seed) continue;
-        of_x.push_back(a.value);
-        of_y.push_back(b.value);
-        contrast.seeds.push_back({a.seed, a.value - b.value});
-      }
+    for (const SeedPair& pair : common_seeds(*x, *y)) {
+      of_x.push_back(pair.x);
+      of_y.push_back(pair.y);
+      contrast.seeds.push_back({pair.seed, pair.x - pair.y});
     }
     if (of_x.empty()) return;
     const PairedContrast paired = paired_contrast(of_x, of_y);
-    contrast.difference = paired.difference;
+    contrast.difference = paired.mean;
+    contrast.interval = paired.interval;
     contrast.p = paired.p;
     r_.contrasts.push_back(std::move(contrast));
   }
 
-  /// Applies Holm's correction. Comparisons of the family that are not done count with p = 1, so
-  /// that no corrected p falls when they are done.
+  /// Applies Holm's correction to the comparisons of the family that have a p. The others, also
+  /// those that are not done, count with p = 1, so that no corrected p falls when they get one.
   void adjust() {
+    std::vector<StudyContrast*> tested;
     std::vector<double> p;
-    for (const StudyContrast& contrast : r_.contrasts) {
-      if (contrast.in_family) p.push_back(contrast.p);
+    for (StudyContrast& contrast : r_.contrasts) {
+      if (!contrast.in_family || !contrast.p) continue;
+      tested.push_back(&contrast);
+      p.push_back(*contrast.p);
     }
     p.resize(std::size_t(r_.family), 1.0);
     const std::vector<double> adjusted = holm(p);
-    std::size_t next = 0;
-    for (StudyContrast& contrast : r_.contrasts) {
-      if (contrast.in_family) contrast.holm = adjusted[next++];
-    }
+    for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->holm = adjusted[i];
   }
 
   void add_effects() {
@@ -201,7 +216,7 @@ class StudySummary {
 
   void add_effect(const std::string& factor, const Record& level, const Record& against,
                   const std::string& measure) {
-    std::map<Index, std::vector<double>> differences;  // by seed
+    std::map<Index, std::vector<double>> of_level, of_other;  // by seed
     Index pairs = 0;
     for (std::size_t c = 0; c < plan_.conditions.size(); ++c) {
       if (plan_.conditions[c].levels.at(factor) != level) continue;
@@ -216,22 +231,69 @@ class StudySummary {
         if (control && arm != name_of(StudyControl::random)) continue;
         const StudyMean *x = mean(Index(c), arm, measure),
                         *y = mean(twin - plan_.conditions.begin(), arm, measure);
-        if (x == nullptr || y == nullptr || x->seeds.size() != y->seeds.size()) continue;
-        ++pairs;
-        for (std::size_t s = 0; s < x->seeds.size(); ++s) {
-          differences[x->seeds[s].seed].push_back(x->seeds[s].value - y->seeds[s].value);
+        if (x == nullptr || y == nullptr) continue;
+        const std::vector<SeedPair> both = common_seeds(*x, *y);
+        if (!both.empty()) ++pairs;
+        for (const SeedPair& pair : both) {
+          of_level[pair.seed].push_back(pair.x);
+          of_other[pair.seed].push_back(pair.y);
         }
       }
     }
-    std::vector<double> of_seeds;
-    for (const auto& [seed, all] : differences) {
-      if (Index(all.size()) == pairs) of_seeds.push_back(mean_of(all));
+    StudyEffect effect{factor, plain_text(level), plain_text(against), measure};
+    effect.pairs = pairs;
+    std::vector<double> of_x, of_y;
+    for (const auto& [seed, all] : of_level) {
+      if (Index(all.size()) != pairs) continue;  // means over other pairs cannot be compared
+      of_x.push_back(mean_of(all));
+      of_y.push_back(mean_of(of_other.at(seed)));
+      effect.seeds.push_back({seed, of_x.back() - of_y.back()});
     }
-    if (of_seeds.empty()) return;
-    const PairedContrast paired =
-        paired_contrast(of_seeds, std::vector<double>(of_seeds.size(), 0.0));
-    r_.effects.push_back({factor, plain_text(level), plain_text(against), measure,
-                          paired.difference, paired.p, pairs});
+    if (of_x.empty()) return;
+    const PairedContrast paired = paired_contrast(of_x, of_y);
+    effect.difference = paired.mean;
+    effect.interval = paired.interval;
+    effect.p = paired.p;
+    r_.effects.push_back(std::move(effect));
+  }
+
+  /// Compares all metrics with each other: whichever is called the best was chosen by its regret.
+  void add_regret_contrasts() {
+    std::vector<std::string> metrics;
+    std::map<std::string, std::map<Index, std::vector<double>>> all;  // by metric and seed
+    for (const StudyRegret& regret : r_.regret) {
+      if (!all.contains(regret.metric)) metrics.push_back(regret.metric);
+      for (const SeedValue& seed : regret.seeds) {
+        all[regret.metric][seed.seed].push_back(seed.value);
+      }
+    }
+    std::vector<std::size_t> tested;
+    std::vector<double> p;
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        std::vector<double> x, y;
+        for (const auto& [seed, values] : all[metrics[i]]) {
+          const auto other = all[metrics[j]].find(seed);
+          // Both have the same games and numbers of heads, unless one has no scores in a seed.
+          if (other == all[metrics[j]].end() || other->second.size() != values.size()) continue;
+          x.push_back(mean_of(values));
+          y.push_back(mean_of(other->second));
+        }
+        if (x.empty()) continue;
+        const PairedContrast paired = paired_contrast(x, y);
+        if (paired.p) {
+          tested.push_back(r_.regret_contrasts.size());
+          p.push_back(*paired.p);
+        }
+        r_.regret_contrasts.push_back({metrics[i], metrics[j], paired.mean, paired.interval,
+                                       paired.p, std::nullopt, std::ssize(x)});
+      }
+    }
+    p.resize(r_.regret_contrasts.size(), 1.0);
+    const std::vector<double> adjusted = holm(p);
+    for (std::size_t i = 0; i < tested.size(); ++i) {
+      r_.regret_contrasts[tested[i]].holm = adjusted[i];
+    }
   }
 
   const StudyDeclaration& d_;

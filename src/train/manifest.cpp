@@ -67,6 +67,19 @@ void check_settings(const Record& saved, const Record& now, const std::string& c
          fmt::format("change it back, {}", accept));
 }
 
+Manifest saved_manifest(const StateReader& from) {
+  Manifest saved;
+  try {
+    saved = struct_of<Manifest>(from.record("manifest"), from.where("manifest"));
+  } catch (const DataError& error) {
+    throw FileError(error.what());
+  }
+  if (!saved.settings.is_object()) {
+    throw FileError(fmt::format("{}: settings must be an object", from.where("manifest")));
+  }
+  return saved;
+}
+
 }  // namespace
 
 std::string checksum(std::string_view bytes) { return fmt::format("{:016x}", hash_name(bytes)); }
@@ -130,6 +143,23 @@ Manifest manifest_of(const RunFolder& folder, const std::filesystem::path& data)
   return manifest;
 }
 
+void check_log(const std::filesystem::path& folder) {
+  const std::filesystem::path checkpoint = folder / RunFolder::checkpoint_name;
+  if (!std::filesystem::exists(checkpoint)) return;
+  const TensorFile file = TensorFile::read(checkpoint);
+  const StateReader from(file);
+  if (!from.has("manifest")) return;
+  verify_checksums(file);
+  const LogMark saved = saved_manifest(from).log, now = log_mark(folder / "metrics.jsonl");
+  if (now == saved) return;
+  refuse(
+      fmt::format("{}: was changed after the run had ended (it has {} lines with checksum {}, its "
+                  "checkpoint says {} lines with checksum {})",
+                  (folder / "metrics.jsonl").string(), now.lines, now.checksum, saved.lines,
+                  saved.checksum),
+      fmt::format("restore the file, or delete {} and train the run again", folder.string()));
+}
+
 std::vector<std::string> check_resumable(const RunFolder& folder, const Manifest& now,
                                          const Record& about, const std::filesystem::path& data,
                                          Changes changes) {
@@ -137,15 +167,7 @@ std::vector<std::string> check_resumable(const RunFolder& folder, const Manifest
   const StateReader from(file);
   if (!from.has("manifest")) return {};
   verify_checksums(file);
-  Manifest saved;
-  try {
-    saved = struct_of<Manifest>(from.record("manifest"), from.where("manifest"));
-  } catch (const DataError& error) {
-    throw FileError(error.what());
-  }
-  if (!saved.settings.is_object()) {
-    throw FileError(fmt::format("{}: settings must be an object", from.where("manifest")));
-  }
+  const Manifest saved = saved_manifest(from);
   check_vocabularies(from.record("about"), about, folder.checkpoint().string());
   if (changes == Changes::refuse) {
     if (saved.data != now.data) {

@@ -8,6 +8,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom/train/task_check.hpp"
 #include "train/model_state.hpp"
 
 namespace headroom {
@@ -224,6 +225,7 @@ Record TrainingRun::conclude(const Record& more, bool test) {
                  {"parameters", count_parameters(model())},
                  {"heads_alive", live_heads(model()).size()},
                  {"best_step", best_is_last ? trainer_.steps() : best_.step()}};
+  summary["task_check"] = json_of(check_task(*learner_));
   if (test) summary["test"] = learner_->test();
   summary.update(more);
   if (folder_) write_file(folder_->summary(), summary.dump(2) + "\n");

@@ -1,6 +1,7 @@
 // Findings and page of a study, from results with known numbers.
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "headroom/base/record_json.hpp"
 #include "headroom/report/study.hpp"
@@ -10,6 +11,7 @@
 
 using namespace headroom;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -20,15 +22,20 @@ StudyMean mean(Index condition, const std::string& arm, double heads, const Inte
           .heads = heads,
           .kept = {{"encoder", 4}, {"decoder", 4}, {"cross", heads - 8}},
           .mean = interval,
-          .seeds = {{1, interval.low}, {2, interval.high}},
-          .points = {interval.low, interval.high}};
+          .seeds = {{1, interval.low}, {2, interval.value}, {3, interval.high}},
+          .points = {interval.low, interval.value, interval.high}};
 }
 
-/// Sensitivity and magnitude against random heads, 8 and 4 of 12 heads left, two seeds.
+TaskCheck learned_check() {
+  return {
+      .measure = "loss", .examples = 90, .model = 2, .constant = 9, .p = 0.001, .learned = true};
+}
+
+/// Sensitivity and magnitude against random heads, 8 and 4 of 12 heads left, three seeds.
 StudyResults small_results() {
   StudyResults r;
   r.declaration = Record::parse(R"({"name": "small", "question": "Which heads, <b>if any</b>?",
-    "base": {"task": "reverse"}, "seeds": [1, 2], "measures": ["exact_match"],
+    "base": {"task": "reverse"}, "seeds": [1, 2, 3], "measures": ["exact_match"],
     "acceptable_loss": 0.02})");
   r.precision = "float";
   r.cells_planned = 3;
@@ -70,23 +77,28 @@ StudyResults small_results() {
              mean(1, "random", 10, {0.97, 0.96, 0.98})};
   const auto contrast = [&](Index condition, const std::string& arm, const std::string& against,
                             const Interval& difference, double p, std::optional<double> holm) {
-    r.contrasts.push_back({.condition = condition,
-                           .arm = arm,
-                           .against = against,
-                           .measure = "exact_match",
-                           .in_family = holm.has_value(),
-                           .difference = difference,
-                           .p = p,
-                           .holm = holm,
-                           .seeds = {{1, difference.low}, {2, difference.high}}});
+    r.contrasts.push_back(
+        {.condition = condition,
+         .arm = arm,
+         .against = against,
+         .measure = "exact_match",
+         .in_family = holm.has_value(),
+         .difference = difference.value,
+         .interval = difference,
+         .p = p,
+         .holm = holm,
+         .seeds = {{1, difference.low}, {2, difference.value}, {3, difference.high}}});
   };
   contrast(0, "sensitivity", "random", {0.251, 0.2, 0.302}, 0.0171, 0.0342);
   contrast(0, "magnitude", "random", {-0.1, -0.25, 0.05}, 0.2041, 0.2042);
   contrast(0, "sensitivity", "none", {-0.012, -0.019, -0.005}, 0.0043, {});
   contrast(1, "sensitivity", "none", {-0.0005, -0.011, 0.01}, 0.7654, {});
   contrast(0, "random", "none", {-0.01, -0.011, 0.01}, 0.7123, {});  // a control is no choice
-  r.effects = {{"pace", "slow", "fast", "exact_match", {0.03, 0.01, 0.05}, 0.0321, 2},
-               {"pace", "slower", "fast", "exact_match", {0.02, -0.01, 0.05}, 0.4321, 2}};
+  const std::vector<SeedValue> seeds{{1, 0}, {2, 0.03}, {3, 0.06}};
+  r.effects = {
+      {"pace", "slow", "fast", "exact_match", 0.03, Interval{0.03, 0.01, 0.05}, 0.0321, 2, seeds},
+      {"pace", "slower", "fast", "exact_match", 0.02, Interval{0.02, -0.01, 0.05}, 0.4321, 2,
+       seeds}};
   r.agreement = {
       {"a", "a", {1, 1, 1}},        {"a", "b", {0.25, 0.1, 0.4}}, {"a", "c", {0.75, 0.7, 0.8}},
       {"b", "a", {0.25, 0.1, 0.4}}, {"b", "b", {1, 1, 1}},        {"b", "c", {0.5, 0.4, 0.6}},
@@ -94,7 +106,12 @@ StudyResults small_results() {
   r.regret = {{"cross", "a", 1, {0.1, 0, 0.2}},
               {"cross", "a", 2, {0.3, 0.2, 0.4}},
               {"cross", "b", 1, {1.25, 1, 1.5}},
-              {"cross", "b", 2, {1.25, 1.1, 1.4}}};
+              {"cross", "b", 2, {1.25, 1.1, 1.4}},
+              {"cross", "c", 1, {0.2, 0.1, 0.3}}};
+  r.regret_contrasts = {{"b", "a", 1.05, Interval{1.05, 0.9, 1.2}, 0.001, 0.003, 3},
+                        {"c", "a", 0.1, Interval{0.1, -0.1, 0.3}, 0.2, 0.2, 3},
+                        {"c", "b", -0.95, Interval{-0.95, -1.2, -0.7}, 0.01, 0.02, 3}};
+  r.task_checks = {{"cells/b", 2, 0, learned_check()}};
   return r;
 }
 
@@ -129,7 +146,9 @@ TEST_CASE("a study's page has the ten sections in their order") {
 }
 
 TEST_CASE("titles of scores, candidates and performance follow from the numbers") {
-  CHECK(title(0) == "3 metrics score the heads: a and c agree most (0.75), a and b least (0.25)");
+  CHECK(title(0) ==
+        "3 metrics score the heads; the rank correlation of two is between 0.25 (a and b) and 0.75 "
+        "(a and c)");
   CHECK(title(0, [](StudyResults& r) { r.agreement.resize(1); }) == "One metric scores the heads");
   CHECK(title(0, [](StudyResults& r) { r.agreement.clear(); }) == "No heads have been scored yet");
 
@@ -140,25 +159,117 @@ TEST_CASE("titles of scores, candidates and performance follow from the numbers"
           r.controls = {"none", "random", "magnitude"};
         }) == "0 of 3 runs are done: 1 condition, 1 arm, 3 controls");
 
-  // Controls other than random heads do not compete.
-  CHECK(title(2) == "random has the best mean under 1 of 2 conditions");
-  CHECK(title(2, [](StudyResults& r) { r.means.back().mean.value = 0.1; }) ==
-        "sensitivity has the best mean under 2 of 2 conditions");
-  CHECK(title(2, [](StudyResults& r) {
-          for (StudyMean& m : r.means) m.mean.value = 0.5;
-        }) == "No arm is better than all others");
-  CHECK(title(2, [](StudyResults& r) { r.means.resize(1); }) == "No arms can be compared yet");
+  CHECK(title(2) == "Better than random in exact match: sensitivity under 1 of 1 condition");
+  CHECK(title(2, [](StudyResults& r) { r.contrasts[1].holm = 0.01; }) ==
+        "Better than random in exact match: sensitivity under 1. Worse than random in exact match: "
+        "magnitude under 1 of 1 condition");
+  CHECK(title(2, [](StudyResults& r) { r.contrasts.clear(); }) ==
+        "No arm is compared with random by exact match yet");
+  CHECK(title(2, [](StudyResults& r) {  // the declaration names another reference
+          r.declaration["contrasts"] = {{"against", "none"}};
+        }) == "No arm is compared with none by exact match yet");
   CHECK(title(2, [](StudyResults& r) {  // of a loss the smaller is the better
           r.declaration["measures"] = {"validation_loss"};
-          for (StudyMean& m : r.means) m.measure = "validation_loss";
-          r.means.back().mean.value = 0.1;
-          r.means[1].mean.value = 0.01;
-          r.means.resize(4);
-        }) == "magnitude has the best mean under 1 of 1 condition");
+          for (StudyContrast& c : r.contrasts) c.measure = "validation_loss";
+        }) == "Worse than random in validation loss: sensitivity under 1 of 1 condition");
+}
+
+TEST_CASE("a title calls nothing better that no paired contrast supports") {
+  // The best mean under all conditions, and no comparison is significant after correction.
+  const std::string none = "No difference in exact match from random is established";
+  const auto insignificant = [](StudyResults& r) {
+    r.contrasts[0].p = 0.03;
+    r.contrasts[0].holm = 0.06;
+  };
+  CHECK(title(2, insignificant) == none);
+  CHECK_THAT(title(6, insignificant), Contains("0 of 2 comparisons"));
+  // The difference is the same in all seeds: no interval and no p.
+  const auto tied = [](StudyResults& r) {
+    for (StudyContrast& c : r.contrasts) {
+      c.interval = std::nullopt;
+      c.p = c.holm = std::nullopt;
+      c.difference = 0.02;
+    }
+  };
+  CHECK(title(2, tied) == none);
+  CHECK(title(4, tied) == "No tried removal is acceptable for the whole 95 % interval");
+  CHECK(title(6, tied) ==
+        "0 of 2 comparisons of the family are significant at the level of 5 % after Holm's "
+        "correction: 0 better, 0 worse; 2 have no p, because the difference is the same in all "
+        "seeds");
+  CHECK(title(9, tied) ==
+        "No decision: 2 comparisons have no interval, because the difference from all heads is the "
+        "same in all seeds");
+  CHECK(title(9,
+              [](StudyResults& r) {
+                r.declaration["acceptable_loss"] = 0.001;
+                r.contrasts[3].interval = std::nullopt;
+                r.contrasts[3].difference = 0;
+              }) ==
+        "Keep all heads: no smaller model is acceptable for the whole 95 % interval; 1 comparison "
+        "has no interval, because the difference from all heads is the same in all seeds");
+  // Two seeds, however small their p.
+  const auto two_seeds = [](StudyResults& r) {
+    for (StudyContrast& c : r.contrasts) c.seeds.resize(2);
+    for (StudyEffect& e : r.effects) e.seeds.resize(2);
+    for (RegretContrast& c : r.regret_contrasts) c.seeds = 2;
+  };
+  const std::string too_few = "2 seeds are too few to compare arms: at least 3 are needed";
+  for (const std::size_t section : std::vector<std::size_t>{2, 3, 6, 7})
+    CHECK(title(section, two_seeds) == too_few);
+  CHECK(title(4, two_seeds) == "No tried removal is acceptable for the whole 95 % interval");
+  CHECK(title(9, two_seeds) == "No decision: " + too_few);
+  CHECK(title(9, [](StudyResults& r) {
+          for (StudyContrast& c : r.contrasts) c.seeds.resize(1);
+        }) == "No decision: 1 seed is too few to compare arms: at least 3 are needed");
+  CHECK(title(9, [](StudyResults& r) { r.contrasts.clear(); }) ==
+        "No decision: no arm is compared with the control none, the model with all heads");
+  // The smallest regret of all, by a difference that chance explains.
+  CHECK(title(3, [](StudyResults& r) {
+          for (RegretContrast& c : r.regret_contrasts) c.holm = 0.05;
+        }) == "No difference between the regrets of 3 metrics is established");
+}
+
+TEST_CASE("a study whose models have not learned the task compares nothing and decides nothing") {
+  const auto unlearned = [](StudyResults& r) {
+    r.task_checks = {{"cells/b", 2, 0, learned_check()},
+                     {"cells/d", 3, 0,
+                      TaskCheck{.measure = "accuracy",
+                                .examples = 1000,
+                                .model = 0.514,
+                                .constant = 0.503,
+                                .p = 0.3}}};
+  };
+  const std::string warning =
+      "The models have not learned the task: with all heads, 1 of 2 are not clearly better than "
+      "the best constant answer (seed 3: accuracy 51.4 %, best constant answer 50.3 %)";
+  StudyResults results = small_results();
+  CHECK(study_warning(results) == "");
+  CHECK(acceptable_losses(results).size() == 2);
+  unlearned(results);
+  CHECK(study_warning(results) == warning);
+  CHECK(acceptable_losses(results).empty());
+  CHECK(title(9, unlearned) == "No decision. " + warning);
+  for (const std::size_t section : std::vector<std::size_t>{0, 2, 3, 4, 6, 7}) {
+    CHECK(title(section, unlearned) == "No finding: the models have not learned the task");
+  }
+  for (const std::size_t section : std::vector<std::size_t>{1, 5, 8})
+    CHECK(title(section, unlearned) == title(section));
+  // It comes first on the page.
+  const std::string page = study_page(results, "");
+  CHECK(page.find("No decision. The models have not learned the task") < page.find("\"sections\""));
+  // Runs of a version that did not check it.
+  CHECK_THAT(title(9, [](StudyResults& r) { r.task_checks[0].check = std::nullopt; }),
+             StartsWith("No decision. It is not known whether the models have learned the task") &&
+                 Contains("1 of 1 models"));
 }
 
 TEST_CASE("titles of importance, threshold, speed and comparison follow from the numbers") {
-  CHECK(title(3) == "The median regret of a is 0.20, the smallest; that of b is 1.25, the largest");
+  CHECK(title(3) == "The regret of a is smaller than that of 1 of 2 other metrics");
+  CHECK(title(3, [](StudyResults& r) { r.regret_contrasts[0].holm = 0.4; }) ==
+        "The regret of c is smaller than that of 1 of 2 other metrics");
+  CHECK(title(3, [](StudyResults& r) { r.regret.resize(2); }) ==
+        "The regret of one metric is known");
   CHECK(title(3, [](StudyResults& r) { r.regret.clear(); }) ==
         "This study has not measured the losses of all subsets");
 
@@ -191,25 +302,25 @@ TEST_CASE("titles of refinement, validation and decision follow from the numbers
   CHECK_THAT(title(7,
                    [](StudyResults& r) {
                      r.effects.resize(1);
-                     r.effects[0].difference = {-0.03, -0.05, -0.01};
+                     r.effects[0].interval = Interval{-0.03, -0.05, -0.01};
                    }),
              Contains("1 of 1 difference between"));
   CHECK(title(7, [](StudyResults& r) { r.effects.clear(); }) ==
         "No two levels of a factor can be compared");
 
   // Half-widths: 0.009, 0.1, 0.003, 0.075, 0.0015, 0.01.
-  CHECK(title(8) == "2 seeds: the median half-width of the 95 % intervals is 1.0 %");
+  CHECK(title(8) == "3 seeds: the median half-width of the 95 % intervals is 1.0 %");
   CHECK_THAT(study_sections(small_results())[8].finding.caption,
              Contains("no examples are divided into folds"));
   StudyResults folds = small_results();
   folds.declaration["folds"] = 5;
-  CHECK_THAT(study_sections(folds)[8].finding.title, Contains("2 seeds of 5 folds: "));
+  CHECK_THAT(study_sections(folds)[8].finding.title, Contains("3 seeds of 5 folds: "));
   CHECK_THAT(study_sections(folds)[8].finding.caption,
              Contains("divided into 5 folds, and each run is tested on the fold that it does not "
                       "train on"));
   CHECK(title(8, [](StudyResults& r) {
-          for (StudyMean& m : r.means) m.seeds.resize(1);
-        }) == "No arm is done for two seeds yet");
+          for (StudyMean& m : r.means) m.mean.low = m.mean.high = m.mean.value;
+        }) == "No arm is done for two seeds with different values yet");
 
   CHECK(title(9) ==
         "Keep 8 heads, chosen by sensitivity (prune 4): exact match 95.1 % [94.2, 96.0]");
@@ -240,6 +351,8 @@ TEST_CASE("a study's page holds the numbers that it was given") {
   same("sections", json_of(study_sections(results)));
   CHECK(page["contrasts"][0]["holm"] == 0.0342);
   CHECK(page["contrasts"][2]["holm"].is_null());
+  same("regret_contrasts", json_of(results.regret_contrasts));
+  same("task_checks", json_of(results.task_checks));
   CHECK(page["acceptable"] ==
         nlohmann::json::parse(R"([{"condition": 0, "arm": "sensitivity", "heads": 8.0},
                                   {"condition": 1, "arm": "sensitivity", "heads": 10.0}])"));
@@ -266,7 +379,7 @@ TEST_CASE("a browser draws a study's page, and everyone can read it") {
       CHECK_THAT(page.dom, Contains(std::to_string(++number) + ". " + section.name + "</h2>"));
     }
     CHECK_THAT(page.dom, Contains("Which heads, &lt;b&gt;if any&lt;/b&gt;?"));
-    CHECK_THAT(page.dom, Contains("95.1 % [94.2, 96.0], 8 heads, 2 seeds"));
+    CHECK_THAT(page.dom, Contains("95.1 % [94.2, 96.0], 8 heads, 3 seeds"));
     CHECK_THAT(page.dom, Contains("<th scope=\"row\" class=\"words\">sensitivity − random</th>") &&
                              Contains("+25.1 [20.0, 30.2] points") && Contains("<td>0.0171</td>") &&
                              Contains("<td>0.0342</td>") && Contains("<td>0.2042</td>"));
@@ -274,6 +387,20 @@ TEST_CASE("a browser draws a study's page, and everyone can read it") {
                                   "decoder, 0 cross"));
     CHECK_THAT(page.dom, Contains("0.25 [0.1, 0.4]") && Contains("1.25 [1.1, 1.4]"));
   }
+}
+
+TEST_CASE("a browser draws differences without an interval and means of one seed") {
+  if (!can_open_pages()) return;
+  const TemporaryFolder folder;
+  StudyResults results = small_results();
+  results.contrasts[0].interval = std::nullopt;
+  results.contrasts[0].p = results.contrasts[0].holm = std::nullopt;
+  for (StudyMean& m : results.means) m.mean.low = m.mean.high = m.mean.value;
+  write_study_page(results, folder / "study.html");
+  const OpenedPage page = open_page(folder / "study.html", folder / "browser", 1000, false);
+  CHECK(page.complaints == "");
+  CHECK_THAT(page.dom, Contains("<td>+25.1 points</td><td>3</td><td>none</td><td>none</td>"));
+  CHECK_THAT(page.dom, Contains("95.1 %, 8 heads, 3 seeds"));
 }
 
 TEST_CASE("a browser draws the page of a study that has just begun") {
@@ -287,6 +414,8 @@ TEST_CASE("a browser draws the page of a study that has just begun") {
   results.effects.clear();
   results.agreement.clear();
   results.regret.clear();
+  results.regret_contrasts.clear();
+  results.task_checks.clear();
   write_study_page(results, folder / "study.html");
   const OpenedPage page = open_page(folder / "study.html", folder / "browser", 1000, false);
   CHECK(page.complaints == "");

@@ -2,6 +2,8 @@
 #include "headroom/statistics/contrasts.hpp"
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"
@@ -38,16 +40,32 @@ TEST_CASE("a paired contrast is the t-test of the differences") {
   // degrees of freedom with s^2 = 18/22, p = 1 - sqrt(18/22) (3 - 18/22) / 2.
   const std::vector<double> x{11, 22, 33, 44, 55}, y{10, 20, 30, 40, 50};
   const PairedContrast contrast = paired_contrast(x, y);
-  CHECK(within(contrast.difference.value, 3, 1e-14));
-  CHECK(within(contrast.difference.low, 3 - 2.776 * std::sqrt(0.5), 1e-12));
-  CHECK(within(contrast.p, 1 - std::sqrt(18.0 / 22) * (3 - 18.0 / 22) / 2, 1e-14));
-  CHECK(within(paired_contrast(y, x).difference.value, -3, 1e-14));
-  CHECK(within(paired_contrast(y, x).p, contrast.p, 1e-15));
-  CHECK(paired_contrast(x, x).p == 1);
-  CHECK(paired_contrast(std::vector<double>{2}, std::vector<double>{1}).p == 1);
-  CHECK(paired_contrast(std::vector<double>{2, 3}, std::vector<double>{1, 2}).p == 0);
+  CHECK(within(contrast.mean, 3, 1e-14));
+  CHECK(within(contrast.interval.value().value, 3, 1e-14));
+  CHECK(within(contrast.interval.value().low, 3 - 2.776 * std::sqrt(0.5), 1e-12));
+  CHECK(within(contrast.p.value(), 1 - std::sqrt(18.0 / 22) * (3 - 18.0 / 22) / 2, 1e-14));
+  CHECK(within(paired_contrast(y, x).mean, -3, 1e-14));
+  CHECK(within(paired_contrast(y, x).p.value(), contrast.p.value(), 1e-15));
   CHECK_THROWS_AS(paired_contrast(x, std::vector<double>{1}), UsageError);
   CHECK_THROWS_AS(paired_contrast({}, {}), UsageError);
+}
+
+TEST_CASE("differences that do not vary have a mean, and neither interval nor p") {
+  const std::vector<double> one{0.5}, two{0.52, 0.52}, control{0.5, 0.5};
+  // Equal in exact arithmetic; in double the second difference is larger by 1e-16.
+  const std::vector<double> rounded{0.52, 0.53, 0.9}, less{0.5, 0.51, 0.88};
+  const std::vector<std::pair<std::vector<double>, std::vector<double>>> tied{
+      {one, {0.25}}, {two, control}, {two, two}, {rounded, less}};
+  for (const auto& [x, y] : tied) {
+    const PairedContrast contrast = paired_contrast(x, y);
+    CHECK(within(contrast.mean, x[0] - y[0], 1e-14));
+    CHECK_FALSE(contrast.interval.has_value());
+    CHECK_FALSE(contrast.p.has_value());
+  }
+  // One example of 1000 more in one seed of two: t = 1.5 / 0.5, so p = 1 - 2/pi atan 3.
+  const PairedContrast nearly = paired_contrast(std::vector<double>{0.502, 0.501}, control);
+  CHECK(within(nearly.p.value(), 1 - 2 / std::acos(-1.0) * std::atan(3.0), 1e-9));
+  CHECK(nearly.interval.has_value());
 }
 
 TEST_CASE("Holm's correction of a family, by hand") {

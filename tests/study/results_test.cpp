@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "headroom/base/error.hpp"
+#include "headroom/train/checkpoint.hpp"
+#include "headroom/train/manifest.hpp"
 #include "support/catch.hpp"
 #include "support/small_study.hpp"
 #include "support/temporary_folder.hpp"
@@ -31,7 +34,7 @@ Record declaration() {
   })");
 }
 
-/// Results of runs with these losses, in the order of seeds and draws.
+/// Results of runs with these losses, in the order of conditions, seeds and draws. NaN: not done.
 StudyResults results(const StudyDeclaration& d, const StudyPlan& plan,
                      std::map<std::string, std::vector<double>> losses,
                      const std::string& measure = "validation_loss") {
@@ -40,7 +43,7 @@ StudyResults results(const StudyDeclaration& d, const StudyPlan& plan,
   for (const StudyEntry& entry : plan.entries) {
     const std::vector<double>& of_arm = losses[entry.arm];
     const std::size_t i = next[entry.arm]++;
-    if (i >= of_arm.size()) continue;  // not done
+    if (i >= of_arm.size() || std::isnan(of_arm[i])) continue;
     const auto cell = std::find_if(plan.cells.begin(), plan.cells.end(),
                                    [&](const StudyCell& c) { return c.key == entry.cell; });
     REQUIRE(cell != plan.cells.end());
@@ -96,13 +99,14 @@ TEST_CASE("means over seeds average draws first, and contrasts are paired by see
   // of freedom p = 1 - |t| / sqrt(2 + t^2) = 1 - 2.598 / 2.958.
   const StudyContrast& a = contrast_of(found, "a", "random");
   CHECK(a.in_family);
-  CHECK(a.difference.value == -3);
-  CHECK(std::abs(a.difference.high - (-3 + 4.303 * 2 / std::sqrt(3))) < 1e-4);
+  CHECK(a.difference == -3);
+  CHECK(std::abs(a.interval.value().high - (-3 + 4.303 * 2 / std::sqrt(3))) < 1e-4);
   const double p_a = 1 - std::sqrt(6.75) / std::sqrt(8.75);
-  CHECK(std::abs(a.p - (p_a)) < 1e-9);
+  CHECK(std::abs(a.p.value() - p_a) < 1e-9);
+  CHECK(a.decides());
   // b - random: 0, -1, 1: no difference. The family is these two: Holm doubles the smaller p.
   const StudyContrast& b = contrast_of(found, "b", "random");
-  CHECK(std::abs(b.p - (1)) < 1e-9);
+  CHECK(std::abs(b.p.value() - 1) < 1e-9);
   CHECK(found.family == 2);
   CHECK(std::abs(a.holm.value() - (2 * p_a)) < 1e-9);
   CHECK(std::abs(b.holm.value() - (1)) < 1e-9);
@@ -110,7 +114,7 @@ TEST_CASE("means over seeds average draws first, and contrasts are paired by see
   const StudyContrast& whole = contrast_of(found, "a", "none");
   CHECK_FALSE(whole.in_family);
   CHECK_FALSE(whole.holm.has_value());
-  CHECK(whole.difference.value == 2);
+  CHECK(whole.difference == 2);
 }
 
 TEST_CASE("folds are averaged within a seed first, and a seed counts with all of them") {
@@ -137,7 +141,7 @@ TEST_CASE("folds are averaged within a seed first, and a seed counts with all of
   const StudyContrast& random = contrast_of(found, "random", "none");
   REQUIRE(random.seeds.size() == 3);
   CHECK(random.seeds[0].value == 5);
-  CHECK(std::abs(random.difference.value - (5.0 + 0 + 3) / 3) < 1e-12);
+  CHECK(std::abs(random.difference - (5.0 + 0 + 3) / 3) < 1e-12);
 }
 
 TEST_CASE("seeds with missing runs do not count, and missing comparisons count as nothing found") {
@@ -151,11 +155,109 @@ TEST_CASE("seeds with missing runs do not count, and missing comparisons count a
   CHECK(mean_of(found, "a").mean.value == 2);
   const StudyContrast& a = contrast_of(found, "a", "random");
   REQUIRE(a.seeds.size() == 2);
-  CHECK(a.difference.value == -2);
+  CHECK(a.difference == -2);
   CHECK(found.contrasts.size() == 1);
   CHECK(found.family == 2);
-  CHECK(std::abs(a.holm.value() - (std::min(1.0, 2 * a.p))) < 1e-9);
+  CHECK(std::abs(a.holm.value() - (std::min(1.0, 2 * a.p.value()))) < 1e-9);
   CHECK(found.cells_planned == 15);
+}
+
+TEST_CASE("equal differences and single seeds have neither p nor interval") {
+  const StudyDeclaration d = declared(declaration());
+  const StudyPlan plan = plan_of(d);
+  // a is better by 0.02 in every seed, up to rounding; b differs.
+  const StudyResults found = results(d, plan,
+                                     {{"a", {0.52, 0.53, 0.9}},
+                                      {"b", {0.6, 0.7, 0.95}},
+                                      {"random", {0.5, 0.5, 0.51, 0.51, 0.88, 0.88}}});
+  const StudyContrast &a = contrast_of(found, "a", "random"),
+                      &b = contrast_of(found, "b", "random");
+  CHECK(std::abs(a.difference - 0.02) < 1e-12);
+  CHECK(a.seeds.size() == 3);
+  CHECK_FALSE(a.interval.has_value());
+  CHECK_FALSE(a.p.has_value());
+  CHECK_FALSE(a.holm.has_value());
+  CHECK_FALSE(a.decides());
+  // The family stays the two that were declared.
+  CHECK(std::abs(b.holm.value() - 2 * b.p.value()) < 1e-12);
+  const Record record = json_of(found);
+  CHECK(record["contrasts"][0]["p"].is_null());
+  CHECK(record["contrasts"][0]["interval"].is_null());
+
+  const StudyResults two = results(d, plan, {{"a", {1, 2}}, {"random", {2, 2, 4, 4}}});
+  CHECK(contrast_of(two, "a", "random").p.has_value());
+  CHECK_FALSE(contrast_of(two, "a", "random").decides());
+  const StudyResults one = results(d, plan, {{"a", {1}}, {"random", {2, 2}}});
+  CHECK(contrast_of(one, "a", "random").difference == -1);
+  CHECK_FALSE(contrast_of(one, "a", "random").p.has_value());
+  CHECK_FALSE(contrast_of(one, "a", "random").holm.has_value());
+}
+
+TEST_CASE("an effect between levels takes the seeds whose pairs are all done") {
+  Record record = declaration();
+  record["removal"]["prune_over"] = {1, 5};
+  record["random_draws"] = 1;
+  const StudyDeclaration d = declared(record);
+  const StudyPlan plan = plan_of(d);
+  const double none = std::nan("");
+  const auto effect = [&](const std::vector<double>& of_a, const std::vector<double>& of_b) {
+    const StudyResults found =
+        results(d, plan, {{"a", of_a}, {"b", of_b}, {"random", {0, 0, 0, 3, 3, 3}}});
+    REQUIRE(found.effects.size() == 1);
+    CHECK(found.effects[0].factor == "prune_over");
+    CHECK(found.effects[0].level == "5");
+    CHECK(found.effects[0].pairs == 3);
+    return found.effects[0];
+  };
+  // a: 1, 1, 4; b: 1, 2, 6; random heads: 3 each.
+  const StudyEffect whole = effect({1, 2, 3, 2, 3, 7}, {10, 20, 30, 11, 22, 36});
+  CHECK(whole.seeds.size() == 3);
+  CHECK(std::abs(whole.difference - (5.0 / 3 + 2 + 13.0 / 3) / 3) < 1e-12);
+  CHECK(whole.p.has_value());
+  // Without one run of b seed 3 has two of three pairs.
+  const StudyEffect part = effect({1, 2, 3, 2, 3, 7}, {10, 20, 30, 11, 22, none});
+  REQUIRE(part.seeds.size() == 2);
+  CHECK(part.seeds[1].seed == 2);
+  CHECK(std::abs(part.difference - (5.0 / 3 + 2) / 2) < 1e-12);
+  // Both levels of a have two seeds, but only the first in common.
+  const StudyEffect other = effect({1, none, 3, 2, 3, none}, {10, 20, 30, 11, 22, 36});
+  REQUIRE(other.seeds.size() == 1);
+  CHECK(other.seeds[0].seed == 1);
+  CHECK(std::abs(other.difference - 5.0 / 3) < 1e-12);
+  CHECK_FALSE(other.p.has_value());
+}
+
+TEST_CASE("regrets of all pairs of metrics are compared, paired by seed") {
+  const StudyDeclaration d = declared(declaration());
+  StudyResults found;
+  const auto add = [&](const std::string& metric, Index kept, std::vector<double> values) {
+    StudyRegret regret{"encoder", metric, kept};
+    for (std::size_t i = 0; i < values.size(); ++i) regret.seeds.push_back({Index(i), values[i]});
+    found.regret.push_back(std::move(regret));
+  };
+  // Means of both sizes: a 0.1, 0.2, 0.3; b 1.1, 1.3, 1.2; c as a.
+  add("a", 1, {0.0, 0.1, 0.2});
+  add("a", 2, {0.2, 0.3, 0.4});
+  add("b", 1, {1.1, 1.3, 1.2});
+  add("b", 2, {1.1, 1.3, 1.2});
+  add("c", 1, {0.1, 0.2, 0.3});
+  add("c", 2, {0.1, 0.2, 0.3});
+  summarise(d, plan_of(d), found);
+  REQUIRE(found.regret_contrasts.size() == 3);
+  const RegretContrast &ba = found.regret_contrasts[0], &ca = found.regret_contrasts[1],
+                       &cb = found.regret_contrasts[2];
+  CHECK(ba.metric == "b");
+  CHECK(ba.against == "a");
+  CHECK(ba.seeds == 3);
+  // 1, 1.1, 0.9: t = 1 / (0.1 / sqrt 3); of 2 degrees of freedom p = 1 - t / sqrt(2 + t^2).
+  CHECK(std::abs(ba.difference - 1) < 1e-12);
+  const double p = 1 - std::sqrt(300.0 / 302);
+  CHECK(std::abs(ba.p.value() - p) < 1e-9);
+  CHECK(std::abs(ba.holm.value() - 3 * p) < 1e-9);
+  CHECK(std::abs(cb.difference + 1) < 1e-12);
+  CHECK(std::abs(cb.holm.value() - 3 * p) < 1e-9);
+  CHECK_FALSE(ca.p.has_value());
+  CHECK_FALSE(ca.holm.has_value());
 }
 
 TEST_CASE("rules say which comparisons are the family") {
@@ -179,6 +281,75 @@ TEST_CASE("rules say which comparisons are the family") {
     CHECK(c.in_family == (with && (c.condition == 0 || (c.arm == "b" && c.against == "random"))));
     CHECK(c.holm.has_value() == c.in_family);
   }
+}
+
+TEST_CASE("the log of a run must be the one of its checkpoint") {
+  const StudyDeclaration d = declared(declaration());
+  const StudyPlan plan = plan_of(d);
+  const std::string cell = "cells/" + plan.cells[0].key;
+  const TemporaryFolder folder;
+  const std::string lines =
+      "{\"step\":20,\"validation_loss\":2}\n{\"step\":30,\"validation_loss\":1.5}\n";
+  folder.file(cell + "/summary.json",
+              Record{{"steps", 30}, {"parameters", 9}, {"alive", {"encoder 0.0"}}}.dump());
+  folder.file(cell + "/metrics.jsonl", lines);
+  const Manifest manifest{.settings = Record::object(),
+                          .log = log_mark(folder / (cell + "/metrics.jsonl"))};
+  Checkpoint().save(folder / (cell + "/checkpoint.safetensors"), json_of(manifest));
+  CHECK(results_of(d, plan, folder.path()).cells.at(0).measures.at("validation_loss") == 1.5);
+
+  std::string edited = lines;
+  edited.replace(edited.find("1.5"), 3, "1.4");
+  for (const std::string& text : {edited, lines.substr(0, lines.find('\n') + 1),
+                                  lines + "{\"step\":30,\"validation_loss\":1}\n"}) {
+    folder.file(cell + "/metrics.jsonl", text);
+    CHECK_THROWS_AS(results_of(d, plan, folder.path()), FileError);
+    CHECK_THROWS_WITH(
+        results_of(d, plan, folder.path()),
+        Catch::Contains(cell + "/metrics.jsonl: was changed after the run had ended") &&
+            Catch::Contains("restore the file, or delete"));
+  }
+  folder.file(cell + "/metrics.jsonl", lines);
+  CHECK(results_of(d, plan, folder.path()).cells.size() == 1);
+}
+
+TEST_CASE("whether models have learned is that of the runs with all heads, else of the trunks") {
+  const StudyDeclaration d = declared(declaration());
+  const StudyPlan plan = plan_of(d);
+  const TemporaryFolder folder;
+  const auto run = [&](const std::string& place, std::optional<double> p) {
+    Record summary{{"steps", 30}, {"parameters", 9}, {"alive", {"encoder 0.0"}}};
+    if (p) {
+      summary["task_check"] =
+          json_of(TaskCheck{.measure = "loss", .examples = 9, .p = p, .learned = *p < 0.05});
+    }
+    folder.file(place + "/summary.json", summary.dump());
+    folder.file(place + "/metrics.jsonl", "{\"step\":30,\"validation_loss\":1.5}\n");
+  };
+  CHECK(results_of(d, plan, folder.path()).task_checks.empty());
+  REQUIRE(plan.trunks.size() == 3);
+  run("trunks/" + plan.trunks[0].key, 0.01);
+  run("trunks/" + plan.trunks[1].key, 0.5);
+  run("trunks/" + plan.trunks[2].key, std::nullopt);
+  const auto learned = [&] {
+    std::vector<bool> all;
+    for (const StudyTaskCheck& check : results_of(d, plan, folder.path()).task_checks) {
+      all.push_back(check.learned());
+    }
+    return all;
+  };
+  CHECK(learned() == std::vector<bool>{true, false, false});
+  // Seed 1 unlearns and seed 2 learns after the trunk. Runs without heads do not count.
+  for (const StudyCell& cell : plan.cells) {
+    if (cell.control == StudyControl::none && cell.seed == 1) run("cells/" + cell.key, 0.9);
+    if (cell.control == StudyControl::none && cell.seed == 2) run("cells/" + cell.key, 0.001);
+    if (cell.control == StudyControl::random) run("cells/" + cell.key, 0.9);
+  }
+  CHECK(learned() == std::vector<bool>{false, true, false});
+  const StudyTaskCheck first = results_of(d, plan, folder.path()).task_checks[0];
+  CHECK(first.run.starts_with("cells/"));
+  CHECK(first.seed == 1);
+  CHECK(first.check.value().p == 0.9);
 }
 
 TEST_CASE("the direction of measures") {

@@ -36,14 +36,22 @@ struct StudySection {
 std::vector<StudySection> study_sections(const StudyResults& results);
 
 /// An arm under a condition whose first measure is worse than that of the model with all heads by
-/// no more than the declaration accepts, for the whole 95 % interval of the difference.
+/// no more than the declaration accepts, for the whole 95 % interval of the difference, which has
+/// at least fewest_seeds seeds.
 struct AcceptableLoss {
   Index condition = 0;
   std::string arm;
   double heads = 0;  // the number of heads left
 };
-/// All acceptable arms, in ascending order of their heads.
+/// All acceptable arms, in ascending order of their heads; none if study_warning() has a reason to
+/// compare nothing.
 std::vector<AcceptableLoss> acceptable_losses(const StudyResults& results);
+
+/// "The models have not learned the task: with all heads, 3 of 5 are not clearly better than the
+/// best constant answer (seed 1: accuracy 51.4 %, best constant answer 50.3 %)", by
+/// StudyResults::task_checks; empty if all have learned it. Then no title compares heads or arms,
+/// and there is no decision: all differences are noise.
+std::string study_warning(const StudyResults& results);
 
 /// A measure in words: "exact match on the test set, right after the last removal" for
 /// "cut.test.exact_match".

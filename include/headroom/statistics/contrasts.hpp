@@ -1,6 +1,7 @@
 // Paired comparisons, and tests of many of them at once.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,16 +10,20 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The mean of paired differences and its test.
+/// The mean of paired differences and its test. Interval and p estimate the variance from the
+/// differences. Where these do not vary, it is unknown, and there is neither: two equal differences
+/// do not show that a third one would be equal, too.
 struct PairedContrast {
-  Interval difference;  // with the 95 % t-interval
-  double p = 1;         // two-sided p-value of "the mean difference is 0"
+  double mean = 0;
+  std::optional<Interval> interval = {};  // 95 % t-interval of the mean
+  std::optional<double> p = {};           // two-sided p-value of "the mean difference is 0"
 };
 
 /// The contrast of values that belong together in pairs: x[i] - y[i], for example of the same seed.
-/// p is that of Student's t-test with n - 1 degrees of freedom, t = mean / (s / sqrt(n)); of a
-/// single pair, and where all differences are 0, it is 1. Throws UsageError unless x and y have the
-/// same length of at least 1.
+/// p is that of Student's t-test with n - 1 degrees of freedom, t = mean / (s / sqrt(n)). Interval
+/// and p are missing for a single pair, and where the differences are equal up to rounding (1e-12
+/// of the largest |x| and |y|), as shares of few examples often are. Throws UsageError unless x and
+/// y have the same length of at least 1.
 PairedContrast paired_contrast(std::span<const double> x, std::span<const double> y);
 
 /// The probability that a t-distributed number with that many degrees of freedom (at least 1) is at

@@ -11,6 +11,7 @@
 #include "headroom/statistics/intervals.hpp"
 #include "headroom/study/plan.hpp"
 #include "headroom/train/run_record.hpp"
+#include "headroom/train/task_check.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -73,7 +74,8 @@ struct StudyMean {
   std::string arm, measure;
   double heads = 0;                         // kept, on average
   std::map<std::string, double> kept = {};  // by kind
-  Interval mean = {};                       // over seeds, with the 95 % t-interval
+  Interval mean = {};                       // over seeds, with the 95 % t-interval; without width
+                                            // for one seed and for equal values
   std::vector<SeedValue> seeds = {};
   std::vector<double> points = {};  // of every run
 
@@ -90,15 +92,23 @@ struct StudyMean {
   }
 };
 
+/// Titles and the decision use differences of at least this many seeds.
+inline constexpr std::size_t fewest_seeds = 3;
+
 /// The difference of an arm or control from another one under the same condition, paired by seed.
+/// Interval and p are missing where the difference is the same in all seeds, or there is only one.
 struct StudyContrast {
   Index condition = 0;
   std::string arm, against, measure;
-  bool in_family = false;           // belongs to the comparisons that are tested together
-  Interval difference = {};         // mean over the seeds that both have, with the 95 % t-interval
-  double p = 1;                     // of Student's t-test of "there is no difference"
-  std::optional<double> holm = {};  // p corrected for the whole family, done or not
+  bool in_family = false;                 // belongs to the comparisons that are tested together
+  double difference = 0;                  // mean over the seeds that both have
+  std::optional<Interval> interval = {};  // its 95 % t-interval
+  std::optional<double> p = {};           // of Student's t-test of "there is no difference"
+  std::optional<double> holm = {};        // p corrected for the whole family, done or not
   std::vector<SeedValue> seeds = {};
+
+  /// Returns whether there are enough seeds that differ for a title.
+  bool decides() const { return interval.has_value() && seeds.size() >= fewest_seeds; }
 
   template <class Visit>
   static void fields(Visit visit) {
@@ -108,6 +118,7 @@ struct StudyContrast {
     visit("measure", &StudyContrast::measure);
     visit("in_family", &StudyContrast::in_family);
     visit("difference", &StudyContrast::difference);
+    visit("interval", &StudyContrast::interval);
     visit("p", &StudyContrast::p);
     visit("holm", &StudyContrast::holm);
     visit("seeds", &StudyContrast::seeds);
@@ -118,9 +129,11 @@ struct StudyContrast {
 /// random heads and other levels that both have, paired by seed.
 struct StudyEffect {
   std::string factor, level, against, measure;
-  Interval difference = {};
-  double p = 1;     // as StudyContrast::p
+  double difference = 0;
+  std::optional<Interval> interval = {};  // as in StudyContrast
+  std::optional<double> p = {};
   Index pairs = 0;  // number of pairs of means in each seed
+  std::vector<SeedValue> seeds = {};
 
   template <class Visit>
   static void fields(Visit visit) {
@@ -129,8 +142,10 @@ struct StudyEffect {
     visit("against", &StudyEffect::against);
     visit("measure", &StudyEffect::measure);
     visit("difference", &StudyEffect::difference);
+    visit("interval", &StudyEffect::interval);
     visit("p", &StudyEffect::p);
     visit("pairs", &StudyEffect::pairs);
+    visit("seeds", &StudyEffect::seeds);
   }
 };
 
@@ -153,6 +168,7 @@ struct StudyRegret {
   std::string game, metric;  // game: the heads that compete
   Index kept = 0;
   Interval regret = {};
+  std::vector<SeedValue> seeds = {};
 
   template <class Visit>
   static void fields(Visit visit) {
@@ -160,6 +176,46 @@ struct StudyRegret {
     visit("metric", &StudyRegret::metric);
     visit("kept", &StudyRegret::kept);
     visit("regret", &StudyRegret::regret);
+    visit("seeds", &StudyRegret::seeds);
+  }
+};
+
+/// The difference between the regrets of two metrics, paired by seed. The regret of a metric in a
+/// seed is the mean over all games and numbers of heads. All pairs of metrics are one family.
+struct RegretContrast {
+  std::string metric, against;
+  double difference = 0;
+  std::optional<Interval> interval = {};  // as in StudyContrast
+  std::optional<double> p = {}, holm = {};
+  Index seeds = 0;
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("metric", &RegretContrast::metric);
+    visit("against", &RegretContrast::against);
+    visit("difference", &RegretContrast::difference);
+    visit("interval", &RegretContrast::interval);
+    visit("p", &RegretContrast::p);
+    visit("holm", &RegretContrast::holm);
+    visit("seeds", &RegretContrast::seeds);
+  }
+};
+
+/// Whether a model with all heads has learned the task: each run of the control none that is done,
+/// and each trunk without one.
+struct StudyTaskCheck {
+  std::string run;  // "cells/KEY" or "trunks/KEY"
+  Index seed = 0, fold = 0;
+  std::optional<TaskCheck> check = {};  // none for runs of versions that did not check it
+
+  bool learned() const { return check && check->learned; }
+
+  template <class Visit>
+  static void fields(Visit visit) {
+    visit("run", &StudyTaskCheck::run);
+    visit("seed", &StudyTaskCheck::seed);
+    visit("fold", &StudyTaskCheck::fold);
+    visit("check", &StudyTaskCheck::check);
   }
 };
 
@@ -180,6 +236,8 @@ struct StudyResults {
       effects;  // of all factors with several levels except the number of heads
   std::vector<StudyAgreement> agreement;
   std::vector<StudyRegret> regret;
+  std::vector<RegretContrast> regret_contrasts;
+  std::vector<StudyTaskCheck> task_checks;
 
   template <class Visit>
   static void fields(Visit visit) {
@@ -196,6 +254,8 @@ struct StudyResults {
     visit("effects", &StudyResults::effects);
     visit("agreement", &StudyResults::agreement);
     visit("regret", &StudyResults::regret);
+    visit("regret_contrasts", &StudyResults::regret_contrasts);
+    visit("task_checks", &StudyResults::task_checks);
     visit("roles", &StudyResults::roles);
     visit("cells", &StudyResults::cells);
   }
@@ -204,11 +264,12 @@ struct StudyResults {
 /// Returns whether larger values of a measure are better.
 bool higher_is_better(const std::string& measure);
 
-/// Fills in means, contrasts and effects from cells.
+/// Fills in means, contrasts and effects from cells, and contrasts of regrets.
 void summarise(const StudyDeclaration& declaration, const StudyPlan& plan, StudyResults& results);
 
 /// The results of the runs that are done in the folder of a study. They do not depend on the time
-/// and number of copies of the training. Throws FileError for malformed files.
+/// and number of copies of the training. Throws FileError for malformed files, and for runs whose
+/// metrics.jsonl is not the one of their checkpoint.
 StudyResults results_of(const StudyDeclaration& declaration, const StudyPlan& plan,
                         const std::filesystem::path& folder);
 

@@ -54,6 +54,10 @@ std::vector<std::string> check_resumable(const RunFolder& folder, const Manifest
                                          const Record& about, const std::filesystem::path& data,
                                          Changes changes);
 
+/// Throws FileError unless the metrics.jsonl of a run that has ended is the one that it wrote, by
+/// the mark in its checkpoint. Checks nothing without a checkpoint or a manifest in it.
+void check_log(const std::filesystem::path& folder);
+
 /// 16 hexadecimal digits (FNV-1a). Tells accidents apart, not attacks.
 std::string checksum(std::string_view bytes);
 

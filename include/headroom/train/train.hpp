@@ -16,6 +16,7 @@
 #include "headroom/train/run_record.hpp"
 #include "headroom/train/step_part.hpp"
 #include "headroom/train/stop_signals.hpp"
+#include "headroom/train/task_check.hpp"
 #include "headroom/train/telemetry.hpp"
 #include "headroom/train/trainer.hpp"
 #include "headroom/train/training_loop.hpp"

@@ -213,14 +213,14 @@ void run(const LabOptions& options, Notebook& book) {
     const PairedContrast gain = paired_contrast(of_one, trial.runs.all(&Trained::error));
     const Interval rank = trial.runs.mean(&Trained::rank);
     rows.push_back({trial.heads, options.width / trial.heads, trial.runs.mean(&Trained::error),
-                    single ? Value() : Value(gain.difference), rank,
+                    single ? Value() : Value(gain.interval.value()), rank,
                     single ? Value() : Value(trial.runs.mean(&Trained::similarity))});
     const auto found = [&](std::size_t relation) {
       return rate_interval(
           trial.runs.count([&](const Trained& t) { return t.best(relation) > 0.5; }), seeds);
     };
     roles.push_back({trial.heads, found(0), found(1), trial.runs.mean(&Trained::both)});
-    if (!single) smallest_gain = smaller(smallest_gain, gain.difference.low);
+    if (!single) smallest_gain = smaller(smallest_gain, gain.interval.value().low);
     if (trial.heads == options.heads) chosen = &trial;
     if (trial.runs.mean(&Trained::error).value < best->runs.mean(&Trained::error).value) {
       best = &trial;

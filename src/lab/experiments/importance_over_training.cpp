@@ -154,7 +154,7 @@ Notebook::Series line(const char* name, const Surveys& at_points, Part part) {
 /// The mean difference of a part of later and earlier measurements, paired by seed.
 template <class Part>
 Interval change(const Survey<Measured>& later, const Survey<Measured>& earlier, Part part) {
-  return paired_contrast(later.all(part), earlier.all(part)).difference;
+  return paired_contrast(later.all(part), earlier.all(part)).interval.value();
 }
 
 /// The point after the first one with the largest mean slope.

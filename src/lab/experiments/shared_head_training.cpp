@@ -129,11 +129,11 @@ struct Cost {
   double adjusted_p = 1;  // by Holm's method over all of them
 
   Interval ratio() const {
-    const Interval& d = of_logs.difference;
+    const Interval& d = of_logs.interval.value();
     return {std::exp(d.value), std::exp(d.low), std::exp(d.high)};
   }
   bool decided() const { return adjusted_p < significant; }
-  bool worse() const { return decided() && of_logs.difference.value > 0; }
+  bool worse() const { return decided() && of_logs.mean > 0; }
   const char* verdict() const {
     return !decided() ? "too close to say" : worse() ? "worse" : "better";
   }
@@ -147,7 +147,7 @@ std::vector<Cost> costs_of(const std::vector<Comparison>& comparisons) {
       costs.push_back({&comparison, variant,
                        paired_contrast(comparison.results[variant].all(&Result::log_after),
                                        comparison.results[own_rows].all(&Result::log_after))});
-      p.push_back(costs.back().of_logs.p);
+      p.push_back(costs.back().of_logs.p.value());
     }
   }
   const std::vector<double> adjusted = holm(p);
@@ -241,7 +241,8 @@ void run(const LabOptions& options, Notebook& book) {
     for (const Survey<Result>& results : comparison.results) {
       least = smaller(
           least, paired_contrast(results.all(&Result::log_before), results.all(&Result::log_after))
-                     .difference.low);
+                     .interval.value()
+                     .low);
     }
     // Models that learn nothing would be compared by their starts.
     book.more_than(fmt::format("{}: fall of log(error) by training, lowest end of the 95 % "

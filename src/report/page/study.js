@@ -9,19 +9,21 @@ const baseline = "random";
 const means = new Map(run.means.map((mean) => [`${mean.condition} ${mean.arm} ${mean.measure}`, mean]));
 const mean_at = (condition, arm, measure) => means.get(`${condition} ${arm} ${measure.key}`);
 
-/** "98.1 % [97.0, 99.2]" or "0.25 [0.21, 0.29]". */
+/** "98.1 % [97.0, 99.2]" or "0.25 [0.21, 0.29]"; without an interval where the values do not vary. */
 function interval_text(interval, unit) {
+  if (interval.low === interval.high) return number_text(interval.value, unit);  // one seed, or equal ones
   if (unit === "%") return `${(100 * interval.value).toFixed(1)} % [${(100 * interval.low).toFixed(1)}, ${(100 * interval.high).toFixed(1)}]`;
   return `${number_text(interval.value)} [${number_text(interval.low)}, ${number_text(interval.high)}]`;
 }
 
-/** The same for a difference: with its sign, and in points. */
-function difference_text(interval, unit) {
+/** The same for a contrast or an effect: with its sign, and in points. */
+function difference_text({difference, interval}, unit) {
   const signed = (value) => unit === "%" ? (100 * value).toFixed(1) : number_text(value);
-  return `${interval.value > 0 ? "+" : ""}${signed(interval.value)} [${signed(interval.low)}, ${signed(interval.high)}]${unit === "%" ? " points" : ""}`;
+  const range = interval ? ` [${signed(interval.low)}, ${signed(interval.high)}]` : "";
+  return `${difference > 0 ? "+" : ""}${signed(difference)}${range}${unit === "%" ? " points" : ""}`;
 }
 
-const p_text = (p) => !is_number(p) ? "" : p < 0.0001 ? "< 0.0001" : p.toFixed(4);
+const p_text = (p) => !is_number(p) ? "none" : p < 0.0001 ? "< 0.0001" : p.toFixed(4);
 const condition_text = (condition) => run.conditions[condition] || "the only condition";
 
 /** The section of one of the ten points. */
@@ -178,14 +180,14 @@ function speed_section() {
 function contrast_rows(contrasts) {
   return contrasts.map((c) => {
     const measure = measure_of(c.measure);
-    return [`${c.arm} − ${c.against}`, condition_text(c.condition), measure.name, difference_text(c.difference, measure.unit), String(c.seeds.length), p_text(c.p), p_text(c.holm)];
+    return [`${c.arm} − ${c.against}`, condition_text(c.condition), measure.name, difference_text(c, measure.unit), String(c.seeds.length), p_text(c.p), p_text(c.holm)];
   });
 }
 
 const contrast_titles = ["comparison", "condition", "measure", "difference", "seeds", "p", "p after Holm"];
 
 function comparison_section() {
-  const family = run.contrasts.filter((c) => c.in_family).sort((a, b) => a.holm - b.holm || a.p - b.p);
+  const family = run.contrasts.filter((c) => c.in_family).sort((a, b) => (a.holm ?? 2) - (b.holm ?? 2) || (a.p ?? 2) - (b.p ?? 2));
   const others = run.contrasts.filter((c) => !c.in_family);
   const shown = (element) => { for (const row of element.querySelectorAll("tr")) [...row.children].slice(0, 3).forEach((cell) => cell.classList.add("words")); return element; };
   return point_section(6, family.length ? shown(table(contrast_titles, contrast_rows(family), "comparisons of the family")) : null,
@@ -214,7 +216,7 @@ function refinement_section() {
     values.replaceChildren(numbers("heads alive", ["arm, step", ...kinds_there], () => lines().flatMap((line) => line.events.map(({step, alive}) => [`${line.arm}, ${commas(step)}`, ...kinds_there.map((kind) => String(alive[kind] ?? 0))]))));
     panels.draw();
   };
-  const effects = run.effects.map((e) => [`${e.factor}: ${e.level} − ${e.against}`, measure_of(e.measure).name, difference_text(e.difference, measure_of(e.measure).unit), p_text(e.p), String(e.pairs)]);
+  const effects = run.effects.map((e) => [`${e.factor}: ${e.level} − ${e.against}`, measure_of(e.measure).name, difference_text(e, measure_of(e.measure).unit), p_text(e.p), String(e.pairs)]);
   const choices = h("div.ask", {}, choice("Condition", known.map(condition_text), (i) => { condition = known[i]; show(); }));
   const legend = h("ul.legend", {}, kinds_there.map((kind) => h("li", {}, h("i", {"--colour": `var(--kind-${kind})`, "aria-hidden": "true"}), kind)));
   const section = point_section(7, effects.length ? table(["levels", "measure", "difference", "p", "means compared"], effects, "effects of factors") : null,
@@ -234,7 +236,7 @@ function decision_section() {
   const rows = run.acceptable.slice(0, 12).map((entry) => {
     const mean = mean_at(entry.condition, entry.arm, first);
     const contrast = run.contrasts.find((c) => c.condition === entry.condition && c.arm === entry.arm && c.against === "none" && c.measure === first.key);
-    return [`${entry.arm}, ${condition_text(entry.condition)}`, number_text(entry.heads), interval_text(mean.mean, first.unit), difference_text(contrast.difference, first.unit)];
+    return [`${entry.arm}, ${condition_text(entry.condition)}`, number_text(entry.heads), interval_text(mean.mean, first.unit), difference_text(contrast, first.unit)];
   });
   return point_section(9, rows.length ? table(["smallest models", "heads", first.name, "difference from all heads"], rows, "smallest acceptable models") : null);
 }
