@@ -63,7 +63,15 @@ std::string beginning(const RunRecord& run, const std::vector<std::string>& mode
 }
 
 std::string summary(const RunRecord& run, const std::vector<std::string>& models) {
-  std::string text = beginning(run, models);
+  std::string text;
+  if (run.task_check && !run.task_check->learned) {
+    const auto all = Index(run.heads.size()), gone = removed_heads(run);
+    text = run.task_check->warning(
+               gone == 0 ? "The model"
+                         : fmt::format("The model with {} of {} heads", all - gone, all)) +
+           ". ";
+  }
+  text += beginning(run, models);
   if (last_step(run) > 0) text += fmt::format(" for {} steps", with_commas(last_step(run)));
   text += ". ";
   const std::string compared = before_after_summary(run, models);
@@ -78,6 +86,18 @@ std::string summary(const RunRecord& run, const std::vector<std::string>& models
                         value_text(measure, series.back().value));
   }
   return text.substr(0, text.size() - 1);
+}
+
+/// Replaces the titles that say something about heads: those of a model that has learned nothing
+/// have no roles, and their scores are noise.
+void withhold_titles(RunFindings& found) {
+  const std::string title = "No finding: the model has not learned the task";
+  for (const auto section :
+       {&RunFindings::heads, &RunFindings::telemetry, &RunFindings::lives, &RunFindings::maps,
+        &RunFindings::importance, &RunFindings::importance_sums, &RunFindings::arms}) {
+    if (found.*section) (found.*section)->title = title;
+  }
+  for (Finding& criterion : found.criteria) criterion.title = title;
 }
 
 }  // namespace
@@ -100,6 +120,7 @@ RunFindings findings(const RunRecord& run) {
   for (const MeasureRecord& measure : measures_of(run)) {
     found.measures.push_back(measure_finding(run, measure, models));
   }
+  if (run.task_check && !run.task_check->learned) withhold_titles(found);
   return found;
 }
 

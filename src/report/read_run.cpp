@@ -103,6 +103,10 @@ RunRecord read_run(const fs::path& folder) {
       run.separate_vs_fused =
           struct_of<StartDifference>(*found, file.string() + ": separate_vs_fused");
     }
+    const auto check = summary.find("task_check");
+    if (check != summary.end()) {
+      run.task_check = struct_of<TaskCheck>(*check, file.string() + ": task_check");
+    }
   }
   if (has_file(folder, "metrics.jsonl")) read_metrics(folder / "metrics.jsonl", run);
   thin(run.telemetry, most_telemetry, [](const TelemetryLine&) { return true; });

@@ -56,6 +56,36 @@ TEST_CASE("a run that learned, diverged and lost heads says so in every section"
         "went from 38.0 to 30.4 ms.");
 }
 
+TEST_CASE(
+    "of a model that has not learned its task a report says that first, and nothing of heads") {
+  RunRecord run = small_run();
+  run.task_check = TaskCheck{
+      .measure = "loss", .examples = 900, .model = 2, .constant = 9, .p = 0.001, .learned = true};
+  CHECK(findings(run).summary == findings(small_run()).summary);
+  CHECK(findings(run).maps->title == findings(small_run()).maps->title);
+
+  run.task_check =
+      TaskCheck{.measure = "loss", .examples = 900, .model = 23.17, .constant = 22.9, .p = 0.7};
+  run.criteria = {{"fisher", "f", true, std::vector<double>(run.heads.size(), 1)}};
+  const RunFindings found = findings(run);
+  CHECK_THAT(found.summary,
+             StartsWith("The model with 6 of 12 heads has not learned the task: its loss of 23.17 "
+                        "nats per example is not clearly better than the 22.9 of the best constant "
+                        "answer (900 test examples). Two models with"));
+  const std::string withheld = "No finding: the model has not learned the task";
+  for (const auto section : {&RunFindings::heads, &RunFindings::telemetry, &RunFindings::maps,
+                             &RunFindings::importance}) {
+    REQUIRE((found.*section).has_value());
+    CHECK((found.*section)->title == withheld);
+    CHECK_FALSE((found.*section)->caption.empty());
+  }
+  REQUIRE(found.criteria.size() == 1);
+  CHECK(found.criteria[0].title == withheld);
+  CHECK(found.loss->title == findings(small_run()).loss->title);
+  for (HeadRecord& head : run.heads) head.removed_at = std::nullopt;
+  CHECK_THAT(findings(run).summary, StartsWith("The model has not learned the task: "));
+}
+
 TEST_CASE("losses are compared on the log scale on which they are drawn") {
   // The same absolute difference of 0.01: invisible at 4, a factor of two at 0.01.
   const std::vector<double> first = {4, 2, 1, 0.1, 0.01}, late = {4, 2, 1, 0.1, 0.02};

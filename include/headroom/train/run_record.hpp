@@ -9,6 +9,7 @@
 
 #include "headroom/base/head_id.hpp"
 #include "headroom/io/fields.hpp"
+#include "headroom/train/task_check.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -379,6 +380,7 @@ struct RunRecord {
   std::vector<MetricsLine> metrics{};
   std::vector<TelemetryLine> telemetry{};  // of one model
   std::vector<LifeLine> lives{};           // of one model
+  std::optional<TaskCheck> task_check{};  // of the model at the end
   std::optional<StartDifference> separate_vs_fused{};
   std::vector<DifferenceLine> differences{};
   std::optional<Divergence> parted_at{};
@@ -406,6 +408,7 @@ struct RunRecord {
     visit("metrics", &RunRecord::metrics, Presence::if_any);
     visit("telemetry", &RunRecord::telemetry, Presence::if_any);
     visit("lives", &RunRecord::lives, Presence::if_any);
+    visit("task_check", &RunRecord::task_check, Presence::if_any);
     visit("separate_vs_fused", &RunRecord::separate_vs_fused, Presence::if_any);
     visit("differences", &RunRecord::differences, Presence::if_any);
     visit("parted_at", &RunRecord::parted_at, Presence::if_any);
