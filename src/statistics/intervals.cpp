@@ -4,33 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "headroom/base/error.hpp"
+#include "headroom/statistics/contrasts.hpp"
 #include "headroom/statistics/ranks.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
-
-namespace {
-
-/// The 97.5 % point of Student's t. A table up to 30 degrees of freedom. Beyond, two terms of
-/// Cornish and Fisher's expansion in 1 / freedom (Abramowitz and Stegun, 26.7.5).
-double student_t(std::size_t freedom) {
-  constexpr std::array<double, 30> points = {
-      12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-      2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-      2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
-  if (freedom <= points.size()) return points[freedom - 1];
-  constexpr double z = 1.959964;
-  const double z3 = z * z * z, z5 = z3 * z * z, n = double(freedom);
-  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
-}
-
-}  // namespace
 
 std::string Interval::text() const {
   return fmt::format("{:.3g} [{:.3g}, {:.3g}]", value, low, high);

@@ -14,6 +14,14 @@ namespace {
 bool within(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance; }
 }  // namespace
 
+TEST_CASE("student's t and the p-value of it belong together") {
+  for (std::size_t freedom = 1; freedom <= 60; ++freedom) {
+    INFO(freedom << " degrees of freedom");
+    CHECK(std::abs(student_p(student_t(freedom), Index(freedom)) - 0.05) < 1e-4);
+  }
+  CHECK_THROWS_AS(student_t(0), UsageError);
+}
+
 TEST_CASE("student's p-values are those of closed forms and tables") {
   // One degree of freedom: 1 - 2/pi atan t. Two: 1 - t / sqrt(2 + t^2). Three and four by parts.
   const double pi = std::acos(-1.0);

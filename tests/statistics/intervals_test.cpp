@@ -14,7 +14,7 @@ namespace {
 bool near(double a, double b, double tolerance = 1e-3) { return std::abs(a - b) <= tolerance; }
 
 /// Student's t as mean_interval() uses it: the half width of an interval over the standard error.
-double student_t(std::size_t freedom) {
+double t_of_interval(std::size_t freedom) {
   std::vector<double> values(freedom + 1, 0.0);
   values[0] = 1;
   const Interval interval = mean_interval(values);
@@ -43,10 +43,10 @@ double probability_within(double t, double freedom) {
 
 TEST_CASE("student's t leaves 5 % outside, for every number of values") {
   for (std::size_t freedom = 1; freedom <= 60; ++freedom) {
-    INFO(freedom << " degrees of freedom, t = " << student_t(freedom));
-    CHECK(near(probability_within(student_t(freedom), double(freedom)), 0.95, 1e-4));
+    INFO(freedom << " degrees of freedom, t = " << t_of_interval(freedom));
+    CHECK(near(probability_within(t_of_interval(freedom), double(freedom)), 0.95, 1e-4));
   }
-  CHECK(near(probability_within(student_t(1000), 1000), 0.95, 1e-4));
+  CHECK(near(probability_within(t_of_interval(1000), 1000), 0.95, 1e-4));
 }
 
 TEST_CASE("the interval of a median covers few ranks of many values") {

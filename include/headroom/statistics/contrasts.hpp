@@ -1,6 +1,7 @@
 // Paired comparisons, and tests of many of them at once.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -29,6 +30,11 @@ PairedContrast paired_contrast(std::span<const double> x, std::span<const double
 /// The probability that a t-distributed number with that many degrees of freedom (at least 1) is at
 /// least as far from 0 as t: finite sums, Abramowitz and Stegun 1964, equations 26.7.3 and 26.7.4.
 double student_p(double t, Index freedom);
+
+/// The number t for which a t-distributed number with that many degrees of freedom (at least 1) is
+/// between -t and t with the probability 0.95: a table up to 30, beyond it two terms of Cornish and
+/// Fisher's expansion in 1 / freedom (Abramowitz and Stegun 1964, equation 26.7.5).
+double student_t(std::size_t freedom);
 
 /// P-values corrected for their number by Holm's step-down method: with the k-th smallest of m
 /// (k from 1) multiplied by m - k + 1, each adjusted value is the largest of those up to its own,
