@@ -48,6 +48,9 @@ std::string guess() {
   if (returns([&](Index d) { return 1 / std::floor(root(d)); })) {
     return "It looks as if the root was rounded down to an integer.";
   }
+  if (is_double && returns([](Index d) { return double(1 / std::sqrt(float(d))); })) {
+    return "It looks as if it was computed in float: Real is double here.";
+  }
   const double first = double(attention_scale(1));
   if (returns([&](Index) { return first; })) {
     return "It looks as if the function returns the same number for every head_dim.";
@@ -56,13 +59,6 @@ std::string guess() {
     return "It looks as if it was divided by the square of head_dim, not by its root.";
   }
   return "";
-}
-
-/// "4 times too large"
-std::string factor_text(double yours, double expected) {
-  const double factor = yours / expected;
-  return factor >= 1 ? fmt::format("{:.3g} times too large", factor)
-                     : fmt::format("{:.3g} times too small", 1 / factor);
 }
 
 void compare(Index head_dim) {
@@ -75,7 +71,7 @@ void compare(Index head_dim) {
   std::string text =
       fmt::format("with head_dim = {} your function returns {:.6g}", head_dim, yours);
   if (yours > 0 && std::isfinite(yours)) {
-    text += fmt::format(", so the scores are {}", factor_text(yours, expected));
+    text += fmt::format(", so the scores are {}", chapter::times_too(yours / expected));
   } else if (yours == 0) {
     text += ", so all scores are 0";
   }

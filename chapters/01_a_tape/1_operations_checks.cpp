@@ -182,6 +182,27 @@ TEST_CASE("tanh", "[01/1]") {
   }
 }
 
+TEST_CASE("tanh of large numbers", "[01/1]") {
+  for (const Real size : {Real(400), Real(1000)}) {
+    for (const Real sign : {Real(1), Real(-1)}) {
+      const Value x(sign * size), y = tanh(x);
+      pass(y, 1);
+      chapter::require(
+          !std::isnan(y.value()),
+          fmt::format("tanh({}) is NaN. An exponential of so large a number is infinite, and "
+                      "infinity divided by infinity is not a number. std::tanh takes every number.",
+                      x.value()));
+      chapter::require(std::abs(y.value() - sign) <= chapter::tolerance,
+                       fmt::format("tanh({}) is {:.6g}, expected {}.", x.value(), y.value(), sign));
+      chapter::require(
+          std::abs(x.grad()) <= chapter::tolerance,
+          fmt::format("the gradient of x in tanh x is {:.6g} at x = {}, expected 0: the curve is "
+                      "flat there.",
+                      x.grad(), x.value()));
+    }
+  }
+}
+
 TEST_CASE("a chain of operations", "[01/1]") {
   for (const std::uint64_t seed : chapter::seeds) {
     const Case c(seed);

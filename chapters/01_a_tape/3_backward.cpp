@@ -22,14 +22,27 @@ void backward(const std::vector<Node*>& order) {
   for (Node* node : order) {
     if (!node->inputs.empty()) node->gradient = 0;
   }
-  order.front()->gradient = 1;
+  order.front()->gradient += 1;
   for (Node* node : order) {
     if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
   }
   //! skeleton
   // // Set what must be 0, then the gradient of the root, then let the gradients flow.
-  // order.front()->gradient = chapter::todo("the gradient of the root");
+  // order.front()->gradient += Real(chapter::todo("the gradient of the root"));
   //! wrong keeps_old: the second pass began with the inner gradients of the first
+  // order.front()->gradient = 1;
+  // for (Node* node : order) {
+  //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
+  // }
+  //! wrong adds_to_old: the second pass began with the inner gradients of the first
+  // order.front()->gradient += 1;
+  // for (Node* node : order) {
+  //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
+  // }
+  //! wrong root_replaced: a root that is a leaf lost what an earlier loss had added
+  // for (Node* node : order) {
+  //   if (!node->inputs.empty()) node->gradient = 0;
+  // }
   // order.front()->gradient = 1;
   // for (Node* node : order) {
   //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
@@ -82,7 +95,7 @@ void backward(const std::vector<Node*>& order) {
   // for (Node* node : order) {
   //   if (!node->inputs.empty()) node->backward(1, Gradients(node->inputs));
   // }
-  //! wrong calls_leaves: bad_function_call
+  //! wrong calls_leaves: the closure of a leaf was called
   // for (Node* node : order) {
   //   if (!node->inputs.empty()) node->gradient = 0;
   // }

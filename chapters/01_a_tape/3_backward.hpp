@@ -7,7 +7,8 @@
 // gradient is 1.
 //
 // An earlier pass may have left gradients. A leaf keeps its gradient, and what this pass finds is
-// added to it: two losses add up. Every other node starts from 0. You have:
+// added to it: two losses add up. That is so for a root that is a leaf, too: 1 is added. Every
+// other node starts from 0. You have:
 //
 //   order.front()                              the root
 //   node->gradient                             dL/d(value)

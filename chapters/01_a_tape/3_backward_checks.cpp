@@ -1,5 +1,8 @@
 // Checks the backward pass of the scalar tape: a program of products and sums, the same program
 // twice, two losses, and a number that everything reads.
+#include <fmt/format.h>
+
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -73,12 +76,23 @@ const chapter::Names names{{"leaf"}, {}};
 
 Array pair(Real a, Real b) { return Array({2}, {a, b}); }
 
+/// The answer's pass.
+void run(const std::vector<Node*>& order) {
+  try {
+    scalar::backward(order);
+  } catch (const std::bad_function_call&) {
+    FAIL(
+        "the closure of a leaf was called: a leaf has none, its node->backward is empty. Only "
+        "nodes with inputs pass something on.");
+  }
+}
+
 }  // namespace
 
 TEST_CASE("the leaves of u = a (a + b)^2", "[01/3]") {
   for (const std::uint64_t seed : chapter::seeds) {
     const Program p = random_program(seed);
-    scalar::backward(p.order());
+    run(p.order());
     require_arrival(p);
     const Real u = p.u.value(), s = p.s.value(), t = p.t.value(), a = p.a.value();
     chapter::require_equal("the gradients of the leaves a and b", pair(p.da(), p.db()), p.leaves(),
@@ -97,25 +111,30 @@ TEST_CASE("the leaves of u = a (a + b)^2", "[01/3]") {
 TEST_CASE("the same program once more, after zero_grad", "[01/3]") {
   for (const std::uint64_t seed : chapter::seeds) {
     const Program p = random_program(seed);
-    scalar::backward(p.order());
+    run(p.order());
     for (const Value& leaf : {p.a, p.b}) leaf.node()->gradient = 0;
-    scalar::backward(p.order());
+    run(p.order());
     const Real s = p.s.value(), t = p.t.value(), a = p.a.value();
     const Real dt = 2 * s, ds = (t + s * a) + t + dt * a;  // of two passes without zeros between
     chapter::require_equal(
         "right the first time, but in a second pass the gradients of the leaves",
         pair(p.da(), p.db()), p.leaves(), names,
         {{"the second pass began with the inner gradients of the first: they start from 0",
-          [&] { return pair(dt * s + ds, ds); }}});
+          [&] { return pair(dt * s + ds, ds); }},
+         {"the second pass began with the inner gradients of the first: they start from 0",
+          [&] {  // that of the root, too
+            const Real all = (t + s * a) + 2 * t + 3 * s * a;
+            return pair(3 * s * s + all, all);
+          }}});
   }
 }
 
 TEST_CASE("two losses of the same leaves", "[01/3]") {
   for (const std::uint64_t seed : chapter::seeds) {
     const Program p = random_program(seed);
-    scalar::backward(p.order());
+    run(p.order());
     const Value product = times(p.a, p.b);
-    scalar::backward({product.node().get(), p.b.node().get(), p.a.node().get()});
+    run({product.node().get(), p.b.node().get(), p.a.node().get()});
     const Real a = p.a.value(), b = p.b.value();
     chapter::require_equal("the sums of the gradients of two losses", pair(p.da() + b, p.db() + a),
                            p.leaves(), names,
@@ -128,7 +147,20 @@ TEST_CASE("two losses of the same leaves", "[01/3]") {
 TEST_CASE("a root in the middle of a program", "[01/3]") {
   for (const std::uint64_t seed : chapter::seeds) {
     const Program p = random_program(seed);
-    scalar::backward({p.s.node().get(), p.b.node().get(), p.a.node().get()});
+    run({p.s.node().get(), p.b.node().get(), p.a.node().get()});
     chapter::require_equal("the gradients of a and b in s = a + b", pair(1, 1), p.leaves(), names);
   }
+}
+
+TEST_CASE("a root that is a leaf", "[01/3]") {
+  const Value leaf(2);
+  leaf.node()->gradient = 5;  // of an earlier loss
+  run({leaf.node().get()});
+  chapter::require(leaf.grad() != 1,
+                   "a root that is a leaf lost what an earlier loss had added: its gradient was 5 "
+                   "and is 1, expected 6. dL/dL is 1, and a leaf adds.");
+  chapter::require(leaf.grad() == 6,
+                   fmt::format("the gradient of a root that is a leaf was 5 and is {}, expected 6: "
+                               "dL/dL is 1, and a leaf adds.",
+                               leaf.grad()));
 }

@@ -35,6 +35,14 @@ Real central_difference(const std::function<Real(Real)>& f, Real x, Real h) {
   //! wrong own_step: the slope does not depend on h
   // const Real step = Real(0.1);
   // return (f(x + step) - f(x - step)) / (2 * step);
+  //! wrong tiny_step: the slope does not depend on h
+  // const Real step = Real(1e-6);
+  // return (f(x + step) - f(x - step)) / (2 * step);
+  //! wrong four_points: it is the formula with four points
+  // return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h);
+  //! wrong four_points_within: it is the formula with four points
+  // const Real wide = (f(x + h) - f(x - h)) / (2 * h), close = (f(x + h / 2) - f(x - h / 2)) / h;
+  // return (4 * close - wide) / 3;
   //! wrong squared: the step h^2 was used in place of h
   // return (f(x + h * h) - f(x - h * h)) / (2 * h * h);
   //! end

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/checks.hpp"
+#include "headroom/base/error.hpp"
 
 namespace {
 
@@ -41,6 +42,16 @@ struct Case {
     for (Index i = 0; i < points; ++i) result[i] = slopes[std::size_t(i)](x[std::size_t(i)]);
     return result;
   }
+  /// The slopes of the formula with four points, which is exact for cubics.
+  Array with_four_points(Real h) const {
+    const auto calls = [&](Real s) {
+      Index count = 0;
+      central_difference([&](Real at) { return ++count, at; }, 0, s);
+      return count;
+    };
+    if (calls(h) != 4) throw UsageError("it does not look at four points");
+    return exact();
+  }
   std::vector<chapter::Hypothesis> hypotheses(Real h) const {
     const auto gives = [=, this](auto formula) { return [=, this] { return each(formula, h); }; };
     const auto both = [](const Curve& f, Real x, Real step) { return f(x + step) - f(x - step); };
@@ -53,7 +64,23 @@ struct Case {
             {"it was divided by 2, not by 2 h",
              gives([=](const Curve& f, Real at, Real s) { return both(f, at, s) / 2; })},
             {"2 h lacks its parentheses: \"/ 2 * h\" divides by 2 and then multiplies by h",
-             gives([=](const Curve& f, Real at, Real s) { return both(f, at, s) / 2 * s; })}};
+             gives([=](const Curve& f, Real at, Real s) { return both(f, at, s) / 2 * s; })},
+            step_ignored(h)};
+  }
+  /// Tested on e^x, whose slope is another one for every h, by any formula.
+  chapter::Hypothesis step_ignored(Real h) const {
+    return {"the slope does not depend on h: the caller says how long a step is", [=, this] {
+              const Curve exponential = [](Real at) { return std::exp(at); };
+              for (const Real at : x) {
+                const Real slope = central_difference(exponential, at, h);
+                for (const Real other : {h / 2, 2 * h}) {
+                  if (central_difference(exponential, at, other) != slope) {
+                    throw UsageError("it depends on h");
+                  }
+                }
+              }
+              return yours(h);
+            }};
   }
 
   Rng rng;
@@ -110,9 +137,11 @@ TEST_CASE("the error is h^2 f''' / 6, as it must be", "[02/1]") {
       chapter::require_equal(
           fmt::format("right for parabolas, but the slopes of cubics with h = {}", h), expected,
           c.yours(h), names,
-          {{"the slope does not depend on h: the caller says how long a step is",
-            [&] { return c.yours(h / 2); }},
-           {"the step h^2 was used in place of h", with_step(h * h)}});
+          {c.step_ignored(h),
+           {"the step h^2 was used in place of h", with_step(h * h)},
+           {"it is the formula with four points: the slope of a cubic has no error then. Asked for "
+            "is the one with two points, x + h and x - h",
+            [&] { return c.with_four_points(h); }}});
     }
   }
 }

@@ -54,7 +54,7 @@ GradcheckResult gradcheck(const Function& function, const Arrays& inputs,
     }
     //! skeleton
     // Arrays before;
-    // for (const Array& x : inputs) before.push_back(chapter::todo("what x has before pass c"));
+    // for (const Array& x : inputs) before.push_back(chapter::todo("what x has before pass c", x));
     // Arrays gradients = backward_pass(function, inputs, before, dy);
     // for (std::size_t i = 0; i < inputs.size(); ++i) {
     //   for (Index e = 0; e < inputs[i].size(); ++e) {
@@ -79,7 +79,7 @@ GradcheckResult gradcheck(const Function& function, const Arrays& inputs,
       //! solution
       return (8 * (loss(h) - loss(-h)) - (loss(2 * h) - loss(-2 * h))) / (12 * double(h));
       //! skeleton
-      // return chapter::todo("the formula with four values of the loss");
+      // return chapter::todo("the formula with four values of the loss", loss);
       //! wrong one_sided: the slope was taken from x to x + h
       // return (loss(h) - loss(0)) / double(h);
       //! wrong two_points: the formula with two points was used

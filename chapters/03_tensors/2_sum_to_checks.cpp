@@ -89,8 +89,11 @@ void compare(const Shape& large, const Shape& shape) {
     chapter::require(sum.defined(), "the function returned an undefined array.");
     const std::string text =
         chapter::difference("the sums", right(dy, shape), sum, {}, hypotheses(dy, shape));
-    const char* nothing =
-        sum.same_buffer(dy) && !text.empty() ? "\nThis is dy: nothing was summed." : "";
+    const char* nothing = !sum.same_buffer(dy) || text.empty() ? ""
+                          : dy.size() == shape.size()
+                              ? "\nThis is dy itself: it has the size that is asked "
+                                "for, but not the shape."
+                              : "\nThis is dy: nothing was summed.";
     chapter::require(text.empty(),
                      fmt::format("{} to {}: {}{}", large.text(), shape.text(), text, nothing));
     chapter::require_equal("dy itself was changed: its elements", before, dy);
@@ -125,6 +128,14 @@ TEST_CASE("both, and neither", "[03/2]") {
   compare({2, 1, 3}, {1, 3});
   compare({2, 3}, {2, 3});
   compare({1, 3}, {1, 3});
+}
+
+TEST_CASE("axes of size 1 in front: [1, C] to [C]", "[03/2]") {
+  compare({1, 3}, {3});
+  compare({1, 1, 4}, {4});
+  compare({1, 2, 3}, {2, 3});
+  compare({1, 3, 1}, {3, 1});
+  compare({1}, Shape{});
 }
 
 TEST_CASE("the transpose of broadcasting: <x repeated, dy> = <x, sum_to(dy)>", "[03/2]") {

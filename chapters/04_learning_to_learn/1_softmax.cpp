@@ -24,7 +24,13 @@ Tensor softmax(const Tensor& x) {
     throw ShapeError("softmax: x [] is a single number; it needs a last axis");
   }
   const Index columns = x.dim(-1);
+  //! solution
   Array y(x.shape());
+  //! skeleton
+  // Array y(x.shape());
+  //! wrong in_place: your function changed its input x
+  // Array y = x.value();
+  //! end
   //! solution
   //! skeleton
   //! wrong one_maximum_for_all: one maximum was subtracted from all rows
@@ -57,6 +63,33 @@ Tensor softmax(const Tensor& x) {
     // for (Index i = row; i < row + columns; ++i) largest = std::max(largest, x.value()[i]);
     // Real sum = 0;
     // for (Index i = row; i < row + columns; ++i) sum += y[i] = std::exp(x.value()[i] - largest);
+    // for (Index i = row; i < row + columns; ++i) y[i] /= sum;
+    //! wrong maximum_of_sizes: the maximum of |x| was subtracted
+    // Real largest = 0;
+    // for (Index i = row; i < row + columns; ++i) {
+    //   largest = std::max(largest, std::abs(x.value()[i]));
+    // }
+    // Real sum = 0;
+    // for (Index i = row; i < row + columns; ++i) sum += y[i] = std::exp(x.value()[i] - largest);
+    // for (Index i = row; i < row + columns; ++i) y[i] /= sum;
+    //! wrong adds_a_little: a small number was added to the sum
+    // Real largest = x.value()[row];
+    // for (Index i = row; i < row + columns; ++i) largest = std::max(largest, x.value()[i]);
+    // Real sum = Real(1e-3);
+    // for (Index i = row; i < row + columns; ++i) sum += y[i] = std::exp(x.value()[i] - largest);
+    // for (Index i = row; i < row + columns; ++i) y[i] /= sum;
+    //! wrong sum_without_the_first: the first element of the row is missing in the sum
+    // Real largest = x.value()[row];
+    // for (Index i = row; i < row + columns; ++i) largest = std::max(largest, x.value()[i]);
+    // Real sum = 0;
+    // for (Index i = row; i < row + columns; ++i) y[i] = std::exp(x.value()[i] - largest);
+    // for (Index i = row + 1; i < row + columns; ++i) sum += y[i];
+    // for (Index i = row; i < row + columns; ++i) y[i] /= sum;
+    //! wrong sum_of_the_last: only the last element of the row is in the sum
+    // Real largest = x.value()[row];
+    // for (Index i = row; i < row + columns; ++i) largest = std::max(largest, x.value()[i]);
+    // Real sum = 0;
+    // for (Index i = row; i < row + columns; ++i) sum = y[i] = std::exp(x.value()[i] - largest);
     // for (Index i = row; i < row + columns; ++i) y[i] /= sum;
     //! wrong one_maximum_for_all: one maximum was subtracted from all rows
     // Real sum = 0;
@@ -142,6 +175,52 @@ Tensor softmax(const Tensor& x) {
   //     for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i];
   //     for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
   //   }
+  //   into[0] += dx;
+  // });
+  //! wrong of_the_logarithm: it is the gradient of log softmax
+  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
+  //   Array dx(dy.shape());
+  //   for (Index row = 0; row < dx.size(); row += columns) {
+  //     Real sum = 0;
+  //     for (Index i = row; i < row + columns; ++i) sum += dy[i];
+  //     for (Index i = row; i < row + columns; ++i) dx[i] = dy[i] - y[i] * sum;
+  //   }
+  //   into[0] += dx;
+  // });
+  //! wrong mean_over_columns: the sum over the row was divided by the number of columns
+  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
+  //   Array dx(dy.shape());
+  //   for (Index row = 0; row < dx.size(); row += columns) {
+  //     Real mean = 0;
+  //     for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i] / Real(columns);
+  //     for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
+  //   }
+  //   into[0] += dx;
+  // });
+  //! wrong begins_late: the first element of the row is missing in the sum
+  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
+  //   Array dx(dy.shape());
+  //   for (Index row = 0; row < dx.size(); row += columns) {
+  //     Real mean = 0;
+  //     for (Index i = row + 1; i < row + columns; ++i) mean += y[i] * dy[i];
+  //     for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
+  //   }
+  //   into[0] += dx;
+  // });
+  //! wrong keeps_the_last: only the last element of the row is in the sum
+  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
+  //   Array dx(dy.shape());
+  //   for (Index row = 0; row < dx.size(); row += columns) {
+  //     Real mean = 0;
+  //     for (Index i = row; i < row + columns; ++i) mean = y[i] * dy[i];
+  //     for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
+  //   }
+  //   into[0] += dx;
+  // });
+  //! wrong ignores_dy: dy is ignored
+  // return record(op, y, {x}, [y](const Array&, Gradients& into) {
+  //   Array dx(y.shape());
+  //   for (Index i = 0; i < dx.size(); ++i) dx[i] = y[i] * (1 - y[i]);
   //   into[0] += dx;
   // });
   //! wrong adds_nothing: no gradient arrived at x

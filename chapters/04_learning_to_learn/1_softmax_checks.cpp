@@ -1,7 +1,9 @@
 // Checks the library's softmax, whoever wrote it, against plain loops in long double.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "common/checks.hpp"
 #include "headroom/autograd/tape.hpp"
@@ -43,6 +45,7 @@ std::function<Array()> each(const Array& x, Formula formula) {
 }
 
 std::vector<Hypothesis> hypotheses(const Array& x) {
+  const Array y = right(x);
   const auto sum_of_row = [=](Index i, auto formula) {
     Real sum = 0;
     for (Index j = i / columns * columns; j < i / columns * columns + columns; ++j) {
@@ -50,16 +53,47 @@ std::vector<Hypothesis> hypotheses(const Array& x) {
     }
     return sum;
   };
-  return {{"the sum went over the rows, along axis 1: it belongs to the last axis",
-           [=] { return shares(x, rows, columns); }},
-          {"the sum went over axis 0: it belongs to the last axis",
-           [=] { return shares(x, batch, rows * columns); }},
-          {"the sum went over the whole array: every row adds up to 1 by itself",
-           [=] { return shares(x, x.size(), 1); }},
-          {"the exponential is missing: x was divided by the sum of x",
-           each(x, [=](Index i) { return x[i] / sum_of_row(i, [](Real v) { return v; }); })},
-          {"nothing was divided: e^x was not divided by the sum of its row",
-           each(x, [=](Index i) { return std::exp(x[i]); })}};
+  return {
+      {"the sum went over the rows, along axis 1: it belongs to the last axis",
+       [=] { return shares(x, rows, columns); }},
+      {"the sum went over axis 0: it belongs to the last axis",
+       [=] { return shares(x, batch, rows * columns); }},
+      {"the sum went over the whole array: every row adds up to 1 by itself",
+       [=] { return shares(x, x.size(), 1); }},
+      {"the exponential is missing: x was divided by the sum of x",
+       each(x, [=](Index i) { return x[i] / sum_of_row(i, [](Real v) { return v; }); })},
+      {"nothing was divided: e^x was not divided by the sum of its row",
+       each(x, [=](Index i) { return std::exp(x[i]); })},
+      {"the first element of the row is missing in the sum: the loop begins one late",
+       each(x,
+            [=](Index i) {
+              const Index first = i / columns * columns;
+              return 1 / (1 / y[i] - std::exp(x[first] - x[i]));
+            })},
+      {"only the last element of the row is in the sum: each one replaced the one before, "
+       "where += adds",
+       each(x, [=](Index i) { return std::exp(x[i] - x[i / columns * columns + columns - 1]); })}};
+}
+
+/// The shares with a small number beside the sum of a row, with and without the maximum subtracted.
+void add_little(const Array& x, std::vector<Hypothesis>& list) {
+  for (Real little = Real(1e-12); little < Real(0.05); little *= 10) {
+    for (const bool shifted : {false, true}) {
+      list.push_back(
+          {"a small number was added to the sum: then the shares of a row do not add up to 1. The "
+           "sum is never 0 when the maximum was subtracted",
+           [=] {
+             Array y = right(x);
+             for (Index i = 0; i < y.size(); ++i) {
+               const Real* const row = x.data() + i / columns * columns;
+               const Real largest = shifted ? *std::max_element(row, row + columns) : 0;
+               const Real exponential = std::exp(x[i] - largest);
+               y[i] = exponential / (exponential / y[i] + little);
+             }
+             return y;
+           }});
+    }
+  }
 }
 
 /// y with the exponents x - s of each row, computed as an answer would; s from the row's index.
@@ -82,45 +116,78 @@ bool same_nans(const Array& a, const Array& b) {
   return true;
 }
 
+Array yours(const Array& x) {
+  const NoGrad quiet;
+  const Tensor input(x);
+  return chapter::unchanged([&] { return softmax(input); }, {{"x", input}})().value();
+}
+
+/// What was subtracted from all elements of a row.
+using Shift = Real (*)(std::span<const Real> row, std::span<const Real> all);
+
+/// True if the shift gives NaN where the answer does, for x and for a second input, of which each
+/// e^x is above 0 and each e^2x is not: it tells a shift by 0 from one by -x.
+bool explains_nans(const Array& x, Shift shift) {
+  Array moderate = x.clone();
+  for (Index i = 0; i < x.size(); ++i) {
+    moderate[i] = Real(is_double ? -500 : -60) + x[i] - std::round(x[i] / 1000) * 1000;
+  }
+  for (const Array& input : {x, moderate}) {
+    const auto of_row = [&](Index row) {
+      return shift(input.span().subspan(std::size_t(row), std::size_t(columns)), input.span());
+    };
+    if (!same_nans(shifted(input, of_row), yours(input))) return false;
+  }
+  return true;
+}
+
+/// The reason for NaN in the answer's softmax of x, or "".
+std::string reason_of_nans(const Array& x) {
+  using Elements = std::span<const Real>;
+  struct Reason {
+    const char* text;
+    Shift shift;
+  };
+  const Reason reasons[] = {
+      {x[0] > 100 ? "e^1000 is infinite, and infinity divided by infinity is not a number. Softmax "
+                    "does not change when the same number is subtracted from all elements of a row."
+                  : "",
+       [](Elements, Elements) { return Real(0); }},
+      {"It looks as if the search for the maximum begins at 0: no element of such a row is above "
+       "it, so nothing is subtracted, each e^x is 0, and 0 / 0 is not a number.",
+       [](Elements row, Elements) { return std::max(Real(0), std::ranges::max(row)); }},
+      {"It looks as if the maximum of |x| was subtracted: in a row of negative numbers each e^x "
+       "then is 0, and 0 / 0 is not a number. The largest x is nearest to 0 there.",
+       [](Elements row, Elements) {
+         return std::max(std::ranges::max(row), -std::ranges::min(row));
+       }},
+      {"It looks as if one maximum was subtracted from all rows: in a row that is far below it, "
+       "each e^x is 0, and 0 / 0 is not a number.",
+       [](Elements, Elements all) { return std::ranges::max(all); }}};
+  for (const Reason& reason : reasons) {
+    if (*reason.text != 0 && explains_nans(x, reason.shift)) return reason.text;
+  }
+  return "";
+}
+
 /// Compares for inputs that are too large for e^x; NaN gets its own message.
 void require_finite(const std::string& where, const Array& x) {
-  const NoGrad quiet;
-  const Array y = softmax(Tensor(x)).value();
+  const Array y = yours(x);
   Index wrong = 0;
   for (const Real v : y.span()) wrong += std::isnan(v) ? 1 : 0;
-  if (wrong == 0) {
-    const Array share = each(x, [](Index) { return Real(1) / Real(columns); })();
-    std::vector<Hypothesis> list;
-    if (x[0] > 100) {
-      list = {{"large inputs were cut off: all of them get the same share then", [=] {
-                 Array cut(x.shape());
-                 for (Index i = 0; i < x.size(); ++i) cut[i] = std::min(x[i], Real(80));
-                 return right(cut);
-               }}};
-    }
-    chapter::require_equal("the values", right(x), y, names, list);
-    return;
+  if (wrong > 0) {
+    FAIL(
+        fmt::format("NaN in {} of {} elements {}.\n{}", wrong, x.size(), where, reason_of_nans(x)));
   }
-  const auto maximum = [&](Index begin, Index end) {
-    return *std::max_element(x.data() + begin, x.data() + end);
-  };
-  std::string text = fmt::format("NaN in {} of {} elements {}.", wrong, x.size(), where);
-  const auto add_if = [&](const Array& suspect, const char* sentence) {
-    if (same_nans(suspect, y)) text += sentence;
-  };
-  if (same_nans(shifted(x, [](Index) { return Real(0); }), y) && x[0] > 100) {
-    text +=
-        "\ne^1000 is infinite, and infinity divided by infinity is not a number. Softmax does not "
-        "change when the same number is subtracted from all elements of a row.";
-  } else {
-    add_if(shifted(x, [&](Index row) { return std::max(Real(0), maximum(row, row + columns)); }),
-           "\nIt looks as if the search for the maximum begins at 0: no element of such a row "
-           "is above it, so nothing is subtracted, each e^x is 0, and 0 / 0 is not a number.");
-    add_if(shifted(x, [&](Index) { return maximum(0, x.size()); }),
-           "\nIt looks as if one maximum was subtracted from all rows: in a row that is far below "
-           "it, each e^x is 0, and 0 / 0 is not a number.");
+  std::vector<Hypothesis> list;
+  if (x[0] > 100) {
+    list = {{"large inputs were cut off: all of them get the same share then", [=] {
+               Array cut(x.shape());
+               for (Index i = 0; i < x.size(); ++i) cut[i] = std::min(x[i], Real(80));
+               return right(cut);
+             }}};
   }
-  FAIL(text);
+  chapter::require_equal("the values", right(x), y, names, list);
 }
 
 /// Random rows, moved by `offset(row)`.
@@ -137,7 +204,11 @@ TEST_CASE("values: y_i = e^x_i / sum_j e^x_j", "[04/1]") {
   for (const std::uint64_t seed : chapter::seeds) {
     Rng rng(seed, "04/1");
     const Array x = random_array({batch, rows, columns}, rng);
-    chapter::require_values([&] { return softmax(parameter(x)); }, right(x), names, hypotheses(x));
+    const Tensor input = parameter(x);
+    std::vector<Hypothesis> list = hypotheses(x);
+    add_little(x, list);
+    chapter::require_values(chapter::unchanged([&] { return softmax(input); }, {{"x", input}}),
+                            right(x), names, list);
   }
 }
 
@@ -192,7 +263,28 @@ TEST_CASE("gradients: dx_i = y_i (dy_i - sum_j y_j dy_j)", "[04/1]") {
         {"the sum over the row is not set back to 0 when a new row begins",
          each(dy, [=](Index i) { return y[i] * (dy[i] - sum(0, i, weighted)); })},
         {"the factor y_i is missing",
-         each(dy, [=](Index i) { return dy[i] - sum(i / columns * columns, i, weighted); })}};
+         each(dy, [=](Index i) { return dy[i] - sum(i / columns * columns, i, weighted); })},
+        {"it is the gradient of log softmax: dy_i - y_i sum_j dy_j",
+         each(dy,
+              [=](Index i) {
+                return dy[i] - y[i] * sum(i / columns * columns, i, [=](Index j) { return dy[j]; });
+              })},
+        {"the sum over the row was divided by the number of columns: the y_j of a row add up to 1, "
+         "so it is a mean already",
+         each(dy,
+              [=](Index i) {
+                return y[i] * (dy[i] - sum(i / columns * columns, i, weighted) / Real(columns));
+              })},
+        {"the first element of the row is missing in the sum: the loop begins one late",
+         each(dy,
+              [=](Index i) {
+                return y[i] * (dy[i] - sum(i / columns * columns + 1, i, weighted));
+              })},
+        {"only the last element of the row is in the sum: each one replaced the one before, where "
+         "+= adds",
+         each(dy, [=](Index i) {
+           return y[i] * (dy[i] - weighted(i / columns * columns + columns - 1));
+         })}};
     chapter::require_gradients([&] { return softmax(x); }, dy, {{"x", x, dx, list, {}}}, names);
   }
 }

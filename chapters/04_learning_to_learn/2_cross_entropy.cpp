@@ -162,7 +162,7 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
         //! solution
         dx[i] = dloss * (std::exp(x[i] - lse[row]) - q(row, c));
         //! skeleton
-        // dx[i] = chapter::todo("the gradient of x_c");
+        // dx[i] = chapter::todo("the gradient of x_c", dloss);
         //! wrong q_minus_p: The sign is flipped
         // dx[i] = dloss * (q(row, c) - std::exp(x[i] - lse[row]));
         //! wrong forgets_q: the wanted share was not subtracted

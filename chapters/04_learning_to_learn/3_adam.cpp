@@ -41,6 +41,17 @@ void Adam::update_run(const Run& run, Real* parameter, const Real* gradient, Rea
   // const double t = double(run.step - 1);
   // const Real first_correction = Real(1 - std::pow(beta1_, t));
   // const Real second_correction = Real(1 - std::pow(beta2_, t));
+  //! wrong step_too_far: run.step is this step already
+  // const double t = double(run.step + 1);
+  // const Real first_correction = Real(1 - std::pow(beta1_, t));
+  // const Real second_correction = Real(1 - std::pow(beta2_, t));
+  //! wrong one_beta_everywhere: beta1 was used for both means
+  // const double t = double(run.step);
+  // const Real first_correction = Real(1 - std::pow(beta1_, t));
+  // const Real second_correction = Real(1 - std::pow(beta1_, t));
+  //! wrong only_the_second: only the second mean was corrected
+  // const Real first_correction = 1;
+  // const Real second_correction = Real(1 - std::pow(beta2_, double(run.step)));
   //! wrong counts_calls: the steps were counted by the calls of this function
   // static double t = 0;
   // ++t;
@@ -62,12 +73,33 @@ void Adam::update_run(const Run& run, Real* parameter, const Real* gradient, Rea
     //! skeleton
     // first[i] = chapter::todo("the mean of the gradients");
     // second[i] = chapter::todo("the mean of their squares");
-    // parameter[i] = chapter::todo("the parameter after the step");
+    // parameter[i] = chapter::todo("the parameter after the step", first_correction,
+    //                              second_correction);
     //! wrong betas_exchanged: beta1 and beta2 were exchanged
     // first[i] = Real(beta2_) * first[i] + Real(1 - beta2_) * g;
     // second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
     // parameter[i] -= Real(rate) * (first[i] / first_correction) /
     //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //! wrong one_beta: beta1 was used for both means
+    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
+    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //! wrong one_beta_everywhere: beta1 was used for both means
+    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
+    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //! wrong other_beta: beta2 was used for both means
+    // first[i] = Real(beta2_) * first[i] + Real(1 - beta2_) * g;
+    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //! wrong correction_outside: v was corrected outside of the root
+    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //                 (std::sqrt(second[i]) / second_correction + Real(epsilon_));
     //! wrong epsilon_inside: epsilon was added under the root
     // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
     // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/checks.hpp"
+#include "headroom/base/error.hpp"
 #include "headroom/optim/adam.hpp"
 #include "parameters.hpp"
 
@@ -103,6 +104,51 @@ const Mistake mistakes[] = {
        g = decayed(e, g, r);
        remember(e, g, r);
        e.p -= usual(e, r, r.calls);
+     }},
+    {"both were corrected with t + 1: run.step is this step already, counted from 1",
+     [](Element& e, double g, const Rule& r) {
+       g = decayed(e, g, r);
+       remember(e, g, r);
+       e.p -= usual(e, r, r.t + 1);
+     }},
+    {"v was corrected outside of the root: it is sqrt(v / (1 - beta2^t))",
+     [](Element& e, double g, const Rule& r) {
+       g = decayed(e, g, r);
+       remember(e, g, r);
+       const double root = std::sqrt(e.v) / (1 - std::pow(r.beta2, r.t));
+       e.p -= rate * corrected_m(e, r, r.t) / (root + r.epsilon);
+     }},
+    {"beta1 was used for both means: that of the squares has beta2",
+     [](Element& e, double g, const Rule& r) {
+       g = decayed(e, g, r);
+       Rule other = r;
+       other.beta2 = r.beta1;
+       remember(e, g, other);
+       e.p -= usual(e, r, r.t);
+     }},
+    {"beta1 was used for both means: that of the squares has beta2",  // and in both corrections
+     [](Element& e, double g, const Rule& r) {
+       g = decayed(e, g, r);
+       Rule other = r;
+       other.beta2 = r.beta1;
+       remember(e, g, other);
+       e.p -= usual(e, other, r.t);
+     }},
+    {"beta2 was used for both means: that of the gradients has beta1",
+     [](Element& e, double g, const Rule& r) {
+       g = decayed(e, g, r);
+       Rule other = r;
+       other.beta1 = r.beta2;
+       remember(e, g, other);
+       e.p -= usual(e, r, r.t);
+     }},
+    {"beta2 was used for both means: that of the gradients has beta1",  // and in both corrections
+     [](Element& e, double g, const Rule& r) {
+       g = decayed(e, g, r);
+       Rule other = r;
+       other.beta1 = r.beta2;
+       remember(e, g, other);
+       e.p -= usual(e, other, r.t);
      }},
     {"beta1 and beta2 were exchanged",
      [](Element& e, double g, const Rule& r) {
@@ -221,6 +267,7 @@ struct Case {
   }
   /// One step; the gradients of all parameters are random and multiplied by `scale`.
   void step(double scale = 1) {
+    last_scale = scale;
     gradients.emplace_back();
     for (Index i = 0; i < count; ++i) {
       Array gradient = random_array({rows, columns}, rng);
@@ -232,12 +279,12 @@ struct Case {
     calls += int(count);
     adam->step(rate);
   }
-  /// A parameter after all steps by `by`.
-  Array after(Index parameter, Step by) const {
+  /// A parameter after so many steps by `by`.
+  Array after(Index parameter, Step by, std::size_t steps) const {
     Array result({rows, columns});
     for (Index i = 0; i < size; ++i) {
       Element e{.p = double(start[static_cast<std::size_t>(parameter)][i])};
-      for (std::size_t t = 0; t < gradients.size(); ++t) {
+      for (std::size_t t = 0; t < steps; ++t) {
         const Rule rule{options.beta1,
                         options.beta2,
                         options.epsilon,
@@ -251,15 +298,29 @@ struct Case {
     }
     return result;
   }
-  void check(const std::string& when) const {
+  /// Compares all parameters. Mistakes that give the same numbers at first are told apart by the
+  /// steps that follow.
+  void check(const std::string& when) {
+    const std::size_t steps = gradients.size();
+    std::vector<Array> yours;
+    bool all_right = true;
     for (Index i = 0; i < count; ++i) {
+      yours.push_back(model.tensors.at(name(i)).value().clone());
+      all_right = all_right && equal(after(i, right, steps), yours.back());
+    }
+    for (int i = 0; i < 2 && !all_right; ++i) step(last_scale);
+    for (Index i = 0; i < count; ++i) {
+      const Array now = model.tensors.at(name(i)).value(), then = yours[std::size_t(i)];
       std::vector<Hypothesis> list;
       for (const Mistake& mistake : mistakes) {
-        list.push_back(
-            {mistake.looks_as_if, [this, i, &mistake] { return after(i, mistake.step); }});
+        list.push_back({mistake.looks_as_if, [=, this, &mistake] {
+                          if (!equal(after(i, mistake.step, gradients.size()), now)) {
+                            throw UsageError("it is another mistake");
+                          }
+                          return after(i, mistake.step, steps);
+                        }});
       }
-      const Array expected = after(i, right), yours = model.tensors.at(name(i)).value();
-      for (const Real x : yours.span()) {
+      for (const Real x : then.span()) {
         chapter::require(
             std::isfinite(x),
             fmt::format(
@@ -267,9 +328,12 @@ struct Case {
                 "from 1, so 1 - beta^t is not 0; v is 0 only where every gradient was.",
                 name(i), when));
       }
-      chapter::require_equal(fmt::format("the elements of {} {}", name(i), when), expected, yours,
-                             names, list);
+      chapter::require_equal(fmt::format("the elements of {} {}", name(i), when),
+                             after(i, right, steps), then, names, list);
     }
+  }
+  static bool equal(const Array& expected, const Array& yours) {
+    return chapter::difference("", expected, yours).empty();
   }
 
   Rng rng;
@@ -281,6 +345,7 @@ struct Case {
   std::unique_ptr<Adam> adam;
   std::vector<std::vector<Array>> gradients;  // of each step, of each parameter
   std::vector<int> calls_before;
+  double last_scale = 1;
 };
 
 }  // namespace

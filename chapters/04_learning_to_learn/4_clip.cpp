@@ -28,7 +28,7 @@ double clip_grad_norm(Module& module, double limit) {
     if (!p.tensor.grad().defined()) continue;
     for (const Real g : p.tensor.grad().span()) squares += double(g) * double(g);
     //! skeleton
-    // const double own = chapter::todo("the sum of the squares of p.tensor.grad()");
+    // const double own = chapter::todo("the sum of the squares of p.tensor.grad()", p);
     // squares += own;
     //! wrong sum_of_magnitudes: the magnitudes were added
     // if (!p.tensor.grad().defined()) continue;
@@ -82,7 +82,7 @@ double clip_grad_norm(Module& module, double limit) {
     for (Real& g : scaled.span()) g *= Real(factor);
     p.tensor.set_grad(scaled);
     //! skeleton
-    // p.tensor.set_grad(chapter::todo("the scaled gradient, if there is one"));
+    // p.tensor.set_grad(chapter::todo("the scaled gradient, if there is one", factor));
     //! wrong each_tensor: each gradient was scaled by its own norm
     // if (!p.tensor.grad().defined()) continue;
     // Array scaled = p.tensor.grad().clone();

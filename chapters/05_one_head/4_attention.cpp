@@ -101,7 +101,7 @@ Tensor attention(const HeadColumns& query, const HeadColumns& key, const HeadCol
     //   for (Index h = 0; h < sizes.heads; ++h) {
     //     for (Index i = 0; i < sizes.queries; ++i) {
     //       const Real mean = chapter::todo("a first loop over the keys: dp, the mean, dv");
-    //       // a second loop over the keys: ds, then dq and dk
+    //       dq(b, h, i, 0) = chapter::todo("a second loop over the keys: ds, dq, dk", mean);
     //     }
     //   }
     // }
@@ -270,6 +270,110 @@ Tensor attention(const HeadColumns& query, const HeadColumns& key, const HeadCol
     //           dv(b, h, j, d) += P(b, h, j, i) * dy(b, h, i, d);
     //         }
     //         mean += P(b, h, i, j) * dp[j];
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * k(b, h, j, d);
+    //           dk(b, h, j, d) += ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong last_key_only: only the last key that a query may see
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //         mean += P(b, h, i, j) * dp[j];
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) = ds * k(b, h, j, d);
+    //           dk(b, h, j, d) += ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong last_value_only: every query adds its part to dv
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) = P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //         mean += P(b, h, i, j) * dp[j];
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * k(b, h, j, d);
+    //           dk(b, h, j, d) += ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong query_of_queries: dq was made of queries
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //         mean += P(b, h, i, j) * dp[j];
+    //       }
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //         for (Index d = 0; d < sizes.head_dim; ++d) {
+    //           dq(b, h, i, d) += ds * q(b, h, i, d);
+    //           dk(b, h, j, d) += ds * q(b, h, i, d);
+    //         }
+    //       }
+    //     }
+    //   }
+    // }
+    //! wrong mean_divided: divided by the number of keys
+    // Array dp = zeros({sizes.keys});
+    // for (Index b = 0; b < sizes.batch; ++b) {
+    //   for (Index h = 0; h < sizes.heads; ++h) {
+    //     for (Index i = 0; i < sizes.queries; ++i) {
+    //       Real mean = 0;
+    //       for (Index j = 0; j < sizes.keys; ++j) {
+    //         if (allowed(b, h, i, j) == 0) continue;
+    //         dp[j] = 0;
+    //         for (Index d = 0; d < sizes.value_dim; ++d) {
+    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
+    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //         }
+    //         mean += P(b, h, i, j) * dp[j] / Real(sizes.keys);
     //       }
     //       for (Index j = 0; j < sizes.keys; ++j) {
     //         if (allowed(b, h, i, j) == 0) continue;

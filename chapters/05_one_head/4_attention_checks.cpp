@@ -52,6 +52,9 @@ struct Case {
                 of, [](PlainAttention& a) { a.with_mean = false; }),
         mistake("the mean was taken without the weights: it is the sum of P dP over the row", of,
                 [](PlainAttention& a) { a.plain_mean = true; }),
+        mistake("the mean was divided by the number of keys: the weights of a row sum to 1, so the "
+                "sum of P dP is a mean already",
+                of, [](PlainAttention& a) { a.mean_share = true; }),
         mistake("the mean was used before it was complete: it needs a loop over the keys of its "
                 "own",
                 of, [](PlainAttention& a) { a.running_mean = true; }),
@@ -67,6 +70,16 @@ struct Case {
     for_query.hypotheses.push_back(
         {"the gradient of the keys went to the query: slot 0 of `into` is the query's",
          [=] { return right.key; }});
+    for_query.hypotheses.push_back(
+        mistake("only the last key that a query may see was counted: every key adds its part to dq",
+                &Gradients::query, [](PlainAttention& a) { a.last_key = true; }));
+    for_query.hypotheses.push_back(
+        mistake("dq was made of queries: a score is q k, so its derivative by q is k. The dS of a "
+                "row sum to 0, so nothing is left",
+                &Gradients::query, [](PlainAttention& a) { a.query_crossed = true; }));
+    for_value.hypotheses.push_back(mistake(
+        "only the last query that may see a key was counted: every query adds its part to dv",
+        &Gradients::value, [](PlainAttention& a) { a.last_value = true; }));
     for_key.hypotheses.push_back(mistake(
         "only the last query that may see a key was counted: every query adds its part to dk",
         &Gradients::key, [](PlainAttention& a) { a.last_query = true; }));

@@ -47,6 +47,12 @@ Seen attend(const MeasuredAttention& layer, const Tensor& x) {
   //! wrong detached: hides a leak from the backward pass
   // const Tensor centred = scores - mean(scores, {-1}, true);
   // const Tensor variance = mean(centred * centred, {-1}, true).detach();
+  //! wrong constant_deviation: the deviation was taken as a constant
+  // const Tensor centred = scores - mean_over(scores, allowed);
+  // const Tensor variance = mean_over(centred * centred, allowed).detach();
+  //! wrong both_constant: the deviation was taken as a constant
+  // const Tensor centred = scores - mean_over(scores, allowed).detach();
+  // const Tensor variance = constant(mean_over(centred * centred, allowed).value());
   //! wrong not_measured: the scores are not divided by their deviation
   // const Tensor centred = scores * attention_scale(x.dim(2));
   // const Tensor variance = constant(ones({tokens, 1}));

@@ -11,7 +11,8 @@
 //
 //   * Output i depends on the tokens 0 to i and on nothing else.
 //   * The scores that a query weighs have mean 0 and deviation 1. So the map stays the same when
-//     all queries become three times as long.
+//     all queries become three times as long. The deviation depends on the queries and keys, and
+//     so the gradients go through it as well.
 #pragma once
 
 #include "common/answer.hpp"

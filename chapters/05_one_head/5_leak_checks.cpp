@@ -94,6 +94,24 @@ Array plain(const Case& c) {
   return y;
 }
 
+/// The same attention by operations of the library; with `frozen`, no gradient goes through the
+/// deviation.
+Tensor by_operations(const MeasuredAttention& layer, const Tensor& x, bool frozen) {
+  Bytes allowed({tokens, tokens});
+  Array shares({tokens, tokens}, 0);
+  for (Index e = 0; e < allowed.size(); ++e) {
+    const Index query = e / tokens;
+    allowed[e] = e % tokens <= query ? 1 : 0;
+    if (allowed[e] != 0) shares[e] = Real(1) / Real(query + 1);
+  }
+  const auto mean = [&](const Tensor& of) { return sum(of * Tensor(shares), {-1}, true); };
+  const Tensor scores = matmul(linear(x, layer.query, {}), transpose(linear(x, layer.key, {})));
+  const Tensor centred = scores - mean(scores);
+  const Tensor deviation = sqrt(mean(centred * centred) + Real(1e-6));
+  const Tensor map = masked_softmax(centred / (frozen ? deviation.detach() : deviation), allowed);
+  return matmul(map, linear(x, layer.value, {}));
+}
+
 constexpr double noticeable = is_double ? 1e-9 : 1e-4;
 
 }  // namespace
@@ -181,5 +199,35 @@ TEST_CASE("values", "[05/5]") {
     const Case c(seed);
     chapter::require_equal("the outputs", plain(c), c.output(c.x),
                            {{"batch", "token", "channel"}, {}});
+  }
+}
+
+TEST_CASE("gradients", "[05/5]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    Case c(seed);
+    const Tensor x = parameter(c.x);
+    const Array dy = random_array(c.x.shape(), c.rng);
+    const std::pair<const char*, Tensor> parts[] = {
+        {"x", x}, {"query", c.layer.query}, {"key", c.layer.key}, {"value", c.layer.value}};
+    const auto gradients = [&](bool frozen) {
+      by_operations(c.layer, x, frozen).backward(dy);
+      std::vector<Array> found;
+      for (auto [name, tensor] : parts) {
+        found.push_back(tensor.grad().clone());
+        tensor.zero_grad();
+      }
+      return found;
+    };
+    const std::vector<Array> right = gradients(false), frozen = gradients(true);
+    std::vector<chapter::Input> inputs;
+    for (std::size_t i = 0; i < std::size(parts); ++i) {
+      inputs.push_back({parts[i].first,
+                        parts[i].second,
+                        right[i],
+                        {{"the deviation was taken as a constant: it is made of the scores, and "
+                          "its gradient belongs to theirs",
+                          [array = frozen[i]] { return array; }}}});
+    }
+    chapter::require_gradients([&] { return attend(c.layer, x).y; }, dy, inputs);
   }
 }

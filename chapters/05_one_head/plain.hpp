@@ -27,16 +27,20 @@ struct PlainAttention {
   headroom::AttentionMask mask;
   double scale;
 
-  bool masked = true;         // false: the mask is ignored
-  bool over_queries = false;  // the softmax runs over the queries
-  bool with_mean = true;      // false: dS = P dP
-  bool plain_mean = false;    // the mean over the keys without their weights
-  bool running_mean = false;  // the mean is used before it is complete
-  bool scale_back = true;     // false: no scale in the gradient
-  bool last_query = false;    // dk is that of the last query
-  bool crossed = false;       // dk is made of keys
-  bool transposed = false;    // dv is made with P transposed
-  bool from_keys = false;     // the average is made of keys
+  bool masked = true;          // false: the mask is ignored
+  bool over_queries = false;   // the softmax runs over the queries
+  bool with_mean = true;       // false: dS = P dP
+  bool plain_mean = false;     // the mean over the keys without their weights
+  bool running_mean = false;   // the mean is used before it is complete
+  bool scale_back = true;      // false: no scale in the gradient
+  bool last_query = false;     // dk is that of the last query
+  bool last_key = false;       // dq is that of the last key
+  bool last_value = false;     // dv is that of the last query
+  bool mean_share = false;     // the mean is divided by the number of keys
+  bool crossed = false;        // dk is made of keys
+  bool query_crossed = false;  // dq is made of queries
+  bool transposed = false;     // dv is made with P transposed
+  bool from_keys = false;      // the average is made of keys
 
   Index batch() const { return query.source.dim(0); }
   Index queries() const { return query.source.dim(1); }
@@ -117,10 +121,12 @@ struct PlainAttention {
       const Index at = map_at(b, h, i, j);
       for (Index d = 0; d < value.width; ++d) {
         dp[std::size_t(at)] += to(b, h, i, d) * value(b, h, j, d);
-        g.value[value.at(b, h, j, d)] +=
-            p[transposed ? map_at(b, h, j, i) : at] * dy[to.at(b, h, i, d)];
+        Real& sum = g.value[value.at(b, h, j, d)];
+        const Real dv = p[transposed ? map_at(b, h, j, i) : at] * dy[to.at(b, h, i, d)];
+        sum = last_value ? dv : sum + dv;
       }
-      const double weight = plain_mean ? 1 / double(keys()) : double(p[at]);
+      double weight = plain_mean ? 1 / double(keys()) : double(p[at]);
+      if (mean_share) weight /= double(keys());
       if (with_mean && !running_mean) mean[row(at)] += weight * dp[std::size_t(at)];
     });
     for_each_pair([&](Index b, Index h, Index i, Index j) {
@@ -130,10 +136,12 @@ struct PlainAttention {
       if (running_mean) mean[row(at)] += weight * d_weight;
       const double ds = weight * (d_weight - mean[row(at)]) * (scale_back ? scale : 1);
       for (Index d = 0; d < query.width; ++d) {
+        const auto dq = Real(ds * (query_crossed ? query(b, h, i, d) : key(b, h, j, d)));
         const auto dk = Real(ds * (crossed ? key(b, h, j, d) : query(b, h, i, d)));
-        Real& sum = g.key[key.at(b, h, j, d)];
-        g.query[query.at(b, h, i, d)] += Real(ds * key(b, h, j, d));
-        sum = last_query ? dk : sum + dk;
+        Real& query_sum = g.query[query.at(b, h, i, d)];
+        Real& key_sum = g.key[key.at(b, h, j, d)];
+        query_sum = last_key ? dq : query_sum + dq;
+        key_sum = last_query ? dk : key_sum + dk;
       }
     });
     return g;

@@ -39,7 +39,7 @@ Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& ke
         in_proj_bias.defined() ? slice(in_proj_bias, 0, begin * rows, end * rows) : Tensor();
     return linear(x, weight, bias);
     //! skeleton
-    // return chapter::todo("part: a slice of the weight, a slice of the bias, one linear");
+    // return chapter::todo("part: a slice of the weight, a slice of the bias, one linear", rows);
     //! wrong cuts_the_graph: in_proj_weight gets no gradient
     // const Tensor weight(slice(in_proj_weight, 0, begin * rows, end * rows).value());
     // const Tensor bias =

@@ -48,7 +48,7 @@ std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granular
   //   for (const NamedAttention& attention : attentions(model)) {
   //     for (const HeadSlice& slice : attention.attention->head_slices()) {
   //       // Which block is it part of? `found` needs the parameter's full name.
-  //       return chapter::todo("the blocks of heads");
+  //       return chapter::todo("the blocks of heads", slice);
   //     }
   //   }
   // }

@@ -23,7 +23,7 @@ void make_twins(SeparateHeads& layer, Index from, Index to) {
     twin.weight.set_value(original.weight.value().clone());
     if (twin.bias.defined()) twin.bias.set_value(original.bias.value().clone());
     //! skeleton
-    // twin.weight.set_value(chapter::todo("the weight, and the bias if there is one"));
+    // twin.weight.set_value(chapter::todo("the weight, and the bias if there is one", original));
     //! wrong shares_tensor: one parameter under two names
     // twin.weight = original.weight;
     // twin.bias = original.bias;

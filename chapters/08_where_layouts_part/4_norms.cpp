@@ -44,7 +44,7 @@ std::vector<double> head_gradient_norms(Attention& layer) {
       }
     });
     //! skeleton
-    // squares[slice.head] = chapter::todo("the squares of the elements of this slice");
+    // squares[slice.head] = chapter::todo("the squares of the elements of this slice", grad);
     //! wrong rows_for_columns: It looks as if rows of W_O were taken for columns
     // if (!grad.defined()) continue;
     // const AxisRange rows{0, slice.begin, slice.end};

@@ -78,7 +78,7 @@ Normalised normalised(const Array& x, Real epsilon) {
     //! solution
     result.rstd[r] = 1 / std::sqrt(variance + epsilon);
     //! skeleton
-    // result.rstd[r] = chapter::todo("1 / the standard deviation, with epsilon");
+    // result.rstd[r] = chapter::todo("1 / the standard deviation, with epsilon", variance);
     //! wrong epsilon_outside: epsilon was added to the standard deviation
     // result.rstd[r] = 1 / (std::sqrt(variance) + epsilon);
     //! wrong no_epsilon: epsilon is missing
@@ -90,7 +90,7 @@ Normalised normalised(const Array& x, Real epsilon) {
       //! solution
       result.n[at + c] = (x[at + c] - mean) * result.rstd[r];
       //! skeleton
-      // result.n[at + c] = chapter::todo("the normalised element");
+      // result.n[at + c] = chapter::todo("the normalised element", mean);
       //! wrong keeps_the_mean: the mean was not subtracted
       // result.n[at + c] = x[at + c] * result.rstd[r];
       //! end

@@ -33,7 +33,7 @@ Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const Att
         h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
     return h2 + dropout3(feed_forward(norm3(h2)));
     //! skeleton
-    // return chapter::todo("pre-norm: self-attention, cross-attention, feed-forward");
+    // return chapter::todo("pre-norm: self-attention, cross-attention, feed-forward", own, cross);
     //! wrong memory_as_query: the output has a row for each token of the source
     // const Tensor n = norm1(x);
     // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
@@ -125,7 +125,7 @@ Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const Att
       norm2(h1 + dropout2(attend(*multihead_attn_, h1, memory, memory_mask, probe, cross)));
   return norm3(h2 + dropout3(feed_forward(h2)));
   //! skeleton
-  // return chapter::todo("post-norm: the same three halves");
+  // return chapter::todo("post-norm: the same three halves", own, cross);
   //! wrong always_pre: norm_first is false, and this is pre-norm
   // const Tensor n = norm1(x);
   // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));

@@ -28,6 +28,10 @@ double RateSchedule::operator()(Index step) const {
     // return peak * double(step) / double(warmup);
     //! wrong integers: an integer was divided by a larger one
     // return peak * double((step + 1) / warmup);
+    //! wrong from_the_floor: the warm-up begins at the floor
+    // return floor + (peak - floor) * double(step + 1) / double(warmup);
+    //! wrong one_too_many: the warm-up takes one step too many
+    // return peak * double(step + 1) / double(warmup + 1);
     //! wrong no_warmup: there is no warm-up
     // return peak;
     //! end
@@ -50,7 +54,7 @@ double RateSchedule::operator()(Index step) const {
       //! solution
       return floor + (peak - floor) * (1 + std::cos(std::numbers::pi * x)) / 2;
       //! skeleton
-      // return chapter::todo("cosine");
+      // return chapter::todo("cosine", x);
       //! wrong floor_added: the floor was added to the whole curve
       // return floor + peak * (1 + std::cos(std::numbers::pi * x)) / 2;
       //! wrong no_floor: the floor was left out
@@ -62,7 +66,7 @@ double RateSchedule::operator()(Index step) const {
       //! solution
       return floor + (peak - floor) * (1 - x);
       //! skeleton
-      // return chapter::todo("linear");
+      // return chapter::todo("linear", x);
       //! wrong rises: the rate rises
       // return floor + (peak - floor) * x;
       //! end

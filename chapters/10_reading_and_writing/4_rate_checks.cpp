@@ -30,7 +30,7 @@ struct Way {
   bool from_start = false, all_steps = false, unbounded = false, floor_added = false;
   bool no_floor = false, whole_wave = false, rises = false, without_root_of_warmup = false;
   bool no_one = false, from_zero = false;
-  enum class Warmup { right, zero, integers, none } warmup = Warmup::right;
+  enum class Warmup { right, zero, integers, none, from_floor, longer } warmup = Warmup::right;
 };
 
 double rate(const RateOptions& o, double s, const Way& way) {
@@ -41,6 +41,8 @@ double rate(const RateOptions& o, double s, const Way& way) {
       case Way::Warmup::zero: return o.peak * s / w;
       case Way::Warmup::integers: return s + 1 < w ? 0 : o.peak;
       case Way::Warmup::none: return o.peak;
+      case Way::Warmup::from_floor: return o.floor + (o.peak - o.floor) * (s + 1) / w;
+      case Way::Warmup::longer: return o.peak * (s + 1) / (w + 1);
     }
   }
   double x = way.from_start ? s / n : (s - w) / (way.all_steps ? n : n - w);
@@ -78,6 +80,10 @@ void check(const RateOptions& o, Index count) {
             [](Way& w) { w.warmup = Way::Warmup::integers; }),
        with("there is no warm-up: these steps have the peak already",
             [](Way& w) { w.warmup = Way::Warmup::none; }),
+       with("the warm-up begins at the floor: it rises from 0, in equal parts of the peak",
+            [](Way& w) { w.warmup = Way::Warmup::from_floor; }),
+       with("the warm-up takes one step too many: its last step, warmup - 1, has the peak",
+            [](Way& w) { w.warmup = Way::Warmup::longer; }),
        with("x counts from step 0, not from the end of the warm-up: the curve jumps down there",
             [](Way& w) { w.from_start = true; }),
        with("x was divided by all steps, so it does not get to 1 in step `steps`",

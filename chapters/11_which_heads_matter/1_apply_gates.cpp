@@ -67,7 +67,8 @@ Tensor apply_gates(const Tensor& y, const Tensor& gates, std::span<const Index> 
       : live.rank() == 2 ? reshape(live, {batch, 1, count, 1})
                          : reshape(permute(live, {0, 2, 1}), {batch, queries, count, 1});
   //! skeleton
-  // const Tensor factor = chapter::todo("factor: the gates with the axes of [B, Tq, L, D]");
+  // const Tensor factor = chapter::todo("factor: the gates with the axes of [B, Tq, L, D]", live,
+  //                                     batch, queries);
   //! wrong not_permuted: the gates [B, H, Tq] were reshaped
   // const Tensor factor = live.rank() == 1   ? reshape(live, {1, 1, count, 1})
   //                       : live.rank() == 2 ? reshape(live, {batch, 1, count, 1})

@@ -32,7 +32,7 @@ class LeaveOneOut : public HeadMetric {
     //! skeleton
     // const double whole = chapter::todo("whole: the loss of the whole model");
     // for (Index i = 0; i < game.size(); ++i) {
-    //   scores_.push_back(chapter::todo("the loss without head i, minus whole"));
+    //   scores_.push_back(chapter::todo("the loss without head i, minus whole", whole));
     // }
     //! wrong cumulative: the heads before it were still missing
     // HeadSet present = game.all();

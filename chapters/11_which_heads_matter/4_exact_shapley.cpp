@@ -45,6 +45,15 @@ std::vector<double> exact_shapley(std::span<const double> values, Index players)
   //! wrong counts_itself: head h was counted among those that came before it
   // share[0] = 1;
   // for (std::size_t k = 1; k < n; ++k) share[k] = share[k - 1] * double(k) / double(n - k + 1);
+  //! wrong int_factorials: factorials of integers were computed
+  // const auto factorial = [](std::size_t k) {
+  //   int product = 1;
+  //   for (std::size_t i = 2; i <= k; ++i) product = int(unsigned(product) * unsigned(i));
+  //   return double(product);
+  // };
+  // for (std::size_t k = 0; k < n; ++k) {
+  //   share[k] = factorial(k) * factorial(n - 1 - k) / factorial(n);
+  // }
   //! wrong per_size: all sizes got the same share
   // for (double& of_size : share) of_size = 1 / double(n);
   //! end

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstdint>
 #include <numeric>
 
 #include "common/checks.hpp"
@@ -52,6 +53,28 @@ Array weighted(const Values& values, std::size_t n, Share share) {
   return as_array(sums);
 }
 
+/// k! in integers of 32 bits, which hold it up to 12!.
+double int_factorial(double k) {
+  std::uint32_t product = 1;
+  for (std::uint32_t i = 2; i <= std::uint32_t(k); ++i) product *= i;
+  return double(std::int32_t(product));
+}
+
+/// The values by the formula, with shares that are computed without large numbers.
+Values by_formula(const Values& values, std::size_t n) {
+  Values shares{1 / double(n)}, sums(n);
+  for (std::size_t k = 1; k < n; ++k) shares.push_back(shares[k - 1] * double(k) / double(n - k));
+  for (std::size_t set = 0; set < values.size(); ++set) {
+    for (std::size_t h = 0; h < n; ++h) {
+      const std::size_t with = set | std::size_t{1} << h;
+      if (with != set) {
+        sums[h] += shares[std::size_t(std::popcount(set))] * (values[set] - values[with]);
+      }
+    }
+  }
+  return sums;
+}
+
 void check(const Values& values, const Values& expected) {
   const std::size_t n = expected.size();
   const auto size = double(n);
@@ -76,6 +99,14 @@ void check(const Values& values, const Values& expected) {
         }},
        {"all sizes got the same share per set: 1 / n is the share of all sets of one size together",
         [&] { return weighted(values, n, [&](double) { return 1 / size; }); }},
+       {"factorials of integers were computed: an int holds 12! and not 13!. Compute them as "
+        "double, "
+        "or each share from the one before",
+        [&] {
+          return weighted(values, n, [&](double k) {
+            return int_factorial(k) * int_factorial(size - 1 - k) / int_factorial(size);
+          });
+        }},
        {"bit 0 was taken for the last head: it is head 0",
         [&] { return as_array(Values(expected.rbegin(), expected.rend())); }}});
 }
@@ -115,6 +146,13 @@ TEST_CASE("twelve heads: the values sum to what all of them are worth", "[11/4]"
                      fmt::format("the values of 12 heads sum to {:.6g}, expected {:.6g}, the loss "
                                  "without any minus the loss with all.",
                                  sum, values.front() - values.back()));
+  }
+}
+
+TEST_CASE("many heads: up to 16", "[11/4]") {
+  for (const std::size_t n : {std::size_t{13}, std::size_t{16}}) {
+    const Values values = random_game(n, n);
+    check(values, by_formula(values, n));
   }
 }
 

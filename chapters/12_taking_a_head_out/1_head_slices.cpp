@@ -62,7 +62,7 @@ std::vector<HeadSlice> FusedHeads::head_slices() const {
         slices.push_back({biases[third], head, "in_proj_bias", 0, begin, begin + d});
       }
       //! skeleton
-      // if (config().bias) slices.push_back(chapter::todo("the same elements of in_proj_bias"));
+      // if (config().bias) slices.push_back(chapter::todo("this part of in_proj_bias", biases));
       //! wrong forgets_the_bias: the query biases of head 0 should have a slice, and have none
       // static_cast<void>(biases);
       //! end

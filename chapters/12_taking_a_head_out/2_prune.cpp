@@ -152,6 +152,8 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
     //   return p.tensor.same(tensor);
     // });
     // if (gone) continue;
+    //! wrong gone_when_empty: it was taken for gone because all of its indices go
+    // edit.gone = Index(cut->second.indices.size()) == tensor.dim(edit.axis);
     //! wrong never_gone: the optimizer was not told that key.1.bias is gone
     // edit.gone = false;
     //! end

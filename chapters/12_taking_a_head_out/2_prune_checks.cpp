@@ -132,12 +132,26 @@ void check_arrays(const std::string& what, const Removal& removal, const Arrays&
     const auto left = [&](int axis, const std::set<Index>& goes) {
       return gather(old, axis, rest(old.dim(axis), goes));
     };
+    // Of a parameter that loses all of its indices, "nothing", "the others" and "too few" are one.
+    const std::vector<Index> stay = rest(old.dim(part.axis), part.goes);
+    const bool told_gone = std::any_of(
+        removal.edits.begin(), removal.edits.end(),
+        [&, &wanted = name](const ParameterEdit& e) { return e.name == wanted && e.gone; });
+    if (stay.empty() && told_gone) {
+      chapter::require_equal(fmt::format("the elements of the {} of {}", what, name),
+                             left(part.axis, part.goes), after.at(name), {},
+                             {{"it was taken for gone because all of its indices go. It is still "
+                               "in the layer, without "
+                               "rows: gone is what `after` does not have",
+                               [&] { return old; }}});
+      continue;
+    }
     const std::vector<chapter::Hypothesis> hypotheses = {
         {"nothing was removed; head_slices() lists the heads that are alive when it is called",
          [&] { return old; }},
         {"the heads that should stay were removed, and the others stayed",
          [&] {
-           const std::vector<Index> stay = rest(old.dim(part.axis), part.goes);
+           if (stay.empty()) throw UsageError("no head stays");
            return left(part.axis, std::set<Index>(stay.begin(), stay.end()));
          }},
         {"axis 0 was cut, but of this parameter a head owns columns: the slice has the axis",

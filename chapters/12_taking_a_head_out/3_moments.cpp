@@ -45,6 +45,10 @@ Array edited(const Array& moment, const ParameterEdit& edit) {
   // std::vector<Index> from = edit.from;
   // std::replace(from.begin(), from.end(), ParameterEdit::fresh, Index{0});
   // return gather(moment, edit.axis, from);
+  //! wrong fresh_is_last: a fresh index got the moment of the last index
+  // std::vector<Index> from = edit.from;
+  // std::replace(from.begin(), from.end(), ParameterEdit::fresh, moment.dim(edit.axis) - 1);
+  // return gather(moment, edit.axis, from);
   //! end
 }
 

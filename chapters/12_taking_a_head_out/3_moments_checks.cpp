@@ -51,8 +51,8 @@ Array taken(const Array& moment, int axis, const std::vector<Index>& from) {
   return parts.empty() ? zeros(moment.shape().with(axis, 0)) : concat(parts, axis);
 }
 
-std::vector<Index> without_fresh(std::vector<Index> from) {
-  std::replace(from.begin(), from.end(), ParameterEdit::fresh, Index{0});
+std::vector<Index> with_fresh_as(Index index, std::vector<Index> from) {
+  std::replace(from.begin(), from.end(), ParameterEdit::fresh, index);
   return from;
 }
 
@@ -78,7 +78,10 @@ void check_moment(const std::string& which, const ParameterEdit& edit, const Arr
          return slice(before, {edit.axis, 0, kept});
        }},
       {"a fresh index got the moment of index 0",
-       [&] { return taken(before, edit.axis, without_fresh(edit.from)); }}};
+       [&] { return taken(before, edit.axis, with_fresh_as(0, edit.from)); }},
+      {"a fresh index got the moment of the last index", [&] {
+         return taken(before, edit.axis, with_fresh_as(before.dim(edit.axis) - 1, edit.from));
+       }}};
   chapter::require_equal(fmt::format("{} of {}", which, edit.name),
                          taken(before, edit.axis, edit.from), after, {}, hypotheses);
 }

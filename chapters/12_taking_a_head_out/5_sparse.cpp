@@ -46,6 +46,9 @@ void step(SparseWeight& weight, Real rate) {
     //! wrong only_the_count: only the gradients of pruned weights were masked
     // v = Real(0.9) * v + gradient[i] * weight.mask[i];
     // value[i] -= rate * v;
+    //! wrong zeros_stay: weights that are 0 were taken for pruned ones
+    // v = Real(0.9) * v + gradient[i];
+    // if (value[i] != 0) value[i] -= rate * v;
     //! wrong mask_first: the mask was applied before the update
     // v = Real(0.9) * v + gradient[i];
     // value[i] = value[i] * weight.mask[i] - rate * v;

@@ -63,6 +63,14 @@ struct Training {
              p -= rate * v;
            });
          }},
+        {"weights that are 0 were taken for pruned ones: a kept weight may be 0 and must move. The "
+         "mask says which weights are pruned",
+         [=, this] {
+           return by(share, [](Real& p, Real& v, Real g, bool kept) {
+             v = Real(0.9) * v + g;
+             if (kept && p != 0) p -= rate * v;
+           });
+         }},
         {"the mask was applied before the update: the update then moves the pruned weights again",
          [=, this] {
            return by(share, [](Real& p, Real& v, Real g, bool kept) {
@@ -107,6 +115,14 @@ TEST_CASE("nothing is pruned", "[12/5]") {
 TEST_CASE("steps after the pruning", "[12/5]") {
   for (const std::uint64_t seed : chapter::seeds) {
     for (const double share : {0.5, 0.75}) check_steps(Training(seed), share);
+  }
+}
+
+TEST_CASE("a kept weight that is 0", "[12/5]") {
+  for (const std::uint64_t seed : chapter::seeds) {
+    Training training(seed);
+    training.value[7] = training.value[16] = 0;
+    check_steps(training, 0);  // nothing is pruned
   }
 }
 

@@ -39,7 +39,7 @@ Index gone(const Gradual& pace, Index total, Index step) {
   // if (step <= pace.from) return 0;
   // if (step >= pace.to) return chapter::todo("the number of heads that are gone at the end");
   // const double part = chapter::todo("p: the part of the way after the last removal");
-  // return chapter::todo("the number of heads that are gone");
+  // return chapter::todo("the number of heads that are gone", part);
   //! wrong linear: equal shares
   // if (step <= pace.from) return 0;
   // if (step >= pace.to) return total;
@@ -61,6 +61,18 @@ Index gone(const Gradual& pace, Index total, Index step) {
   // if (step <= pace.from) return 0;
   // if (step >= pace.to) return total;
   // const Index removals = (step - pace.from - 1) / pace.every;
+  // const double part = double(removals * pace.every) / double(pace.to - pace.from);
+  // return Index(std::floor(double(total) * (1 - std::pow(1 - part, 3)) + 1e-9));
+  //! wrong begun_intervals: an interval that has only begun was counted
+  // if (step <= pace.from) return 0;
+  // if (step >= pace.to) return total;
+  // const Index removals = (step - pace.from + pace.every - 1) / pace.every;
+  // const double part = double(removals * pace.every) / double(pace.to - pace.from);
+  // return Index(std::floor(double(total) * (1 - std::pow(1 - part, 3)) + 1e-9));
+  //! wrong one_early: an interval that has only begun was counted
+  // if (step <= pace.from) return 0;
+  // if (step >= pace.to) return total;
+  // const Index removals = (step - pace.from) / pace.every + 1;
   // const double part = double(removals * pace.every) / double(pace.to - pace.from);
   // return Index(std::floor(double(total) * (1 - std::pow(1 - part, 3)) + 1e-9));
   //! wrong not_all: heads are left at the end

@@ -68,6 +68,22 @@ struct Case {
              return cubic(total, (t - pace.from - 1) / pace.every * pace.every, length());
            });
          }},
+        {"an interval that has only begun was counted: the first removal follows the update of "
+         "step "
+         "from + every, and a division of integers rounds down",
+         [&] {
+           return numbers([&](Index t) {
+             const Index begun = (t - pace.from + pace.every - 1) / pace.every;
+             return cubic(total, begun * pace.every, length());
+           });
+         }},
+        {"an interval that has only begun was counted: the first removal follows the update of "
+         "step "
+         "from + every, and a division of integers rounds down",  // also in its first step
+         [&] {
+           return numbers(
+               [&](Index t) { return cubic(total, (removals(t) + 1) * pace.every, length()); });
+         }},
         {"heads are left at the end: if `every` does not divide the way, the last removal before "
          "`to` is not at `to`",
          [&] {

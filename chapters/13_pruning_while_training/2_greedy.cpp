@@ -36,7 +36,7 @@ std::vector<HeadId> eliminate(HeadGame& game, Index remove, const Budget& budget
       candidates.push_back(i);
       subsets.push_back(left.without(i));
       //! skeleton
-      // const bool may_go = chapter::todo("whether player i is in the set, and may be removed");
+      // const bool may_go = chapter::todo("is player i in the set, and may it be removed?", head);
       // if (!may_go) continue;
       // candidates.push_back(i);
       // subsets.push_back(chapter::todo("the set that is left if player i goes"));
@@ -82,14 +82,17 @@ std::vector<HeadId> eliminate(HeadGame& game, Index remove, const Budget& budget
     left = left.without(Index(player));
     allowance.take(removed.back());
     //! skeleton
-    // // Left to do: the next round begins without this head, in `left` and for the budget.
-    // const bool done = chapter::todo("left and allowance after this removal");
+    // // The next round begins without this head, in `left` and for the budget.
+    // left = chapter::todo("the set that is left after this removal");
+    // allowance.take(chapter::todo("the head that was removed"));
     //! wrong other_way: in the opposite order
     // left = left.without(Index(player));
     // allowance.take(removed.front());
     //! wrong number_in_list: the number among the candidates
     // left = left.without(Index(player));
     // allowance.take(game.players()[player]);
+    //! wrong left_as_it_was: `left` was not changed
+    // allowance.take(removed.back());
     //! wrong ignores_budget: the budget was ignored
     // left = left.without(Index(player));
     // if (Index(removed.size()) == remove) break;

@@ -6,6 +6,7 @@
 
 #include "common/small_learner.hpp"
 #include "headroom/base/at.hpp"
+#include "headroom/base/error.hpp"
 #include "headroom/heads/choosers.hpp"
 
 namespace {
@@ -22,9 +23,12 @@ double price_now(HeadGame& game, HeadSet left, Index player) {
   return game.value(left.without(player));
 }
 
-/// Removes the player with the lowest price, again and again; with `again` also one that is gone.
+/// What a wrong elimination does with players that are gone.
+enum class Gone { stay_away, come_again, stay_in_left };
+
+/// Removes the player with the lowest price, again and again.
 Order eliminated(HeadGame& game, Index remove, const Budget& budget, const Price& price,
-                 bool again = false) {
+                 Gone gone = Gone::stay_away) {
   Allowance allowance(game.model(), game.players(), remove, budget);
   Order order;
   HeadSet left = game.all();
@@ -32,14 +36,17 @@ Order eliminated(HeadGame& game, Index remove, const Budget& budget, const Price
     Index best = -1;
     double lowest = 0;
     for (Index i = 0; i < game.size(); ++i) {
-      if (!(again || left.contains(i)) || !allowance.allows(at(game.players(), i))) continue;
+      if (!(gone == Gone::come_again || left.contains(i)) ||
+          !allowance.allows(at(game.players(), i)))
+        continue;
       const double of_this = price(game, left, i);
       if (best >= 0 && of_this >= lowest) continue;
       best = i;
       lowest = of_this;
     }
+    if (best < 0) throw UsageError("no player may be removed");
     order.push_back(best);
-    left = left.without(best);
+    if (gone != Gone::stay_in_left) left = left.without(best);
     allowance.take(at(game.players(), best));
   }
   return order;
@@ -96,7 +103,11 @@ void check_order(Learner& learner, Index remove, const Budget& budget) {
         [&] { return numbers_of(eliminated(game, remove, none, price_now)); }},
        {"a head that is gone was removed again: without it nothing changes, so it looks cheapest. "
         "Take candidates from `left`",
-        [&] { return numbers_of(eliminated(game, remove, budget, price_now, true)); }},
+        [&] { return numbers_of(eliminated(game, remove, budget, price_now, Gone::come_again)); }},
+       {"`left` was not changed: each round then begins with all heads, and finds the same one",
+        [&] {
+          return numbers_of(eliminated(game, remove, budget, price_now, Gone::stay_in_left));
+        }},
        {"the list is in the opposite order: the first head of it is the first to be removed",
         [&] { return numbers_of(Order(expected.rbegin(), expected.rend())); }},
        {"the number among the candidates was taken for the number of the player: they differ as "

@@ -30,12 +30,28 @@ Interval mean_interval(std::span<const double> values) {
   // mean = chapter::todo("the mean of the values");
   // squares = chapter::todo("the sum of the squared distances from the mean");
   // if (n == 1) return {mean, mean, mean};
-  // const double half = chapter::todo("half the width of the interval");
+  // const double half = chapter::todo("half the width of the interval", squares);
   //! wrong normal: 1.96 was taken for t
   // for (const double v : values) mean += v / double(n);
   // for (const double v : values) squares += (v - mean) * (v - mean);
   // if (n == 1) return {mean, mean, mean};
   // const double half = 1.959964 * std::sqrt(squares / double(n - 1) / double(n));
+  //! wrong rounded_normal: 1.96 was taken for t
+  // for (const double v : values) mean += v / double(n);
+  // for (const double v : values) squares += (v - mean) * (v - mean);
+  // if (n == 1) return {mean, mean, mean};
+  // const double half = 1.96 * std::sqrt(squares / double(n - 1) / double(n));
+  //! wrong whole_width: h is the whole width
+  // for (const double v : values) mean += v / double(n);
+  // for (const double v : values) squares += (v - mean) * (v - mean);
+  // if (n == 1) return {mean, mean, mean};
+  // const double half = 2 * student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //! wrong sum_of_squares: lose the digits in which they differ
+  // for (const double v : values) mean += v / double(n);
+  // for (const double v : values) squares += v * v;
+  // squares -= double(n) * mean * mean;
+  // if (n == 1) return {mean, mean, mean};
+  // const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
   //! wrong n_for_n_minus_1: the squares were divided by n
   // for (const double v : values) mean += v / double(n);
   // for (const double v : values) squares += (v - mean) * (v - mean);

@@ -58,6 +58,12 @@ void check_mean(const std::string& subject, const Values& values) {
         "well "
         "either, and t is 2.776",
         is(1.959964 * deviation / root)},
+       {"1.96 was taken for t: that is right for many values. Of five, the spread is not known "
+        "well "
+        "either, and t is 2.776",
+        is(1.96 * deviation / root)},
+       {"h is the whole width of the interval: it is half of it, to each side of the mean",
+        is(2 * half_of(values))},
        {"the squares were divided by n: the mean was made from the same values and lies among "
         "them, "
         "so that is too small. It is n - 1",
@@ -109,6 +115,27 @@ TEST_CASE("random values", "[13/4]") {
     for (const Index n : {2, 3, 8, 30}) {
       check_mean(fmt::format("the numbers of {} values", n), drawn(n, rng));
     }
+  }
+}
+
+TEST_CASE("the same values, far from 0", "[13/4]") {
+  // So far that the squares of the values lose the digits in which the values differ.
+  constexpr double far = is_double ? 1e4 : 1e7;
+  for (const std::uint64_t seed : chapter::seeds) {
+    Rng rng(seed, "13/4");
+    const Values near = drawn(5, rng);
+    Values values = near;
+    for (double& value : values) value += far;
+    const Interval yours = mean_interval(values);
+    const std::string text = chapter::difference(
+        fmt::format("the numbers of 5 values plus {:g}, without {:g},", far, far),
+        around(mean_of(near), half_of(near)),
+        as_array({yours.value - far, yours.low - far, yours.high - far}), names);
+    chapter::require(text.empty(),
+                     text + "\nThe same values were right before " + fmt::format("{:g}", far) +
+                         " was added to all of them, which does not change their spread. The "
+                         "squares of large numbers lose the digits in which they differ: sum the "
+                         "squares of v - m.");
   }
 }
 

@@ -30,8 +30,9 @@ inline constexpr double tolerance = headroom::is_double ? 1e-10 : 2e-5;
 void require(bool holds, const std::string& sentence);
 
 /// A mistake that learners make, and the result that it gives. When the result of an answer is
-/// exactly this one, the message adds "It looks as if ...". A hypothesis whose result cannot be
-/// computed (the library throws) is dropped.
+/// exactly this one, the message adds "It looks as if ..."; when several mistakes give it, "It
+/// looks as if either ..., or ...". A hypothesis whose result cannot be computed (the library
+/// throws) is dropped.
 struct Hypothesis {
   std::string looks_as_if;
   std::function<Array()> result;
@@ -45,18 +46,26 @@ struct Names {
 
 /// Fails unless both agree. Shapes are compared first. The message names `subject` (plural: "the
 /// values"), the number of wrong elements and the worst one, shows both next to each other around
-/// it, and adds every hypothesis that gives the same result. Hypotheses that need no function of
-/// their own are always tried: a constant factor, a flipped sign, zeros, axes exchanged, the slices
-/// of an axis in another order, and differences on one slice only.
+/// it, and adds every hypothesis that gives the same result. If none does, it tries those that need
+/// no function of their own: a constant factor, a flipped sign, zeros, axes exchanged, at most ten
+/// slices of an axis in another order, and differences on one slice only.
 void require_equal(const std::string& subject, const Array& expected, const Array& yours,
                    const Names& names = {}, const std::vector<Hypothesis>& hypotheses = {});
 
-/// The message of require_equal(), "" if both agree.
+/// The message of require_equal(), "" if both agree. The `general` hypotheses are tried when no
+/// other one gives the same result.
 std::string difference(const std::string& subject, const Array& expected, const Array& yours,
-                       const Names& names = {}, const std::vector<Hypothesis>& hypotheses = {});
+                       const Names& names = {}, const std::vector<Hypothesis>& hypotheses = {},
+                       const std::vector<Hypothesis>& general = {});
+
+/// "4 times too large", "0.1 % too small": what a factor other than 1 makes of a positive number.
+std::string times_too(double factor);
 
 /// A call of the function under test.
 using Call = std::function<Tensor()>;
+
+/// The same call, which fails if it changes one of these inputs of the function.
+Call unchanged(const Call& call, const std::vector<std::pair<std::string, Tensor>>& inputs);
 
 /// Fails unless the call returns a tensor with the expected values.
 void require_values(const Call& call, const Array& expected, const Names& names = {},
@@ -74,7 +83,8 @@ struct Input {
 /// Runs the call and its backward pass from dL/dy = `dy`. The inputs already have a gradient from
 /// another operation, so that a closure that replaces gradients instead of adding to them fails.
 /// Other failures with a sentence of their own: the result has another shape than dy or is not
-/// recorded on the tape, an input gets no gradient or one of another shape, a gradient is wrong.
+/// recorded on the tape, an input is changed, gets no gradient or one of another shape, a gradient
+/// is wrong or does not depend on dy.
 void require_gradients(const Call& call, const Array& dy, const std::vector<Input>& inputs,
                        const Names& names = {});
 

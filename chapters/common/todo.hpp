@@ -9,10 +9,12 @@ struct NotImplemented {
 };
 
 /// Takes the place of a value of any type that is still to be written:
-/// `y[i] = chapter::todo("the value");`
+/// `y[i] = chapter::todo("the value");` Variables that it is to be made of may follow, so that they
+/// are not unused: `y[i] = chapter::todo("the value", mean);`
 class todo {
  public:
-  explicit todo(const char* what) : what_(what) {}
+  template <class... Names>
+  explicit todo(const char* what, const Names&...) : what_(what) {}
   template <class T>
   operator T() const {  // NOLINT: implicit, because it replaces a value
     throw NotImplemented{what_};
