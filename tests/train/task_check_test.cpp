@@ -94,7 +94,51 @@ std::map<std::int32_t, double> label_counts(Learner& learner) {
   return counts;
 }
 
+/// Losses that are those of the best constant answer times 1 - gain, with some spread.
+class NearlyConstant : public Learner {
+ public:
+  NearlyConstant(Learner& inner, double gain) : inner_(&inner), gain_(gain) {}
+  Module& model() override { return inner_->model(); }
+  void visit(ExampleSet set, Index most,
+             const std::function<void(const ProbedBatch&)>& see) override {
+    const std::map<std::int32_t, double> counts = label_counts(*inner_);
+    double all = 0;
+    for (const auto& [label, count] : counts) all += count;
+    inner_->visit(set, most, [&](ProbedBatch batch) {
+      const Index length = batch.labels.size() / batch.examples;
+      Array losses = zeros({batch.examples});
+      for (Index i = 0; i < batch.labels.size(); ++i) {
+        if (batch.labels[i] == ignored_label) continue;
+        const double loss = -std::log(counts.at(batch.labels[i]) / all);
+        losses.data()[i / length] += Real(loss * (1 - gain_ * (1 + 0.5 * double(i % 3))));
+      }
+      batch.losses = [losses](HeadProbe&) { return Tensor(losses); };
+      see(batch);
+    });
+  }
+  Index next_batch() override { return inner_->next_batch(); }
+  Tensor loss(HeadProbe* probe) override { return inner_->loss(probe); }
+  Record evaluate() override { return inner_->evaluate(); }
+  Record test() override { return inner_->test(); }
+  const char* measure() const override { return inner_->measure(); }
+  BestSoFar::Better better() const override { return inner_->better(); }
+  Stateful& position() override { return inner_->position(); }
+  Record about() const override { return inner_->about(); }
+
+ private:
+  Learner* inner_;
+  double gain_;
+};
+
 }  // namespace
+
+TEST_CASE("a gain within rounding is none, however regular it is") {
+  const auto inner = learner_of(letters());
+  NearlyConstant rounding(*inner, is_double ? 1e-10 : 1e-7), small(*inner, 0.01);
+  CHECK_FALSE(check_task(rounding).learned);
+  CHECK(check_task(small).learned);
+  CHECK(check_task(small).p.value() < 1e-6);
+}
 
 TEST_CASE("a classifier has learned its task when it clearly beats the most frequent class") {
   const ClassificationTask task = first_letter();
