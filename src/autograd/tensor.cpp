@@ -5,11 +5,27 @@
 
 #include "autograd/node.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/op_scope.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+namespace {
+
+/// "multiply: ", the operation that runs now; empty outside of one.
+std::string running_operation() {
+  const OpScope* const op = OpScope::current();
+  return op == nullptr ? std::string() : fmt::format("{}: ", op->name());
+}
+
+}  // namespace
+
 Tensor::Tensor(Array value, bool requires_grad) : body_(std::make_shared<detail::TensorBody>()) {
+  if (!value.defined()) {
+    throw UsageError(fmt::format(
+        "{}a tensor cannot be made of an undefined array, such as grad() before backward()",
+        running_operation()));
+  }
   body_->value = std::move(value);
   if (requires_grad) set_requires_grad(true);
 }
@@ -17,8 +33,13 @@ Tensor::Tensor(Array value, bool requires_grad) : body_(std::make_shared<detail:
 Tensor::Tensor(Real number) : Tensor(Array(Shape{}, {number})) {}
 
 const Array& Tensor::value() const {
-  static const Array none;
-  return defined() ? body_->value : none;
+  if (!defined()) {
+    throw UsageError(fmt::format(
+        "{}a tensor is undefined: it was default-constructed, or it is a result that was not asked "
+        "for or a parameter that its layer does not have; ask defined() first",
+        running_operation()));
+  }
+  return body_->value;
 }
 
 Real Tensor::item() const {

@@ -10,8 +10,10 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-void check_per_column(const OpScope& op, const Tensor& x, const char* name, const Tensor& given) {
-  if (!given.defined() || given.shape() == Shape{x.dim(-1)}) return;
+/// A weight or bias, [C]; undefined where there is none.
+Array per_column(const OpScope& op, const Tensor& x, const char* name, const Tensor& given) {
+  if (!given.defined()) return {};
+  if (given.shape() == Shape{x.dim(-1)}) return given.value();
   throw ShapeError(fmt::format("{}: x {} ends in {} features but {} {} does not have shape [{}]",
                                op.name(), x.shape().text(), x.dim(-1), name, given.shape().text(),
                                x.dim(-1)));
@@ -63,18 +65,16 @@ kernels::NormGradients places(Gradients& into, bool has_bias) {
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Real epsilon) {
   OpScope op("layer_norm");
   const auto [rows, columns] = rows_of(op, x.value());
-  check_per_column(op, x, "weight", weight);
-  check_per_column(op, x, "bias", bias);
-  const auto again = [x = x.value(), weight = weight.value(), bias = bias.value(), epsilon,
-                      rows = rows, columns = columns] {
-    return layer_normalised(x, weight, bias, epsilon, rows, columns);
+  const Array scale = per_column(op, x, "weight", weight), shift = per_column(op, x, "bias", bias);
+  const auto again = [x = x.value(), scale, shift, epsilon, rows = rows, columns = columns] {
+    return layer_normalised(x, scale, shift, epsilon, rows, columns);
   };
   const auto [y, mean, rstd] = again();
   return record(
       op, y, {x, weight, bias},
-      [x = x.value(), weight = weight.value(), mean = mean, rstd = rstd, rows = rows,
-       columns = columns](const Array& dy, Gradients& into) {
-        kernels::layer_norm_backward(x.data(), weight.data(), mean.data(), rstd.data(), dy.data(),
+      [x = x.value(), scale, mean = mean, rstd = rstd, rows = rows, columns = columns](
+          const Array& dy, Gradients& into) {
+        kernels::layer_norm_backward(x.data(), scale.data(), mean.data(), rstd.data(), dy.data(),
                                      rows, columns, places(into, true));
       },
       [again] { return again().y; });
@@ -85,17 +85,16 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Rea
 Tensor rms_norm(const Tensor& x, const Tensor& weight, Real epsilon) {
   OpScope op("rms_norm");
   const auto [rows, columns] = rows_of(op, x.value());
-  check_per_column(op, x, "weight", weight);
-  const auto again = [x = x.value(), weight = weight.value(), epsilon, rows = rows,
-                      columns = columns] {
-    return rms_normalised(x, weight, epsilon, rows, columns);
+  const Array scale = per_column(op, x, "weight", weight);
+  const auto again = [x = x.value(), scale, epsilon, rows = rows, columns = columns] {
+    return rms_normalised(x, scale, epsilon, rows, columns);
   };
   const auto [y, none, rrms] = again();
   return record(
       op, y, {x, weight},
-      [x = x.value(), weight = weight.value(), rrms = rrms, rows = rows, columns = columns](
-          const Array& dy, Gradients& into) {
-        kernels::rms_norm_backward(x.data(), weight.data(), rrms.data(), dy.data(), rows, columns,
+      [x = x.value(), scale, rrms = rrms, rows = rows, columns = columns](const Array& dy,
+                                                                          Gradients& into) {
+        kernels::rms_norm_backward(x.data(), scale.data(), rrms.data(), dy.data(), rows, columns,
                                    places(into, false));
       },
       [again] { return again().y; });

@@ -56,6 +56,7 @@ Optimizer::Optimizer(Module& model, KeepsOf keeps, double weight_decay,
       weight_decay_(weight_decay),
       groups_(std::move(groups)),
       head_axes_(find_head_axes(model)) {
+  check_names(model);
   for (const NamedParameter& parameter : parameters(model)) {
     states_.emplace(parameter.name, fresh_state(parameter));
   }
@@ -152,6 +153,7 @@ void Optimizer::step(double rate) {
                     gone->first));
   }
   check_reached(all);
+  check_listed(all);
   std::vector<Moving> moving;
   for (NamedParameter& parameter : all) {
     if (!parameter.tensor.grad().defined()) continue;

@@ -166,3 +166,27 @@ TEST_CASE("item is for one number") {
   CHECK(Tensor(Array(Shape{1, 1}, {4})).item() == 4);
   CHECK_THROWS_WITH(Tensor(vector({1, 2})).item(), "item: shape [2] has 2 elements, not 1");
 }
+
+TEST_CASE("value and shape of an undefined tensor are an error that names the operation") {
+  const Tensor none;
+  const std::string why =
+      "a tensor is undefined: it was default-constructed, or it is a result that was not asked for "
+      "or a parameter that its layer does not have; ask defined() first";
+  CHECK_THROWS_AS(none.value(), UsageError);
+  CHECK_THROWS_WITH(none.shape(), why);
+  CHECK_THROWS_WITH(none.size(), why);
+  CHECK_THROWS_WITH(none.item(), why);
+  CHECK_THROWS_WITH(plus(parameter(vector({1})), none), "plus: " + why);
+  CHECK_FALSE(none.detach().defined());
+  CHECK_FALSE(none.grad().defined());
+}
+
+TEST_CASE("an element of a gradient before backward() is an error, and so is a tensor made of it") {
+  const Tensor x = parameter(vector({1, 2}));
+  CHECK_THROWS_AS(x.grad()[0], UsageError);
+  CHECK_THROWS_WITH(
+      x.grad()[0], Catch::Contains("grad() is undefined before backward() has reached the tensor"));
+  CHECK_THROWS_WITH(Tensor(x.grad()), Catch::Contains("such as grad() before backward()"));
+  times(x, 3).backward(vector({1, 1}));
+  CHECK(x.grad()[0] == 3);
+}

@@ -51,7 +51,7 @@ LONGER_WITH_REASON = {}  # path: why this file is better in one piece
 
 # The maximum number of lines of code on these floors, without blank lines, comments and the lines
 # that open and close namespaces. A commit that raises it gives the reason.
-BUDGET = 13638
+BUDGET = 13670
 BUDGET_FLOORS = "base statistics array kernels algebra autograd ops io nn data optim".split()
 NAMESPACE = re.compile(r"^(inline )?namespace\b.*{$", re.M)
 

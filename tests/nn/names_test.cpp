@@ -138,6 +138,66 @@ TEST_CASE("a model prints as a tree with titles and numbers of parameters") {
   CHECK_THAT(text, Catch::Contains(std::to_string(count_parameters(model)) + " parameters"));
 }
 
+TEST_CASE("the tree has names in the parent, one indentation per level, and no dropout of 0") {
+  Rng rng(1);
+  ModelConfig config = small_config(ModelKind::classifier, Layout::fused);
+  config.layers = 1;
+  const auto tree = [&] {
+    const std::string text = describe(*make_model(config, rng));
+    std::string names;  // without titles and numbers
+    for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      names += text.substr(begin, text.find_first_of(":(", begin) - begin) + "\n";
+    }
+    return names;
+  };
+  const std::string attention =
+      "    layers.0\n"
+      "      self_attn\n"
+      "        out_proj\n";
+  config.block.dropout = 0;
+  CHECK_THAT(tree(), Catch::Contains(attention));
+  CHECK_THAT(tree(), !Catch::Contains("dropout"));
+  CHECK_THAT(tree(), Catch::StartsWith("Classifier\n  "));
+  config.block.dropout = Real(0.25);
+  CHECK_THAT(tree(), Catch::Contains("\n      dropout"));
+}
+
+namespace {
+
+/// A module whose members() gives two of them one name.
+class Namesakes : public Module {
+ public:
+  explicit Namesakes(Rng& rng, bool modules_) : modules(modules_), a(2, 2, rng), b(2, 3, rng) {}
+  void members(Members& visit) override {
+    if (modules) {
+      visit("inner", a);
+      visit("inner", b);
+    } else {
+      visit("weight", a.weight);
+      visit("weight", b.weight);
+    }
+  }
+  std::string title() const override { return "Namesakes"; }
+  bool modules;
+  Linear a, b;
+};
+
+}  // namespace
+
+TEST_CASE("two members of one name are an error that names them") {
+  Rng rng(1);
+  Namesakes parameters(rng, false), children(rng, true);
+  CHECK_THROWS_AS(check_names(parameters), UsageError);
+  CHECK_THROWS_WITH(
+      check_names(parameters),
+      "module Namesakes: two of its members are called \"weight\"; each needs a name of "
+      "its own in members()");
+  CHECK_THROWS_WITH(children.name_streams(), Catch::Contains("called \"inner\""));
+  Seq2Seq model(small_config(ModelKind::seq2seq, Layout::separate), rng);
+  CHECK_NOTHROW(check_names(model));
+}
+
 TEST_CASE("train and eval reach every module") {
   Rng rng(1);
   Seq2Seq model(small_config(ModelKind::seq2seq, Layout::fused), rng);

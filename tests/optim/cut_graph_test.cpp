@@ -2,6 +2,7 @@
 // off and changes nothing. Parameters that legitimately have no gradient cause no error.
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/linear.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/adam.hpp"
@@ -173,6 +174,22 @@ const std::vector<Cut>& cuts() {
   return table;
 }
 
+/// A layer with a scale that its members() forgets, unless `listed`.
+class Forgetful : public Module {
+ public:
+  Forgetful(Rng& rng, bool listed_)
+      : inner(3, 4, rng), scale(parameter(ones({4}))), listed(listed_) {}
+  Tensor operator()(const Tensor& x) { return inner(x) * scale; }
+  void members(Members& visit) override {
+    visit("inner", inner);
+    if (listed) visit("scale", scale);
+  }
+  std::string title() const override { return "Forgetful"; }
+  Linear inner;
+  Tensor scale;
+  bool listed;
+};
+
 Tensor batch() {
   Rng rng(3);
   return constant(test::normal({5, 3}, rng));
@@ -339,5 +356,68 @@ TEST_CASE("an attention without heads hides no cut beside it") {
     squared(attended + layer.feed_forward(layer.norm2(attended)).detach()).backward();
     CHECK_THROWS_WITH(optimizer.step(0.1), Contains("linear1.weight") && Contains("norm2.bias") &&
                                                !Contains("norm1") && !Contains("self_attn"));
+  }
+}
+
+TEST_CASE("step() names a parameter that no members() lists, and moves nothing") {
+  Rng rng(1);
+  Forgetful net(rng, false);
+  Sgd optimizer(net);
+  squared(net(batch())).backward();
+  const Array before = net.inner.weight.value().clone();
+  CHECK_THROWS_AS(optimizer.step(0.1), UsageError);
+  CHECK_THROWS_WITH(optimizer.step(0.1),
+                    Contains("a parameter of shape [4] that 'multiply' reads") &&
+                        Contains("no module lists it") && Contains("members()"));
+  CHECK_THAT(net.inner.weight.value(), SameBits(before));
+
+  net.listed = true;  // the remedy
+  optimizer.zero_grad();
+  squared(net(batch())).backward();
+  CHECK_NOTHROW(optimizer.step(0.1));
+}
+
+TEST_CASE("leaves that no module lists for good reasons cause no error") {
+  Rng rng(1);
+  TwoLayers net(rng);
+  Sgd optimizer(net);
+  const auto step_after = [&](const std::function<void()>& backward) {
+    optimizer.zero_grad();
+    backward();
+    CHECK_NOTHROW(optimizer.step(0.1));
+  };
+  const auto loss = [&](const Tensor& x) { return squared(net.upper(relu(net.lower(x)))); };
+  SECTION("an input with gradient") {
+    const Tensor x(batch().value(), true);
+    step_after([&] { loss(x).backward(); });
+    CHECK(x.grad().defined());
+  }
+  SECTION("a parameter that existed during the backward pass only") {
+    step_after([&] { (loss(batch()) * parameter(ones({}))).backward(); });
+  }
+  SECTION("a parameter in a loss of its own") {
+    const Tensor other = parameter(ones({2}));
+    step_after([&] {
+      loss(batch()).backward();
+      squared(other).backward();
+    });
+  }
+  SECTION("a parameter in a pass before zero_grad()") {
+    const Tensor other = parameter(ones({}));
+    (loss(batch()) * other).backward();
+    step_after([&] { loss(batch()).backward(); });
+  }
+  SECTION("the parameters of a second model with its own optimizer") {
+    TwoLayers second(rng);
+    Sgd its_own(second);
+    step_after([&] { (loss(batch()) + squared(second.lower(batch()))).backward(); });
+  }
+  SECTION("gates of heads") {
+    FusedHeads attention({.width = 4, .heads = 2}, rng);
+    Sgd its_own(attention);
+    const Tensor gates = parameter(ones({2})), x = constant(test::normal({1, 3, 4}, rng));
+    squared(attention(x, x, x, {}, {.gates = gates}).y).backward();
+    CHECK_NOTHROW(its_own.step(0.1));
+    CHECK(gates.grad().defined());
   }
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/record_json.hpp"
 #include "support/catch.hpp"
 
 using namespace headroom;
@@ -76,4 +77,16 @@ TEST_CASE("schedules that make no sense are refused") {
   CHECK_THROWS_WITH(from_name<RateShape>("schedule", "cosin"),
                     "schedule: \"cosin\" is not one of constant, cosine, linear, inverse_root");
   CHECK(from_name<RateShape>("schedule", "linear") == RateShape::linear);
+}
+
+TEST_CASE("a schedule made of a function") {
+  const RateSchedule rate([](Index step) { return step < 3 ? 0.5 : -1.0; }, "0.5, then a mistake");
+  CHECK(rate(2) == 0.5);
+  CHECK(rate.text() == "0.5, then a mistake");
+  CHECK(rate.to_record() == Record{{"function", "0.5, then a mistake"}});
+  CHECK_THROWS_WITH(rate(3),
+                    "learning rate schedule \"0.5, then a mistake\": -1 at step 3 must be finite "
+                    "and not negative");
+  CHECK_THROWS_AS(RateSchedule(nullptr, "nothing"), UsageError);
+  CHECK_THROWS_AS(RateSchedule([](Index) { return 1.0; }, ""), UsageError);
 }

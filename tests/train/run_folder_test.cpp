@@ -66,7 +66,7 @@ TEST_CASE("force removes the old run's files and no others") {
   CHECK_THROWS_AS(RunFolder(folder.path(), IfExists::force), UsageError);
   CHECK(folder.content("metrics.jsonl") == "old");
   folder.file("config.json", R"({"task": {"name": "dates"}})");
-  const RunFolder run(folder.path(), IfExists::force);
+  const RunFolder run(folder.path(), IfExists::replace);  // another name of force
   CHECK_FALSE(run.resumes());
   const fs::directory_iterator left(folder.path());
   CHECK(std::vector<fs::path>(begin(left), end(left)) ==

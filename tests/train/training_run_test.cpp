@@ -66,6 +66,15 @@ std::vector<Record> measurements(const fs::path& path) {
   return lines;
 }
 
+std::vector<Real> all_values(Module& model) {
+  std::vector<Real> values;
+  for (const NamedParameter& p : parameters(model)) {
+    const std::span<const Real> own = p.tensor.value().span();
+    values.insert(values.end(), own.begin(), own.end());
+  }
+  return values;
+}
+
 /// One run or a part of it; with `stop_at`, a signal comes in that step.
 bool train(const fs::path& folder, Counter& counter, Index stop_at = 0) {
   TrainingRun run(small_settings(), small_task());
@@ -198,6 +207,40 @@ TEST_CASE("a run does not resume with other settings than it began with") {
 
   other.data.seed = 4;  // without derive()
   CHECK_THROWS_WITH(TrainingRun(other, small_task()), Contains("derive()"));
+}
+
+TEST_CASE("a run whose learning rate is a function needs the same function to resume") {
+  const TemporaryFolder folder;
+  const auto started = [&](const char* text, double rate, Index until) {
+    auto run = std::make_unique<TrainingRun>(small_settings(), small_task());
+    run->set_rate([rate](Index step) { return step < 12 ? rate : rate / 2; }, text);
+    run->keep_in(RunFolder(folder / "run", IfExists::resume_or_start));
+    run->run(nullptr, until);
+    return run;
+  };
+  CHECK(started("0.01, halved after 12 steps", 0.01, 9)->steps() == 9);
+  const fs::path config = folder / "run/config.json";
+  CHECK(parse_json(read_file(config), "config")["training"]["rate_function"] ==
+        "0.01, halved after 12 steps");
+  CHECK_THROWS_WITH(
+      started("0.02, halved after 12 steps", 0.02, 0),
+      Contains("\"rate_function\" is \"0.01, halved after 12 steps\"") && Contains("0.02"));
+  TrainingRun stored(
+      TrainingSettings::from_record(parse_json(read_file(config), "config"), "config"),
+      small_task());
+  CHECK_THROWS_WITH(stored.step(), Contains("\"0.01, halved after 12 steps\"") &&
+                                       Contains("give it with set_rate()"));
+  const auto resumed = started("0.01, halved after 12 steps", 0.01, 0);
+  CHECK(resumed->steps() == small_settings().steps);
+  CHECK_THROWS_AS(resumed->set_rate([](Index) { return 1.0; }, "late"), UsageError);
+
+  TrainingRun whole(small_settings(), small_task());
+  whole.set_rate([](Index step) { return step < 12 ? 0.01 : 0.005; }, "the same");
+  whole.run();
+  CHECK(all_values(whole.model()) == all_values(resumed->model()));
+  TrainingRun usual(small_settings(), small_task());
+  usual.run();
+  CHECK(all_values(whole.model()) != all_values(usual.model()));
 }
 
 TEST_CASE("a run that could not take its best model at the end does not resume") {
