@@ -141,8 +141,8 @@ void check_arrays(const std::string& what, const Removal& removal, const Arrays&
       chapter::require_equal(fmt::format("the elements of the {} of {}", what, name),
                              left(part.axis, part.goes), after.at(name), {},
                              {{"it was taken for gone because all of its indices go. It is still "
-                               "in the layer, without "
-                               "rows: gone is what `after` does not have",
+                               "in the layer, with an axis of length 0: gone is what `after` does "
+                               "not have",
                                [&] { return old; }}});
       continue;
     }

@@ -34,7 +34,8 @@ bool as_promised(const CourseAnswer& answer, const Verdict& verdict) {
   const std::string guess = "It looks as if";
   return (verdict.kind == Kind::failed || verdict.kind == Kind::crashed) &&
          message.find(answer.promised) != std::string::npos &&
-         message.find(guess) == message.rfind(guess);
+         message.find(guess) == message.rfind(guess) &&
+         message.find(guess + " either") == std::string::npos;
 }
 
 void run(const Course& course, const CoursePrecision& precision, Trial& trial) {
