@@ -117,7 +117,8 @@ void append_edits(std::vector<ParameterEdit>& edits, const std::string& path,
 std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads) {
   const std::vector<HeadId> alive = live_heads(model);
   for (const HeadId& head : heads) {  // check all before removing any
-    const NamedAttention found = attention_at(model, {head.kind, head.layer}, "prune");
+    const NamedAttention found =
+        attention_at(model, {head.kind, head.layer}, "prune " + head.text());
     if (std::find(alive.begin(), alive.end(), head) == alive.end()) {
       throw UsageError(fmt::format("prune: the model has no live head {}; alive there are {}",
                                    head.text(), fmt::join(found.attention->alive(), ", ")));

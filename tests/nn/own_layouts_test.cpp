@@ -188,7 +188,7 @@ TEST_CASE("gates and heads of an attention that the model does not have are refu
   CHECK_THROWS_WITH(model(ids, &probe),
                     "gates: the model has no attention encoder 0; it has decoder 0-1");
   CHECK_THROWS_WITH(prune(model, std::vector<HeadId>{{AttentionKind::encoder_self, 0, 1}}),
-                    "prune: the model has no attention encoder 0; it has decoder 0-1");
+                    "prune encoder 0.1: the model has no attention encoder 0; it has decoder 0-1");
   CHECK_THROWS_WITH(prune(model, std::vector<HeadId>{{AttentionKind::decoder_self, 1, 7}}),
                     "prune: the model has no live head decoder 1.7; alive there are 0, 1, 2");
   CHECK(live_heads(model).size() == 6);
