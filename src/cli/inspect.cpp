@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/streams.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/io/stateful.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/report/terminal.hpp"
@@ -73,17 +75,56 @@ void print_line(const char* name, const std::string& text, const TerminalStyle& 
   fmt::print("{}  {}\n", emphasised(padded(name, 14), Emphasis::faint, style), text);
 }
 
-Record as_record(const std::filesystem::path& path, SavedModel& saved, const TensorFile& file) {
-  Record record = {{"file", path.string()},
-                   {"model", saved.config.to_record()},
-                   {"parameters", count_parameters(*saved.model)}};
-  for (const HeadId& head : saved.removed) record["removed"].push_back(head.text());
-  for (const NamedParameter& parameter : parameters(*saved.model)) {
-    Record shape = Record::array();
-    for (int axis = 0; axis < parameter.tensor.rank(); ++axis) {
-      shape.push_back(parameter.tensor.dim(axis));
+/// The contents of a checkpoint. It has no `saved` if this program cannot build the model: a
+/// program with a layout or a module of its own made it.
+struct Contents {
+  std::filesystem::path path;
+  TensorFile file;
+  Record config;  // null without one
+  std::optional<SavedModel> saved;
+  std::vector<std::pair<std::string, Shape>> parameters;
+
+  Index count() const {
+    Index elements = 0;
+    for (const auto& [name, shape] : parameters) elements += shape.size();
+    return elements;
+  }
+};
+
+Contents contents_of(const std::filesystem::path& path) {
+  Contents contents{path, TensorFile::read(path), {}, {}, {}};
+  const StateReader model = StateReader(contents.file).part("model");
+  const std::vector<LayoutInfo> layouts = layout_list();
+  bool known = false;
+  if (model.has("config")) {
+    contents.config = model.record("config");
+    const Record::json_pointer name("/layout");
+    known = !contents.config.contains(name) ||
+            std::any_of(layouts.begin(), layouts.end(),
+                        [&](const LayoutInfo& info) { return contents.config[name] == info.name; });
+  }
+  if (known || !contents.file.metadata.contains("format")) {
+    contents.saved = load_model(path);
+    for (const NamedParameter& parameter : parameters(*contents.saved->model)) {
+      contents.parameters.emplace_back(parameter.name, parameter.tensor.shape());
     }
-    record["tensors"].push_back({{"name", parameter.name}, {"shape", shape}});
+    return contents;
+  }
+  verify_checksums(contents.file);
+  for (const std::string& name : model.tensor_names()) {
+    contents.parameters.emplace_back(name, contents.file.tensor("model." + name).shape);
+  }
+  return contents;
+}
+
+Record as_record(const Contents& contents) {
+  const auto& [path, file, config, saved, parameters] = contents;
+  Record record = {{"file", path.string()}, {"model", config}, {"parameters", contents.count()}};
+  if (saved) {
+    for (const HeadId& head : saved->removed) record["removed"].push_back(head.text());
+  }
+  for (const auto& [name, shape] : parameters) {
+    record["tensors"].push_back({{"name", name}, {"shape", shape.sizes()}});
   }
   record["not_finite"] = not_finite(file);
   for (const auto& [key, text] : file.metadata) {
@@ -92,13 +133,22 @@ Record as_record(const std::filesystem::path& path, SavedModel& saved, const Ten
   return record;
 }
 
-void print_all(const std::filesystem::path& path, SavedModel& saved, const TensorFile& file) {
+void print_all(const Contents& contents) {
   const TerminalStyle style = TerminalStyle::of(stdout);
-  print_line("file", shown(path.string()), style);
-  print_line("model", flat_text(saved.config.to_record()), style);
-  for (const auto& [kind, alive] : heads_of(*saved.model)) {
-    print_line((std::string(name_of(kind)) + " heads").c_str(), head_grid_text(alive, style),
+  const TensorFile& file = contents.file;
+  print_line("file", shown(contents.path.string()), style);
+  if (!contents.config.is_null()) print_line("model", shown(flat_text(contents.config)), style);
+  if (!contents.saved) {
+    print_line("note",
+               contents.config.is_null()
+                   ? "a program with a model of its own made this file; its tensors follow"
+                   : "a program with a layout of its own made this file; its tensors follow",
                style);
+  } else {
+    for (const auto& [kind, alive] : heads_of(*contents.saved->model)) {
+      print_line((std::string(name_of(kind)) + " heads").c_str(), head_grid_text(alive, style),
+                 style);
+    }
   }
   for (const auto& [name, part] : parts_of(file)) {
     print_line(name.c_str(),
@@ -114,11 +164,10 @@ void print_all(const std::filesystem::path& path, SavedModel& saved, const Tenso
                style);
   }
   std::vector<std::vector<std::string>> rows;
-  for (const NamedParameter& parameter : parameters(*saved.model)) {
-    rows.push_back(
-        {parameter.name, parameter.tensor.shape().text(), with_commas(parameter.tensor.size())});
+  for (const auto& [name, shape] : contents.parameters) {
+    rows.push_back({shown(name), shape.text(), with_commas(shape.size())});
   }
-  rows.push_back({"all", "", with_commas(count_parameters(*saved.model))});
+  rows.push_back({"all", "", with_commas(contents.count())});
   fmt::print("\n{}", table_text({"parameter", "shape", "elements"}, rows, style));
 }
 
@@ -137,13 +186,11 @@ Command add_inspect(CLI::App& program) {
   app->add_flag("--json", options->json, "print one JSON object");
   app->footer(fmt::format("Example: {} inspect --model runs/demo-1", invocation()));
   return {app, [options] {
-            const std::filesystem::path path = checkpoint_of(model_folder(options->model));
-            SavedModel saved = load_model(path);
-            const TensorFile file = TensorFile::read(path);
+            const Contents contents = contents_of(checkpoint_of(model_folder(options->model)));
             if (options->json) {
-              fmt::print("{}\n", as_record(path, saved, file).dump());
+              fmt::print("{}\n", as_record(contents).dump());
             } else {
-              print_all(path, saved, file);
+              print_all(contents);
             }
             return 0;
           }};

@@ -18,6 +18,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
+#include "headroom/train/load_learner.hpp"
 #include "headroom/train/measured_after.hpp"
 #include "headroom/train/measures.hpp"
 #include "headroom/train/progress.hpp"
@@ -173,6 +174,7 @@ int train(const TrainCommandOptions& options) {
             fmt::format("{}: `prune` wrote this model without an optimizer, so it cannot be "
                         "trained on; `train --prune` removes heads while a model trains",
                         folder.path().string()));
+    require_known_task(config, folder.config().string());
     TrainSettings settings = TrainSettings::from_record(config, folder.config().string());
     if (folder.resumes()) {
       check_plausible(settings.run.model, TensorFile::read(folder.checkpoint()),

@@ -130,7 +130,11 @@ TrainSettings TrainSettings::from_record(const Record& record, const std::string
   TrainSettings settings{TrainingSettings::from_record(record, origin), {}, {}};
   settings.branch = BranchSettings::from_record(record["training"], origin);
   try {
-    if (!record.contains("pruning")) throw DataError(origin + ": \"pruning\" is missing");
+    if (!record.contains("pruning")) {
+      throw DataError(origin +
+                      ": \"pruning\" is missing: the run was made by another program than "
+                      "`train`; resume it with that program");
+    }
     settings.pruning = struct_of<PruningRecipe>(record["pruning"], origin + ": pruning");
   } catch (const DataError& error) {
     throw FileError(error.what());

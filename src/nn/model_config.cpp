@@ -12,7 +12,14 @@ inline namespace HEADROOM_PRECISION {
 void read_json(const JsonNode& from, Layout& to) {
   std::string name;
   read_json(from, name);
-  to = layout_from(name);
+  try {
+    to = layout_from(name);
+  } catch (const UsageError& error) {
+    throw UsageError(
+        fmt::format("{}; if a program with a layout of its own made this model, use "
+                    "that program",
+                    error.what()));
+  }
 }
 
 namespace {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headroom/base/error.hpp"
 #include "headroom/base/record_json.hpp"
 #include "headroom/io/tensor_file.hpp"
@@ -14,6 +16,20 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+void require_known_task(const Record& config, const std::string& origin) {
+  const Record::json_pointer name("/task/name");
+  if (!config.contains(name) || !config[name].is_string()) return;
+  const std::vector<TaskInfo> known = task_list();
+  if (std::any_of(known.begin(), known.end(),
+                  [&](const TaskInfo& info) { return config[name] == info.name; })) {
+    return;
+  }
+  throw FileError(
+      fmt::format("{}: the task \"{}\" is not one of this program's: the run was made by a program "
+                  "with a task of its own; use that program",
+                  origin, config[name].get<std::string>()));
+}
+
 std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
   const std::filesystem::path checkpoint = checkpoint_of(path);
   const RunFolder run(folder_of(path), IfExists::resume);
@@ -24,6 +40,7 @@ std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
         "not one of \"demo\", with --model",
         run.config().string()));
   }
+  require_known_task(config_file, run.config().string());
   const TrainingSettings settings =
       TrainingSettings::from_record(config_file, run.config().string());
   const TensorFile file = read_checkpoint(checkpoint);

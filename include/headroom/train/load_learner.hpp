@@ -3,11 +3,17 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 
+#include "headroom/base/record.hpp"
 #include "headroom/train/learner.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
+
+/// Throws FileError unless this program knows the task of a run, whose config.json `origin` is:
+/// other programs have tasks of their own.
+void require_known_task(const Record& config, const std::string& origin);
 
 /// The learner of a run of TrainingRun. The path is the run's folder, for the model of its best
 /// evaluation, or of its last step if there is none; or one of its checkpoints. The task's data is
