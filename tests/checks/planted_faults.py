@@ -4,6 +4,7 @@
 usage: planted_faults.py ROOT COMPILER
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -78,6 +79,7 @@ PLANTED = [
      "does not compile alone in f64"),
     ("headers", "include/headroom/base/planted.hpp", HEADER + "#include <xtensor/xarray.hpp>\n",
      "needs xtensor"),
+    ("alone", "src/ops/planted.cpp", "std::string text;\n", "does not compile alone"),
 ]
 
 
@@ -85,6 +87,13 @@ def run(check, root, compiler):
     command = [sys.executable, os.path.join(HERE, check + ".py"), root]
     if check == "headers":
         command.append(compiler)
+    if check == "alone":
+        build, source = os.path.join(root, "build"), os.path.join(root, "src/ops/planted.cpp")
+        os.makedirs(build, exist_ok=True)
+        command.append(os.path.join(build, "compile_commands.json"))
+        with open(command[-1], "w", encoding="utf-8") as file:
+            json.dump([{"directory": build, "file": source,
+                        "command": f"{compiler} -std=c++20 -c {source} -o planted.o"}], file)
     return subprocess.run(command, text=True, capture_output=True)
 
 

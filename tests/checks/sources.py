@@ -1,6 +1,7 @@
-"""Common code of the checks: the list of our files, and the output of findings."""
+"""Common code of the checks: our files, the number of commits, the output of findings."""
 
 import os
+import subprocess
 import sys
 
 TOP_FOLDERS = ("src", "include", "examples", "tests", "docs", "chapters")
@@ -20,6 +21,13 @@ def files(root, suffixes, folders=TOP_FOLDERS):
 def read(root, path):
     with open(os.path.join(root, path), encoding="utf-8", newline="") as file:
         return file.read()
+
+
+def commits(root):
+    """The number of commits, by which a test chooses its cases; 0 outside a repository."""
+    done = subprocess.run(["git", "-C", root, "rev-list", "--count", "HEAD"], text=True,
+                          capture_output=True)
+    return int(done.stdout) if done.returncode == 0 else 0
 
 
 def report(name, findings, summary):

@@ -9,17 +9,14 @@ PROGRAM is the headroom program in double; --all tries every exercise, also the 
 float. The solutions in double have tests of their own.
 """
 
+import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../checks"))
+from sources import commits  # noqa: E402
+
 THIRDS = 3
-
-
-def commits(source):
-    """The number of commits; 0 outside a repository."""
-    done = subprocess.run(["git", "-C", source, "rev-list", "--count", "HEAD"], text=True,
-                          capture_output=True)
-    return int(done.stdout) if done.returncode == 0 else 0
 
 
 def main():

@@ -8,6 +8,7 @@
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/record_json.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/train/learner.hpp"

@@ -8,6 +8,7 @@
 #include "fixed_learner.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/heads/compensation.hpp"
+#include "headroom/ops/reductions.hpp"
 #include "support/catch.hpp"
 
 using namespace headroom;

@@ -6,6 +6,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
+#include "headroom/io/fields.hpp"
 #include "support/catch.hpp"
 
 using namespace headroom;

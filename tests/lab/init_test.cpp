@@ -1,4 +1,6 @@
 // init: the measured figures against plain loops over the same draws.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "headroom/nn/fused_heads.hpp"

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/record_json.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/train/training_settings.hpp"
 #include "support/catch.hpp"

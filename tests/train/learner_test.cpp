@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/record_json.hpp"
 #include "headroom/data/batches.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/ops/losses.hpp"
