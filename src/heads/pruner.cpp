@@ -383,6 +383,7 @@ void Pruner::load_state(const StateReader& from) {
     heads_ = struct_of<std::vector<Head>>(from.record("heads"), from.where("heads"));
     timeline_ =
         struct_of<std::vector<PruningEvent>>(from.record("timeline"), from.where("timeline"));
+    check_saved_timeline(timeline_, heads_, from);
     if (timeline_.empty()) return;
     check_saved(from.where("heads"));
     // Through the struct: fields that a recipe had not yet when it was saved have their defaults.

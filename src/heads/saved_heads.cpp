@@ -1,8 +1,9 @@
-// Compares the heads that a checkpoint names with those of the model.
+// Compares the heads that a checkpoint names with those of the model, and with its events.
 #include "heads/saved_heads.hpp"
 
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 
 #include "headroom/base/error.hpp"
@@ -22,6 +23,24 @@ void check_saved_heads(Module& model, std::span<const HeadId> heads, const std::
     throw FileError(
         fmt::format("{}: the model has no head {}, or it is named twice", where, head.text()));
   }
+}
+
+void check_saved_timeline(const std::vector<PruningEvent>& timeline,
+                          const std::vector<Pruner::Head>& heads, const StateReader& from) {
+  RunRecord run;
+  run.timeline = timeline;
+  check(run, from.where("timeline"));
+  std::map<HeadId, Index> removed, listed;
+  for (const PruningEvent& event : timeline) {
+    for (const HeadId& head : event.regrown) removed.erase(head);
+    for (const HeadId& head : event.removed) removed[head] = event.step;
+  }
+  for (const Pruner::Head& head : heads) {
+    if (head.removed_at) listed[head.id()] = *head.removed_at;
+  }
+  if (removed == listed) return;
+  throw FileError(fmt::format("{}: the removed heads are not those of the events in {}",
+                              from.where("heads"), from.where("timeline")));
 }
 
 }  // namespace HEADROOM_PRECISION

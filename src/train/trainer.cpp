@@ -122,6 +122,13 @@ void Trainer::load_state(const StateReader& from) {
   }
   const std::int64_t steps = from.integer("steps");
   if (steps < 0) throw FileError(fmt::format("{}: {} is negative", from.where("steps"), steps));
+  for (const auto& [name, state] : optimizer_->states()) {
+    const std::int64_t updates =
+        state.steps.empty() ? 0 : *std::max_element(state.steps.begin(), state.steps.end());
+    if (updates <= steps) continue;
+    throw FileError(fmt::format("{}: {} steps, but {} was updated {} times; restore the file",
+                                from.where("steps"), steps, name, updates));
+  }
   steps_ = steps;
 }
 

@@ -112,6 +112,10 @@ std::vector<std::string> TrainingRun::keep_in(RunFolder folder, Changes changes)
   if (folder.resumes()) {
     warnings = check_resumable(folder, manifest_, checkpoint_.about, settings_.data.data, changes);
     load(folder.checkpoint());
+    if (trainer_.steps() > settings_.steps) {
+      throw FileError(fmt::format("{}: \"trainer.steps\": {} steps were done, but the run has {}",
+                                  folder.checkpoint().string(), trainer_.steps(), settings_.steps));
+    }
     check_best(folder);
   }
   folder_ = std::move(folder);

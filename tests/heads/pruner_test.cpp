@@ -7,6 +7,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
 #include "headroom/train/training_run.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -205,4 +206,36 @@ TEST_CASE("a malformed list of heads in a checkpoint is refused by its name") {
   wrong["layer"] = "first";
   refused(Record::array({wrong}), "layer must be a whole number");
   refused(Record::object(), "must be a list");
+}
+
+TEST_CASE("a damaged timeline in a checkpoint is refused") {
+  const TemporaryFolder folder;
+  Pruned pruned;
+  for (Index step = 1; step <= 8; ++step) pruned.run.step();
+  REQUIRE(pruned.pruner.timeline().size() == 3);
+  pruned.run.save(folder / "sound");
+  const TensorFile sound = TensorFile::read(folder / "sound");
+  const Record timeline = parse_json(sound.metadata.at("pruning.timeline"), "timeline");
+  const auto load = [&](const Record& other) {
+    TensorFile file = sound;
+    file.metadata["pruning.timeline"] = other.dump();
+    file.metadata.erase(checksums_key);
+    file.write(folder / "other");
+    Pruned().run.load(folder / "other");
+  };
+  const auto refused = [&](const Record& other, const char* words) {
+    CHECK_THROWS_AS(load(other), FileError);
+    CHECK_THROWS_WITH(load(other), Contains("other: \"pruning.") && Contains(words));
+  };
+  CHECK_NOTHROW(load(timeline));
+  Record other = timeline;
+  other[0]["scores"].erase(0);
+  refused(other, "timeline[0] has 11 scores for 12 heads");
+  refused(Record::array(), "the removed heads are not those of the events");
+  other = timeline;
+  other[1]["step"] = 5;
+  refused(other, "the removed heads are not those of the events");
+  other = timeline;
+  other[1]["removed"].erase(0);
+  refused(other, "the removed heads are not those of the events");
 }

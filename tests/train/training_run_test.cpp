@@ -313,6 +313,31 @@ TEST_CASE("a checkpoint whose texts mean nothing is refused, whatever its checks
   CHECK_THROWS_AS(measured.load_state(StateReader(broken, "after_cut.")), FileError);
 }
 
+TEST_CASE("a number of steps that cannot be true is refused before anything changes") {
+  const TemporaryFolder folder;
+  Counter counter;
+  CHECK_FALSE(train(folder / "run", counter, 20));
+  const fs::path checkpoint = folder / "run/checkpoint.safetensors";
+  const std::string log = read_file(folder / "run/metrics.jsonl");
+  const TensorFile sound = TensorFile::read(checkpoint);
+  const std::vector<std::pair<const char*, const char*>> forged{
+      {"3", "3 steps, but decoder."},
+      {"25", "25 steps were done, but the run has 24"},
+      {"9223372036854775807", "9223372036854775807 steps were done, but the run has 24"}};
+  for (const auto& [steps, words] : forged) {
+    TensorFile file = sound;
+    file.metadata["trainer.steps"] = steps;
+    file.metadata.erase(checksums_key);
+    file.write(checkpoint);
+    CHECK_THROWS_AS(train(folder / "run", counter), FileError);
+    CHECK_THROWS_WITH(train(folder / "run", counter),
+                      Contains("checkpoint.safetensors: \"trainer.steps\": ") && Contains(words));
+    CHECK(read_file(folder / "run/metrics.jsonl") == log);
+  }
+  sound.write(checkpoint);
+  CHECK(train(folder / "run", counter));
+}
+
 TEST_CASE("a configuration beyond its checkpoint is refused before its model is built") {
   const TemporaryFolder folder;
   TrainingRun run(small_settings(), make_task("reverse", {.seed = 3}));
