@@ -352,9 +352,16 @@ TrainSettings TrainOptions::settings() const {
           fmt::format("--beta2 {} is not in [0, 1)", s.optimizer.beta2));
   require(s.rate.peak > 0 && std::isfinite(s.rate.peak),
           fmt::format("--learning-rate {} is not a positive number", s.rate.peak));
-  require(s.clip >= 0, fmt::format("--clip {} is negative", s.clip));
-  require(s.optimizer.weight_decay >= 0,
-          fmt::format("--weight-decay {} is negative", s.optimizer.weight_decay));
+  for (const auto& [name, value] :
+       {std::pair("--clip", s.clip), {"--weight-decay", s.optimizer.weight_decay}}) {
+    require(value >= 0 && std::isfinite(value),
+            fmt::format("{} {} is not a finite number from 0", name, value));
+  }
+  const bool falls = s.rate.shape == RateShape::cosine || s.rate.shape == RateShape::linear;
+  require(s.rate.warmup + Index(falls) <= s.rate.steps,
+          fmt::format("--warmup {} must be {} {} {}, so that the learning rate reaches its peak",
+                      s.rate.warmup, falls ? "less than" : "at most",
+                      schedule_steps_ ? "--schedule-steps" : "--steps", s.rate.steps));
   s.check_counts([this](const std::string& key) {
     const auto known = option_of_key_.find(key);
     std::string name = "--" + key;
