@@ -23,6 +23,7 @@ namespace {
 
 constexpr const char* snapshot_folder = "snapshots";
 constexpr const char* lock_name = ".lock";
+constexpr const char* records_name = "records.json";
 
 /// The checkpoint of a folder: its best, else its latest one.
 std::optional<fs::path> checkpoint_in(const fs::path& folder) {
@@ -32,29 +33,59 @@ std::optional<fs::path> checkpoint_in(const fs::path& folder) {
   return std::nullopt;
 }
 
-/// True if a JSON file has an object with one of these keys.
-bool has_key(const fs::path& file, std::initializer_list<const char*> keys) {
+bool has_all(const Record& object, std::initializer_list<const char*> keys) {
+  return object.is_object() && std::all_of(keys.begin(), keys.end(),
+                                           [&](const char* key) { return object.contains(key); });
+}
+
+bool is_our_record(const Record& record) {  // of a run; of the laboratory
+  return has_all(record, {"title", "environment"}) ||
+         (has_all(record, {"kind"}) && record["kind"].dump().starts_with("\"lab"));
+}
+
+/// True if the content of a file of a run says that headroom wrote it.
+bool is_ours(const RunFolder& folder, const fs::path& file) {
+  const auto json = [](const fs::path& path) {
+    return fs::exists(path) ? parse_json(read_file(path), path.string()) : Record();
+  };
   try {
-    const Record record = parse_json(read_file(file), file.string());
-    return record.is_object() && std::any_of(keys.begin(), keys.end(),
-                                             [&](const char* key) { return record.contains(key); });
+    const fs::path records = folder.path() / records_name;
+    if (file == folder.config()) {  // of a run, of the demo, of an experiment
+      const Record config = json(file);
+      if (has_all(config, {"task", "model", "training"})) return true;
+      if (has_all(config, {"layout", "width", "heads", "hidden"})) return true;
+      const Record record = json(records);
+      return is_our_record(record) && record.value("options", Record()) == config;
+    }
+    if (file == records) return is_our_record(json(file));
+    if (file == folder.report()) {
+      const std::string page = read_file(file);
+      return page.find("class=\"brand\"") != std::string::npos &&
+             page.find("headroom</p>") != std::string::npos;
+    }
+    if (file.extension() != ".safetensors") return false;
+    const auto texts = TensorFile::read(file).metadata;
+    return texts.contains("format") && texts.at("format").starts_with("headroom ");
   } catch (const FileError&) {
     return false;
   }
 }
 
-/// True if headroom wrote this file of a run.
-bool is_ours(const fs::path& file) {
-  try {
-    const std::string name = file.filename().string();
-    if (name == "config.json") return has_key(file, {"task", "layout"});
-    if (name == "records.json") return has_key(file, {"title", "kind", "experiments"});
-    if (name == "report.html") return read_file(file).find("headroom") != std::string::npos;
-    if (!name.ends_with(".safetensors")) return false;
-    const auto texts = TensorFile::read(file).metadata;
-    return texts.contains("format") && texts.at("format").starts_with("headroom ");
-  } catch (const FileError&) {
-    return false;
+/// Throws UsageError for the first file that is not one of a run or page of ours. Pages and JSON
+/// must be ours by their content. A log, a summary and a checkpoint, which may be damaged, need
+/// one other such file beside them.
+void require_ours(const RunFolder& folder, const std::vector<fs::path>& files) {
+  const bool is_run = std::any_of(files.begin(), files.end(), [&](const fs::path& file) {
+    return file != folder.report() && is_ours(folder, file);
+  });
+  for (const fs::path& file : files) {
+    const bool by_content =
+        file == folder.config() || file == folder.report() || file == folder.path() / records_name;
+    if (by_content ? is_ours(folder, file) : is_run) continue;
+    throw UsageError(
+        fmt::format("{}: its {} is not that of a run, and --force removes nothing else; choose "
+                    "another folder",
+                    folder.path().string(), file.filename().string()));
   }
 }
 
@@ -91,19 +122,12 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
   }
   make_folder(path_);
   if (if_exists == IfExists::force) {
-    std::vector<fs::path> old;
-    for (const fs::path& file :
-         {config(), metrics(), checkpoint(), best(), summary(), report(), path_ / "records.json"}) {
-      if (fs::exists(file)) old.push_back(file);
-    }
-    if (!old.empty() && std::none_of(old.begin(), old.end(), is_ours)) {
-      throw UsageError(
-          fmt::format("{}: its {} is not that of a run, and --force removes nothing else; choose "
-                      "another folder",
-                      name, old.front().filename().string()));
-    }
+    std::vector<fs::path> old{config(), checkpoint(),        best(), metrics(), summary(),
+                              report(), path_ / records_name};
+    std::erase_if(old, [](const fs::path& file) { return !fs::exists(file); });
+    for (const Index step : snapshots()) old.push_back(snapshot(step));
+    require_ours(*this, old);
     for (const fs::path& file : old) fs::remove(file);
-    for (const Index step : snapshots()) fs::remove(snapshot(step));
   }
 }
 

@@ -130,6 +130,28 @@ TEST_CASE("--force removes nothing but runs") {
   CHECK(refused.code == 2);
   CHECK_THAT(refused.err, Contains("mine: its config.json is not that of a run, and --force"));
   CHECK(folder.content("mine/report.html") == "<p>my report</p>");
+  folder.file("mine/report.html", "<p>headroom</p>");
+  CHECK(headroom_program(small_run("mine", {"--force"}), folder).code == 2);
+  CHECK(folder.content("mine/config.json") == R"({"editor": "dark"})");
+}
+
+TEST_CASE("--force replaces the runs and pages of every command") {
+  const TemporaryFolder folder;
+  const auto twice = [&](std::vector<std::string> arguments) {
+    INFO(arguments[0]);
+    CHECK(headroom_program(arguments, folder).code == 0);
+    arguments.emplace_back("--force");
+    const Finished again = headroom_program(arguments, folder);
+    INFO(again.err);
+    CHECK(again.code == 0);
+  };
+  twice(small_run("run", {"--snapshots", "10,20", "--prune", "2"}));
+  twice({"prune", "--model", "run", "--keep", "4", "--examples", "8", "--out", "cut"});
+  twice({"attend", "--model", "run", "--input", "abc", "--out", "page"});
+  twice({"lab", "d2l", "--out", "lab"});
+  REQUIRE(headroom_program(small_run("run", {"--force"}), folder).code == 0);
+  CHECK(fs::is_empty(folder / "run/snapshots"));
+  REQUIRE(headroom_program(small_run("lab", {"--force"}), folder).code == 0);
 }
 
 TEST_CASE("inspect counts the values that are not finite") {

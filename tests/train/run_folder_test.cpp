@@ -1,10 +1,12 @@
 // Run folders and their metrics: nothing is overwritten unasked, nothing is lost.
 #include "headroom/train/run_folder.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/tensor_file.hpp"
 #include "headroom/train/metrics_log.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -14,6 +16,9 @@ using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 namespace {
+
+const char* const our_page = "<p class=\"brand\">headroom</p>";
+const char* const our_config = R"({"task": {"name": "dates"}, "model": {}, "training": {}})";
 
 StepReport logged_step(Index step) {
   StepReport report;
@@ -44,7 +49,7 @@ TEST_CASE("a page takes the place of an old page, never of a trained model") {
     CHECK(trained.content(model) == "weights");
   }
   const TemporaryFolder page;
-  page.file("report.html", "<p>headroom</p>");
+  page.file("report.html", our_page);
   page.file("notes", "mine");
   CHECK_THROWS_WITH(RunFolder::for_page(page.path(), false),
                     Contains("use --force to replace its page") && !Contains("--resume"));
@@ -56,21 +61,69 @@ TEST_CASE("a page takes the place of an old page, never of a trained model") {
 TEST_CASE("force removes the old run's files and no others") {
   const TemporaryFolder folder;
   folder.file("notes.txt", "mine");
-  for (const char* name : {"config.json", "metrics.jsonl", "checkpoint.safetensors",
-                           "best.safetensors", "summary.json", "report.html", "records.json"}) {
+  folder.file("snapshots/notes.txt", "mine");
+  for (const char* name :
+       {"metrics.jsonl", "checkpoint.safetensors", "best.safetensors", "summary.json",
+        "snapshots/step-000007.safetensors", "snapshots/step-1000000.safetensors"}) {
     folder.file(name, "old");
   }
-  CHECK_THROWS_WITH(RunFolder(folder.path(), IfExists::force),
-                    Contains("config.json is not that of a run, and --force removes nothing else"));
-  folder.file("config.json", R"({"name": "another program's", "version": 3})");
-  CHECK_THROWS_AS(RunFolder(folder.path(), IfExists::force), UsageError);
-  CHECK(folder.content("metrics.jsonl") == "old");
-  folder.file("config.json", R"({"task": {"name": "dates"}})");
+  folder.file("report.html", our_page);
+  folder.file("records.json", R"({"title": "Dates", "environment": {}})");
+  folder.file("config.json", our_config);
   const RunFolder run(folder.path(), IfExists::replace);  // another name of force
   CHECK_FALSE(run.resumes());
-  const fs::directory_iterator left(folder.path());
-  CHECK(std::vector<fs::path>(begin(left), end(left)) ==
-        std::vector<fs::path>{folder / "notes.txt"});
+  CHECK(run.snapshots().empty());
+  std::vector<std::string> left;
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
+    if (entry.is_regular_file()) left.push_back(entry.path().lexically_relative(folder.path()));
+  }
+  std::sort(left.begin(), left.end());
+  CHECK(left == std::vector<std::string>{"notes.txt", "snapshots/notes.txt"});
+}
+
+TEST_CASE("force removes nothing when one of the files is another program's") {
+  const auto refused = [](const TemporaryFolder& folder, const std::string& name) {
+    const auto force = [&] { RunFolder(folder.path(), IfExists::force); };
+    CHECK_THROWS_AS(force(), UsageError);
+    CHECK_THROWS_WITH(force(), Contains("its " + name + " is not that of a run, and --force"));
+  };
+  for (const std::string name : {"config.json", "report.html", "records.json"}) {
+    const TemporaryFolder folder;
+    folder.file("config.json", our_config);
+    folder.file("report.html", our_page);
+    folder.file("records.json", R"({"title": "Dates", "environment": {}})");
+    folder.file("metrics.jsonl", "old");
+    for (const char* foreign :
+         {R"({"name": "precious"})", R"({"title": "Table", "layout": "wide", "kind": 3})", "[]",
+          "<p>the room has headroom</p>", ""}) {
+      folder.file(name, foreign);
+      refused(folder, name);
+      CHECK(folder.content(name) == foreign);
+      CHECK(folder.content("metrics.jsonl") == "old");
+    }
+  }
+  for (const char* name : {"metrics.jsonl", "checkpoint.safetensors", "best.safetensors",
+                           "summary.json", "snapshots/step-000007.safetensors"}) {
+    const TemporaryFolder alone;
+    alone.file(name, "mine");
+    alone.file("report.html", our_page);
+    refused(alone, fs::path(name).filename());
+    CHECK(alone.content(name) == "mine");
+  }
+}
+
+TEST_CASE("force knows the files of experiments, and of a run by its checkpoint") {
+  const TemporaryFolder folder;
+  folder.file("records.json", R"({"kind": "lab", "title": "", "options": {"width": 8}})");
+  folder.file("config.json", R"({"width": 8})");
+  RunFolder(folder.path(), IfExists::force);
+  CHECK(fs::is_empty(folder.path()));
+  TensorFile checkpoint;
+  checkpoint.metadata["format"] = "headroom checkpoint 1";
+  checkpoint.write(folder / "best.safetensors");
+  folder.file("metrics.jsonl", "old");
+  RunFolder(folder.path(), IfExists::force);
+  CHECK(fs::is_empty(folder.path()));
 }
 
 TEST_CASE("resume needs a run; one killed before its first checkpoint starts again") {
