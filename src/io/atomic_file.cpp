@@ -43,14 +43,21 @@ void remove_leftovers(const std::filesystem::path& path) {
 
 // Creates the temporary and locks it. It counts only if it still has its name afterwards: between
 // the two calls another writer may have taken it for a leftover.
-int open_locked(const std::filesystem::path& path) {
-  const int descriptor = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
+int open_locked(const std::filesystem::path& temporary, const std::filesystem::path& path) {
+  const int descriptor = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
   if (descriptor < 0) return -1;
   struct stat status {};
-  if (lock_file(descriptor) && fstat(descriptor, &status) == 0 && status.st_nlink == 1) {
-    return descriptor;
+  if (lock_file(descriptor) && fstat(descriptor, &status) == 0) {
+    if (status.st_nlink == 1) return descriptor;
+    errno = EWOULDBLOCK;
   }
   close_file(descriptor);
+  if (errno != EWOULDBLOCK) {  // a file system without locks
+    const int error = errno;
+    unlink(temporary.c_str());
+    errno = error;
+    refuse(path, "lock");
+  }
   errno = EEXIST;
   return -1;
 }
@@ -66,7 +73,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
   for (int attempt = 0; descriptor_ < 0 && attempt < 100; ++attempt) {
     temporary_ = folder_of(path_) /
                  fmt::format(".{}.{}-{}.tmp", path_.filename().string(), getpid(), ++count);
-    descriptor_ = open_locked(temporary_);
+    descriptor_ = open_locked(temporary_, path_);
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
   if (descriptor_ < 0) refuse(path_, "write");

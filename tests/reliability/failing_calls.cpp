@@ -1,6 +1,6 @@
 // A library for LD_PRELOAD: it lets one system call of a program fail, and records all calls that
 // change files. Only calls on paths in one folder count, and memory that the program itself asks
-// for.
+// for: for arrays ("malloc") and by operator new ("new").
 //
 //   HEADROOM_CALLS_IN      the folder
 //   HEADROOM_CALLS_FAIL    "write 3 ENOSPC": the third write() fails; "write 3+ ENOSPC": so do all
@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -31,6 +32,7 @@
 #include <cstring>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -44,12 +46,22 @@ enum Call {
   rename_call,
   close_call,
   folder_call,
+  lock_call,
   map_call,
   pool_call,
+  new_call,
   all_calls
 };
-constexpr std::array<const char*, all_calls> names = {"open",  "read",  "write", "fsync", "rename",
-                                                      "close", "mkdir", "mmap",  "malloc"};
+constexpr std::array<const char*, all_calls> names = {
+    "open", "read", "write", "fsync", "rename", "close", "mkdir", "flock", "mmap", "malloc", "new"};
+
+/// While one exists, operator new does not count: this library allocates.
+struct Own {
+  static thread_local int depth;
+  Own() { ++depth; }
+  ~Own() { --depth; }
+};
+thread_local int Own::depth = 0;
 
 struct Failure {
   int call = -1;
@@ -123,15 +135,18 @@ struct State {
     const std::string_view kind = how;
     if (kind == "short") failure.kind = Failure::shortened;
     if (kind == "KILL") failure.kind = Failure::kill;
-    failure.number = kind == "ENOSPC"   ? ENOSPC
-                     : kind == "EINTR"  ? EINTR
-                     : kind == "ENOMEM" ? ENOMEM
-                                        : EIO;
+    failure.number = kind == "ENOSPC"       ? ENOSPC
+                     : kind == "EINTR"      ? EINTR
+                     : kind == "ENOMEM"     ? ENOMEM
+                     : kind == "ENOLCK"     ? ENOLCK
+                     : kind == "EOPNOTSUPP" ? EOPNOTSUPP
+                                            : EIO;
     if (failure.call == all_calls) _exit(98);
   }
 };
 
 State& state() {
+  const Own own;
   static State* const instance = new State;  // some calls come after all destructors
   return *instance;
 }
@@ -140,6 +155,7 @@ State& state() {
 struct Process {
   Process() { state(); }
   ~Process() {
+    const Own own;
     State& s = state();
     if (s.record >= 0) append(s.record, "end\n");
     if (s.counts < 0) return;
@@ -171,6 +187,7 @@ enum class Fate { succeed, fail, shorten };
 
 /// Counts a call, and decides whether it fails. Then errno is set.
 Fate fate(Call call, const std::string& path) {
+  const Own own;
   State& s = state();
   const long number = ++s.so_far[call];
   const Failure& failure = s.failure;
@@ -201,6 +218,7 @@ std::string number_of(int file) {
 }
 
 int open_as(const char* function, const char* name, int flags, mode_t mode) {
+  const Own own;
   const std::string path = absolute(name);
   if (!counts(path)) return next<int(const char*, int, ...)>(function)(name, flags, mode);
   if (fate(open_call, path) == Fate::fail) return -1;
@@ -235,6 +253,7 @@ int open64(const char* name, int flags, ...) {
 }
 
 ssize_t read(int file, void* bytes, std::size_t count) {
+  const Own own;
   const std::string path = path_of(file);
   if (counts(path)) {
     const Fate what = fate(read_call, path);
@@ -245,6 +264,7 @@ ssize_t read(int file, void* bytes, std::size_t count) {
 }
 
 ssize_t write(int file, const void* bytes, std::size_t count) {
+  const Own own;
   const std::string path = path_of(file);
   const auto write_next = next<ssize_t(int, const void*, std::size_t)>("write");
   if (!counts(path)) return write_next(file, bytes, count);
@@ -265,6 +285,7 @@ ssize_t write(int file, const void* bytes, std::size_t count) {
 }
 
 int ftruncate(int file, off_t size) noexcept {
+  const Own own;
   const int result = next<int(int, off_t)>("ftruncate")(file, size);
   if (result == 0 && counts(path_of(file))) {
     record("truncate " + number_of(file) + " " + std::to_string(size));
@@ -273,6 +294,7 @@ int ftruncate(int file, off_t size) noexcept {
 }
 
 int fsync(int file) {
+  const Own own;
   const std::string path = path_of(file);
   if (!counts(path)) return next<int(int)>("fsync")(file);
   if (fate(sync_call, path) == Fate::fail) return -1;
@@ -283,6 +305,7 @@ int fsync(int file) {
 }
 
 int rename(const char* from, const char* to) noexcept {
+  const Own own;
   const std::string path = absolute(to);
   const auto rename_next = next<int(const char*, const char*)>("rename");
   if (!counts(path)) return rename_next(from, to);
@@ -293,6 +316,7 @@ int rename(const char* from, const char* to) noexcept {
 }
 
 int close(int file) {
+  const Own own;
   const std::string path = path_of(file);
   const auto close_next = next<int(int)>("close");
   if (!counts(path)) return close_next(file);
@@ -303,19 +327,29 @@ int close(int file) {
   return -1;
 }
 
+int flock(int file, int operation) noexcept {
+  const Own own;
+  const std::string path = path_of(file);
+  if (counts(path) && fate(lock_call, path) == Fate::fail) return -1;
+  return next<int(int, int)>("flock")(file, operation);
+}
+
 int unlink(const char* name) noexcept {
+  const Own own;
   const int result = next<int(const char*)>("unlink")(name);
   if (result == 0 && counts(absolute(name))) record("unlink " + absolute(name));
   return result;
 }
 
 int remove(const char* name) noexcept {
+  const Own own;
   const int result = next<int(const char*)>("remove")(name);
   if (result == 0 && counts(absolute(name))) record("unlink " + absolute(name));
   return result;
 }
 
 int mkdir(const char* name, mode_t mode) noexcept {
+  const Own own;
   const std::string path = absolute(name);
   const auto mkdir_next = next<int(const char*, mode_t)>("mkdir");
   if (!counts(path)) return mkdir_next(name, mode);
@@ -342,3 +376,11 @@ void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
 }
 
 }  // extern "C"
+
+// The operator delete of the C++ library frees it.
+void* operator new(std::size_t size) {
+  const bool fails = Own::depth == 0 && fate(new_call, "") == Fate::fail;
+  void* const memory = fails ? nullptr : std::malloc(std::max<std::size_t>(size, 1));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Lets every system call of a command fail once, and checks what the command says and leaves.
 
-usage: failing_calls.py PROGRAM LIBRARY [--sample N] [--only COMMAND] [--results FILE]
+usage: failing_calls.py PROGRAM LIBRARY [--sample N] [--only COMMAND] [--call CALL] [--results FILE]
 
-The k-th open, read, write, fsync, rename, close or mkdir on the files of a command fails, for k =
-1, 2, ... until none is left, and so does the k-th request of the pool for memory. After EINTR, a
-short read or write, and a close() that fails, the command must end as if nothing had happened.
-After EIO, ENOSPC or no memory it must print one line that says so and exit with 5 (1 without
+The k-th open, read, write, fsync, rename, close, mkdir or flock on the files of a command fails,
+for k = 1, 2, ... until none is left, and so does the k-th request for memory: of the pool, and by
+operator new, of which there are so many that later ones are tried more rarely. After EINTR, a short
+read or write, and a close() that fails, the command must end as if nothing had happened. After EIO,
+ENOSPC, no locks or no memory it must print one line that says so and exit with 5 (1 without
 memory), every file must be an old or a new one, whole, and the command must go on afterwards and
 leave the bytes of an undisturbed one. The same holds when the process is killed at that call.
 
@@ -32,10 +33,21 @@ ERRORS = {"open": ["EIO", "ENOSPC", "ENOSPC+", "EINTR", "KILL"],
           "rename": ["EIO", "ENOSPC", "KILL"],
           "close": ["EIO", "ENOSPC", "EINTR", "KILL"],
           "mkdir": ["EIO", "ENOSPC", "KILL"],
+          "flock": ["ENOLCK+", "EOPNOTSUPP+", "KILL"],
           "mmap": ["ENOMEM"],
-          "malloc": ["ENOMEM"]}
+          "malloc": ["ENOMEM"],
+          "new": ["ENOMEM", "ENOMEM+"]}
 REASONS = {"EIO": "Input/output error", "ENOSPC": "No space left on device",
+           "ENOLCK": "No locks available", "EOPNOTSUPP": "Operation not supported",
            "ENOMEM": "not enough memory"}
+
+
+def numbers(call, last):
+    """Those of the calls 1 to `last` that are tried."""
+    k = 1
+    while k <= last:
+        yield k
+        k += max(1, k // 30) if call == "new" else 1
 
 
 class Command:
@@ -57,7 +69,7 @@ class Command:
     def cases(self):
         for call, errors in ERRORS.items():
             for error in errors:
-                for k in range(1, self.calls[call] + 2):
+                for k in numbers(call, self.calls[call] + 1):
                     yield f"{self.name}: {call} {k} {error}"
 
     def verdict(self, call, k, error):
@@ -96,7 +108,7 @@ class Command:
             return ", ".join(runs.differences(found, self.expected))
         if call == "close" or error in ("EINTR", "short"):
             return "it must be survived"
-        if done.code != (1 if error == "ENOMEM" else 5):
+        if done.code != (1 if error.startswith("ENOMEM") else 5):
             return "wrong exit code"
         if len(lines) != 1 or not lines[0].startswith("error: "):
             return "not one line"
@@ -153,11 +165,13 @@ def main():
     parser.add_argument("--sample", type=int, help="so many cases, drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument("--only", default="", help="train, resume, prune, report or export")
+    parser.add_argument("--call", help="only this kind of call")
     parser.add_argument("--results", help="file of verdicts, in which a test continues")
     options = parser.parse_args()
     program = runs.Program(options.program, options.library)
     found = commands(program, options.only)
-    cases = [case for command in found.values() for case in command.cases()]
+    cases = [case for command in found.values() for case in command.cases()
+             if options.call in (None, case.split()[1])]
     total = len(cases)
     if options.sample:
         # Failures of each command and kind are drawn equally often: there are most writes.
@@ -166,7 +180,9 @@ def main():
             kinds[re.sub(r" \d+ ", " ", case)].append(case)
         rng = random.Random(options.seed)
         drawn = rng.sample(sorted(kinds), min(options.sample, len(kinds)))
-        cases = [rng.choice(kinds[kind]) for kind in drawn]
+        chosen = [rng.choice(kinds[kind]) for kind in drawn]
+        others = sorted(set(cases) - set(chosen))
+        cases = chosen + rng.sample(others, min(options.sample - len(chosen), len(others)))
     results = runs.Results(options.results, options.program)
     for case in cases:
         if case not in results.verdicts:
