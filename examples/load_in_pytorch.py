@@ -109,7 +109,7 @@ class Model:
             memory = self.stack("encoder", self.embed("source_", source))
             x = self.stack("decoder", self.embed("target_", target), causal(target), memory)
         elif self.config["kind"] == "language_model":
-            new = any(name.startswith("decoder.") for name in self.w)  # before version 0.2: encoder
+            new = any(name.startswith("decoder.") for name in self.w)  # not in old files
             x = self.stack("decoder" if new else "encoder", self.embed("", source), causal(source))
         else:
             x = self.stack("encoder", self.embed("", source)).mean(0)
