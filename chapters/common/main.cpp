@@ -1,9 +1,18 @@
-// main() of the checks of an exercise: Catch2 with a time limit, and with a reporter for the
-// runner.
+// main() of the checks of an exercise: Catch2 in a child process with limits, and with a reporter
+// for the runner.
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <exception>
+#include <fstream>
 #include <string>
 
 #include "common/todo.hpp"
@@ -18,6 +27,7 @@
 #define HEADROOM_CATCH 3
 #else
 #define CATCH_CONFIG_RUNNER
+#define CATCH_CONFIG_NO_POSIX_SIGNALS  // name_overflow() sees them
 #include <catch2/catch.hpp>
 #define HEADROOM_CATCH 2
 #endif
@@ -92,13 +102,91 @@ CATCH_TRANSLATE_EXCEPTION(const headroom::Error& error) {
   return std::string("the library stopped your code: ") + error.what();
 }
 
-int main(int argc, char** argv) {
+namespace {
+
+std::uintptr_t first_frame = 0;  // the end of the stack that is not used by the checks
+
+/// For SIGSEGV: ends the process with SIGSTKFLT if the stack is full, else with SIGSEGV. The stack
+/// is full if the address that is not there lies in it.
+void name_overflow(int, siginfo_t* info, void* context) {
+  // Catch2 3 has its own handler, which raises the signal again: the access follows once more.
+  if (info->si_code <= 0) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  const auto stack = std::uintptr_t(machine.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  const auto stack = std::uintptr_t(machine.sp);
+#else
+  const std::uintptr_t stack = first_frame;  // not known: no overflow is named
+  static_cast<void>(machine);
+#endif
+  constexpr std::uintptr_t below = 1 << 20;  // a call writes below the stack pointer
+  std::signal(SIGSEGV, SIG_DFL);
+  if (address + below >= stack && address < first_frame) kill(getpid(), SIGSTKFLT);
+}
+
+void watch_stack() {
+  static std::array<char, 1 << 16> memory;  // the handler cannot use a stack that is full
+  stack_t other{};
+  other.ss_sp = memory.data();
+  other.ss_size = memory.size();
+  struct sigaction before {
+  }, action{};
+  sigaction(SIGSEGV, nullptr, &before);
+  if (before.sa_handler != SIG_DFL) return;  // a sanitizer's
+  sigaltstack(&other, nullptr);
+  action.sa_sigaction = name_overflow;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &action, nullptr);
+}
+
+void set_limits() {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   const rlimit seconds{10, 11};  // of processor time; SIGXCPU ends an endless loop
   setrlimit(RLIMIT_CPU, &seconds);
+  const rlimit bytes{64'000'000, 64'000'000};  // of a file; SIGXFSZ ends an answer that prints more
+  setrlimit(RLIMIT_FSIZE, &bytes);
   alarm(60);  // a wait that does not end
-  Catch::Session session;
-  session.configData().abortAfter = 1;
-  return session.run(argc, argv);
+}
+
+/// Ends the processes that the checks have left. They became children of this process.
+void end_children() {
+  const std::string path = "/proc/self/task/" + std::to_string(getpid()) + "/children";
+  for (bool any = true; any;) {
+    any = false;
+    std::ifstream children(path);
+    for (pid_t child = 0; children >> child;) {
+      kill(child, SIGKILL);
+      any = waitpid(child, nullptr, 0) == child || any;
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const pid_t parent = getpid();
+  first_frame = reinterpret_cast<std::uintptr_t>(&parent);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) return 1;  // the parent ended before prctl()
+    set_limits();
+    watch_stack();
+    Catch::Session session;
+    session.configData().abortAfter = 1;
+    return session.run(argc, argv);
+  }
+  if (child < 0) {
+    std::perror("the checks cannot start a process");
+    return 1;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  end_children();
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

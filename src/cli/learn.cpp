@@ -1,18 +1,16 @@
 // headroom learn: the course.
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <memory>
-#include <sstream>
 
 #include "cli/command.hpp"
 #include "cli/learn_authors.hpp"
 #include "cli/learn_judge.hpp"
 #include "cli/learn_mine.hpp"
+#include "cli/learn_predictions.hpp"
+#include "cli/learn_run.hpp"
 #include "cli/learn_screen.hpp"
 #include "cli/learn_watch.hpp"
 #include "cli/options.hpp"
@@ -134,7 +132,8 @@ int list(const LearnOptions& options) {
 
 int hint(const LearnOptions& options) {
   Session session;
-  fmt::print("{}", hint_text(session.workspace, session.exercise(options.id)));
+  fmt::print("{}",
+             hint_text(session.workspace, session.exercise(options.id), TerminalStyle::of(stdout)));
   return 0;
 }
 
@@ -163,111 +162,16 @@ int reset(const LearnOptions& options) {
 
 int predict(const LearnOptions& options) {
   Session session;
-  session.workspace.state.predictions[options.id] = options.value;
+  const std::string id = checked_prediction(session.course, options.id, options.value);
+  session.workspace.state.predictions[id] = options.value;
   session.workspace.save();
-  fmt::print("You predict {} for {}. The experiment will show it.\n", options.value, options.id);
+  fmt::print("You predict {} for {}. The experiment will show it.\n", options.value, id);
   return 0;
 }
 
-/// "2 functions are yours: softmax (1.4 times), FusedHeads::project". Functions that make a
-/// training step at least a quarter slower have their time.
-std::string mine_text(const std::vector<OwnFunction>& functions) {
-  if (functions.empty()) return "No function is yours yet: all of them are the library's.\n";
-  std::string names;
-  bool slower = false;
-  for (const OwnFunction& function : functions) {
-    names += (names.empty() ? "" : ", ") + function.name;
-    if (function.step_time.value_or(1) < 1.25) continue;
-    names += fmt::format(" ({:.2g} times)", *function.step_time);
-    slower = true;
-  }
-  std::string text = fmt::format("{} {} yours: {}", functions.size(),
-                                 functions.size() == 1 ? "function is" : "functions are", names);
-  if (slower) {
-    text +=
-        ". In brackets: the time of a small training step with that function alone, relative to "
-        "the library's.";
-  }
-  return wrapped(text, TerminalStyle::of(stdout).columns) + "\n\n";
-}
-
-/// Replaces this process by a program of the course, on the learner's functions.
-int run_with_mine(Session& session, const std::vector<std::string>& words, bool quiet = false) {
-  if (words.empty()) {
-    throw UsageError(
-        fmt::format("learn run needs a command, for example {} learn run train", invocation()));
-  }
-  const Course& course = session.course;
-  std::string name = (course.folder() / "bin" / (is_double ? "headroom-f64" : "headroom")).string();
-  std::vector<std::string> arguments = words;
-  const std::vector<std::string>& experiments = course.experiments;
-  if (std::find(experiments.begin(), experiments.end(), words[0]) != experiments.end()) {
-    name = (course.folder() / "bin" / words[0]).string();
-    arguments.erase(arguments.begin());
-    build_target(course, "course_experiment_" + words[0]);
-  }
-  const std::vector<OwnFunction> own = functions_of_mine(session.course, session.workspace);
-  if (!quiet) fmt::print("{}", mine_text(own));
-  std::fflush(stdout);
-  std::string folders = folder_of_mine(session.workspace).string();
-  if (const char* before = std::getenv("LD_LIBRARY_PATH")) folders += std::string(":") + before;
-  setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
-  std::string names;  // for the pages that the program writes
-  for (const OwnFunction& function : own) names += (names.empty() ? "" : ", ") + function.name;
-  setenv("HEADROOM_OWN_FUNCTIONS", names.c_str(), 1);
-  setenv("HEADROOM_PREDICTIONS", session.workspace.write_predictions().c_str(), 1);
-  std::vector<char*> argv{name.data()};
-  for (std::string& word : arguments) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  execv(name.c_str(), argv.data());
-  throw FileError(fmt::format("{}: cannot be run; build it with {} learn", name, invocation()));
-}
-
-/// Runs the commands of chapters/NN_*/milestone.txt, one per line, on the learner's functions.
-/// Lines that begin with "#" are printed.
 int milestone(const LearnOptions& options) {
-  Session session;
-  fs::path file;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(session.course.source / "chapters")) {
-    if (entry.path().filename().string().starts_with(options.chapter + "_")) {
-      file = entry.path() / "milestone.txt";
-    }
-  }
-  if (!fs::exists(file)) {
-    throw UsageError(
-        fmt::format("chapter \"{}\" has no milestone; chapters have two digits: {} "
-                    "learn milestone 07",
-                    options.chapter, invocation()));
-  }
-  fmt::print("{}", mine_text(functions_of_mine(session.course, session.workspace)));
-  std::istringstream lines(read_file(file));
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty()) continue;
-    if (line.starts_with("#")) {
-      fmt::print("{}\n", line.substr(std::min<std::size_t>(2, line.size())));
-      continue;
-    }
-    fmt::print("\n$ {} learn run {}\n", invocation(), line);
-    std::fflush(stdout);
-    std::istringstream stream(line);
-    std::vector<std::string> words;
-    for (std::string word; stream >> word;) words.push_back(word);
-    const pid_t child = fork();
-    if (child == 0) {
-      try {
-        run_with_mine(session, words, true);
-      } catch (const std::exception& error) {
-        print_error("error: {}\n", shown(error.what(), stderr));
-      }
-      _exit(1);
-    }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (status != 0) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  return 0;
+  const Session session;
+  return run_milestone(session.course, session.workspace, options.chapter);
 }
 
 int grade(const LearnOptions& options) {
@@ -284,7 +188,7 @@ int grade(const LearnOptions& options) {
       const Verdict verdict = judge(session.course, exercise, course_double, answer,
                                     session.workspace.build() / "grade");
       entry.passed = verdict.kind == Verdict::Kind::passed;
-      entry.message = entry.passed ? "" : verdict.stage + ": " + verdict.message;
+      entry.message = verdict.stage + (verdict.stage.empty() ? "" : ": ") + verdict.message;
     }
     failed += entry.passed ? 0 : 1;
     if (!options.json && !options.junit) {
@@ -345,7 +249,7 @@ Command add_learn(CLI::App& program) {
   const auto action = std::make_shared<std::function<int()>>();
   *action = [options] { return learn(*options); };
   app->add_option("EXERCISE", options->id,
-                  "an exercise, for example 07/1 (default: the current one)")
+                  "an exercise or its function: 07/1, softmax (default: the current one)")
       ->type_name("");
   app->require_subcommand(0, 1);
   const auto add = [&](const char* name, const char* does, int (*run)(const LearnOptions&)) {
@@ -368,15 +272,17 @@ Command add_learn(CLI::App& program) {
   shown->add_flag("--give-up", options->give_up, "also show it if the exercise is not done");
   add_id(add("reset", "begins an exercise again; your file is kept under another name", reset));
   CLI::App* predicted = add("predict", "stores a prediction before an experiment", predict);
-  add_id(predicted, true);
+  predicted->add_option("PREDICTION", options->id, "its name in the chapter, for example 07/a")
+      ->type_name("")
+      ->required();
   predicted->add_option("value", options->value, "the number that you expect")->required();
   CLI::App* run = app->add_subcommand(
       "run", "runs a command of the program, or an example, with your functions");
   run->prefix_command();
   run->callback([action, run] {
-    *action = [run] {
-      Session session;
-      return run_with_mine(session, run->remaining());
+    *action = [run]() -> int {
+      const Session session;
+      run_with_mine(session.course, session.workspace, run->remaining());
     };
   });
   add("milestone", "runs the commands that complete a chapter, with your functions", milestone)
@@ -386,11 +292,11 @@ Command add_learn(CLI::App& program) {
   CLI::App* shown_demo = app->add_subcommand("demo", "runs the demo with your functions");
   shown_demo->prefix_command();
   shown_demo->callback([action, shown_demo] {
-    *action = [shown_demo] {
-      Session session;
+    *action = [shown_demo]() -> int {
+      const Session session;
       std::vector<std::string> words = shown_demo->remaining();
       words.insert(words.begin(), "demo");
-      return run_with_mine(session, words);
+      run_with_mine(session.course, session.workspace, words);
     };
   });
   CLI::App* graded = add("grade", "checks all answers of the workspace", grade);
@@ -403,9 +309,16 @@ Command add_learn(CLI::App& program) {
   CLI::App* tried = add("try", "tries all answers of the master files, for authors", try_all);
   tried->add_option("exercises", options->trial.ids, "exercises to try (default: all)");
   tried->add_flag("--float", options->in_float, "try them in float (default: in double)");
-  tried->add_flag("--sanitize", options->sanitize,
-                  "try the solutions in double, with AddressSanitizer and UBSan");
-  tried->add_flag("--solutions", options->trial.solutions_only, "try only the solutions");
+  CLI::Option* sanitize =
+      tried->add_flag("--sanitize", options->sanitize,
+                      "try the solutions in double, with AddressSanitizer and UBSan");
+  CLI::Option* solutions =
+      tried->add_flag("--solutions", options->trial.solutions_only, "try only the solutions");
+  tried
+      ->add_flag("--missing", options->trial.missing_only,
+                 "try only answers without the function: an empty file, another name, ...")
+      ->excludes(solutions)
+      ->excludes(sanitize);
   tried->add_option("--parts", options->trial.parts, "try every N-th exercise only")
       ->check(at_least(1));
   tried->add_option("--part", options->trial.part,

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
+#include <sstream>
 #include <thread>
 
 #include "cli/learn_judge.hpp"
 #include "cli/learn_screen.hpp"
+#include "cli/learn_symbols.hpp"
+#include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 
 namespace headroom {
@@ -18,9 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* not_defined = "does not define";  // what answers_without() promise
+
 struct Trial {
   const Exercise* exercise;
-  const CourseAnswer* answer;
+  CourseAnswer answer;
   std::string deviation;  // from the promise of the master file; "" if there is none
 };
 
@@ -29,6 +35,11 @@ bool as_promised(const CourseAnswer& answer, const Verdict& verdict) {
   if (answer.name == "solution") return verdict.kind == Kind::passed && verdict.warnings.empty();
   if (answer.promised == MasterFile::not_implemented) {
     return verdict.kind == Kind::not_implemented && verdict.passed.empty();
+  }
+  if (answer.promised == not_defined) {
+    // A member function that its class does not declare does not compile.
+    return verdict.kind == Kind::not_defined ||
+           (verdict.kind == Kind::does_not_compile && answer.name != "empty");
   }
   const std::string& message = verdict.message;
   const std::string guess = "It looks as if";
@@ -40,7 +51,7 @@ bool as_promised(const CourseAnswer& answer, const Verdict& verdict) {
 
 void run(const Course& course, const CoursePrecision& precision, Trial& trial) {
   const Exercise& exercise = *trial.exercise;
-  const CourseAnswer& answer = *trial.answer;
+  const CourseAnswer& answer = trial.answer;
   const fs::path folder =
       course.folder() /
       ("answers" + precision.suffix + (precision.sanitizers.empty() ? "" : "_sanitized")) /
@@ -55,7 +66,55 @@ void run(const Course& course, const CoursePrecision& precision, Trial& trial) {
                   answer.promised.empty() ? "no failure and no warning" : answer.promised);
 }
 
+/// The code without the two lines of the innermost namespace that contains an index.
+std::string without_namespace(const std::string& code, std::size_t index) {
+  std::istringstream stream(code);
+  std::vector<std::string> lines;
+  std::vector<std::size_t> open;  // the lines that begin the namespaces around the current line
+  std::optional<std::size_t> innermost;
+  std::size_t begin = 0;
+  for (std::string line; std::getline(stream, line); lines.push_back(line)) {
+    if (begin > index && !innermost && !open.empty()) innermost = open.back();
+    begin += line.size() + 1;
+    if (line.starts_with("}  // namespace") && !open.empty()) {
+      if (open.back() == innermost) lines[*innermost] = line = "";
+      open.pop_back();
+    } else if (line.find("namespace ") != std::string::npos && line.ends_with("{")) {
+      open.push_back(lines.size());
+    }
+  }
+  std::string rest;
+  for (const std::string& line : lines) rest += line + "\n";
+  return rest;
+}
+
 }  // namespace
+
+std::vector<CourseAnswer> answers_without(const Exercise& exercise,
+                                          const std::set<std::string>& functions) {
+  const std::string& code = exercise.master.solution().code;
+  std::vector<CourseAnswer> answers{{"empty", not_defined, ""}};
+  std::set<std::size_t> done;  // the two symbols of a constructor have the same definition
+  for (const std::string& function : functions) {
+    const std::size_t open = parameters_in(code, function);
+    if (open == std::string::npos) {
+      throw Error(fmt::format("{}: the solution has no definition of {} that is not indented",
+                              exercise.text(), readable_name(function)));
+    }
+    if (!done.insert(open).second) continue;
+    const std::string full = short_name(function);
+    const std::size_t colon = full.rfind("::");
+    const std::size_t length = full.size() - (colon == std::string::npos ? 0 : colon + 2);
+    std::string renamed = code, other = code;
+    renamed.replace(open - length, length, "renamed");
+    other.insert(open + 1, code[open + 1] == ')' ? "int" : "int, ");
+    const std::string number = done.size() == 1 ? "" : fmt::format("_{}", done.size());
+    answers.push_back({"renamed" + number, not_defined, renamed});
+    answers.push_back({"other_signature" + number, not_defined, other});
+    answers.push_back({"lost_namespace" + number, not_defined, without_namespace(code, open)});
+  }
+  return answers;
+}
 
 std::vector<fs::path> write_answers(const Exercise& exercise, const fs::path& folder) {
   fs::create_directories(folder);
@@ -77,9 +136,15 @@ bool try_answers(const Course& course, const CoursePrecision& precision,
     if (!ids.empty() && std::find(ids.begin(), ids.end(), exercise.id) == ids.end()) continue;
     if (Index(i) % options.parts != options.part) continue;
     build_checks(course, exercise, precision);
-    for (const CourseAnswer& answer : exercise.master.answers) {
-      if (options.solutions_only && &answer != &exercise.master.solution()) continue;
-      trials.push_back({&exercise, &answer, ""});
+    const std::vector<CourseAnswer>& answers = exercise.master.answers;
+    if (!options.missing_only) {
+      const std::size_t count = options.solutions_only ? 1 : answers.size();
+      for (std::size_t n = 0; n < count; ++n) trials.push_back({&exercise, answers[n], ""});
+    }
+    if (options.solutions_only) continue;
+    for (const CourseAnswer& answer :
+         answers_without(exercise, required_functions(course, exercise, precision))) {
+      trials.push_back({&exercise, answer, ""});
     }
   }
   std::atomic<std::size_t> next = 0;
@@ -88,7 +153,7 @@ bool try_answers(const Course& course, const CoursePrecision& precision,
       Trial& trial = trials[i];
       run(course, precision, trial);
       fmt::print("{}  {} {}\n{}", trial.deviation.empty() ? "ok   " : "WRONG", trial.exercise->id,
-                 trial.answer->name, trial.deviation);
+                 trial.answer.name, trial.deviation);
     }
   };
   std::vector<std::jthread> workers(std::max(1U, std::thread::hardware_concurrency()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,21 @@ std::vector<std::filesystem::path> write_answers(const Exercise& exercise,
 struct TrialOptions {
   std::vector<std::string> ids;  // empty: of all exercises
   bool solutions_only = false;
+  bool missing_only = false;  // only the answers of answers_without()
   Index part = 0, parts = 1;  // exercises number part, part + parts, ...
 };
+
+/// Answers that lack a required function: an empty file, and for each of `functions` (mangled
+/// names) the solution with another name for it, with one more parameter, and without its innermost
+/// namespace. Throws Error if the solution does not define it.
+std::vector<CourseAnswer> answers_without(const Exercise& exercise,
+                                          const std::set<std::string>& functions);
 
 /// Runs the checks on answers, several at a time, and prints a line for each. The solution must
 /// pass without a warning, the skeleton must stop in the first stage as not implemented, and the
 /// checks must say of each wrong answer what its master file promises, and no more than one thing
-/// that it looks like. Returns whether that is so.
+/// that it looks like. Those of answers_without() must be refused before the first stage. Returns
+/// whether that is so.
 bool try_answers(const Course& course, const CoursePrecision& precision,
                  const TrialOptions& options);
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/nearest.hpp"
@@ -42,6 +45,23 @@ fs::path course_file() {
   return fs::exists(beside) ? beside : bin.parent_path() / "course" / "course.json";
 }
 
+/// The names of an exercise: id, title, the function that it replaces; then the parts of the last
+/// two, "project" of "FusedHeads::project" and "tanh" of "operator* and tanh".
+std::vector<std::string> exercise_names(const Exercise& exercise) {
+  std::string function = exercise.master.replaces;
+  if (function.starts_with("headroom::")) function.erase(0, 10);
+  std::vector<std::string> names{exercise.id, exercise.master.title, function};
+  for (const std::string& text : {names[1], names[2]}) {
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      names.push_back(word);
+      const std::size_t colon = word.rfind("::");
+      if (colon != std::string::npos) names.push_back(word.substr(colon + 2));
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 const CoursePrecision course_double{"_f64", {"-DHEADROOM_PRECISION=f64", "-DHEADROOM_DOUBLE"}};
@@ -75,14 +95,38 @@ Course load_course() {
   return course;
 }
 
-const Exercise& Course::exercise(const std::string& id) const {
-  std::vector<std::string> ids;
+const Exercise& Course::exercise(const std::string& name) const {
+  const std::string id = name.size() == 3 && name[1] == '/' ? "0" + name : name;
+  std::vector<std::string> known;
+  std::vector<const Exercise*> same, similar;  // by a whole name, and by a part of one
   for (const Exercise& exercise : exercises) {
     if (exercise.id == id) return exercise;
-    ids.push_back(exercise.id);
+    const std::vector<std::string> names = exercise_names(exercise);
+    known.insert(known.end(), names.begin(), names.end());
+    if (std::find(names.begin(), names.begin() + 3, name) != names.begin() + 3) {
+      same.push_back(&exercise);
+    } else if (std::find(names.begin() + 3, names.end(), name) != names.end()) {
+      similar.push_back(&exercise);
+    }
   }
-  throw UsageError(fmt::format("there is no exercise \"{}\"{}; {} learn list shows them", id,
-                               did_you_mean(id, ids), invocation()));
+  const std::vector<const Exercise*>& found = same.empty() ? similar : same;
+  if (found.size() == 1) return *found[0];
+  if (found.empty()) {
+    throw UsageError(fmt::format("there is no exercise \"{}\"{}; {} learn list shows them", name,
+                                 did_you_mean(id, known), invocation()));
+  }
+  std::string all;
+  for (const Exercise* exercise : found) all += (all.empty() ? "" : ", ") + exercise->text();
+  throw UsageError(fmt::format("\"{}\" may be {}: give the number of the exercise", name, all));
+}
+
+fs::path shared_library(const Course& course, const CoursePrecision& precision) {
+  return course.folder() / "lib" / fmt::format("libheadroom{}.so", precision.suffix);
+}
+
+fs::path checks_program(const Course& course, const Exercise& exercise,
+                        const CoursePrecision& precision) {
+  return course.folder() / ("checks" + precision.suffix) / (exercise.target() + "_checks");
 }
 
 }  // namespace HEADROOM_PRECISION

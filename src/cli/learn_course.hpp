@@ -36,8 +36,9 @@ struct Course {
   std::filesystem::path chapter(const Exercise& exercise) const {
     return source / "chapters" / exercise.chapter;
   }
-  /// Throws UsageError naming the nearest id.
-  const Exercise& exercise(const std::string& id) const;
+  /// The exercise of an id, "07/1" or "7/1", or of a function, "FusedHeads::project" or "project".
+  /// Throws UsageError naming the nearest one, or those with a function of that name.
+  const Exercise& exercise(const std::string& name) const;
 };
 
 /// The course of the build that this program belongs to. Throws UsageError if that has none.
@@ -52,6 +53,12 @@ struct CoursePrecision {
 extern const CoursePrecision course_double, course_float;
 /// Answers in double that are compiled with the address sanitizer and the undefined one.
 extern const CoursePrecision course_sanitized;
+
+/// libheadroom.so or libheadroom_f64.so
+std::filesystem::path shared_library(const Course& course, const CoursePrecision& precision);
+/// The program with the checks of an exercise.
+std::filesystem::path checks_program(const Course& course, const Exercise& exercise,
+                                     const CoursePrecision& precision);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <sstream>
 
+#include "cli/learn_symbols.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/child_program.hpp"
 
@@ -21,6 +24,10 @@ using Words = std::vector<std::string>;
 
 fs::path object_file(const Exercise& exercise, const fs::path& folder) {
   return folder / (exercise.target() + ".o");
+}
+
+fs::path library_file(const Exercise& exercise, const fs::path& folder) {
+  return folder / ("lib" + exercise.target() + ".so");
 }
 
 /// The first error of GCC's or clang's output: "line 23: message", and the line itself.
@@ -70,10 +77,57 @@ std::string signal_text(int signal) {
     case SIGSEGV:
       return "crashed: it used memory that is not there (segmentation fault). Pointers are not "
              "checked; x[i] of an Array is.";
+    case SIGSTKFLT:  // which the checks send to themselves
+      return "crashed: its stack is full. Does a function call itself without end, or have a very "
+             "large array?";
+    case SIGXFSZ: return "was stopped after it had printed 64 MB. Does it print in a loop?";
     case SIGFPE: return "crashed: an integer was divided by 0.";
     case SIGABRT: return "was ended by abort().";
     default: return fmt::format("was ended by the signal {}.", signal);
   }
+}
+
+/// The message for checks that ended with an exit code above 128, with what they printed as errors.
+std::string crash_text(int signal, const std::string& errors) {
+  // "/usr/include/c++/12/bits/stl_vector.h:1123: ... operator[](size_type) [with ...]: Assertion
+  // '__n < this->size()' failed."
+  const std::size_t begin = errors.rfind("Assertion '"), end = errors.find("' failed", begin);
+  if (signal != SIGABRT || end == std::string::npos) return "your code " + signal_text(signal);
+  const std::string condition = errors.substr(begin + 11, end - begin - 11);
+  const std::size_t line = errors.rfind('\n', begin) + 1;  // npos + 1 is 0
+  const bool index = errors.substr(line, begin - line).find("operator[]") != std::string::npos;
+  return fmt::format(
+      "your code was stopped by a check of the standard library: {} does not hold. {}", condition,
+      index ? "An index is out of range." : "See what your code printed for the function.");
+}
+
+/// The message for checks that ended with the exit code of a program that cannot be loaded: "your
+/// code calls `f(Tensor)`, which is not defined".
+std::string exit_text(int code, const std::string& errors) {
+  constexpr std::string_view undefined = "undefined symbol: ";
+  const std::size_t at = errors.find(undefined);
+  if (code != ChildResult::not_found || at == std::string::npos) {
+    return fmt::format("your code ended the program with the exit code {}.", code);
+  }
+  const std::size_t begin = at + undefined.size();
+  const std::size_t end = std::min(errors.find_first_of(" \n", begin), errors.size());
+  return fmt::format("your code calls `{}`, which nothing defines.",
+                     readable_name(errors.substr(begin, end - begin)));
+}
+
+/// The first lines of a long output, and the number of the others.
+std::string first_lines(const std::string& text) {
+  constexpr Index most = 100;
+  std::size_t end = 0;
+  for (Index lines = 0; lines < most; ++lines) {
+    end = text.find('\n', end);
+    if (end == std::string::npos) return text;
+    ++end;
+  }
+  const auto more = std::count(text.begin() + std::ptrdiff_t(end), text.end(), '\n') +
+                    (text.ends_with('\n') ? 0 : 1);
+  if (end == text.size()) return text;
+  return text.substr(0, end) + fmt::format("... and {} more lines\n", with_commas(more));
 }
 
 /// Reads the lines of the reporter in chapters/common/main.cpp.
@@ -98,11 +152,6 @@ Verdict read_verdict(const std::string& report) {
   return verdict;
 }
 
-fs::path checks_program(const Course& course, const Exercise& exercise,
-                        const CoursePrecision& precision) {
-  return course.folder() / ("checks" + precision.suffix) / (exercise.target() + "_checks");
-}
-
 /// The path of the address sanitizer's library.
 std::string sanitizer_library(const Course& course) {
   std::string path = run_child({course.compiler, "-print-file-name=libasan.so"}).out;
@@ -119,8 +168,7 @@ bool is_fresh(const fs::path& program, const Course& course, const Exercise& exe
   const auto newer = [&](const fs::path& file) {
     return fs::exists(file) && fs::last_write_time(file) > built;
   };
-  if (newer(common / "checks.cpp") ||
-      newer(course.folder() / "lib" / fmt::format("libheadroom{}.so", precision.suffix))) {
+  if (newer(common / "checks.cpp") || newer(shared_library(course, precision))) {
     return false;
   }
   for (const fs::path& folder : {common, course.chapter(exercise)}) {
@@ -140,7 +188,7 @@ std::string compile_answer(const Course& course, const Exercise& exercise,
                            const fs::path& folder, std::string& warnings) {
   fs::create_directories(folder);
   const fs::path object = object_file(exercise, folder);
-  const fs::path library = folder / ("lib" + exercise.target() + ".so");
+  const fs::path library = library_file(exercise, folder);
   Words words{course.compiler};
   words.insert(words.end(), course.flags.begin(), course.flags.end());
   for (const Words& flags : {precision.definitions, precision.sanitizers}) {
@@ -197,6 +245,13 @@ Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecis
     return verdict;
   }
   build_checks(course, exercise, precision);
+  // Without this comparison the checks would test the library's function in place of the answer's.
+  verdict.message = missing_text(course, exercise, precision, library_file(exercise, folder));
+  if (!verdict.message.empty()) {
+    verdict.kind = Verdict::Kind::not_defined;
+    verdict.warnings = warnings_of(warnings, source);
+    return verdict;
+  }
   const fs::path report = folder / "report.txt";
   fs::remove(report);
   Words words{"env", "LD_LIBRARY_PATH=" + folder.string()};
@@ -209,18 +264,19 @@ Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecis
                              "learn", "--out", report.string()});
   const ChildResult run = run_child(words);
   verdict = read_verdict(fs::exists(report) ? read_file(report) : "");
-  verdict.printed = run.out + run.err;
+  verdict.printed = first_lines(run.out + run.err);
   if (verdict.kind != Verdict::Kind::not_implemented) {
     verdict.warnings = warnings_of(warnings, source);  // a skeleton has unused names
   }
   if (run.code > 128) {
     verdict.kind = Verdict::Kind::crashed;
-    verdict.message = "your code " + signal_text(run.code - 128);
+    verdict.message = crash_text(run.code - 128, run.err);
   } else if (run.code != 0 && verdict.kind == Verdict::Kind::passed) {
     // It ended the program itself, or could not be loaded.
     verdict.kind = Verdict::Kind::crashed;
-    verdict.message = fmt::format("the checks ended with the exit code {}.", run.code);
-  } else if (verdict.kind == Verdict::Kind::passed && !verdict.stage.empty()) {
+    verdict.message = exit_text(run.code, run.err);
+  } else if (verdict.kind == Verdict::Kind::passed &&
+             (!verdict.stage.empty() || verdict.passed.empty())) {
     verdict.kind = Verdict::Kind::crashed;
     verdict.message = "your code ended the program.";
   }

@@ -12,12 +12,13 @@ inline namespace HEADROOM_PRECISION {
 
 /// The result of the checks.
 struct Verdict {
-  enum class Kind { passed, not_implemented, failed, crashed, does_not_compile };
+  /// not_defined: the answer lacks the function that the checks are to call.
+  enum class Kind { passed, not_implemented, failed, crashed, does_not_compile, not_defined };
   Kind kind = Kind::passed;
   std::vector<std::string> passed;  // stages, in their order
   std::string stage;                // the one that did not pass
   std::string message;              // "" if all passed
-  std::string printed;              // by the answer, on its standard output and error
+  std::string printed;              // by the answer; its first lines
   std::string warnings;             // of the compiler
 };
 
@@ -33,8 +34,9 @@ void build_target(const Course& course, const std::string& target);
 /// Builds the checks of an exercise, if they are missing or older than their sources.
 void build_checks(const Course& course, const Exercise& exercise, const CoursePrecision& precision);
 
-/// Compiles an answer, builds the checks and runs them. The checks run in a process of their own
-/// with a time limit, so that no answer can stop or crash the caller.
+/// Compiles an answer, builds the checks, compares the answer's functions with the solution's, and
+/// runs the checks. These run in a separate process with a time limit, so that no answer can stop
+/// or crash the caller.
 Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
               const std::filesystem::path& source, const std::filesystem::path& folder);
 

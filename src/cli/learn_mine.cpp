@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
-#include <sstream>
+#include <utility>
 
 #include "cli/learn_judge.hpp"
+#include "cli/learn_symbols.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/base/record_json.hpp"
+#include "headroom/io/atomic_file.hpp"
 #include "headroom/io/child_program.hpp"
 #include "headroom/io/json.hpp"
 
@@ -22,35 +26,124 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The objects of the answers that have passed, in one precision.
+constexpr const char* own_prefix = "headroom_own_";  // the learner's functions in libmine.so
+
+/// The objects of the answers that have passed, and their files, in one precision.
 fs::path objects(const Workspace& workspace, const CoursePrecision& precision) {
   return workspace.build() / ("passed" + precision.suffix);
 }
 
-fs::path shared_library(const Course& course, const CoursePrecision& precision) {
-  return course.folder() / "lib" / fmt::format("libheadroom{}.so", precision.suffix);
+/// The learner's functions in an object file: mangled name -> the name that is shown.
+using NamedFunctions = std::map<std::string, std::string>;
+
+/// Those of all exercises whose object is in a folder, in the order of the course: functions of the
+/// library, and those of exercises whose function is not in the library, with their title.
+std::vector<std::pair<const Exercise*, NamedFunctions>> named_functions(
+    const Course& course, const CoursePrecision& precision, const fs::path& folder) {
+  std::vector<std::pair<const Exercise*, NamedFunctions>> all;
+  for (const Exercise& exercise : course.exercises) {
+    const fs::path object = folder / (exercise.target() + ".o");
+    if (!fs::exists(object)) continue;
+    const Functions defined = defined_functions(object);
+    NamedFunctions& named = all.emplace_back(&exercise, NamedFunctions()).second;
+    for (const std::string& function : replaced_functions(course, precision, defined)) {
+      named[function] = short_name(function);
+    }
+    if (!exercise.master.replaces.empty() || !exercise.master.begins_empty()) continue;
+    for (const std::string& function : defined) named.emplace(function, exercise.master.title);
+  }
+  return all;
 }
 
-/// Links object files to the learner's library of a precision, in a folder.
-void link_mine(const Course& course, const CoursePrecision& precision,
-               const std::vector<fs::path>& objects, const fs::path& folder) {
-  const std::string name = fmt::format("libmine{}.so", precision.suffix);
-  fs::create_directories(folder);
+/// Every name once, in the order of named_functions().
+std::vector<std::string> names_shown(
+    const std::vector<std::pair<const Exercise*, NamedFunctions>>& functions) {
+  std::vector<std::string> names;
+  for (const auto& [exercise, named] : functions) {
+    std::set<std::string> own;
+    for (const auto& [function, name] : named) own.insert(name);
+    names.insert(names.end(), own.begin(), own.end());
+  }
+  return names;
+}
+
+/// Runs a tool that makes libmine.so. Throws Error if it fails.
+void run_tool(const std::vector<std::string>& words) {
+  const ChildResult result = run_child(words);
+  if (result.code != 0) {
+    throw Error(fmt::format("your functions could not be linked: {}: {}", words[0], result.err));
+  }
+}
+
+/// Assembler code of a function that notes its call and continues in the learner's function, whose
+/// name begins with `own`. It changes a register that no caller expects to keep.
+std::string noting_function(const std::string& function, std::size_t number) {
+  return fmt::format(
+      "  .text\n  .globl {0}\n  .type {0}, @function\n{0}:\n  endbr64\n"
+      "  movq headroom_calls(%rip), %r11\n  movb $1, {1}(%r11)\n  jmp {2}{0}\n"
+      "  .size {0}, . - {0}\n  .hidden {2}{0}\n",
+      function, number, own_prefix);
+}
+
+/// New names for functions and streams of output in the learner's objects, for objcopy;
+/// chapters/common/own.cpp defines them.
+std::string output_names(const fs::path& object) {
+  std::string lines;
+  for (const char* name : {"printf", "vprintf", "puts", "putchar", "__printf_chk", "__vprintf_chk",
+                           "stdout", "stderr", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"}) {
+    lines += fmt::format("{0} headroom_answer_{0}\n", name);
+  }
+  for (const std::string& name : undefined_functions(object)) {  // fmt::v9::vprint(string_view, ..)
+    const bool prints = name.find("6vprintENS0_17basic_string_view") != std::string::npos;
+    if (name.starts_with("_ZN3fmt") && prints) lines += name + " headroom_answer_vprint\n";
+  }
+  return lines;
+}
+
+/// Links the objects of the answers that have passed to the learner's library of a precision.
+void link_mine(const Course& course, const Workspace& workspace, const CoursePrecision& precision) {
+  const fs::path kept = objects(workspace, precision), folder = folder_of_mine(workspace);
+  const fs::path changed = folder / ("objects" + precision.suffix);
+  fs::create_directories(changed);
+  const auto functions = named_functions(course, precision, kept);
+  const std::vector<std::string> names = names_shown(functions);
+  std::string code, strings;
+  std::vector<std::string> files;
+  for (const auto& [exercise, named] : functions) {
+    const std::string file = exercise->target() + ".o";
+    std::string renamed = output_names(kept / file);
+    for (const auto& [function, name] : named) {
+      if (!calls_are_noted) continue;
+      renamed += fmt::format("{0} {1}{0}\n", function, own_prefix);
+      const auto number = std::find(names.begin(), names.end(), name) - names.begin();
+      code += noting_function(function, std::size_t(number));
+    }
+    write_file(changed / "names", renamed);
+    files.push_back((changed / file).string());
+    run_tool({"objcopy", "--redefine-syms=" + (changed / "names").string(), (kept / file).string(),
+              files.back()});
+  }
+  code += "  .hidden headroom_calls\n  .globl headroom_own_names\n  .hidden headroom_own_names\n";
+  code += "  .section .data.rel.ro, \"aw\"\n  .balign 8\nheadroom_own_names:\n";
+  for (std::size_t i = 0; calls_are_noted && i < names.size(); ++i) {
+    code += fmt::format("  .quad .Lname{}\n", i);
+    strings += fmt::format(".Lname{}:\n  .string \"{}\"\n", i, names[i]);
+  }
+  code += "  .quad 0\n  .section .rodata\n" + strings;
+  code += "  .section .note.GNU-stack, \"\", %progbits\n";
+  const fs::path assembler = changed / "calls.s";
+  write_file(assembler, code);
   // Linked under another name first: a program that runs keeps the library that it has loaded.
+  const std::string name = fmt::format("libmine{}.so", precision.suffix);
   const fs::path linked = folder / (name + ".new");
   std::vector<std::string> words{course.compiler, "-shared", "-o", linked.string(),
                                  "-Wl,-soname," + name};
   words.insert(words.end(), course.link_flags.begin(), course.link_flags.end());
-  for (const fs::path& object : objects) words.push_back(object.string());
-  const ChildResult result = run_child(words);
-  if (result.code != 0) {
-    throw Error(fmt::format("your functions could not be linked: {}", result.err));
-  }
+  words.insert(words.end(), files.begin(), files.end());
+  words.insert(words.end(),
+               {assembler.string(), (course.folder() / "lib/libcourse_own.a").string(), "-lfmt"});
+  run_tool(words);
   fs::rename(linked, folder / name);
-}
-
-std::vector<fs::path> files_of(const fs::path& folder) {
-  return {fs::directory_iterator(folder), fs::directory_iterator()};
 }
 
 /// The time of a training step of a small model, in ms, with the learner's library of a folder.
@@ -80,26 +173,6 @@ std::optional<double> step_time(const Course& course, const fs::path& folder) {
   return std::isfinite(most) ? std::optional(most) : std::nullopt;
 }
 
-/// The functions that a library exports: mangled names from `nm`.
-std::set<std::string> exports(const fs::path& library) {
-  const ChildResult listed =
-      run_child({"nm", "-D", "--defined-only", "--format=just-symbols", library.string()});
-  std::istringstream lines(listed.out);
-  std::set<std::string> names;
-  for (std::string line; std::getline(lines, line);) names.insert(line);
-  return names;
-}
-
-/// "headroom::f64::FusedHeads::project(headroom::f64::Tensor const&, ...) const" as
-/// "FusedHeads::project".
-std::string short_name(std::string name) {
-  name = name.substr(0, name.find('('));
-  for (const std::string_view part : {"headroom::", "f64::", "f32::"}) {
-    for (std::size_t at; (at = name.find(part)) != std::string::npos;) name.erase(at, part.size());
-  }
-  return name;
-}
-
 }  // namespace
 
 fs::path folder_of_mine(const Workspace& workspace) { return workspace.build() / "mine"; }
@@ -118,52 +191,71 @@ void add_to_mine(const Course& course, const Workspace& workspace, const Exercis
     }
     const fs::path kept = objects(workspace, *precision);
     fs::create_directories(kept);
+    fs::copy_file(workspace.answer(exercise), kept / (exercise.target() + ".cpp"),
+                  fs::copy_options::overwrite_existing);
     fs::copy_file(folder / (exercise.target() + ".o"), kept / (exercise.target() + ".o"),
                   fs::copy_options::overwrite_existing);
-    link_mine(course, *precision, files_of(kept), folder_of_mine(workspace));
+    link_mine(course, workspace, *precision);
   }
 }
 
 void measure_mine(const Course& course, Workspace& workspace, const Exercise& exercise) {
-  const CoursePrecision& own = is_double ? course_double : course_float;
+  const CoursePrecision& precision = is_double ? course_double : course_float;
   const fs::path alone = workspace.build() / "alone";
-  link_mine(course, own, {objects(workspace, own) / (exercise.target() + ".o")}, alone);
+  fs::create_directories(alone);
+  std::vector<std::string> words{course.compiler, "-shared", "-o",
+                                 alone / fmt::format("libmine{}.so", precision.suffix),
+                                 objects(workspace, precision) / (exercise.target() + ".o")};
+  words.insert(words.end(), course.link_flags.begin(), course.link_flags.end());
+  run_tool(words);
   workspace.of(exercise).step_time = step_time(course, alone);
   workspace.save();
 }
 
 std::vector<OwnFunction> functions_of_mine(const Course& course, const Workspace& workspace) {
-  const fs::path library = folder_of_mine(workspace) / "libmine_f64.so";
-  if (!fs::exists(library)) return {};
-  const std::set<std::string> mine = exports(library),
-                              headroom = exports(shared_library(course, course_double));
-  std::vector<std::string> both;
-  std::set_intersection(mine.begin(), mine.end(), headroom.begin(), headroom.end(),
-                        std::back_inserter(both));
-  std::string mangled;
-  for (const std::string& name : both) mangled += name + "\n";
-  std::istringstream lines(run_child({"c++filt"}, mangled).out);
-  std::set<std::string> names;
-  for (std::string line; std::getline(lines, line);) {
-    // Answers also contain copies of inline functions of the standard library.
-    if (line.starts_with("headroom::")) names.insert(short_name(line));
-  }
   std::vector<OwnFunction> functions;
-  for (const std::string& name : names) {
-    functions.push_back({name, {}});
-    for (const Exercise& exercise : course.exercises) {
-      const auto state = workspace.state.exercises.find(exercise.id);
-      if (state == workspace.state.exercises.end()) continue;
-      if (exercise.master.replaces.find("headroom::" + name) == std::string::npos) continue;
-      functions.back().step_time = state->second.step_time;
+  if (!fs::exists(folder_of_mine(workspace) / "libmine_f64.so")) return functions;
+  const auto named = named_functions(course, course_double, objects(workspace, course_double));
+  for (const auto& entry : named) {
+    const auto state = workspace.state.exercises.find(entry.first->id);
+    for (const std::string& name : names_shown({entry})) {
+      functions.push_back({name, {}});
+      if (state != workspace.state.exercises.end()) {
+        functions.back().step_time = state->second.step_time;
+      }
     }
   }
-  for (const Exercise& exercise : course.exercises) {
-    const bool own = exercise.master.replaces.empty() && exercise.master.begins_empty();
-    const fs::path object = objects(workspace, course_double) / (exercise.target() + ".o");
-    if (own && fs::exists(object)) functions.push_back({exercise.master.title, {}});
-  }
   return functions;
+}
+
+std::string changed_text(const Course& course, const Workspace& workspace) {
+  std::string changed, without;
+  for (const auto& [exercise, named] :
+       named_functions(course, course_double, objects(workspace, course_double))) {
+    const fs::path passed = objects(workspace, course_double) / (exercise->target() + ".cpp");
+    const fs::path answer = workspace.answer(*exercise);
+    const bool owns = !exercise->master.replaces.empty() || exercise->master.begins_empty();
+    if (owns && named.empty()) {
+      without += (without.empty() ? "" : ", ") + exercise->id;
+    } else if (fs::exists(passed) &&
+               (!fs::exists(answer) || read_file(answer) != read_file(passed))) {
+      changed += (changed.empty() ? "" : ", ") + exercise->id;
+    }
+  }
+  std::string text;
+  if (!changed.empty()) {
+    text += fmt::format(
+        "{}: your file is not the one that passed. Its last right version is used here, until {} "
+        "learn check finds the new one right.\n",
+        changed, invocation());
+  }
+  if (!without.empty()) {
+    text += fmt::format(
+        "{}: your file passed, but does not define the function. The library's is used; {} learn "
+        "check says more.\n",
+        without, invocation());
+  }
+  return text;
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -27,9 +27,22 @@ struct OwnFunction {
   std::string name;                 // "FusedHeads::project"
   std::optional<double> step_time;  // as in ExerciseState
 };
-/// The functions in libmine_f64.so: those of the library that it replaces, since both export them,
-/// and those of exercises whose function is not in the library.
+/// The functions in libmine_f64.so: those of the library that it replaces, and those of exercises
+/// whose function is not in the library.
 std::vector<OwnFunction> functions_of_mine(const Course& course, const Workspace& workspace);
+
+/// Whether a command that runs on the learner's functions says at its end which of them it called.
+/// Its first process does so if HEADROOM_CALLS names a file that does not exist;
+/// chapters/common/own.cpp.
+#if defined(__x86_64__)
+inline constexpr bool calls_are_noted = true;
+#else
+inline constexpr bool calls_are_noted = false;
+#endif
+
+/// Lines about exercises whose file has changed since it passed, or that passed without their
+/// function; "" if there are none.
+std::string changed_text(const Course& course, const Workspace& workspace);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -73,6 +73,9 @@ std::string verdict_text(const Exercise& exercise, const Verdict& verdict,
   }
   if (verdict.kind == Verdict::Kind::passed) {
     text += fmt::format("{} All checks pass.\n", emphasised("Right.", Emphasis::good, style));
+  } else if (verdict.kind == Verdict::Kind::not_defined) {
+    text += fmt::format("  {}\n{}\n", emphasised("not defined", Emphasis::bad, style),
+                        message_text(verdict.message, style.columns, 4));
   } else if (verdict.kind == Verdict::Kind::does_not_compile) {
     text += fmt::format("  {}\n{}\n", emphasised("does not compile", Emphasis::bad, style),
                         indented(verdict.message, 4));
@@ -142,15 +145,24 @@ std::string list_text(const Course& course, Workspace& workspace, const Terminal
                             count, course.exercises.size(), (minutes + 30) / 60);
 }
 
-std::string hint_text(Workspace& workspace, const Exercise& exercise) {
+std::string prose_text(const std::string& text, Index columns, Index margin) {
+  std::string joined;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool keeps = text[i] != '\n' || i + 1 == text.size() || text[i + 1] == ' ';
+    joined += keeps ? text[i] : ' ';
+  }
+  return message_text(joined, columns, margin);
+}
+
+std::string hint_text(Workspace& workspace, const Exercise& exercise, const TerminalStyle& style) {
   const std::vector<std::string>& hints = exercise.master.hints;
   if (hints.empty()) return fmt::format("{} has no hints.\n", exercise.text());
   Index& shown = workspace.of(exercise).hints;
   shown = std::min(shown + 1, Index(hints.size()));
   std::string text;
   for (Index i = 0; i < shown; ++i) {
-    text +=
-        fmt::format("Hint {} of {}\n{}\n", i + 1, hints.size(), indented(hints[std::size_t(i)], 2));
+    text += fmt::format("Hint {} of {}\n{}\n", i + 1, hints.size(),
+                        prose_text(hints[std::size_t(i)], style.columns, 2));
   }
   workspace.save();
   return text;

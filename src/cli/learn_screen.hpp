@@ -19,7 +19,9 @@ std::string card_text(const Course& course, const Workspace& workspace, const Ex
 /// The exercises by chapter, with what is done.
 std::string list_text(const Course& course, Workspace& workspace, const TerminalStyle& style);
 /// The next hint, and the number that remain. Counts it in the workspace's state.
-std::string hint_text(Workspace& workspace, const Exercise& exercise);
+std::string hint_text(Workspace& workspace, const Exercise& exercise, const TerminalStyle& style);
+/// A text of a master file, wrapped: its lines are joined, but for those that begin with a space.
+std::string prose_text(const std::string& text, Index columns, Index margin = 0);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <sstream>
 #include <utility>
 
 #include "cli/learn_judge.hpp"
@@ -20,6 +23,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/train/stop_signals.hpp"
 
 namespace headroom {
@@ -46,8 +50,8 @@ class KeyMode {
   termios before_{};
 };
 
-/// Notices that a file is saved. Editors write a new file and rename it, so the folder is watched;
-/// where inotify is not available, the file's time is looked at.
+/// Notices that a file is saved or is gone. Editors write a new file and rename it, so the folder
+/// is watched; where inotify is not available, the file's time is looked at.
 class SavedFile {
  public:
   explicit SavedFile(fs::path file) : file_(std::move(file)), queue_(inotify_init1(IN_NONBLOCK)) {
@@ -76,6 +80,7 @@ class SavedFile {
     remember();
     return time_ != before;
   }
+  bool exists() const { return fs::exists(file_); }
 
  private:
   void remember() {
@@ -90,7 +95,13 @@ class SavedFile {
 };
 
 constexpr const char* keys_text =
-    "\n[n] next  [h] hint  [s] solution  [l] list  [c] check again  [x] start over  [q] quit\n";
+    "[n] next  [h] hint  [s] solution  [l] list  [c] check  [x] start over  [q] quit";
+
+/// The rows of the terminal on standard output.
+Index terminal_rows() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
+}
 
 /// The screen of one exercise at a time.
 class Watch {
@@ -126,11 +137,40 @@ class Watch {
     passed_ = to_add_ = false;
     attempt([&] { passed_ = check_once(course_, workspace_, *exercise_); });
     if (passed_ && !exercise_->master.after.empty()) {
-      fmt::print("\n{}\n", exercise_->master.after);
+      fmt::print("\n{}\n", prose_text(exercise_->master.after, style_.columns));
     }
-    fmt::print("{}", emphasised(keys_text, Emphasis::faint, style_));
-    std::fflush(stdout);
+    print_keys();
     to_add_ = passed_;
+    said_gone_ = false;
+  }
+
+  void print_keys() {
+    fmt::print("\n{}\n", emphasised(wrapped(keys_text, style_.columns), Emphasis::faint, style_));
+    std::fflush(stdout);
+  }
+
+  /// Prints a text that may be longer than the screen, a screen at a time.
+  void page(const std::string& text) {
+    const Index most = std::max<Index>(1, terminal_rows() - 2);
+    std::istringstream lines(text);
+    Index row = 0;
+    for (std::string line; std::getline(lines, line); ++row) {
+      if (row == most) {
+        fmt::print("{}", emphasised("[q] back, any other key: more", Emphasis::faint, style_));
+        std::fflush(stdout);
+        const char key = read_key('q');
+        fmt::print("\r\x1b[K");
+        if (key == 'q') break;
+        row = 0;
+      }
+      fmt::print("{}\n", line);
+    }
+    print_keys();
+  }
+
+  static char read_key(char otherwise) {
+    char key = otherwise;
+    return read(STDIN_FILENO, &key, 1) <= 0 ? otherwise : key;
   }
 
   /// Adds an answer that is right to the learner's functions. This compiles it in float, so it
@@ -164,21 +204,31 @@ class Watch {
       check();
     } else if (ready == 0) {
       add();
+      if (!file.exists()) say_gone();
     }
     if ((sources[0].revents & (POLLIN | POLLHUP)) == 0) return;
-    char key = 'q';
-    if (read(STDIN_FILENO, &key, 1) <= 0) key = 'q';
-    obey(key);
+    obey(read_key('q'));
     std::fflush(stdout);
+  }
+
+  /// The file is not there, and no editor is just replacing it. Says so once.
+  void say_gone() {
+    if (std::exchange(said_gone_, true)) return;
+    passed_ = false;
+    fmt::print("\n{}\n", wrapped(fmt::format("Your file {} is gone. Save it again, or press [x] to "
+                                             "begin again with the file of the exercise.",
+                                             shown(workspace_.answer(*exercise_).string())),
+                                 style_.columns));
+    print_keys();
   }
 
   void obey(char key) {
     switch (key) {
       case 'n': next(); break;
-      case 'h': fmt::print("\n{}", hint_text(workspace_, *exercise_)); break;
+      case 'h': page("\n" + hint_text(workspace_, *exercise_, style_)); break;
       case 's': solution(); break;
-      case 'l': fmt::print("\n{}", list_text(course_, workspace_, style_)); break;
-      case 'c': check(); break;
+      case 'l': page("\n" + list_text(course_, workspace_, style_)); break;
+      case 'c': fs::exists(workspace_.answer(*exercise_)) ? check() : say_gone(); break;
       case 'x': start_over(); break;
       case 'q': done_ = true; break;
       default: break;
@@ -199,7 +249,7 @@ class Watch {
     if (passed_ || confirmed("Show the solution before your own answer is right? [y/n] ")) {
       if (!passed_) workspace_.of(*exercise_).given_up = true;
       workspace_.save();
-      fmt::print("\n{}", exercise_->master.solution().code);
+      page("\n" + exercise_->master.solution().code);
     }
   }
 
@@ -213,8 +263,7 @@ class Watch {
   bool confirmed(const char* question) {
     fmt::print("\n{}", question);
     std::fflush(stdout);
-    char key = 'n';
-    if (read(STDIN_FILENO, &key, 1) <= 0) key = 'n';  // Ctrl-C is no confirmation
+    const char key = read_key('n');  // Ctrl-C is no confirmation
     fmt::print("{}\n", key == 'y' ? "yes" : "no");
     return key == 'y';
   }
@@ -223,7 +272,7 @@ class Watch {
   Workspace& workspace_;
   const Exercise* exercise_;
   const TerminalStyle style_ = TerminalStyle::of(stdout);
-  bool passed_ = false, to_add_ = false, done_ = false;
+  bool passed_ = false, to_add_ = false, said_gone_ = false, done_ = false;
 };
 
 }  // namespace

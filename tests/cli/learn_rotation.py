@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Tries the answers of the course. All of them take minutes, so the ordinary tests try a third of
 the exercises, another third with every commit: the wrong answers and skeletons in double, the
-solutions in float, and the solutions under sanitizers.
+solutions in float, and the solutions under sanitizers. Answers without the function that they should
+define are tried for every exercise, in double.
 
 usage: learn_rotation.py PROGRAM SOURCE [--all]
 
@@ -27,6 +28,7 @@ def main():
         count = commits(source)
         trials = [[*words, "--parts", str(THIRDS), "--part", str((count + i) % THIRDS)]
                   for i, words in enumerate([[], ["--float", "--solutions"], ["--sanitize"]])]
+        trials.append(["--missing"])
     wrong = 0
     for words in trials:
         print("learn try", *words, flush=True)

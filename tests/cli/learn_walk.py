@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Walks through the course as a learner does, on a terminal: start, hint, wrong answer, answer that
-does not compile, right answer, next, start over, kill, resume.
+"""Walks through the course as a learner does, on a terminal: start, hint, list, wrong answer, deleted
+file, empty file, answer that does not compile, right answer, next, start over, kill, resume.
 
 usage: learn_walk.py PROGRAM
 """
@@ -27,7 +27,7 @@ class Terminal:
         self.pid, self.file = pty.fork()
         if self.pid == 0:
             os.execvpe(command[0], command, environment)
-        self.text = ""
+        self.text = self.seen = ""  # not yet waited for; up to the text that was waited for
 
     def wait_for(self, wanted):
         """Reads until the text appears, and forgets what came before its end."""
@@ -42,7 +42,8 @@ class Terminal:
                     if wanted not in self.plain():
                         sys.exit(f"ended before \"{wanted}\":\n{self.plain()}")
         plain = self.plain()
-        self.text = plain[plain.index(wanted) + len(wanted):]
+        end = plain.index(wanted) + len(wanted)
+        self.seen, self.text = plain[:end], plain[end:]
 
     def plain(self):
         return re.sub(r"\x1b\[[0-9;]*[A-Za-z]|\r", "", self.text)
@@ -83,11 +84,24 @@ def main():
         learn.wait_for("[q] quit")
         learn.press("h")
         learn.wait_for("Hint 1 of 3")
+        learn.wait_for("[q] quit")
+        learn.press("l")
+        learn.wait_for("[q] back, any other key: more")
+        page = learn.seen.splitlines()
+        assert len(page) <= 24, page  # the rows of a terminal that does not say how many it has
+        learn.press("q")
+        learn.wait_for("[q] quit")
+        assert len(learn.seen.splitlines()[-1]) <= 80, learn.seen
         learn.press("s")
         learn.wait_for("[y/n]")
         learn.press("n")
         save(text_of("keys_for_values"))
         learn.wait_for("the columns of the keys were taken for the values")
+        learn.wait_for("[q] quit")
+        own.unlink()
+        learn.wait_for("is gone. Save it again")
+        save("")
+        learn.wait_for("your file does not define")
         save(text_of("solution").replace("live() *", "live( *"))
         learn.wait_for("does not compile")
         save(text_of("solution"))
@@ -108,6 +122,7 @@ def main():
         assert run("check", "07/1").returncode == 0
         on_own_functions = run("run", "doctor").stdout
         assert "1 function is yours: FusedHeads::project" in on_own_functions
+        assert on_own_functions.endswith("Not used by this command: FusedHeads::project.\n")
         assert re.search(r"^own functions +FusedHeads::project$", on_own_functions, re.M)
         graded = run("grade", "--junit")
         case = "<testcase classname=\"07_one_big_linear\" name=\"07/1"
