@@ -111,6 +111,8 @@ std::vector<CourseAnswer> answers_without(const Exercise& exercise,
     const std::string number = done.size() == 1 ? "" : fmt::format("_{}", done.size());
     answers.push_back({"renamed" + number, not_defined, renamed});
     answers.push_back({"other_signature" + number, not_defined, other});
+    // The definition of a member function is also right in the namespace around an inline one.
+    if (code.compare(open - length - 2, 2, "::") == 0) continue;
     answers.push_back({"lost_namespace" + number, not_defined, without_namespace(code, open)});
   }
   return answers;

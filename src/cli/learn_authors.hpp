@@ -24,8 +24,8 @@ struct TrialOptions {
 };
 
 /// Answers that lack a required function: an empty file, and for each of `functions` (mangled
-/// names) the solution with another name for it, with one more parameter, and without its innermost
-/// namespace. Throws Error if the solution does not define it.
+/// names) the solution with another name for it, with one more parameter and, unless it is a member
+/// of a class, without its innermost namespace. Throws Error if the solution does not define it.
 std::vector<CourseAnswer> answers_without(const Exercise& exercise,
                                           const std::set<std::string>& functions);
 

@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <regex>
+#include <string_view>
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
@@ -17,13 +18,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Calls visit(match) for every match in a text.
+/// The name of a prediction, "07/a", at an index of a text; "" if there is none.
+std::string prediction_at(std::string_view text, std::size_t at) {
+  const std::string_view name = text.substr(std::min(at, text.size()), 4);
+  const auto digit = [&](std::size_t i) { return name[i] >= '0' && name[i] <= '9'; };
+  const bool valid = name.size() == 4 && digit(0) && digit(1) && name[2] == '/' && name[3] >= 'a' &&
+                     name[3] <= 'z';
+  return std::string(valid ? name : "");
+}
+
+/// The names of predictions after every occurrence of `before`: visit(name, rest of the text).
 template <class Visit>
-void visit_matches(const std::string& text, const char* pattern, const Visit& visit) {
-  const std::regex expression(pattern);
-  for (std::sregex_iterator match(text.begin(), text.end(), expression), end; match != end;
-       ++match) {
-    visit(*match);
+void visit_predictions(const std::string& text, std::string_view before, const Visit& visit) {
+  for (std::size_t at = 0; (at = text.find(before, at)) != std::string::npos;) {
+    at += before.size();
+    const std::string name = prediction_at(text, at);
+    if (!name.empty()) visit(name, std::string_view(text).substr(at + name.size()));
   }
 }
 
@@ -52,16 +62,21 @@ std::map<std::string, std::set<std::string>> known_predictions(const Course& cou
   for (const fs::directory_entry& entry :
        fs::directory_iterator(course.source / "examples/course")) {
     if (entry.path().extension() != ".cpp") continue;
-    visit_matches(read_file(entry.path()), "\"([0-9][0-9]/[a-z])\"",
-                  [&](const std::smatch& match) { known[match[1]]; });
+    visit_predictions(read_file(entry.path()), "\"",
+                      [&](const std::string& name, std::string_view) { known[name]; });
   }
   std::string last;
   for (const Exercise& exercise : course.exercises) {
     if (exercise.chapter == last) continue;
     last = exercise.chapter;
-    visit_matches(read_file(course.chapter(exercise) / "README.md"),
-                  "learn predict ([0-9][0-9]/[a-z]) [^`]*`, or `([^`]+)`",
-                  [&](const std::smatch& match) { known[match[1]].insert(match[2]); });
+    visit_predictions(read_file(course.chapter(exercise) / "README.md"), "learn predict ",
+                      [&](const std::string& name, std::string_view rest) {  // " ...`, or `never`"
+                        constexpr std::string_view other = "`, or `";
+                        const std::size_t code_end = std::min(rest.find('`'), rest.size());
+                        if (rest.substr(code_end, other.size()) != other) return;
+                        rest.remove_prefix(code_end + other.size());
+                        known[name].emplace(rest.substr(0, rest.find('`')));
+                      });
   }
   return known;
 }

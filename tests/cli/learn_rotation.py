@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tries the answers of the course. All of them take minutes, so the ordinary tests try a third of
 the exercises, another third with every commit: the wrong answers and skeletons in double, the
-solutions in float, and the solutions under sanitizers. Answers without the function that they should
+solutions in float, and the solutions under sanitizers. Answers without the function that they must
 define are tried for every exercise, in double.
 
 usage: learn_rotation.py PROGRAM SOURCE [--all]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Walks through the course as a learner does, on a terminal: start, hint, list, wrong answer, deleted
-file, empty file, answer that does not compile, right answer, next, start over, kill, resume.
+"""Walks through the course as a learner does, on a terminal: start, hint, list, wrong answer,
+deleted file, empty file, answer that does not compile, right answer, start over, kill, resume.
 
 usage: learn_walk.py PROGRAM
 """
@@ -99,7 +99,7 @@ def main():
         learn.wait_for("the columns of the keys were taken for the values")
         learn.wait_for("[q] quit")
         own.unlink()
-        learn.wait_for("is gone. Save it again")
+        learn.wait_for("is gone. Save it")
         save("")
         learn.wait_for("your file does not define")
         save(text_of("solution").replace("live() *", "live( *"))
