@@ -275,6 +275,7 @@ Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecis
     // It ended the program itself, or could not be loaded.
     verdict.kind = Verdict::Kind::crashed;
     verdict.message = exit_text(run.code, run.err);
+    if (run.code == ChildResult::not_found) verdict.printed.clear();  // the loader's message
   } else if (verdict.kind == Verdict::Kind::passed &&
              (!verdict.stage.empty() || verdict.passed.empty())) {
     verdict.kind = Verdict::Kind::crashed;

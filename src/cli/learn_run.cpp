@@ -106,15 +106,15 @@ void run_with_mine(const Course& course, const Workspace& workspace,
 
 int run_milestone(const Course& course, const Workspace& workspace, const std::string& chapter) {
   fs::path file;
+  const std::string number = (chapter.size() == 1 ? "0" : "") + chapter;
   for (const fs::directory_entry& entry : fs::directory_iterator(course.source / "chapters")) {
-    if (entry.path().filename().string().starts_with(chapter + "_")) {
+    if (entry.path().filename().string().starts_with(number + "_")) {
       file = entry.path() / "milestone.txt";
     }
   }
   if (!fs::exists(file)) {
     throw UsageError(
-        fmt::format("chapter \"{}\" has no milestone; chapters have two digits: {} "
-                    "learn milestone 07",
+        fmt::format("chapter \"{}\" has no milestone; give its number: {} learn milestone 07",
                     chapter, invocation()));
   }
   const std::vector<OwnFunction> functions = functions_of_mine(course, workspace);
