@@ -2,19 +2,25 @@
 """Plants the faults of tests/mutations/faults one by one and runs the tests that must catch them.
 
 usage: mutations.py ROOT [--check] [--build FOLDER] [--only TEXT] [--again STATES]
-                         [--try N --seed S] [--syntax] [--summary] [--limit SECONDS]
+                         [--sample N --seed S] [--known N] [--hours H] [--syntax] [--record]
+                         [--summary] [--limit SECONDS] [--failfast]
 
 ROOT is the project's folder. It is not changed: the campaign works on a copy of it in
-FOLDER/source (default FOLDER: ROOT/build/mutations), which it builds in FOLDER/build. Results are
-written to FOLDER/results.json after each fault, so a stopped campaign goes on where it was. A fault
-is tried again when its text changed.
+FOLDER/source (default FOLDER: ROOT/build/mutations) and builds it there with the options of
+`./headroom test`, so that a compiler cache has what that command compiled. Results are written to
+FOLDER/results.json after each fault, so a stopped campaign goes on where it was. A fault is tried
+again when its text changed.
 
   --check     only checks that every fault applies exactly once and names programs that exist
   --only      only faults whose name (FLOOR/NAME) contains this text
   --again     also those with these results again, for example survived,"does not compile"
-  --try N     N faults only, chosen in turn by --seed: seeds 0, 1, 2, ... go through all of them
+  --sample N  a random choice of N faults, which depends on --seed (default 0) alone
+  --known N   N of the faults in caught.txt, whatever their results; the number of commits says
+              which, so that all have their turn
+  --hours H   begins no fault after H hours, over all calls together
   --syntax    only compiles each fault's file, with -fsyntax-only
-  --summary   only prints the results so far
+  --record    writes the names of caught faults that took at most a minute to caught.txt
+  --summary   only prints the results so far, with Wilson's interval of the share that is caught
   --limit     seconds for a test program (default 600)
   --failfast  ends at the first fault that survives
 
@@ -41,7 +47,9 @@ does not count.
 import argparse
 import hashlib
 import json
+import math
 import os
+import random
 import re
 import shlex
 import shutil
@@ -54,9 +62,14 @@ from pathlib import Path
 KEYS = ("fault", "file", "wrong", "seen", "tests", "equivalent")
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "headroom", "src", "include", "tests",
           "docs", "examples", "chapters", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
-OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DHEADROOM_NATIVE=ON",
-           "-DHEADROOM_TESTS=ON", "-DHEADROOM_PRECISIONS=f64", "-DHEADROOM_COURSE=OFF",
-           "-DHEADROOM_EXAMPLES=OFF")
+OPTIONS = ("--preset", "release", "-DHEADROOM_TESTS=ON", "-DHEADROOM_PRECISIONS=f64",
+           "-DHEADROOM_COURSE=OFF", "-DHEADROOM_EXAMPLES=OFF")
+# ccache calls this around the compiler for what it does not have. A fault may cause a warning.
+LENIENT = '#!/bin/sh\nexec "$@" -Wno-error\n'
+SHORT = 60  # seconds that a fault in caught.txt may take
+
+
+CAUGHT = Path(__file__).parent / "caught.txt"
 
 
 class Bad(Exception):
@@ -139,9 +152,16 @@ def check(root, faults):
     return errors
 
 
+def commits(root):
+    """The number of commits; 0 outside a repository."""
+    done = subprocess.run(["git", "-C", root, "rev-list", "--count", "HEAD"], text=True,
+                          capture_output=True)
+    return int(done.stdout) if done.returncode == 0 else 0
+
+
 # ---------------------------------------------------------------- the campaign's folder
 def copy_sources(root, to):
-    """Copies what changed, so that only this is compiled again."""
+    """Copies what changed, so that only this is compiled again. Leaves the folder build as it is."""
     for name in COPIED:
         for path in [root / name] if (root / name).is_file() else sorted((root / name).rglob("*")):
             if not path.is_file() or "__pycache__" in path.parts:
@@ -149,9 +169,10 @@ def copy_sources(root, to):
             target = to / path.relative_to(root)
             if not target.exists() or target.read_bytes() != path.read_bytes():
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, target)
+                shutil.copy2(path, target)  # with its time, on which precompiled headers depend
     for path in sorted(to.rglob("*")):
-        if path.is_file() and not (root / path.relative_to(to)).exists():
+        inside = path.relative_to(to)
+        if path.is_file() and inside.parts[0] != "build" and not (root / inside).exists():
             path.unlink()
 
 
@@ -176,7 +197,8 @@ def run(command, folder, limit=None, environment=None):
 class Campaign:
     def __init__(self, root, folder, limit):
         self.root, self.folder, self.limit = root, folder, limit
-        self.source, self.build = folder / "source", folder / "build"
+        self.source = folder / "source"
+        self.build = self.source / "build/release"
         self.results_file = folder / "results.json"
         self.results = {}
         if self.results_file.exists():
@@ -185,10 +207,16 @@ class Campaign:
     def prepare(self):
         self.source.mkdir(parents=True, exist_ok=True)
         copy_sources(self.root, self.source)
-        command = ["cmake", "-S", str(self.source), "-B", str(self.build), "-G", "Ninja", *OPTIONS]
+        options = list(OPTIONS)
         if shutil.which("ccache"):
-            command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-        code, output = run(command, self.folder)
+            lenient = self.folder / "lenient"
+            lenient.write_text(LENIENT)
+            lenient.chmod(0o755)
+            os.environ["CCACHE_PREFIX"] = str(lenient)
+            os.environ["CCACHE_BASEDIR"] = str(self.source)
+            os.environ["CCACHE_NAMESPACE"] = str(self.root)
+            options.append("-DHEADROOM_WERROR=ON")  # as `./headroom test` compiles
+        code, output = run(["cmake", *options], self.source)
         if code != 0:
             raise Bad("CMake could not configure the build:\n" + output[-2000:])
 
@@ -258,6 +286,15 @@ class Campaign:
         return "" if code == 0 else (errors or [output[-300:]])[0]
 
 
+def interval(caught, tried):
+    """Wilson's 95 % interval of a proportion."""
+    z = 1.959964
+    share, spread = caught / tried, z * z / tried
+    middle = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
+    return middle - half, middle + half
+
+
 def first_failure(output):
     """The name of the first test case that failed, as Catch2 prints it."""
     found = re.search(r"^-{70,}\n((?:.+\n)+?)-{70,}$", output, re.M)
@@ -279,7 +316,10 @@ def summary(campaign, faults):
         results = [(campaign.result_of(fault) or {}).get("result") for fault in own]
         count = {name: results.count(name) for name in ("caught", "survived", "equivalent")}
         tried = count["caught"] + count["survived"]
-        share = f"{100 * count['caught'] / tried:.1f} %" if tried else "-"
+        share = "-"
+        if tried:
+            low, high = (100 * bound for bound in interval(count["caught"], tried))
+            share = f"{100 * count['caught'] / tried:.1f} %, 95 % interval {low:.1f} to {high:.1f} %"
         print(f"{floor:<12}{len(own):>7}{count['caught']:>8}{count['survived']:>10}"
               f"{count['equivalent']:>12}{len(own) - sum(count.values()):>11}   {share}")
 
@@ -290,16 +330,21 @@ def main():
     parser.add_argument("--build", type=Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--again", default="")
-    parser.add_argument("--try", type=int, dest="some")
+    parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--known", type=int)
+    parser.add_argument("--hours", type=float, default=math.inf)
     parser.add_argument("--limit", type=int, default=600)
-    for name in ("check", "syntax", "summary", "failfast"):
+    for name in ("check", "syntax", "record", "summary", "failfast"):
         parser.add_argument("--" + name, action="store_true")
     options = parser.parse_args()
     root = options.root.resolve()
     try:
         faults = read_faults(Path(__file__).parent / "faults")
+        known = CAUGHT.read_text().split()
+        names = [fault.name for fault in faults]
         errors = check(root, faults)
+        errors += [f"{CAUGHT.name}: there is no fault {name}" for name in known if name not in names]
     except Bad as error:
         errors = [str(error)]
     if errors:
@@ -309,11 +354,21 @@ def main():
         print(f"{len(faults)} faults apply")
         return 0
     chosen = [fault for fault in faults if options.only in fault.name]
-    if options.some:
-        first = options.seed * options.some
-        chosen = [chosen[(first + i) % len(chosen)] for i in range(min(options.some, len(chosen)))]
+    if options.known:
+        chosen = [fault for fault in chosen if fault.name in known]
+        first = commits(root) * options.known
+        chosen = [chosen[(first + i) % len(chosen)] for i in range(min(options.known, len(chosen)))]
+    if options.sample and options.sample < len(chosen):
+        drawn = random.Random(options.seed).sample(range(len(chosen)), options.sample)
+        chosen = [chosen[i] for i in sorted(drawn)]
     campaign = Campaign(root, options.build or root / "build/mutations", options.limit)
-    again = options.again.split(",")
+    if options.record:
+        quick = [fault.name for fault in faults
+                 if (done := campaign.result_of(fault)) and done["result"] == "caught"
+                 and done["seconds"] <= SHORT]
+        CAUGHT.write_text("\n".join(quick) + "\n")
+        return 0
+    again = ["caught", "survived"] if options.known else options.again.split(",")
     if not options.summary:
         try:
             campaign.prepare()
@@ -340,6 +395,10 @@ def plant(campaign, faults, again, options):
         return 1 if bad else 0
     sound = set()  # tests that pass without a fault
     for fault in faults:
+        spent = sum(done["seconds"] for done in campaign.results.values()) / 3600
+        if spent >= options.hours:
+            print(f"{spent:.1f} hours were spent; --hours allows {options.hours:g}")
+            break
         known = campaign.result_of(fault)
         if known and known["result"] not in again:
             continue
