@@ -1,5 +1,6 @@
-// Arrays and shapes as text. The expected texts without a shape line are NumPy's, printed with
-// np.set_printoptions(precision=4, linewidth=76, floatmode="maxprec_equal").
+// Arrays and shapes as text. Below the line of the shape stands what NumPy prints with
+// np.set_printoptions(precision=4, linewidth=76, floatmode="maxprec_equal"), but for the scientific
+// notation, which here has all four decimals.
 #include "headroom/array/print.hpp"
 
 #include <cmath>

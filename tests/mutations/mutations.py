@@ -232,7 +232,7 @@ class Campaign:
         return known if known and known["key"] == fault.key else None
 
     def target(self, test):
-        if test in ("failing_calls", "power_cuts", "kills"):
+        if test.startswith("failing_") or test in ("power_cuts", "kills"):
             return "failing_calls"  # scripts over the program
         return "headroom_parity" if test == "parity" else f"test_{test.removesuffix('_slow')}_f64"
 
