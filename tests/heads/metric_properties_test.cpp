@@ -26,7 +26,7 @@ std::vector<double> scores_of(const ImportanceTable& table, const std::string& m
   return scores;
 }
 
-constexpr double rounding = is_double ? 1e-12 : 1e-5;
+constexpr double property_rounding = is_double ? 1e-12 : 1e-5;
 
 }  // namespace
 
@@ -36,14 +36,14 @@ TEST_CASE(
   FixedLearner learner(Layout::separate, {5, 5, 5});
   const ImportanceTable table =
       measure_importance(learner, {"attention_l1", "attention_l2", "position_variance"});
-  for (const double score : table.columns[0].scores) CHECK(std::abs(score - 1) < rounding);
+  for (const double score : table.columns[0].scores) CHECK(std::abs(score - 1) < property_rounding);
   // The rows of a decoder's self-attention have 1, 2, ... keys.
   const std::vector<AttentionKind> kinds{AttentionKind::encoder_self, AttentionKind::cross};
   const auto l2 = scores_of(table, "attention_l2", kinds),
              variance = scores_of(table, "position_variance", kinds);
   CHECK(rank_correlation(l2, variance) == 1);
   for (std::size_t i = 0; i < l2.size(); ++i) {
-    CHECK(std::abs(variance[i] - (l2[i] * l2[i] / 5 - 0.04)) < rounding);
+    CHECK(std::abs(variance[i] - (l2[i] * l2[i] / 5 - 0.04)) < property_rounding);
   }
 }
 
@@ -57,9 +57,9 @@ TEST_CASE("value_path is the sensitivity per batch; finer absolute values give l
   double token_minus_batch = 0;
   for (std::size_t h = 0; h < table.heads.size(); ++h) {
     INFO(table.heads[h].text());
-    CHECK(std::abs(scores(0, h) - scores(1, h)) < rounding);
-    CHECK(scores(1, h) <= scores(2, h) + rounding);
-    CHECK(scores(2, h) <= scores(3, h) + rounding);
+    CHECK(std::abs(scores(0, h) - scores(1, h)) < property_rounding);
+    CHECK(scores(1, h) <= scores(2, h) + property_rounding);
+    CHECK(scores(2, h) <= scores(3, h) + property_rounding);
     token_minus_batch += scores(3, h) - scores(1, h);
   }
   CHECK(token_minus_batch > 0.1);
@@ -96,7 +96,7 @@ TEST_CASE("twin heads have redundancy 1, a head alone has -1") {
     INFO(score.head.text());
     const bool twin = score.head == all[0].id(0) || score.head == all[0].id(2);
     if (twin) {
-      CHECK(std::abs(score.score + 1) < rounding);  // importance() turns the sign
+      CHECK(std::abs(score.score + 1) < property_rounding);  // importance() turns the sign
     } else if (score.head == all[1].id(1)) {
       CHECK(score.score == 1);
     } else {
@@ -116,9 +116,9 @@ TEST_CASE("uniform attention has entropy 1 and attention_l2 of equally long rows
       measure_importance(learner, {"entropy", "attention_l2", "routing_path"});
   const std::vector<AttentionKind> kinds{AttentionKind::encoder_self, AttentionKind::cross};
   for (const double score : scores_of(table, "entropy", kinds))
-    CHECK(std::abs(score + 1) < rounding);
+    CHECK(std::abs(score + 1) < property_rounding);
   for (const double score : scores_of(table, "attention_l2", kinds)) {
-    CHECK(std::abs(score - 0.5) < rounding);
+    CHECK(std::abs(score - 0.5) < property_rounding);
   }
   for (const double score : table.columns[2].scores) CHECK(score == 0);  // no scores to sharpen
 }
