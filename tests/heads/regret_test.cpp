@@ -84,7 +84,7 @@ TEST_CASE("standard errors are those of means over examples") {
 TEST_CASE("every example can be drawn for a standard error, the last one too") {
   // Only the last example tells the players apart, by n. A bootstrap sample contains it k times,
   // k binomial with n draws of probability 1/n, so that the regret is k: its variance is 1 - 1/n.
-  for (const std::size_t examples : {2, 3}) {
+  for (const std::size_t examples : {std::size_t{2}, std::size_t{3}}) {
     for (const std::size_t different : {examples - 1, std::size_t{0}}) {
       std::vector<std::vector<double>> losses(4, std::vector<double>(examples, 1));
       losses[2][different] += double(examples);
