@@ -9,6 +9,8 @@
 #include "cli/options.hpp"
 #include "cli/streams.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/report/lab.hpp"
 
 namespace headroom {
@@ -31,7 +33,12 @@ int rewrite(const ReportOptions& options) {
   if (laboratory) {
     write_lab_run(records, file);
   } else {
-    write_report(read_run(folder), file);
+    const RunRecord run = read_run(folder);
+    write_report(run, file);
+    if (run.task_check && !run.task_check->learned) {
+      fmt::print("{}\n",
+                 wrapped(run.task_check->warning() + ".", TerminalStyle::of(stdout).columns));
+    }
   }
   fmt::print("{}\n", shown(file.string()));
   return 0;

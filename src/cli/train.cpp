@@ -13,15 +13,19 @@
 #include "cli/train_settings.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/heads/head_lives.hpp"
 #include "headroom/heads/pruning_parts.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/fields.hpp"
 #include "headroom/report/report.hpp"
 #include "headroom/report/terminal.hpp"
 #include "headroom/train/load_learner.hpp"
 #include "headroom/train/measured_after.hpp"
 #include "headroom/train/measures.hpp"
 #include "headroom/train/progress.hpp"
+#include "headroom/train/task_check.hpp"
 #include "headroom/train/training_run.hpp"
 
 namespace headroom {
@@ -149,6 +153,10 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task,
   const Record summary = run.conclude(
       heads_summary(run, parts, after_cut ? after_cut->result() : Record::object()), branch.test);
   if (branch.test) fmt::print("{}\n", result_text(summary["test"]));
+  const auto check = struct_of<TaskCheck>(summary["task_check"], "task_check");
+  if (!check.learned) {
+    fmt::print("{}\n", wrapped(check.warning() + ".", TerminalStyle::of(stdout).columns));
+  }
   if (branch.page) write_page(run, parts);
   return 0;
 }

@@ -52,7 +52,9 @@ TEST_CASE("importance, prune and report say first that a model has not learned i
   for (const bool learns : {false, true}) {
     INFO((learns ? "a trained model" : "an untrained model"));
     const std::string name = learns ? "trained" : "untrained";
-    REQUIRE(headroom_program(training(name, learns), folder).code == 0);
+    const Finished trained = headroom_program(training(name, learns), folder);
+    REQUIRE(trained.code == 0);
+    CHECK((one_line(trained.out).find(warning) != std::string::npos) == !learns);
     const auto run = [&](std::vector<std::string> arguments) {
       arguments.insert(arguments.begin() + 1, {"--model", name});
       const Finished done = headroom_program(arguments, folder);
@@ -80,7 +82,7 @@ TEST_CASE("importance, prune and report say first that a model has not learned i
 
     CHECK(json::parse(content(folder / (name + "/summary.json")))["task_check"] ==
           scores["task_check"]);
-    run({"report"});
+    CHECK(one_line(run({"report"})).starts_with(warning) == !learns);
     const std::string page = content(folder / (name + "/report.html"));
     CHECK((page.find(warning) != std::string::npos) == !learns);
   }
