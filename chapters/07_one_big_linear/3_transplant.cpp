@@ -84,7 +84,7 @@ void transplant(Module& from, Module& to) {
     //! solution
     for (const HeadSlice& old : old_homes[i].attention->head_slices()) {
       for (const HeadSlice& now : new_homes[i].attention->head_slices()) {
-        if (old.role != now.role || old.head != now.head) continue;
+        if (old.role != now.role || old.owner_text() != now.owner_text()) continue;
         const std::string name = full_name(old_homes[i], old.name);
         move_part(source.at(name).value(), old,
                   values_of(target.at(full_name(new_homes[i], now.name))), now);

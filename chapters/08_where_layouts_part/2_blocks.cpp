@@ -28,10 +28,10 @@ std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granular
     for (const NamedAttention& attention : attentions(model)) {
       std::map<std::pair<HeadRole, Index>, ParameterBlock> own;
       for (const HeadSlice& slice : attention.attention->head_slices()) {
-        if (slice.head < 0) continue;
+        if (slice.owners().empty()) continue;
         const std::string name =
             attention.name.empty() ? slice.name : attention.name + "." + slice.name;
-        const Index head = granularity == Granularity::head ? slice.head : 0;
+        const Index head = granularity == Granularity::head ? slice.owners().front() : 0;
         ParameterBlock& block = own[{slice.role, head}];
         if (!block.empty() && block.back().name == name && block.back().end == slice.begin) {
           block.back().end = slice.end;  // joins neighbours, which is shorter, not more right

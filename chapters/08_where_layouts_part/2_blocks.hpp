@@ -10,6 +10,7 @@
 //   attentions(model)         {name, attention}; name is "" if the model is the attention
 //   attention->head_slices()  HeadSlice {role, head, name, axis, begin, end}; head < 0: of no head,
 //                             or of all. `name` is the parameter's name within the attention
+//   slice.owners()            the heads of a slice: {head}, or a group that shares it, or none
 //   parameters(model)         {name, tensor}, with full names: "encoder.out.weight"
 //   BlockPart {slice, name}   a part of a block, from a slice and the full name of the parameter
 //   BlockPart {{0, 0, n}, name}         the indices [0, n) of axis 0: a whole parameter

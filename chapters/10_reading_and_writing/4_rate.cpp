@@ -18,6 +18,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 double RateSchedule::operator()(Index step) const {
+  if (function_) return function_(step);  // a schedule that is a function of its own
   const auto& [shape, peak, warmup, steps, floor] = options_;
   if (step < warmup) {
     //! solution

@@ -49,9 +49,7 @@ void check_slices(const std::vector<HeadSlice>& slices, const std::vector<NamedP
 }  // namespace
 
 std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_heads) {
-  const auto goes = [&](Index head) {
-    return std::find(original_heads.begin(), original_heads.end(), head) != original_heads.end();
-  };
+  const auto goes = [&](const HeadSlice& slice) { return slice.leaves_with(original_heads); };
   for (const Index head : original_heads) {
     if (std::find(alive_.begin(), alive_.end(), head) == alive_.end()) {
       std::string alive;
@@ -61,7 +59,7 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   }
   std::vector<Index> kept_positions, kept_heads;  // among the live heads; by original number
   for (std::size_t i = 0; i < alive_.size(); ++i) {
-    if (goes(alive_[i])) continue;
+    if (std::ranges::find(original_heads, alive_[i]) != original_heads.end()) continue;
     kept_positions.push_back(Index(i));
     kept_heads.push_back(alive_[i]);
   }
@@ -72,7 +70,7 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   //! solution
   std::map<std::string, Cut> cuts;
   for (const HeadSlice& slice : head_slices()) {
-    if (!goes(slice.head)) continue;
+    if (!goes(slice)) continue;
     Cut& cut = cuts[slice.name];
     cut.axis = slice.axis;
     for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
@@ -88,7 +86,7 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   // drop_modules(kept_positions);
   // alive_ = kept_heads;
   // for (const HeadSlice& slice : head_slices()) {
-  //   if (!goes(slice.head)) continue;
+  //   if (!goes(slice)) continue;
   //   Cut& cut = cuts[slice.name];
   //   cut.axis = slice.axis;
   //   for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
@@ -96,7 +94,7 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   //! wrong the_others_go: the heads that should stay were removed
   // std::map<std::string, Cut> cuts;
   // for (const HeadSlice& slice : head_slices()) {
-  //   if (slice.head < 0 || goes(slice.head)) continue;
+  //   if (slice.head < 0 || goes(slice)) continue;
   //   Cut& cut = cuts[slice.name];
   //   cut.axis = slice.axis;
   //   for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
@@ -106,7 +104,7 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   //! wrong always_rows: axis 0 was cut
   // std::map<std::string, Cut> cuts;
   // for (const HeadSlice& slice : head_slices()) {
-  //   if (!goes(slice.head)) continue;
+  //   if (!goes(slice)) continue;
   //   Cut& cut = cuts[slice.name];
   //   for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
   // }
@@ -115,7 +113,7 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   //! wrong one_index_short: end is one past the last index
   // std::map<std::string, Cut> cuts;
   // for (const HeadSlice& slice : head_slices()) {
-  //   if (!goes(slice.head)) continue;
+  //   if (!goes(slice)) continue;
   //   Cut& cut = cuts[slice.name];
   //   cut.axis = slice.axis;
   //   for (Index i = slice.begin; i < slice.end - 1; ++i) cut.indices.insert(i);
@@ -125,7 +123,7 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   //! wrong renumbered: names moved up
   // std::map<std::string, Cut> cuts;
   // for (const HeadSlice& slice : head_slices()) {
-  //   if (!goes(slice.head)) continue;
+  //   if (!goes(slice)) continue;
   //   Cut& cut = cuts[slice.name];
   //   cut.axis = slice.axis;
   //   for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);

@@ -8,6 +8,7 @@
 //   {.name = "query.1.weight", .gone = true}                  is no longer in the layer
 // You have:
 //   head_slices()                 the slices of the heads that are alive now
+//   goes(slice)                   true if its head is removed (in the file)
 //   parameters(*this)             {name, tensor} of each parameter that is in the layer now
 //   drop_modules(kept_positions)  drops the Linears of the other heads
 //   alive_                        original numbers of the live heads; set it

@@ -22,10 +22,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 const Attention& attention_of(Module& model, const HeadId& head) {
-  for (const NamedAttention& found : attentions(model)) {
-    if (found.id(head.head) == head) return *found.attention;
-  }
-  throw UsageError("regrowth: the model has no attention for head " + head.text());
+  return *attention_at(model, {head.kind, head.layer}, "regrowth").attention;
 }
 
 }  // namespace

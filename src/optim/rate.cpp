@@ -33,21 +33,22 @@ RateSchedule::RateSchedule(const RateOptions& options) : options_(options) {
 }
 
 RateSchedule::RateSchedule(std::function<double(Index step)> rate, std::string text)
-    : function_(std::move(rate)), text_(std::move(text)) {
-  if (!function_ || text_.empty()) {
+    : text_(std::move(text)) {
+  if (!rate || text_.empty()) {
     throw UsageError(
         "learning rate schedule: a function needs a body and a text that describes it");
   }
+  function_ = [of = std::move(rate), name = text_](Index step) {
+    const double value = of(step);
+    if (std::isfinite(value) && value >= 0) return value;
+    throw UsageError(
+        fmt::format("learning rate schedule \"{}\": {} at step {} must be finite and not negative",
+                    name, value, step));
+  };
 }
 
 double RateSchedule::operator()(Index step) const {
-  if (function_) {
-    const double rate = function_(step);
-    if (std::isfinite(rate) && rate >= 0) return rate;
-    throw UsageError(
-        fmt::format("learning rate schedule \"{}\": {} at step {} must be finite and not negative",
-                    text_, rate, step));
-  }
+  if (function_) return function_(step);
   const auto& [shape, peak, warmup, steps, floor] = options_;
   if (step < warmup) return peak * double(step + 1) / double(warmup);
   const double progress =

@@ -47,8 +47,8 @@ class RateSchedule {
 
  private:
   RateOptions options_;
-  std::function<double(Index)> function_;
-  std::string text_;  // of the function
+  std::function<double(Index)> function_;  // in place of the options; checks its result
+  std::string text_;                       // of the function
 };
 
 }  // namespace HEADROOM_PRECISION
