@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace headroom {
@@ -87,7 +88,7 @@ struct Notation {
 };
 
 Notation notation_of(const std::vector<double>& elements) {
-  double largest = 0, smallest = INFINITY;
+  double largest = 0, smallest = std::numeric_limits<double>::infinity();
   Notation notation;
   for (const double x : elements) {
     if (x == 0 || !std::isfinite(x)) continue;

@@ -52,12 +52,12 @@ void check_gradients(const LayoutCase& layout) {
     const Array gradient = tensor.grad().clone(), old = tensor.value().clone();
     for (int trial = 0; trial < 3; ++trial) {
       const Array direction = random_values(old.shape(), rng);
-      const auto at_distance = [&](double distance) {
+      const auto at_distance = [&, &parameter = tensor](double distance) {
         Array moved = old.clone();
         for (Index i = 0; i < moved.size(); ++i) {
           moved[i] = Real(double(old[i]) + distance * double(direction[i]));
         }
-        tensor.set_value(moved);
+        parameter.set_value(moved);
         return loss();
       };
       const double numeric = (8 * (at_distance(step) - at_distance(-step)) -

@@ -50,8 +50,7 @@ void match_attention(const NamedAttention& from, const NamedAttention& to,
         found->second.axis != slice.axis) {
       throw UsageError(fmt::format(
           "transplant: {} of {} of {} ({}) has no counterpart in {}; both need the same live "
-          "heads, "
-          "head_dim, biases and groups, and a SharedHead corresponds only to a SharedHead",
+          "heads, head_dim, biases and groups, and a SharedHead corresponds only to a SharedHead",
           name_of<HeadRole>(slice.role), slice.owner_text(),
           from.name.empty() ? "the attention" : from.name, slice.name, to.attention->title()));
     }
