@@ -109,14 +109,8 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
         {"importance", "--model", "run", "--examples", "4", "--metric", "fisher", "--oracle"},
         folder);
     REQUIRE(shown.code == 0);
-    CHECK_THAT(shown.out, Contains("choose on 4 examples of the set") &&
-                              Contains("v(none) - v(all) =") && Contains("* greedy") &&
-                              Contains("median standard error"));
-    std::istringstream lines(shown.out.substr(shown.out.find("Metrics and choosers choose")));
-    for (std::string line; std::getline(lines, line);) {
-      INFO(line);
-      CHECK(line.size() <= 80);
-    }
+    CHECK_THAT(shown.out, Contains("The model has not learned the task") &&
+                              !Contains("Metrics and choosers choose"));
     const Finished ranking =
         headroom_program({"importance", "--model", "run", "--metric", "depth"}, folder);
     CHECK(ranking.code == 0);

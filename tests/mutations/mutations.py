@@ -161,7 +161,7 @@ def commits(root):
 
 # ---------------------------------------------------------------- the campaign's folder
 def copy_sources(root, to):
-    """Copies what changed, so that only this is compiled again. Leaves the folder build as it is."""
+    """Copies what changed, so that only this is compiled again; leaves the folder build alone."""
     for name in COPIED:
         for path in [root / name] if (root / name).is_file() else sorted((root / name).rglob("*")):
             if not path.is_file() or "__pycache__" in path.parts:
@@ -319,7 +319,8 @@ def summary(campaign, faults):
         share = "-"
         if tried:
             low, high = (100 * bound for bound in interval(count["caught"], tried))
-            share = f"{100 * count['caught'] / tried:.1f} %, 95 % interval {low:.1f} to {high:.1f} %"
+            share = (f"{100 * count['caught'] / tried:.1f} %, "
+                     f"95 % interval {low:.1f} to {high:.1f} %")
         print(f"{floor:<12}{len(own):>7}{count['caught']:>8}{count['survived']:>10}"
               f"{count['equivalent']:>12}{len(own) - sum(count.values()):>11}   {share}")
 
@@ -344,7 +345,8 @@ def main():
         known = CAUGHT.read_text().split()
         names = [fault.name for fault in faults]
         errors = check(root, faults)
-        errors += [f"{CAUGHT.name}: there is no fault {name}" for name in known if name not in names]
+        errors += [f"{CAUGHT.name}: there is no fault {name}"
+                   for name in known if name not in names]
     except Bad as error:
         errors = [str(error)]
     if errors:

@@ -134,7 +134,7 @@ const std::vector<std::pair<std::string, std::string>> faults = {
     {"probe.gates[head.key] ?? 1", "1"},
     {"head.first + d]", "d]"},
     {"weight.shape[1] < rows[0].length ? rows", "false ? rows"},
-    {"s.group.includes(head)", "s.group.includes(0)"},
+    {"s.group.includes(head)", "s.group.length > 0"},
     {"(v - mean) * scale", "v * scale"},
     {"model.config.norm_first ? added", "true ? added"},
     {"norm === \"layer\" ?", "true ?"},
