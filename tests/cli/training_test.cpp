@@ -114,12 +114,11 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
     const Finished ranking =
         headroom_program({"importance", "--model", "run", "--metric", "depth"}, folder);
     CHECK(ranking.code == 0);
-    CHECK_THAT(ranking.out, Contains("least important first") && Contains("encoder 0.0"));
+    CHECK_THAT(ranking.out, Contains("encoder 0.0"));
     const Finished cheap = headroom_program(
         {"importance", "--model", "run", "--metric", "cheap", "--examples", "10"}, folder);
     CHECK(cheap.code == 0);
-    CHECK_THAT(cheap.out, Contains("1 forward and 2 backward passes") &&
-                              Contains("attention_l1 is the same for all heads"));
+    CHECK_THAT(cheap.out, Contains("1 forward and 2 backward passes"));
     const Finished three = headroom_program(
         {"importance", "--model", "run", "--metric", "movement,depth,fisher", "--json"}, folder);
     REQUIRE(three.code == 0);

@@ -77,7 +77,10 @@ TEST_CASE("importance, prune and report say first that a model has not learned i
       CHECK(one_line(text).starts_with(warning) == !learns);
       CHECK((one_line(text).find(conclusion) != std::string::npos) == learns);
     };
-    expect(run({"importance", "--metric", "sensitivity"}), "Heads in order of importance");
+    expect(run({"importance", "--metric", "sensitivity"}),
+           "Heads in order of importance, least important first");
+    expect(run({"importance", "--metric", "cheap", "--examples", "10"}),
+           "attention_l1 is the same for all heads");
     const std::string game =
         run({"importance", "--metric", "sensitivity,fisher", "--oracle", "--examples", "8"});
     expect(game, "The best subset of each size");
