@@ -78,7 +78,7 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   drop_modules(kept_positions);
   alive_ = kept_heads;
   //! skeleton
-  // const std::map<std::string, Cut> cuts = chapter::todo("cuts: the indices that go");
+  // const std::map<std::string, Cut> cuts = chapter::todo("cuts: the indices that go", goes);
   // drop_modules(kept_positions);
   // alive_ = kept_heads;
   //! wrong slices_too_late: nothing was removed
