@@ -8,12 +8,12 @@ programs in headroom. HEADROOM_TORCH_PYTHON names the Python with PyTorch; other
 --update writes the records. Exits with 77, "skipped", if there is no PyTorch.
 """
 
-import os
 import pathlib
 import subprocess
 import sys
 
-SKIPPED = 77
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+from torch_python import torch_python  # noqa: E402
 
 
 def run(python, *arguments):
@@ -22,16 +22,7 @@ def run(python, *arguments):
 
 def main():
     folder = pathlib.Path(sys.argv[1]) / "examples/lab"
-    python = os.environ.get("HEADROOM_TORCH_PYTHON", "python3")
-    try:
-        available = run(python, "-c", "import torch").returncode == 0
-    except OSError as error:
-        sys.exit(f"error: HEADROOM_TORCH_PYTHON: {error}")
-    if not available:
-        if "HEADROOM_TORCH_PYTHON" in os.environ:
-            sys.exit(f"error: HEADROOM_TORCH_PYTHON: {python} cannot import torch")
-        print("skipped: python3 has no PyTorch; HEADROOM_TORCH_PYTHON can name another Python")
-        return SKIPPED
+    python = torch_python()
     programs = sorted(folder.glob("*.py"))
     wrong = 0 if programs else 1
     for program in programs:

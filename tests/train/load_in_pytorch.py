@@ -8,13 +8,14 @@ SAVED_LOGITS is the program of saved_logits.cpp. HEADROOM_TORCH_PYTHON names the
 PyTorch; otherwise it is python3. Exits with 77, "skipped", if there is no PyTorch.
 """
 
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+from torch_python import torch_python  # noqa: E402
+
 TOLERANCE = 1e-7  # of the largest logit: each side rounds its table of sinusoids to float
 
 COMPARE = """
@@ -36,16 +37,7 @@ def run(*command):
 
 
 def main(root, program):
-    python = os.environ.get("HEADROOM_TORCH_PYTHON", "python3")
-    try:
-        available = run(python, "-c", "import torch").returncode == 0
-    except OSError as error:
-        sys.exit(f"error: HEADROOM_TORCH_PYTHON: {error}")
-    if not available:
-        if "HEADROOM_TORCH_PYTHON" in os.environ:
-            sys.exit(f"error: HEADROOM_TORCH_PYTHON: {python} cannot import torch")
-        print("skipped: python3 has no PyTorch; HEADROOM_TORCH_PYTHON can name another Python")
-        return SKIPPED
+    python = torch_python()
     with tempfile.TemporaryDirectory() as folder:
         saved = run(program, folder)
         if saved.returncode:
