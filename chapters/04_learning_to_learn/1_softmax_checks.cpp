@@ -122,7 +122,7 @@ Array yours(const Array& x) {
   return chapter::unchanged([&] { return softmax(input); }, {{"x", input}})().value();
 }
 
-/// What was subtracted from all elements of a row.
+/// The number that was subtracted from all elements of a row.
 using Shift = Real (*)(std::span<const Real> row, std::span<const Real> all);
 
 /// True if the shift gives NaN where the answer does, for x and for a second input, of which each

@@ -23,7 +23,7 @@ double price_now(HeadGame& game, HeadSet left, Index player) {
   return game.value(left.without(player));
 }
 
-/// What a wrong elimination does with players that are gone.
+/// A mistake in an elimination: how it treats players that are gone.
 enum class Gone { stay_away, come_again, stay_in_left };
 
 /// Removes the player with the lowest price, again and again.
