@@ -38,6 +38,7 @@ void check_layout(const Attention& attention) {
     const auto whole = layout.make();
     check_slices(*whole, {});
     check_state(layout);
+    check_inputs(layout);
     check_score_bias(layout, *whole, {});
     check_decoding(layout, *whole, {});
     for (const std::vector<Index>& heads : layout.sets_of_heads()) {

@@ -16,7 +16,8 @@ inline constexpr double gate_step = 0.1;
 
 /// Gradient g and second differences H of the mean loss by the players' gates, where all are 1:
 /// H_ij = (D_ij + D_ji) / 2, D_ij = (g_j at gate_i = 1 + step - g_j at gate_i = 1 - step) /
-/// (2 step). For a loss that is a polynomial of degree 3 in each gate, H is the Hessian.
+/// (2 step). For a loss that is a polynomial of degree 3 in all gates together, H is
+/// the Hessian.
 struct GateExpansion {
   std::vector<double> gradient;
   std::vector<std::vector<double>> hessian;  // symmetric

@@ -1,4 +1,9 @@
 // Laws 1, 2, 3, 5 and 8 of attention layouts: calls.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
@@ -14,6 +19,10 @@ namespace layout_laws {
 void check_state(const LayoutCase& layout) {
   const auto attention = layout.make();
   const std::vector<Array> first = in_law(1, "a call", [&] { return layout.values(*attention); });
+  for (const Array& y : first) {
+    require(std::ranges::all_of(y.span(), [](Real x) { return std::isfinite(x); }), 1,
+            "the output is not finite, although inputs and parameters are");
+  }
   layout.values(*attention, layout.gates_without(std::vector<Index>{0}));
   const std::vector<Array> again = layout.values(*attention);
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -41,14 +50,35 @@ void check_score_bias(const LayoutCase& layout, const Attention& attention,
                   heads_text(removed), LayoutCase::queries, LayoutCase::keys, shape.text(), heads));
 }
 
+void check_inputs(const LayoutCase& layout) {
+  const NoGrad quiet;
+  const auto attention = layout.make();
+  const auto compare = [&](const Tensor& query, const Tensor& key, const char* inputs) {
+    const auto output = [&](const Tensor& k, const Tensor& v) {
+      return in_law(1, inputs, [&] { return (*attention)(query, k, v, AttentionMask::none()).y; });
+    };
+    require(same(output(key, key).value(),
+                 output(constant(key.value().clone()), constant(key.value().clone())).value()),
+            1, fmt::format("{} as one tensor and as equal tensors give different results", inputs));
+  };
+  if (layout.config.key_width == layout.config.value_width) {
+    compare(layout.query, layout.key, "key and value");
+  }
+  if (layout.self_attention()) compare(layout.query, layout.query, "query, key and value");
+}
+
 /// Three rows at once, then one by one.
 void check_decoding(const LayoutCase& layout, const Attention& attention,
                     std::span<const Index> removed) {
   const NoGrad quiet;
   const std::vector<Array> whole = layout.values(attention);
-  KeyValueCache own, memory;
+  KeyValueCache own, memory, shared;
   own.reserve(LayoutCase::queries);
-  memory.fixed = true;
+  memory.fixed = shared.fixed = true;
+  Tensor of_shared;
+  if (layout.config.key_width == layout.config.value_width) {
+    of_shared = attention(layout.query, layout.key, layout.key, AttentionMask::none()).y;
+  }
   const std::string state = heads_text(removed);
   for (Index from = 0, to = 3; from < LayoutCase::queries; from = to++) {
     const Tensor now = slice(layout.query, 1, from, to);
@@ -63,6 +93,12 @@ void check_decoding(const LayoutCase& layout, const Attention& attention,
       return attention(now, layout.key, layout.value, AttentionMask::none(), {}, &memory).y;
     });
     compare(whole[0], z.value(), "cross-attention");
+    if (of_shared.defined()) {  // as decoders call it
+      const Tensor y = in_law(2, state + ", queries alone", [&] {
+        return attention(now, layout.key, layout.key, AttentionMask::none(), {}, &shared).y;
+      });
+      compare(of_shared.value(), y.value(), "cross-attention to one memory");
+    }
     if (!layout.self_attention()) continue;
     const Tensor y = in_law(3, state + ", from a cache", [&] {
       return attention(now, now, now, AttentionMask::causal(from), {}, &own).y;

@@ -74,7 +74,7 @@ void check_can_hold(ForeignLayout layout, const Attention& attention) {
   for (const HeadSlice& slice : attention.head_slices()) {
     if (slice.role == HeadRole::score_bias) why = "this layout has no score bias";
     if (slice.role == HeadRole::extra) why = "this layout has no such parameters";
-    if (slice.head < 0 && slice.role != HeadRole::output_bias) {
+    if (slice.head < 0 && slice.role <= HeadRole::output) {
       why = "its heads share their projections";
     }
   }

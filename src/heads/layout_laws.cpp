@@ -77,14 +77,23 @@ std::unique_ptr<Attention> LayoutCase::drawn() const {
   return attention;
 }
 
-std::unique_ptr<Attention> LayoutCase::make() const {
+std::unique_ptr<Attention> LayoutCase::make(int draw) const {
   auto attention = drawn();
-  Rng rng(3, "check_layout parameters");
+  Rng rng(3 + std::uint64_t(draw), "check_layout parameters");
   for (auto& [name, tensor] : parameters(*attention)) {
     if (!tensor.requires_grad() || tensor.size() == 0) continue;
     const int last = tensor.rank() - 1;
-    const Index inputs = last < 1 ? 1 : tensor.dim(last);
-    tensor.set_value(random_values(tensor.shape(), rng, Real(1.5 / std::sqrt(double(inputs)))));
+    if (last >= 1) {
+      const Real scale = Real(1.5 / std::sqrt(double(tensor.dim(last))));
+      tensor.set_value(random_values(tensor.shape(), rng, scale));
+      continue;
+    }
+    // Near the constructor's values: a temperature of 1 stays positive.
+    Array values = tensor.value().clone();
+    for (Real& x : values.span()) {
+      x += Real(0.4) * (x * rng.uniform(-1, 1) + rng.uniform(-1, 1));
+    }
+    tensor.set_value(values);
   }
   return attention;
 }

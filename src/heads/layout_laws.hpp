@@ -64,8 +64,8 @@ class LayoutCase {
 
   /// An attention as the constructor draws it, always the same.
   std::unique_ptr<Attention> drawn() const;
-  /// An attention with random parameters: zeros and ones would hide mistakes.
-  std::unique_ptr<Attention> make() const;
+  /// An attention with random parameters, others for each draw: zeros and ones would hide mistakes.
+  std::unique_ptr<Attention> make(int draw = 0) const;
   /// The outputs of cross-attention and, where the widths allow it, causal self-attention.
   std::vector<Tensor> outputs(const Attention& attention, const Tensor& gates = {}) const;
   std::vector<Array> values(const Attention& attention, const Tensor& gates = {}) const;
@@ -88,8 +88,9 @@ class LayoutCase {
 void check_construction(const LayoutCase& layout, const Attention& attention);
 /// Laws 4 and 5 for the slices of an attention from which heads were removed.
 void check_slices(Attention& attention, std::span<const Index> removed);
-/// Law 1.
+/// Law 1: equal calls have equal results, and the values of the inputs alone decide.
 void check_state(const LayoutCase& layout);
+void check_inputs(const LayoutCase& layout);
 /// Law 8.
 void check_score_bias(const LayoutCase& layout, const Attention& attention,
                       std::span<const Index> removed);

@@ -60,6 +60,7 @@ std::vector<NamedParameter> collect(Module& module, bool again) {
         const bool known = std::any_of(first.begin(), first.end(),
                                        [&](const auto& p) { return p.tensor.same(tensor); });
         (known ? repeated : first).push_back({name, tensor});
+        set_listed(tensor);
       },
       nullptr);
   return again ? repeated : first;
@@ -68,9 +69,7 @@ std::vector<NamedParameter> collect(Module& module, bool again) {
 }  // namespace
 
 void Members::operator()(std::string_view name, Tensor& parameter) {
-  if (!parameter.defined()) return;
-  set_listed(parameter);
-  on_parameter(name, parameter);
+  if (parameter.defined()) on_parameter(name, parameter);
 }
 
 void Module::train(bool on) {

@@ -22,14 +22,16 @@ void append_part(ParameterBlock& block, BlockPart part) {
 /// The blocks of one attention's heads; adds the names of their parameters to `found`.
 void add_blocks_of_heads(const NamedAttention& attention, Granularity granularity,
                          std::vector<ParameterBlock>& blocks, std::set<std::string>& found) {
-  std::map<std::pair<HeadRole, Index>, ParameterBlock> own;
+  const bool per_head = granularity == Granularity::head;
+  std::map<std::pair<HeadPart, Index>, ParameterBlock> own;
   for (const HeadSlice& slice : attention.attention->head_slices()) {
     const std::span<const Index> owners = slice.owners();
-    if (owners.empty()) continue;  // an output bias, or SharedHead's one projection for all
     const std::string name =
         attention.name.empty() ? slice.name : attention.name + "." + slice.name;
-    const Index head = granularity == Granularity::head ? owners.front() : 0;
-    append_part(own[{slice.role, head}], {slice, name});
+    // What belongs to no head in particular, as an output bias, is a block of its own.
+    const HeadPart part = owners.empty() ? HeadPart(slice.role, name) : slice.part();
+    const Index head = owners.empty() ? slice.head : per_head ? owners.front() : 0;
+    append_part(own[{part, head}], {slice, name});
     found.insert(name);
   }
   for (auto& [key, block] : own) blocks.push_back(std::move(block));

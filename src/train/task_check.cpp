@@ -40,9 +40,10 @@ std::vector<double> right_of_majority(const std::vector<Ids>& labels) {
   const auto most =
       std::max_element(counts.begin(), counts.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::int32_t answer = counts.empty() ? ignored_label : most->first;
   std::vector<double> right;
   for (const Ids& of_batch : labels) {
-    for (const std::int32_t label : of_batch.span()) right.push_back(label == most->first ? 1 : 0);
+    for (const std::int32_t label : of_batch.span()) right.push_back(label == answer ? 1 : 0);
   }
   return right;
 }

@@ -87,8 +87,9 @@ void TrainingRun::set_rate(std::function<double(Index step)> rate, std::string t
   if (parts_fixed_) {
     throw UsageError("training run: give the learning rate before keep_in() and load()");
   }
-  settings_.rate_function = text;
-  trainer_.set_rate({std::move(rate), std::move(text)});
+  RateSchedule schedule(std::move(rate), text);
+  settings_.rate_function = std::move(text);
+  trainer_.set_rate(std::move(schedule));
   rate_missing_ = false;
 }
 

@@ -55,7 +55,6 @@ std::map<std::string, std::vector<Record>> sound_files(const StudyPlan& plan) {
   }
   for (const StudyCell& cell : plan.cells) {
     const Record event = {{"step", 21},
-                          {"heads_alive", 4},
                           {"by", "sensitivity"},
                           {"removed", {"encoder 0.1"}},
                           {"regrown", Record::array()},
@@ -68,7 +67,10 @@ std::map<std::string, std::vector<Record>> sound_files(const StudyPlan& plan) {
          {"heads", heads(true)},
          {"timeline", Record::array({event})},
          {"after_cut",
-          {{"step", 21}, {"validation", {{"validation_loss", 1.5}}}, {"test", Record::object()}}},
+          {{"step", 21},
+           {"heads_alive", 5},
+           {"validation", {{"validation_loss", 1.5}}},
+           {"test", Record::object()}}},
          {"test", {{"exact_match", 0.5}, {"test_loss", 1.25}}}}};
     files["cells/" + cell.key + "/metrics.jsonl"] = {
         {{"step", 20}, {"loss", 2}, {"validation_loss", 2.5}},

@@ -4,7 +4,7 @@
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/nn/separate_heads.hpp"
-#include "headroom/ops/reductions.hpp"
+#include "headroom/ops/ops.hpp"
 #include "support/catch.hpp"
 #include "support/nn_support.hpp"
 #include "support/own_layouts.hpp"
@@ -17,6 +17,7 @@ namespace {
 
 enum class Mistake {
   state,
+  one_tensor_for_two,
   no_queries_alone,
   position_forgotten,
   mean_over_rows,
@@ -114,6 +115,9 @@ class Faulty : public TurnedHeads {
                       Index first) const override {
     if (mistake == Mistake::no_queries_alone && !key.defined()) throw UsageError("no key");
     if (mistake == Mistake::position_forgotten) first = 0;
+    if (mistake == Mistake::one_tensor_for_two && key.defined() && key.same(value)) {
+      return TurnedHeads::project(query, key, query.same(key) ? value : value * Real(2), first);
+    }
     if (mistake == Mistake::key_cut_off && key.defined()) {
       return TurnedHeads::project(query, key.detach(), value, first);
     }
@@ -192,6 +196,45 @@ class LostHeads : public SeparateHeads {
   void add_modules(std::span<const Index>) override {}
 };
 
+/// Queries times a temperature that must be positive, and a gate with a kink for each feature.
+class GatedHeads : public FusedHeads {
+ public:
+  GatedHeads(const AttentionConfig& config, Rng& rng)
+      : FusedHeads(config, rng),
+        temperatures(parameter(ones({2}))),
+        gate(parameter(normal({config.heads * head_dim(), config.width}, rng))) {}
+  static Layout registered() {
+    static const Layout layout = add_layout("gated", "of this test", factory<GatedHeads>());
+    return layout;
+  }
+  Layout layout() const override { return registered(); }
+  void members(Members& visit) override {
+    FusedHeads::members(visit);
+    visit("temperatures", temperatures);
+    visit("gate", gate);
+  }
+  std::vector<HeadSlice> head_slices() const override {
+    std::vector<HeadSlice> slices = FusedHeads::head_slices();
+    slices.push_back({HeadRole::extra, HeadSlice::of_none, "temperatures", 0, 0, 2});
+    for (Index i = 0; i < live(); ++i) {
+      slices.push_back({HeadRole::extra, alive()[std::size_t(i)], "gate", 0, i * head_dim(),
+                        (i + 1) * head_dim()});
+    }
+    return slices;
+  }
+  Tensor temperatures, gate;
+
+ protected:
+  Projections project(const Tensor& query, const Tensor& key, const Tensor& value,
+                      Index first) const override {
+    return FusedHeads::project(query * mean(sqrt(temperatures)), key, value, first);
+  }
+  Tensor combine(const Tensor& heads, const Tensor& query) const override {
+    const Tensor gated = live() == 0 ? heads : heads * relu(linear(query, gate, {}));
+    return FusedHeads::combine(gated, query);
+  }
+};
+
 void check(Layout layout, const AttentionConfig& config) {
   Rng rng(1);
   INFO(name_of(layout));
@@ -241,8 +284,14 @@ TEST_CASE("every registered layout keeps the laws") {
   }
 }
 
+TEST_CASE("check_layout accepts kinks, and parameters that must be positive") {
+  for (const Index heads : {1, 2, 3, 4}) CHECK(verdict(GatedHeads::registered(), heads) == "");
+}
+
 TEST_CASE("check_layout names the law that a mistake breaks") {
   CHECK_THAT(verdict_on<Mistake::state>(), Contains("breaks law 1: two equal calls"));
+  CHECK_THAT(verdict_on<Mistake::one_tensor_for_two>(),
+             Contains("breaks law 1: key and value as one tensor"));
   CHECK_THAT(verdict_on<Mistake::no_queries_alone>(),
              Contains("breaks law 2:") && Contains("no key"));
   CHECK_THAT(verdict_on<Mistake::position_forgotten>(),

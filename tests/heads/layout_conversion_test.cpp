@@ -373,6 +373,9 @@ TEST_CASE("an attention that a layout cannot hold is refused") {
   const auto shared = random_attention(Layout::shared, square);
   CHECK_THROWS_WITH(export_attention(*shared, ForeignLayout::pytorch),
                     Contains("its heads share their projections"));
+  const auto turned = random_attention(test::turned_layout(), square);
+  CHECK_THROWS_WITH(export_attention(*turned, ForeignLayout::pytorch),
+                    Contains("this layout has no such parameters"));
   square.bias = false;
   for (const Layout layout : {test::grouped_layout(), test::one_key_layout()}) {
     const auto own = random_attention(layout, square);

@@ -4,6 +4,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/linear.hpp"
+#include "headroom/nn/transformer.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
@@ -188,6 +189,18 @@ class Forgetful : public Module {
   Linear inner;
   Tensor scale;
   bool listed;
+};
+
+/// Forgets a child that walks its own members in its constructor.
+class ForgetfulParent : public Module {
+ public:
+  explicit ForgetfulParent(Rng& rng)
+      : encoder({.width = 8, .heads = 2}, 1, true, rng), head(8, 3, rng) {}
+  Tensor operator()(const Tensor& x) { return head(encoder(x, AttentionMask::none())); }
+  void members(Members& visit) override { visit("head", head); }
+  std::string title() const override { return "ForgetfulParent"; }
+  Encoder encoder;
+  Linear head;
 };
 
 Tensor batch() {
@@ -375,6 +388,17 @@ TEST_CASE("step() names a parameter that no members() lists, and moves nothing")
   optimizer.zero_grad();
   squared(net(batch())).backward();
   CHECK_NOTHROW(optimizer.step(0.1));
+}
+
+TEST_CASE("step() names a forgotten child that has visited its own parameters") {
+  Rng rng(1);
+  for (const bool in_evaluation : {false, true}) {
+    ForgetfulParent net(rng);
+    if (in_evaluation) net.encoder.eval();
+    Sgd optimizer(net);
+    squared(net(constant(test::normal({2, 4, 8}, rng)))).backward();
+    CHECK_THROWS_WITH(optimizer.step(0.1), Contains("no module lists it"));
+  }
 }
 
 TEST_CASE("leaves that no module lists for good reasons cause no error") {

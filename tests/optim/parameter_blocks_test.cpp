@@ -34,6 +34,56 @@ std::vector<std::string> texts_of(Attention& attention, Granularity granularity)
   return texts;
 }
 
+/// Checks that every element of every parameter is in exactly one block.
+void check_cover(Module& model, Granularity granularity) {
+  std::map<std::string, std::vector<int>> seen;
+  for (const auto& [name, tensor] : parameters(model)) {
+    seen[name].resize(static_cast<std::size_t>(tensor.size()), 0);
+  }
+  std::map<std::string, Shape> shapes;
+  for (const auto& [name, tensor] : parameters(model)) shapes[name] = tensor.shape();
+  for (const ParameterBlock& block : parameter_blocks(model, granularity)) {
+    for (const BlockPart& part : block) {
+      for_each_run(shapes.at(part.name), part, [&](Index first_element, Index count) {
+        for (Index i = 0; i < count; ++i) {
+          ++seen.at(part.name).at(static_cast<std::size_t>(first_element + i));
+        }
+      });
+    }
+  }
+  for (const auto& [name, counts] : seen) {
+    INFO(name);
+    CHECK(std::all_of(counts.begin(), counts.end(), [](int count) { return count == 1; }));
+  }
+}
+
+/// One key for all heads in the same parameter as their queries, and two extra parts of each head.
+class PackedHeads : public FusedHeads {
+ public:
+  PackedHeads(const AttentionConfig& config, Rng& rng)
+      : FusedHeads(config, rng),
+        wide(parameter(ones({config.heads, 5}))),
+        narrow(parameter(ones({config.heads, 2}))) {}
+  void members(Members& visit) override {
+    FusedHeads::members(visit);
+    visit("wide", wide);
+    visit("narrow", narrow);
+  }
+  std::vector<HeadSlice> head_slices() const override {
+    std::vector<HeadSlice> slices = FusedHeads::head_slices();
+    for (HeadSlice& slice : slices) {
+      if (slice.role == HeadRole::key) slice.head = HeadSlice::of_all;
+    }
+    for (const Index head : alive()) {
+      for (const char* name : {"wide", "narrow"}) {
+        slices.push_back({HeadRole::extra, head, name, 0, head, head + 1});
+      }
+    }
+    return slices;
+  }
+  Tensor wide, narrow;
+};
+
 }  // namespace
 
 TEST_CASE("every element of every parameter is in exactly one block") {
@@ -45,28 +95,25 @@ TEST_CASE("every element of every parameter is in exactly one block") {
       prune(*model, std::vector<HeadId>{first});
       for (const Granularity granularity : granularities) {
         INFO(name_of(layout) << ", " << name_of(granularity));
-        std::map<std::string, std::vector<int>> seen;
-        for (const auto& [name, tensor] : parameters(*model)) {
-          seen[name].resize(static_cast<std::size_t>(tensor.size()), 0);
-        }
-        std::map<std::string, Shape> shapes;
-        for (const auto& [name, tensor] : parameters(*model)) shapes[name] = tensor.shape();
-        for (const ParameterBlock& block : parameter_blocks(*model, granularity)) {
-          for (const BlockPart& part : block) {
-            for_each_run(shapes.at(part.name), part, [&](Index first_element, Index count) {
-              for (Index i = 0; i < count; ++i) {
-                ++seen.at(part.name).at(static_cast<std::size_t>(first_element + i));
-              }
-            });
-          }
-        }
-        for (const auto& [name, counts] : seen) {
-          INFO(name);
-          CHECK(std::all_of(counts.begin(), counts.end(), [](int count) { return count == 1; }));
-        }
+        check_cover(*model, granularity);
       }
     }
   }
+}
+
+TEST_CASE("parts of all heads beside parts of one, and two extra parts, are blocks of their own") {
+  Rng rng(1);
+  PackedHeads attention({.width = 12, .heads = 3}, rng);
+  for (const Granularity granularity : granularities) {
+    INFO(name_of(granularity));
+    check_cover(attention, granularity);
+    for (const ParameterBlock& block : parameter_blocks(attention, granularity)) {
+      for (const BlockPart& part : block) CHECK(part.name == block.front().name);
+    }
+  }
+  const auto all = texts_of(attention, Granularity::head);
+  CHECK(std::ranges::count(all, "in_proj_weight[0: 12-24] ") == 1);
+  CHECK(std::ranges::count(all, "wide[0: 1-2] ") == 1);
 }
 
 TEST_CASE("a fused matrix is cut into projections and heads, separate ones are put together") {

@@ -8,8 +8,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Says that a module lists this leaf; Members calls it for each parameter that it visits.
-/// Attention calls it for gates, which no module lists.
+/// Says that a module lists this leaf: parameters() calls it for all that it returns, for instance
+/// to an optimizer, and Attention for gates, which no module lists. The walks of constructors and
+/// of eval() do not: a child may make them whose parent forgets it.
 void set_listed(const Tensor& leaf);
 
 /// "a parameter of shape [3, 4] that 'multiply' reads": a tensor made by parameter() that a

@@ -92,9 +92,9 @@ class TrainingRun {
   bool run(const StopSignals* stop = nullptr, Index until = 0);
   /// Takes the parameters of the best evaluation, if there is an earlier one than the last, and
   /// measures them on the test set, unless `test` is false. Returns {"task", "seed", "steps",
-  /// "parameters", "heads_alive", "best_step", "task_check" (of check_task()), "test"} and the keys
-  /// of `more`, which is also summary.json. Ends the run: the optimizer is still that of the last
-  /// step, so it must not train or save afterwards.
+  /// "parameters", "heads_alive", "best_step", "task_check" (of check_task(), which takes test
+  /// examples in any case), "test"} and the keys of `more`, which is also summary.json. Ends the
+  /// run: the optimizer is still that of the last step, so it must not train or save afterwards.
   Record conclude(const Record& more = Record::object(), bool test = true);
 
   const TrainingSettings& settings() const { return settings_; }
