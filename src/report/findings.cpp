@@ -77,13 +77,13 @@ std::string summary(const RunRecord& run, const std::vector<std::string>& models
   const std::string compared = before_after_summary(run, models);
   if (!compared.empty()) return text + compared;
   if (models.empty()) return text.substr(0, text.size() - 1);
-  const auto loss = series_of(run, models[0], "validation_loss");
-  if (!loss.empty()) text += fmt::format("Validation loss ends at {:.3f}. ", loss.back().value);
+  if (const auto loss = worst_end(run, models, "validation_loss", Better::lower)) {
+    text += fmt::format("Validation loss ends at {:.3f}. ", *loss);
+  }
   for (const MeasureRecord& measure : measures_of(run)) {
-    const auto series = series_of(run, models[0], measure.key);
-    if (series.empty()) continue;
-    text += fmt::format("{} ends at {}. ", capital(measure.name),
-                        value_text(measure, series.back().value));
+    if (const auto end = worst_end(run, models, measure.key, measure.better)) {
+      text += fmt::format("{} ends at {}. ", capital(measure.name), value_text(measure, *end));
+    }
   }
   return text.substr(0, text.size() - 1);
 }

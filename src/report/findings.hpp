@@ -20,6 +20,10 @@ std::string small(double value);
 /// "99.6 %" or "0.123", by the unit of a measure.
 std::string value_text(const MeasureRecord& measure, double value);
 
+/// The last value of a measure, of the model for which it is worst; none if no model has it.
+std::optional<double> worst_end(const RunRecord& run, const std::vector<std::string>& models,
+                                const std::string& key, Better better);
+
 /// Returns true if all quantities compared at the start differ by at most the tolerance; false if
 /// the tolerance is unknown.
 bool same_at_start(const StartDifference& start);

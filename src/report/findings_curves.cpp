@@ -184,18 +184,27 @@ MaybeFinding loss_finding(const RunRecord& run, const std::vector<std::string>& 
   return fallen_finding(curves, caption);
 }
 
+std::optional<double> worst_end(const RunRecord& run, const std::vector<std::string>& models,
+                                const std::string& key, Better better) {
+  std::optional<double> worst;
+  for (const std::string& model : models) {
+    const auto series = series_of(run, model, key);
+    if (series.empty()) continue;
+    const double end = series.back().value;
+    if (!worst || (better == Better::higher ? end < *worst : end > *worst)) worst = end;
+  }
+  return worst;
+}
+
 MaybeFinding measure_finding(const RunRecord& run, const MeasureRecord& measure,
                              const std::vector<std::string>& models) {
   const bool higher = measure.better == Better::higher;
   Index reached_by_all = 0, measured = 0;
   bool all_reach = measure.goal.has_value();
-  double worst_end = higher ? infinity : -infinity;
   for (const std::string& model : models) {
     const auto series = series_of(run, model, measure.key);
     if (series.empty()) continue;
     ++measured;
-    worst_end = higher ? std::min(worst_end, series.back().value)
-                       : std::max(worst_end, series.back().value);
     const auto reached = std::find_if(series.begin(), series.end(), [&](Point p) {
       return measure.goal && (higher ? p.value >= *measure.goal : p.value <= *measure.goal);
     });
@@ -203,7 +212,7 @@ MaybeFinding measure_finding(const RunRecord& run, const MeasureRecord& measure,
     if (reached != series.end()) reached_by_all = std::max(reached_by_all, reached->step);
   }
   if (measured == 0) return {};
-  const std::string end = value_text(measure, worst_end);
+  const std::string end = value_text(measure, *worst_end(run, models, measure.key, measure.better));
   std::string caption = fmt::format("{} is better.", higher ? "Higher" : "Lower");
   if (measure.goal) caption += " The dashed line is the goal.";
   if (!all_reach) {

@@ -185,6 +185,25 @@ TEST_CASE("a measure reaches its goal, or ends short of it") {
   CHECK(measure_title(run) == "The model reaches 90.0 % exact match by step 0");
 }
 
+TEST_CASE("the summary and the finding of a measure tell of the same model, the worst") {
+  RunRecord run{.title = "two models"};
+  const auto add = [&](const char* model, double loss, double exact, double per) {
+    run.metrics.push_back(
+        {.step = 9,
+         .model = model,
+         .numbers = {
+             {"loss", loss}, {"validation_loss", loss}, {"exact_match", exact}, {"per", per}}});
+  };
+  add("first", 0.1, 1, 0.01);
+  add("second", 0.2, 0.995, 0.02);
+  add("third", 0.1, 0.999, 0.005);
+  const RunFindings found = findings(run);
+  CHECK(found.measures[0]->title == "Exact match ends at 99.5 %");
+  CHECK(found.measures[1]->title == "Phoneme error rate ends at 2.0 %");
+  CHECK_THAT(found.summary, Contains("Validation loss ends at 0.200. Exact match ends at 99.5 %. "
+                                     "Phoneme error rate ends at 2.0 %."));
+}
+
 TEST_CASE("what any task measures has a finding and a curve") {
   for (const Measure& measure : quality_measures) {
     RunRecord run{.title = "measured"};
