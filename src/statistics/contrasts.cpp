@@ -48,14 +48,11 @@ PairedContrast paired_contrast(std::span<const double> x, std::span<const double
   std::vector<double> differences(x.size());
   std::transform(x.begin(), x.end(), y.begin(), differences.begin(), std::minus<>());
   const Interval mean = mean_interval(differences);
-  double largest = 0;
-  for (const auto values : {x, y}) {
-    for (const double value : values) largest = std::max(largest, std::abs(value));
-  }
-  const auto [low, high] = std::minmax_element(differences.begin(), differences.end());
-  if (*high - *low <= 1e-12 * largest) return {mean.value};  // equal up to rounding
+  double largest = 0, squares = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    largest = std::max({largest, std::abs(x[i]), std::abs(y[i])});
+  if (equal_up_to_rounding(differences, largest)) return {mean.value};
   const auto n = double(differences.size());
-  double squares = 0;
   for (const double d : differences) squares += (d - mean.value) * (d - mean.value);
   const double error = std::sqrt(squares / (n - 1) / n);
   return {mean.value, mean, student_p(mean.value / error, Index(differences.size()) - 1)};

@@ -23,13 +23,16 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
 
+bool equal_up_to_rounding(std::span<const double> values, double scale) {
+  return std::ranges::max(values) - std::ranges::min(values) <= 1e-12 * scale;
+}
+
 Interval mean_interval(std::span<const double> values) {
   if (values.empty()) throw UsageError("mean_interval: no values");
-  const auto n = double(values.size());
-  double mean = 0, squares = 0;
+  double n = double(values.size()), mean = 0, squares = 0;
   for (const double v : values) mean += v / n;
   for (const double v : values) squares += (v - mean) * (v - mean);
-  if (values.size() == 1) return {mean, mean, mean};
+  if (equal_up_to_rounding(values, std::abs(mean))) return {mean, mean, mean};
   const double half = student_t(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
   return {mean, mean - half, mean + half};
 }

@@ -86,6 +86,24 @@ TEST_CASE("intervals are those of the textbooks") {
   CHECK_THROWS_AS(rate_interval(3, 2), UsageError);
 }
 
+TEST_CASE("values that are equal up to rounding have an interval of no width") {
+  // The mean of ten ones is summed from tenths, which is not 1 to the bit.
+  const std::vector<double> ones(10, 1.0), sums{0.3, 0.1 + 0.2, 0.3}, zeros(4, 0.0);
+  for (const std::vector<double>& values : {ones, sums, zeros}) {
+    const Interval equal = mean_interval(values);
+    CHECK(near(equal.value, values[0], 1e-12));
+    CHECK(equal.low == equal.value);
+    CHECK(equal.high == equal.value);
+  }
+  for (const double apart : {1e-11, 1e-3}) {
+    const Interval different = mean_interval(std::vector<double>{1, 1 + apart, 1});
+    CHECK(different.low < different.value);
+    CHECK(different.value < different.high);
+  }
+  const Interval small = mean_interval(std::vector<double>{1e-20, 2e-20});  // by their own scale
+  CHECK(small.low < small.high);
+}
+
 TEST_CASE("a median's interval leaves at most 5 % outside by the tosses of a coin") {
   std::vector<double> fifteen;  // P(at most 3 of 15) = 0.0176, P(at most 4) = 0.0592
   for (int i = 0; i < 15; ++i) fifteen.push_back((7 * i) % 15);

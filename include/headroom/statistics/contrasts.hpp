@@ -22,8 +22,8 @@ struct PairedContrast {
 
 /// The contrast of values that belong together in pairs: x[i] - y[i], for example of the same seed.
 /// p is that of Student's t-test with n - 1 degrees of freedom, t = mean / (s / sqrt(n)). Interval
-/// and p are missing for a single pair, and where the differences are equal up to rounding (1e-12
-/// of the largest |x| and |y|), as shares of few examples often are. Throws UsageError unless x and
+/// and p are missing for a single pair, and where the differences are equal_up_to_rounding() of
+/// the largest |x| and |y|, as shares of few examples often are. Throws UsageError unless x and
 /// y have the same length of at least 1.
 PairedContrast paired_contrast(std::span<const double> x, std::span<const double> y);
 

@@ -26,8 +26,13 @@ struct Interval {
 /// The sum of values divided by their number; NaN without values.
 double mean_of(std::span<const double> values);
 
-/// Mean of independent values with Student's t-interval, mean +- t s / sqrt(n). A single value has
-/// an interval of no width. Throws UsageError without values.
+/// Whether values differ by no more than rounding: by 1e-12 of `scale`, the largest |number| that
+/// they were computed from. Then their variance is unknown, not small. For at least one value.
+bool equal_up_to_rounding(std::span<const double> values, double scale);
+
+/// Mean of independent values with Student's t-interval, mean +- t s / sqrt(n). A single value, and
+/// values that are equal up to rounding, have an interval of no width. Throws UsageError without
+/// values.
 Interval mean_interval(std::span<const double> values);
 
 /// The mean of positive numbers on a logarithmic scale, exp(mean of log x), with the interval of
