@@ -127,6 +127,23 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
   CHECK(printed.code == 0);
   CHECK_THAT(printed.out, Contains("exact_match, mean over seeds") && Contains("random") &&
                               Contains("[") && Contains("comparisons are tested together"));
+  json alone = read;  // one seed, and a model that has not learned the task
+  for (const char* key : {"means", "contrasts"}) {
+    for (json& entry : alone[key]) entry["seeds"] = json::array({entry["seeds"][0]});
+  }
+  REQUIRE(alone["task_checks"].size() > 0);
+  alone["task_checks"][0]["check"] = {
+      {"measure", "loss"}, {"model", 9.5}, {"constant", 9.25}, {"learned", false}};
+  folder.file("alone.json", alone.dump());
+  const Finished warned = run_process({"python3", HEADROOM_SOURCE "/examples/read_study.py",
+                                       (folder / "alone.json").string(), "exact_match"},
+                                      {}, folder.path());
+  CHECK(warned.code == 0);
+  CHECK_THAT(warned.out, Contains("have not learned the task") &&
+                             Contains("loss 9.5, best constant answer 9.25") &&
+                             Contains("(no interval: one seed)") &&
+                             !Contains("the same in all seeds"));
+  CHECK(warned.out.find("not learned") < warned.out.find("mean over seeds"));
 
   const Finished resumed = run_study(folder, {"--resume"});
   REQUIRE(resumed.code == 0);
