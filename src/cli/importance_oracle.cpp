@@ -107,7 +107,7 @@ void add_choices(ExactGame& game, const RegretScale& scale, HeadGame& choosing,
     });
     if (!twice) add(column.info.name, importance_of(game, table, column.info.name));
   }
-  add("exact Shapley, same set", game.shapley);
+  add(same_set_shapley, game.shapley);
 }
 
 }  // namespace

@@ -115,5 +115,9 @@ Regret RegretScale::of(HeadSet kept) const {
   return regret;
 }
 
+bool is_candidate(const std::string& choice) {
+  return choice != negative_control && choice != same_set_shapley;
+}
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

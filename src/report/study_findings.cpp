@@ -23,6 +23,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 constexpr double significance = 0.05;  // of tests
+constexpr std::size_t most_named = 4;  // metrics in a title
 
 bool is_share(const std::string& measure) {
   const std::string name = measure.substr(measure.rfind('.') + 1);
@@ -79,26 +80,37 @@ class StudyFindings {
 
   Finding scores() const {
     const StudyAgreement *most = nullptr, *least = nullptr;
+    Index pairs = 0;
     std::set<std::string> metrics;
     for (const StudyAgreement& pair : r_.agreement) {
       metrics.insert(pair.x);
-      if (pair.x >= pair.y) continue;
-      if (most == nullptr || pair.correlation.value > most->correlation.value) most = &pair;
-      if (least == nullptr || pair.correlation.value < least->correlation.value) least = &pair;
+      if (pair.x >= pair.y || !pair.correlation) continue;
+      const double value = pair.correlation->value;
+      if (most == nullptr || value > most->correlation->value) most = &pair;
+      if (least == nullptr || value < least->correlation->value) least = &pair;
+      ++pairs;
     }
     const std::string caption =
         "Spearman's rank correlation between the scores of all heads by two metrics, at the end of "
         "the trunk: 1 means the same order, 0 means unrelated orders. The cells show the mean over "
-        "seeds. The table of values has its 95 % t-interval, too.";
-    if (most == nullptr) {
-      return {metrics.empty() ? "No heads have been scored yet" : "One metric scores the heads",
-              caption};
+        "seeds. The table of values has its 95 % t-interval, too. A metric that gives all heads "
+        "the "
+        "same score has no order, and a dash.";
+    if (metrics.empty()) return {"No heads have been scored yet", caption};
+    if (metrics.size() == 1) return {"One metric scores the heads", caption};
+    std::string title = fmt::format("{} metrics score the heads; ", metrics.size());
+    if (pairs == 0) {
+      title += "no two of them tell heads apart";
+    } else if (pairs == 1) {
+      title += fmt::format("the rank correlation of {} and {} is {:.2f}", most->x, most->y,
+                           most->correlation->value);
+    } else {
+      title += fmt::format(
+          "the rank correlation of two is between {:.2f} ({} and {}) and {:.2f} ({} and {})",
+          least->correlation->value, least->x, least->y, most->correlation->value, most->x,
+          most->y);
     }
-    return {fmt::format("{} metrics score the heads; the rank correlation of two is between {:.2f} "
-                        "({} and {}) and {:.2f} ({} and {})",
-                        metrics.size(), least->correlation.value, least->x, least->y,
-                        most->correlation.value, most->x, most->y),
-            caption};
+    return {title, caption};
   }
 
   Finding candidates() const {
@@ -162,13 +174,16 @@ class StudyFindings {
         "mean of random subsets (1). Mean over seeds. The heads of a game compete with each other, "
         "and all other heads are kept. For the title the regrets of a seed are averaged over all "
         "games and sizes, and all pairs of metrics are compared by Student's t-test, paired by "
-        "seed, with Holm's correction.";
+        "seed, with Holm's correction. Not compared are choices made on the set that measures the "
+        "regret, the negative control worst_first, and metrics that give all heads the same score.";
     if (r_.regret.empty())
       return {"This study has not measured the losses of all subsets", caption};
     std::map<std::string, Index> beaten;  // the number of metrics whose regret is larger
     std::set<std::string> metrics;
-    for (const StudyRegret& regret : r_.regret) metrics.insert(regret.metric);
-    if (metrics.size() < 2) return {"The regret of one metric is known", caption};
+    for (const StudyRegret& regret : r_.regret) {
+      if (regret.candidate) metrics.insert(regret.metric);
+    }
+    if (metrics.size() < 2) return {"No two metrics have regrets to compare", caption};
     std::size_t most_seeds = 0;
     for (const RegretContrast& contrast : r_.regret_contrasts) {
       most_seeds = std::max(most_seeds, std::size_t(contrast.seeds));
@@ -184,11 +199,19 @@ class StudyFindings {
                           metrics.size()),
               caption};
     }
-    const auto best =
-        std::max_element(beaten.begin(), beaten.end(),
-                         [](const auto& x, const auto& y) { return x.second < y.second; });
-    return {fmt::format("The regret of {} is smaller than that of {} of {} other metrics",
-                        best->first, best->second, metrics.size() - 1),
+    Index most = 0;
+    for (const auto& [metric, count] : beaten) most = std::max(most, count);
+    std::vector<std::string> best;
+    for (const auto& [metric, count] : beaten) {
+      if (count == most) best.push_back(metric);
+    }
+    const std::string than =
+        fmt::format("smaller than that of {} of {} other metrics", most, metrics.size() - 1);
+    if (best.size() == 1) return {fmt::format("The regret of {} is {}", best[0], than), caption};
+    return {fmt::format("The regret of each of {} is {}",
+                        best.size() <= most_named ? fmt::format("{}", fmt::join(best, ", "))
+                                                  : fmt::format("{} metrics", best.size()),
+                        than),
             caption};
   }
 
@@ -198,11 +221,11 @@ class StudyFindings {
         "The smallest number of heads with which an arm is worse than the models with all heads by "
         "at most {} of {}, after the same number of steps. The whole 95 % interval of the paired "
         "difference must be within this limit. A dash means that no tried number of heads meets "
-        "it.",
+        "it, \"unknown\" that some comparison has too few seeds or no interval.",
         is_share(first_) ? fmt::format("{:.3g} points", 100 * acceptable_)
                          : figure_text(acceptable_),
         measure_in_words(first_));
-    if (all.empty()) return {"No tried removal is acceptable for the whole 95 % interval", caption};
+    if (all.empty()) return {capitalised(none_acceptable().reason), caption};
     return {fmt::format("{:.3g} heads are enough: {}{}", all.front().heads, all.front().arm,
                         under(all.front().condition)),
             caption};
@@ -285,9 +308,11 @@ class StudyFindings {
     const Index folds = r_.declaration.value("folds", Index(1));
     std::vector<double> widths;
     std::set<Index> seeds;
+    std::size_t most_seeds = 0;
     for (const StudyMean& mean : r_.means) {
       if (mean.measure != first_) continue;
       for (const SeedValue& seed : mean.seeds) seeds.insert(seed.seed);
+      most_seeds = std::max(most_seeds, mean.seeds.size());
       if (mean.mean.low < mean.mean.high) widths.push_back((mean.mean.high - mean.mean.low) / 2);
     }
     const std::string caption = fmt::format(
@@ -300,7 +325,12 @@ class StudyFindings {
                   "are averaged first.",
                   folds)
             : "Each seed draws its own data, so no examples are divided into folds.");
-    if (widths.empty()) return {"No arm is done for two seeds with different values yet", caption};
+    if (most_seeds < 2) return {"No arm is done for two seeds yet", caption};
+    if (widths.empty()) {
+      return {fmt::format("No arm has an interval: its {} is the same in all seeds",
+                          measure_in_words(first_)),
+              caption};
+    }
     return {fmt::format("{}{}: the median half-width of the 95 % intervals is {}",
                         counted(Index(seeds.size()), "seed", "seeds"),
                         folds > 1 ? fmt::format(" of {} folds", folds) : "",
@@ -323,7 +353,10 @@ class StudyFindings {
           fmt::format("No decision yet: {} of {} runs are done", r_.cells.size(), r_.cells_planned),
           caption};
     }
-    if (all.empty()) return {no_smaller_model(), caption};
+    if (all.empty()) {
+      const NoneAcceptable none = none_acceptable();
+      return {(none.decided ? "Keep all heads: " : "No decision: ") + none.reason, caption};
+    }
     const auto mean = std::find_if(r_.means.begin(), r_.means.end(), [&](const StudyMean& m) {
       return m.condition == all.front().condition && m.arm == all.front().arm &&
              m.measure == first_;
@@ -334,8 +367,12 @@ class StudyFindings {
             caption};
   }
 
-  /// The reason why no arm is acceptable.
-  std::string no_smaller_model() const {
+  /// Why no arm is acceptable: because of the comparisons that decide, or because none does.
+  struct NoneAcceptable {
+    bool decided;
+    std::string reason;
+  };
+  NoneAcceptable none_acceptable() const {
     Index decided = 0, tied = 0;
     std::size_t most_seeds = 0;
     for (const StudyContrast* contrast : from_all_heads(r_)) {
@@ -344,15 +381,15 @@ class StudyFindings {
       if (contrast->seeds.size() >= fewest_seeds && !contrast->interval) ++tied;
     }
     if (most_seeds == 0) {
-      return "No decision: no arm is compared with the control none, the model with all heads";
+      return {false, "no arm is compared with the control none, the model with all heads"};
     }
-    if (most_seeds < fewest_seeds) return "No decision: " + too_few(most_seeds);
+    if (most_seeds < fewest_seeds) return {false, too_few(most_seeds)};
     const std::string without = fmt::format(
         "{} no interval, because the difference from all heads is the same in all seeds",
         tied == 1 ? "1 comparison has" : fmt::format("{} comparisons have", tied));
-    if (decided == 0) return "No decision: " + without;
-    return "Keep all heads: no smaller model is acceptable for the whole 95 % interval" +
-           (tied == 0 ? "" : "; " + without);
+    if (decided == 0) return {false, without};
+    return {true, "no smaller model is acceptable for the whole 95 % interval" +
+                      (tied == 0 ? "" : "; " + without)};
   }
 
   static std::string too_few(std::size_t seeds) {

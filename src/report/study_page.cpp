@@ -10,6 +10,7 @@
 #include "headroom/report/study.hpp"
 #include "report/compose_page.hpp"
 #include "report/page.hpp"
+#include "report/study_numbers.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -99,6 +100,13 @@ Record contents(const StudyResults& results) {
     acceptable.push_back({{"condition", loss.condition}, {"arm", loss.arm}, {"heads", loss.heads}});
   }
   page["acceptable"] = acceptable;
+  Record tried = Record::array();
+  for (const StudyContrast* contrast : from_all_heads(results)) {
+    tried.push_back({{"condition", contrast->condition},
+                     {"arm", contrast->arm},
+                     {"decides", contrast->decides() && study_warning(results).empty()}});
+  }
+  page["tried"] = tried;
   return page;
 }
 

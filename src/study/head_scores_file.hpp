@@ -40,6 +40,7 @@ struct HeadScoresFile {
   };
   std::vector<Pruner::Head> heads = {};
   std::vector<Metric> metrics = {};
+  std::vector<std::string> constant = {};  // metrics that do not tell heads apart
   std::vector<Game> games = {};
   std::map<std::string, Record> others = {};
 
@@ -47,6 +48,7 @@ struct HeadScoresFile {
   static void fields(Visit visit) {
     visit("heads", &HeadScoresFile::heads);
     visit("metrics", &HeadScoresFile::metrics);
+    visit("constant", &HeadScoresFile::constant, Presence::if_any);
     visit("games", &HeadScoresFile::games, Presence::if_any);
     visit(the_rest, &HeadScoresFile::others);
   }

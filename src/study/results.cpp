@@ -11,6 +11,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/heads/head_records.hpp"
+#include "headroom/heads/regret.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/statistics/ranks.hpp"
@@ -144,10 +145,14 @@ class TrunkScores {
       }
       columns.emplace_back(name, std::move(values));
     }
+    const std::set<std::string> constant(scores.constant.begin(), scores.constant.end());
+    constant_.insert(constant.begin(), constant.end());
     for (const auto& [x, of_x] : columns) {
       if (std::find(metrics_.begin(), metrics_.end(), x) == metrics_.end()) metrics_.push_back(x);
       for (const auto& [y, of_y] : columns) {
-        correlations_[{x, y}][seed].push_back(rank_correlation(of_x, of_y));
+        BySeed& correlations = correlations_[{x, y}];
+        if (constant.contains(x) || constant.contains(y)) continue;
+        correlations[seed].push_back(rank_correlation(of_x, of_y));
       }
     }
     for (const HeadScoresFile::Game& game : scores.games) add_game(seed, game);
@@ -158,7 +163,9 @@ class TrunkScores {
     for (const std::string& x : metrics_) {
       for (const std::string& y : metrics_) {
         const auto found = correlations_.find({x, y});
-        if (found != correlations_.end()) all.push_back({x, y, mean_over_seeds(found->second)});
+        if (found == correlations_.end()) continue;
+        all.push_back({x, y});
+        if (!found->second.empty()) all.back().correlation = mean_over_seeds(found->second);
       }
     }
     return all;
@@ -169,8 +176,9 @@ class TrunkScores {
     for (const Regret& known : regrets_) {
       std::vector<SeedValue> seeds;
       for (const auto& [seed, values] : known.values) seeds.push_back({seed, mean_of(values)});
-      all.push_back(
-          {known.game, known.metric, known.kept, mean_over_seeds(known.values), std::move(seeds)});
+      all.push_back({known.game, known.metric, known.kept, mean_over_seeds(known.values),
+                     std::move(seeds),
+                     is_candidate(known.metric) && !constant_.contains(known.metric)});
     }
     return all;
   }
@@ -200,6 +208,7 @@ class TrunkScores {
   }
 
   std::vector<std::string> metrics_;
+  std::set<std::string> constant_;  // in any trunk
   std::map<std::pair<std::string, std::string>, BySeed> correlations_;
   std::vector<Regret> regrets_;
 };

@@ -257,11 +257,13 @@ class StudySummary {
     r_.effects.push_back(std::move(effect));
   }
 
-  /// Compares all metrics with each other: whichever is called the best was chosen by its regret.
+  /// Compares all candidates with each other: whichever is called the best was chosen by its
+  /// regret.
   void add_regret_contrasts() {
     std::vector<std::string> metrics;
     std::map<std::string, std::map<Index, std::vector<double>>> all;  // by metric and seed
     for (const StudyRegret& regret : r_.regret) {
+      if (!regret.candidate) continue;
       if (!all.contains(regret.metric)) metrics.push_back(regret.metric);
       for (const SeedValue& seed : regret.seeds) {
         all[regret.metric][seed.seed].push_back(seed.value);

@@ -1,5 +1,7 @@
 // Findings and page of a study, from results with known numbers.
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -99,10 +101,15 @@ StudyResults small_results() {
       {"pace", "slow", "fast", "exact_match", 0.03, Interval{0.03, 0.01, 0.05}, 0.0321, 2, seeds},
       {"pace", "slower", "fast", "exact_match", 0.02, Interval{0.02, -0.01, 0.05}, 0.4321, 2,
        seeds}};
-  r.agreement = {
-      {"a", "a", {1, 1, 1}},        {"a", "b", {0.25, 0.1, 0.4}}, {"a", "c", {0.75, 0.7, 0.8}},
-      {"b", "a", {0.25, 0.1, 0.4}}, {"b", "b", {1, 1, 1}},        {"b", "c", {0.5, 0.4, 0.6}},
-      {"c", "a", {0.75, 0.7, 0.8}}, {"c", "b", {0.5, 0.4, 0.6}},  {"c", "c", {1, 1, 1}}};
+  const std::map<std::string, Interval> correlations{
+      {"ab", {0.25, 0.1, 0.4}}, {"ac", {0.75, 0.7, 0.8}}, {"bc", {0.5, 0.4, 0.6}}};
+  for (const std::string x : {"a", "b", "c"}) {
+    for (const std::string y : {"a", "b", "c"}) {
+      const Interval own{1, 1, 1};
+      r.agreement.push_back(
+          {x, y, x == y ? own : correlations.at(std::min(x, y) + std::max(x, y))});
+    }
+  }
   r.regret = {{"cross", "a", 1, {0.1, 0, 0.2}},
               {"cross", "a", 2, {0.3, 0.2, 0.4}},
               {"cross", "b", 1, {1.25, 1, 1.5}},
@@ -192,7 +199,9 @@ TEST_CASE("a title calls nothing better that no paired contrast supports") {
     }
   };
   CHECK(title(2, tied) == none);
-  CHECK(title(4, tied) == "No tried removal is acceptable for the whole 95 % interval");
+  CHECK(title(4, tied) ==
+        "2 comparisons have no interval, because the difference from all heads is the same in all "
+        "seeds");
   CHECK(title(6, tied) ==
         "0 of 2 comparisons of the family are significant at the level of 5 % after Holm's "
         "correction: 0 better, 0 worse; 2 have no p, because the difference is the same in all "
@@ -217,7 +226,7 @@ TEST_CASE("a title calls nothing better that no paired contrast supports") {
   const std::string too_few = "2 seeds are too few to compare arms: at least 3 are needed";
   for (const std::size_t section : std::vector<std::size_t>{2, 3, 6, 7})
     CHECK(title(section, two_seeds) == too_few);
-  CHECK(title(4, two_seeds) == "No tried removal is acceptable for the whole 95 % interval");
+  CHECK(title(4, two_seeds) == too_few);
   CHECK(title(9, two_seeds) == "No decision: " + too_few);
   CHECK(title(9, [](StudyResults& r) {
           for (StudyContrast& c : r.contrasts) c.seeds.resize(1);
@@ -269,7 +278,7 @@ TEST_CASE("titles of importance, threshold, speed and comparison follow from the
   CHECK(title(3, [](StudyResults& r) { r.regret_contrasts[0].holm = 0.4; }) ==
         "The regret of c is smaller than that of 1 of 2 other metrics");
   CHECK(title(3, [](StudyResults& r) { r.regret.resize(2); }) ==
-        "The regret of one metric is known");
+        "No two metrics have regrets to compare");
   CHECK(title(3, [](StudyResults& r) { r.regret.clear(); }) ==
         "This study has not measured the losses of all subsets");
 
@@ -277,7 +286,7 @@ TEST_CASE("titles of importance, threshold, speed and comparison follow from the
   CHECK(title(4, [](StudyResults& r) { r.declaration["acceptable_loss"] = 0.015; }) ==
         "10 heads are enough: sensitivity (prune 2)");
   CHECK(title(4, [](StudyResults& r) { r.declaration["acceptable_loss"] = 0.01; }) ==
-        "No tried removal is acceptable for the whole 95 % interval");
+        "No smaller model is acceptable for the whole 95 % interval");
 
   CHECK(title(5) == "A model with 8 of 12 heads has 80 % of the parameters");
   CHECK(title(5, [](StudyResults& r) { r.cells.clear(); }) == "No run is done yet");
@@ -320,7 +329,11 @@ TEST_CASE("titles of refinement, validation and decision follow from the numbers
                       "train on"));
   CHECK(title(8, [](StudyResults& r) {
           for (StudyMean& m : r.means) m.mean.low = m.mean.high = m.mean.value;
-        }) == "No arm is done for two seeds with different values yet");
+        }) == "No arm has an interval: its exact match is the same in all seeds");
+  CHECK(title(8, [](StudyResults& r) {
+          for (StudyMean& m : r.means) m.seeds.resize(1);
+          for (StudyMean& m : r.means) m.mean.low = m.mean.high = m.mean.value;
+        }) == "No arm is done for two seeds yet");
 
   CHECK(title(9) ==
         "Keep 8 heads, chosen by sensitivity (prune 4): exact match 95.1 % [94.2, 96.0]");
@@ -356,6 +369,12 @@ TEST_CASE("a study's page holds the numbers that it was given") {
   CHECK(page["acceptable"] ==
         nlohmann::json::parse(R"([{"condition": 0, "arm": "sensitivity", "heads": 8.0},
                                   {"condition": 1, "arm": "sensitivity", "heads": 10.0}])"));
+  CHECK(page["tried"] == nlohmann::json::parse(
+                             R"([{"condition": 0, "arm": "sensitivity", "decides": true},
+                                 {"condition": 1, "arm": "sensitivity", "decides": true}])"));
+  StudyResults tied = results;
+  tied.contrasts[3].interval = std::nullopt;
+  CHECK(record_of(study_page(tied, ""))["tried"][1]["decides"] == false);
   CHECK(page["sizes"] == nlohmann::json::parse(R"([{"heads": 8, "parameters": 800, "runs": 1},
     {"heads": 10, "parameters": 900, "runs": 1}, {"heads": 12, "parameters": 1000, "runs": 1}])"));
   CHECK(page["groups"] == nlohmann::json::parse(R"([{"text": "", "conditions": [0, 1]}])"));

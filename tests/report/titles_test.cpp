@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headroom/report/report.hpp"
+#include "headroom/report/study.hpp"
 #include "support/catch.hpp"
 #include "support/small_run.hpp"
 
@@ -202,4 +203,33 @@ TEST_CASE("noisy times are called so in the summary, the caption and the page") 
   CHECK_THAT(found.summary, Contains("from 21.7 to 2.5 ms (noisy times)."));
   run.before_after[0].step_flops.reset();  // records of earlier runs lack the arithmetic
   CHECK_THAT(findings(run).before_after->title, Contains("A step is 8.68 times faster"));
+}
+
+TEST_CASE("a study's title names all metrics whose regret is smaller than the most others") {
+  const auto title = [](const std::vector<std::string>& metrics, bool candidates) {
+    StudyResults r;
+    r.declaration = {{"measures", {"loss"}}};
+    r.regret = {{.game = "cross", .metric = "z"}};
+    for (const std::string& metric : metrics) {  // each has a smaller regret than z
+      r.regret.push_back({.game = "cross", .metric = metric, .candidate = candidates});
+      r.regret_contrasts.push_back({metric, "z", -2, Interval{-2, -3, -1}, 0.001, 0.01, 3});
+    }
+    return study_sections(r).at(3).finding.title;
+  };
+  CHECK(title({"x", "y"}, true) ==
+        "The regret of each of x, y is smaller than that of 1 of 2 other metrics");
+  CHECK(title({"t", "u", "v", "w", "x"}, true) ==
+        "The regret of each of 5 metrics is smaller than that of 1 of 5 other metrics");
+  CHECK(title({"x", "y"}, false) == "No two metrics have regrets to compare");
+}
+
+TEST_CASE("a study's title names the one pair of two metrics once, and none without an order") {
+  StudyResults r;
+  r.declaration = {{"measures", {"loss"}}};
+  r.agreement = {{"a", "b", Interval{0.25, 0.1, 0.4}}, {"b", "a", Interval{0.25, 0.1, 0.4}}};
+  CHECK(study_sections(r).at(0).finding.title ==
+        "2 metrics score the heads; the rank correlation of a and b is 0.25");
+  for (StudyAgreement& pair : r.agreement) pair.correlation = std::nullopt;
+  CHECK(study_sections(r).at(0).finding.title ==
+        "2 metrics score the heads; no two of them tell heads apart");
 }

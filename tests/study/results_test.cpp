@@ -258,6 +258,37 @@ TEST_CASE("regrets of all pairs of metrics are compared, paired by seed") {
   CHECK(std::abs(cb.holm.value() - 3 * p) < 1e-9);
   CHECK_FALSE(ca.p.has_value());
   CHECK_FALSE(ca.holm.has_value());
+  // A metric that is no candidate is in no comparison, and not in the family.
+  for (StudyRegret& regret : found.regret) regret.candidate = regret.metric != "c";
+  found.regret_contrasts.clear();
+  summarise(d, plan_of(d), found);
+  REQUIRE(found.regret_contrasts.size() == 1);
+  CHECK(std::abs(found.regret_contrasts[0].holm.value() - p) < 1e-9);
+}
+
+TEST_CASE("constant metrics have no correlation, and with the yardsticks they are no candidates") {
+  const StudyDeclaration d = declared(declaration());
+  const StudyPlan plan = plan_of(d);
+  const TemporaryFolder folder;
+  const Record scores = Record::parse(R"({
+    "heads": [{"kind": "encoder", "layer": 0, "head": 0},
+              {"kind": "encoder", "layer": 0, "head": 1}],
+    "metrics": [{"name": "magnitude", "keep_low": false, "scores": [1, 2]},
+                {"name": "depth", "keep_low": true, "scores": [0, 0]}],
+    "constant": ["depth"],
+    "games": [{"title": "encoder", "regret": {"magnitude": [0, 1], "depth": [1, 1],
+               "worst_first": [2, 2], "exact Shapley, same set": [0, 0]}}]})");
+  folder.file("trunks/" + plan.trunks[0].key + "/importance.json", scores.dump());
+  const StudyResults found = results_of(d, plan, folder.path());
+  REQUIRE(found.agreement.size() == 4);
+  for (const StudyAgreement& pair : found.agreement) {
+    CHECK(pair.correlation.has_value() == (pair.x == "magnitude" && pair.y == "magnitude"));
+  }
+  REQUIRE(found.regret.size() == 8);
+  for (const StudyRegret& regret : found.regret) {
+    CHECK(regret.candidate == (regret.metric == "magnitude"));
+  }
+  CHECK(found.regret_contrasts.empty());
 }
 
 TEST_CASE("rules say which comparisons are the family") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "headroom/base/rng.hpp"
@@ -22,6 +23,13 @@ struct Regret {
                      // subset, 1 is chance; NaN where all subsets of this size are equally good
   double nats_error = 0, share_error = 0;
 };
+
+/// Choices of heads whose regret is a yardstick for others: the chooser that removes the most
+/// important heads, and the exact Shapley values of the set that measures the regret.
+inline constexpr const char* negative_control = "worst_first";
+inline constexpr const char* same_set_shapley = "exact Shapley, same set";
+/// False for these two: a comparison of regrets says nothing about them.
+bool is_candidate(const std::string& choice);
 
 /// The loss of all subsets of a game's players, which regrets are measured by.
 class RegretScale {

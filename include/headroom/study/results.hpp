@@ -149,10 +149,11 @@ struct StudyEffect {
   }
 };
 
-/// Spearman's rank correlation of two metrics over the heads of a trunk, mean over seeds.
+/// Spearman's rank correlation of two metrics over the heads of a trunk, mean over the seeds where
+/// both tell heads apart; none if there is no such seed.
 struct StudyAgreement {
   std::string x, y;
-  Interval correlation = {};
+  std::optional<Interval> correlation = {};
 
   template <class Visit>
   static void fields(Visit visit) {
@@ -169,6 +170,7 @@ struct StudyRegret {
   Index kept = 0;
   Interval regret = {};
   std::vector<SeedValue> seeds = {};
+  bool candidate = true;  // is_candidate(), and the metric tells the heads of all trunks apart
 
   template <class Visit>
   static void fields(Visit visit) {
@@ -177,11 +179,12 @@ struct StudyRegret {
     visit("kept", &StudyRegret::kept);
     visit("regret", &StudyRegret::regret);
     visit("seeds", &StudyRegret::seeds);
+    visit("candidate", &StudyRegret::candidate);
   }
 };
 
 /// The difference between the regrets of two metrics, paired by seed. The regret of a metric in a
-/// seed is the mean over all games and numbers of heads. All pairs of metrics are one family.
+/// seed is the mean over all games and numbers of heads. All pairs of candidates are one family.
 struct RegretContrast {
   std::string metric, against;
   double difference = 0;

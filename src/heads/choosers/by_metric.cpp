@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "headroom/heads/head_metric.hpp"
+#include "headroom/heads/regret.hpp"
 #include "heads/choosers/all.hpp"
 
 namespace headroom {
@@ -45,7 +46,7 @@ Chooser worst_first(const std::string& metric, const ChooserOptions& options) {
 }
 
 ChooserEntry chooser_worst_first() {
-  return {{.name = "worst_first",
+  return {{.name = negative_control,
            .formula = "the heads with the highest leave_one_out, v(all but h) - v(all)",
            .source = "control",
            .cost = "N F"},

@@ -166,7 +166,9 @@ function threshold_section() {
   const arms = run.arms.filter((arm) => !run.controls.includes(arm));
   const fewest = (arm, group) => {
     const own = run.acceptable.filter((entry) => entry.arm === arm && group.conditions.includes(entry.condition)).map((entry) => entry.heads);
-    return own.length ? number_text(Math.min(...own)) : "–";
+    if (own.length) return number_text(Math.min(...own));
+    const tried = run.tried.filter((entry) => entry.arm === arm && group.conditions.includes(entry.condition));
+    return tried.length && tried.every((entry) => entry.decides) ? "–" : "unknown";
   };
   return point_section(4, table(["fewest heads", ...run.groups.map((group) => group.text || "heads")], arms.map((arm) => [arm, ...run.groups.map((group) => fewest(arm, group))]), "fewest acceptable heads"));
 }
