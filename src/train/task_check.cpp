@@ -34,18 +34,45 @@ std::map<std::int32_t, double> counts_of(const std::vector<Ids>& labels) {
   return counts;
 }
 
-/// For each example 1 where the most frequent label is right, else 0.
+/// The labels of each example, without padding.
+std::vector<Tokens> answers_of(const std::vector<Ids>& labels) {
+  std::vector<Tokens> answers;
+  for (const Ids& of_batch : labels) {
+    const Index length = of_batch.size() / of_batch.dim(0);
+    for (Index i = 0; i < of_batch.size(); ++i) {
+      if (i % length == 0) answers.emplace_back();
+      if (of_batch[i] != ignored_label) answers.back().push_back(of_batch[i]);
+    }
+  }
+  return answers;
+}
+
+/// For each example 1 where the most frequent answer is right, else 0.
 std::vector<double> right_of_majority(const std::vector<Ids>& labels) {
-  const auto counts = counts_of(labels);
+  const std::vector<Tokens> answers = answers_of(labels);
+  std::map<Tokens, Index> counts;
+  for (const Tokens& answer : answers) {
+    if (!answer.empty()) ++counts[answer];
+  }
   const auto most =
       std::max_element(counts.begin(), counts.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  const std::int32_t answer = counts.empty() ? ignored_label : most->first;
+  const Tokens majority = counts.empty() ? Tokens() : most->first;
   std::vector<double> right;
-  for (const Ids& of_batch : labels) {
-    for (const std::int32_t label : of_batch.span()) right.push_back(label == answer ? 1 : 0);
+  for (const Tokens& answer : answers) {
+    right.push_back(!answer.empty() && answer == majority ? 1 : 0);
   }
   return right;
+}
+
+/// Adds for each example 1 where the largest logits are at all of its labels, else 0.
+void add_right(const Array& logits, const Ids& labels, std::vector<double>& right) {
+  const Ids answers = argmax(logits);
+  const Index length = labels.size() / labels.dim(0);
+  for (Index i = 0; i < labels.size(); ++i) {
+    if (i % length == 0) right.push_back(1);
+    if (labels[i] != ignored_label && answers[i] != labels[i]) right.back() = 0;
+  }
 }
 
 /// For each example the loss of the distribution of all labels.
@@ -65,8 +92,8 @@ std::vector<double> losses_of_shares(const std::vector<Ids>& labels) {
 }
 
 std::string measure_text(const TaskCheck& check, double value) {
-  return check.measure == "accuracy" ? fmt::format("{:.1f} %", 100 * value)
-                                     : fmt::format("{:.4g}", value);
+  return check.measure == "loss" ? fmt::format("{:.4g}", value)
+                                 : fmt::format("{:.1f} %", 100 * value);
 }
 
 }  // namespace
@@ -89,30 +116,24 @@ TaskCheck check_task(Learner& learner, Index most) {
   const Evaluating now(learner.model());
   std::vector<double> losses, right;
   std::vector<Ids> labels;
-  bool classifies = true;
+  TaskCheck check{.measure = "loss"};
   learner.visit(ExampleSet::test, most, [&](const ProbedBatch& batch) {
     HeadProbe probe;
     labels.push_back(batch.labels);
-    classifies = batch.labels.rank() == 1;
-    if (classifies) {
-      const Ids answers = argmax(batch.logits(probe).value());
-      for (Index i = 0; i < answers.size(); ++i) {
-        right.push_back(answers[i] == batch.labels[i] ? 1 : 0);
-      }
-      return;
-    }
+    check.measure = batch.labels.rank() == 1 ? "accuracy" : batch.encoded ? "exact match" : "loss";
+    if (check.measure != "loss") return add_right(batch.logits(probe).value(), batch.labels, right);
     const Tensor of_batch = batch.losses(probe);
     for (const Real loss : of_batch.value().span()) losses.push_back(double(loss));
   });
-  TaskCheck check{.measure = classifies ? "accuracy" : "loss"};
-  const std::vector<double>& of_model = classifies ? right : losses;
+  const bool answers = check.measure != "loss";
+  const std::vector<double>& of_model = answers ? right : losses;
   const std::vector<double> of_constant =
-      classifies ? right_of_majority(labels) : losses_of_shares(labels);
+      answers ? right_of_majority(labels) : losses_of_shares(labels);
   check.examples = std::ssize(of_model);
   check.model = mean_of(of_model);
   check.constant = mean_of(of_constant);
   const PairedContrast gain =
-      classifies ? paired_contrast(of_model, of_constant) : paired_contrast(of_constant, of_model);
+      answers ? paired_contrast(of_model, of_constant) : paired_contrast(of_constant, of_model);
   if (gain.p) check.p = gain.mean > 0 ? *gain.p / 2 : 1 - *gain.p / 2;
   check.learned =
       check.p && *check.p < one_sided_level && gain.mean > gain_within_rounding * check.constant;

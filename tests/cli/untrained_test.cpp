@@ -11,13 +11,13 @@ using nlohmann::json;
 
 namespace {
 
-const std::string warning = "The model has not learned the task: its loss of ";
+const std::string warning = "The model has not learned the task: its exact match of ";
 
 /// A model of 12 heads that has made two tiny steps, or one that has learned.
 std::vector<std::string> training(const std::string& out, bool learns) {
   std::vector<std::string> arguments{"train",
                                      "--task",
-                                     "reverse",
+                                     "sort",
                                      "--steps",
                                      learns ? "200" : "2",
                                      "--width",
@@ -87,7 +87,7 @@ TEST_CASE("importance, prune and report say first that a model has not learned i
     if (learns) check_oracle_text(game);
     const json scores = json::parse(run({"importance", "--metric", "sensitivity", "--json"}));
     CHECK(scores["task_check"]["learned"] == learns);
-    CHECK(scores["task_check"]["measure"] == "loss");
+    CHECK(scores["task_check"]["measure"] == "exact match");
     CHECK(scores["metrics"][0]["scores"].size() == 12);
 
     expect(run({"prune", "--max-loss-increase", "5", "--out", name + "-cut"}), "the limit of 5");
@@ -125,7 +125,7 @@ TEST_CASE("a study of untrained models decides nothing, and says why") {
   REQUIRE(run.code == 0);
   CHECK_THAT(one_line(run.out),
              StartsWith("No decision. The models have not learned the task: with all heads, 3 of 3 "
-                        "are not clearly better than the best constant answer (seed 1: loss "));
+                        "are not clearly better than the best constant answer (seed 1: exact match "));
   const json results = json::parse(content(folder / "runs/study-noise/results.json"));
   REQUIRE(results["task_checks"].size() == 3);
   for (const json& check : results["task_checks"]) CHECK(check["check"]["learned"] == false);
