@@ -123,9 +123,10 @@ TEST_CASE("a study of untrained models decides nothing, and says why") {
   const Finished run = headroom_program({"study", "study.json"}, folder);
   INFO(run.err);
   REQUIRE(run.code == 0);
-  CHECK_THAT(one_line(run.out),
-             StartsWith("No decision. The models have not learned the task: with all heads, 3 of 3 "
-                        "are not clearly better than the best constant answer (seed 1: exact match "));
+  CHECK_THAT(
+      one_line(run.out),
+      StartsWith("No decision. The models have not learned the task: with all heads, 3 of 3 "
+                 "are not clearly better than the best constant answer (seed 1: exact match "));
   const json results = json::parse(content(folder / "runs/study-noise/results.json"));
   REQUIRE(results["task_checks"].size() == 3);
   for (const json& check : results["task_checks"]) CHECK(check["check"]["learned"] == false);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -23,7 +24,7 @@ namespace planted_heads {
 
 constexpr int seeds = 10;
 constexpr Index measured_examples = 16, tested_examples = 64;
-constexpr double significant = 0.05;
+constexpr double significant = 0.01;
 constexpr double chance = 0.5, found_from = 0.95;  // borders between groups of metrics
 
 /// The probability that a planted head has a higher score than a noise head, of which ties count
@@ -175,15 +176,7 @@ constexpr const char* line_names[] = {"finds the planted heads",
                                       "worse than chance",
                                       "0.5 in every model",
                                       "in no group: better than chance, 0.95 undecided",
-                                      "in no group: chance undecided"};
-
-/// The line of a mean, by the adjusted p-values of "it is 0.5" and "it is 0.95".
-Line line_of(double mean, double at_chance, double at_found) {
-  if (at_chance >= significant) return near_chance;
-  if (mean < chance) return below_chance;
-  if (at_found >= significant) return near_found;
-  return mean > found_from ? finds : above_chance;
-}
+                                      "in no group: on no side of chance in every task"};
 
 /// A metric over all models.
 struct Verdict {
@@ -195,63 +188,61 @@ struct Verdict {
 
 using Surveys = std::vector<Survey<Found>>;  // by task
 
-/// The AUCs of a metric in the models whose seed has this remainder modulo 2.
-std::vector<double> half_of(const Surveys& surveys, const std::string& metric, std::size_t half) {
-  std::vector<double> aucs;
-  for (const Survey<Found>& survey : surveys) {
-    for (std::size_t i = half; i < survey.samples().size(); i += 2) {
-      aucs.push_back(survey.samples()[i].aucs.at(metric));
-    }
+/// The p-values of "this metric is not on one side of 0.5 in every task", and of "it is neither
+/// above 0.95 in every task nor below it in some": the largest p-value of the tasks that all have
+/// to be on one side, and the smallest, times their number, where one is enough.
+std::array<double, 2> doubts(const std::vector<std::vector<double>>& aucs) {
+  double at_chance = 0, at_found = 0, below_found = 1;
+  std::size_t above = 0, high = 0;
+  for (const std::vector<double>& of_task : aucs) {
+    const double mean = mean_of(of_task), found = p_of(of_task, found_from);
+    at_chance = larger(at_chance, p_of(of_task, chance));
+    at_found = larger(at_found, found);
+    if (mean < found_from) below_found = smaller(below_found, found);
+    above += mean > chance ? 1 : 0;
+    high += mean > found_from ? 1 : 0;
   }
-  return aucs;
+  const std::size_t tasks = aucs.size();
+  return {above == 0 || above == tasks ? at_chance : 1,
+          high == tasks ? at_found : smaller(1, double(tasks) * below_found)};
 }
 
-/// The line of each metric in one half of the models. P-values are adjusted by Holm's method.
-std::vector<Line> lines_in_half(const Surveys& surveys, const std::vector<Verdict>& metrics,
-                                std::size_t half) {
-  std::vector<double> p;
-  for (const Verdict& verdict : metrics) {
-    const std::vector<double> aucs = half_of(surveys, verdict.metric, half);
-    p.push_back(p_of(aucs, chance));
-    p.push_back(p_of(aucs, found_from));
-  }
-  const std::vector<double> adjusted = holm(p);
-  std::vector<Line> found;
-  for (std::size_t i = 0; i < metrics.size(); ++i) {
-    found.push_back(line_of(mean_of(half_of(surveys, metrics[i].metric, half)), adjusted[2 * i],
-                            adjusted[2 * i + 1]));
-  }
-  return found;
+/// The line of a metric, by its adjusted p-values.
+Line line_of(const Verdict& verdict, double at_chance, double at_found) {
+  const auto low = [](const Interval& of_task) { return of_task.value < found_from; };
+  const auto even = [](const Interval& of_task) {
+    return std::abs(of_task.low - chance) + std::abs(of_task.high - chance) < same_values;
+  };
+  const std::vector<Interval>& tasks = verdict.by_task;
+  if (std::all_of(tasks.begin(), tasks.end(), even)) return always_even;
+  if (at_chance >= significant) return near_chance;
+  if (verdict.mean.value < chance) return below_chance;
+  if (at_found >= significant) return near_found;
+  return std::any_of(tasks.begin(), tasks.end(), low) ? above_chance : finds;
 }
 
-/// A metric is in a group only if both halves of the models put it there: a group that changes with
-/// the seeds is none.
+/// A metric is in a group only if the border is clear in every task: a mean over tasks may be far
+/// from a border that one of them is at, and then the group changes with the seeds.
 std::vector<Verdict> verdicts_of(const Surveys& surveys) {
   std::vector<Verdict> verdicts;
+  std::vector<double> p;
   for (const MetricEntry& entry : head_metrics()) {
     const std::string& name = entry.info.name;
     if (!surveys[0].samples()[0].aucs.contains(name)) continue;
     Verdict& verdict = verdicts.emplace_back(Verdict{name, entry.info.cost});
     std::vector<double> all;
+    std::vector<std::vector<double>> aucs;
     for (const Survey<Found>& survey : surveys) {
-      const std::vector<double> aucs = survey.all([&](const Found& f) { return f.aucs.at(name); });
-      verdict.by_task.push_back(mean_interval(aucs));
-      all.insert(all.end(), aucs.begin(), aucs.end());
+      aucs.push_back(survey.all([&](const Found& f) { return f.aucs.at(name); }));
+      verdict.by_task.push_back(mean_interval(aucs.back()));
+      all.insert(all.end(), aucs.back().begin(), aucs.back().end());
     }
     verdict.mean = mean_interval(all);
+    for (const double doubt : doubts(aucs)) p.push_back(doubt);
   }
-  const auto first = lines_in_half(surveys, verdicts, 0),
-             second = lines_in_half(surveys, verdicts, 1);
-  const auto above = [](Line line) {
-    return line == finds || line == above_chance || line == near_found;
-  };
+  const std::vector<double> adjusted = holm(p);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    const Interval& mean = verdicts[i].mean;
-    const bool even = std::abs(mean.low - chance) + std::abs(mean.high - chance) < same_values;
-    verdicts[i].line = even                                  ? always_even
-                       : first[i] == second[i]               ? first[i]
-                       : above(first[i]) && above(second[i]) ? near_found
-                                                             : near_chance;
+    verdicts[i].line = line_of(verdicts[i], adjusted[2 * i], adjusted[2 * i + 1]);
   }
   std::stable_sort(verdicts.begin(), verdicts.end(),
                    [](const Verdict& a, const Verdict& b) { return a.mean.value > b.mean.value; });
@@ -280,12 +271,14 @@ void show(const Surveys& surveys, const std::vector<Verdict>& verdicts, const La
   book.table(
       sentence("{} of {} metrics find the planted heads", with(verdicts, finds).second,
                Index(verdicts.size())),
-      sentence("In the order of the mean AUC over {} models. Chance, 0.5, and 0.95 separate "
-               "the groups. A metric is in a group only if both halves of the models, of "
-               "different seeds, put it there: Student's test of the mean against the "
-               "borders with p < {}, corrected for {} tests by Holm's method. Other seeds may "
-               "put the metrics of the last two lines on either side of a border.",
-               seeds * std::ssize(surveys), significant, 2 * Index(verdicts.size())),
+      sentence(
+          "In the order of the mean AUC over {} models. A metric finds the planted heads if "
+          "its mean AUC is clearly above 0.95 in every task. It is better than chance if it is "
+          "clearly above 0.5 in every task and clearly below 0.95 in one, and worse if it is "
+          "clearly below 0.5 in every task. Clearly: Student's test over {} models with "
+          "p < {}, corrected for {} tests by Holm's method. Other seeds may put the metrics of "
+          "the last two lines on either side of a border.",
+          seeds * std::ssize(surveys), seeds, significant, 2 * Index(verdicts.size())),
       {"verdict", "metrics", "names"}, groups);
   book.figure();
   for (const Verdict& verdict : verdicts) {
@@ -380,12 +373,14 @@ void run(const LabOptions& options, Notebook& book) {
   const std::vector<std::string>& absent = surveys[0].samples()[0].absent;
   book.answer(
       sentence("{} of {} metrics rank the planted heads above the noise heads with a mean AUC "
-               "clearly above 0.95 in four tasks; removing each head, the reference, has {:.2g}. "
+               "clearly above 0.95 in each of four tasks; removing each head, the reference, has "
+               "{:.2g}. "
                "{} more are better than chance, and {} rank the planted heads below the noise "
-               "heads. For {} metrics it is open on which side of chance they are.",
+               "heads. {} metrics are on no side of chance in every task.",
                count, Index(verdicts.size()), cost.mean.value, above + high, wrong, unknown),
-      sentence("Better than chance, but 0.95 is undecided: {}. Chance is undecided: {}. Worse than "
-               "chance: {}. Noise heads have the norms of planted ones, so that magnitude cannot "
+      sentence("Better than chance, but 0.95 is undecided: {}. On no side of chance in every task: "
+               "{}. Worse than chance: {}. Noise heads have the norms of planted ones, so that "
+               "magnitude cannot "
                "find them by construction. A map of zeros and ones passes almost no gradient to "
                "W_Q and W_K: the mean AUC of gradient_norms is {:.2g}, that of routing_path "
                "{:.2g}. {} metrics have no scores here: {}.",
@@ -410,7 +405,7 @@ Experiment planted_heads_experiment() {
           "weights of the same norms. There are four tasks and 10 models of each. Every metric "
           "scores all heads, and the AUC says how well the scores separate planted from noise "
           "heads. Removing each head and random scores are the controls.",
-      .formulas = {"\"AUC\" = P(s_{planted} > s_{noise}) + P(s_{planted} = s_{noise}) / 2",
+      .formulas = {"\"AUC\" = P(s_{planted} \">\" s_{noise}) + P(s_{planted} = s_{noise}) / 2",
                    "S = q K^T / sqrt(D) = 50 \"at the key of the role, 0 elsewhere\"",
                    "|W_{noise}| = |W_{planted}| \"for each of\" W_Q, W_K, W_V, W_O"},
       .defaults = {.width = 48, .heads = 4},
