@@ -216,13 +216,16 @@ class DemoText {
                table_text({"", "separate", "fused", "step", "attention", "parameters", "memory"},
                           table, out_, 5));
     const ComparisonRow &whole = run.before_after[1], &pruned = run.before_after.back();
-    const double points =
-        100 * (pruned.exact_match.of("fused").value() - whole.exact_match.of("fused").value());
-    fmt::print("     Fused model, half of its heads removed: {} after equally long training.\n\n",
-               std::abs(points) < 0.05
-                   ? "same exact match as with all heads"
-                   : fmt::format("{:.1f} points {} than with all heads (exact match)",
-                                 std::abs(points), points < 0 ? "worse" : "better"));
+    const double with = whole.exact_match.of("fused").value(),
+                 without = pruned.exact_match.of("fused").value();
+    const double by_chance =
+        difference_by_chance(with, without, run.arms ? run.arms->test_examples : 0);
+    fmt::print(
+        "     Fused model, half of its heads removed: {} after equally long training.\n\n",
+        std::abs(without - with) <= by_chance
+            ? "no clear difference in exact match from all heads"
+            : fmt::format("{:.1f} points {} than with all heads (exact match)",
+                          100 * std::abs(without - with), without < with ? "worse" : "better"));
   }
 
   void end(const std::filesystem::path& page, double seconds) const {

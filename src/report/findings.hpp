@@ -56,6 +56,10 @@ struct ByStrength {
 Finding correlation_finding(const std::vector<double>& x, const std::vector<double>& y,
                             const ByStrength& words, const std::string& caption);
 
+/// Returns true if chance explains the difference in exact match of the title of before_after:
+/// where the run says how many examples measured it.
+bool quality_by_chance(const RunRecord& run);
+
 /// Sentences of the summary about exact match and times before and after removal; "" without them.
 std::string before_after_summary(const RunRecord& run, const std::vector<std::string>& models);
 

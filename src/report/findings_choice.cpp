@@ -19,13 +19,6 @@ constexpr double fell = 10, stayed = 2.5;    // factors, see importance_sums_fin
 constexpr double normal_95 = 1.96;           // 95 % of a normal distribution is within +- this
 constexpr const char* at_random = "random";  // the choice that others are compared with
 
-/// The difference of two shares of n examples that chance exceeds in one of twenty cases when both
-/// have the same expectation.
-double difference_by_chance(double a, double b, Index n) {
-  const double p = (a + b) / 2;
-  return normal_95 * std::sqrt(2 * p * (1 - p) / double(std::max<Index>(n, 1)));
-}
-
 /// The difference from the mean of random draws that one more draw exceeds in one of twenty cases:
 /// half of Student's prediction interval, t s sqrt(1 + 1 / n). A single draw says nothing.
 double difference_by_draw(const std::vector<double>& draws) {
@@ -90,6 +83,11 @@ std::string after_recovery(const ArmsRecord& all, const ArmRecord& random) {
 }
 
 }  // namespace
+
+double difference_by_chance(double a, double b, Index n) {
+  const double p = (a + b) / 2;
+  return normal_95 * std::sqrt(2 * p * (1 - p) / double(std::max<Index>(n, 1)));
+}
 
 std::vector<Finding> criterion_findings(const RunRecord& run) {
   std::vector<Finding> found;

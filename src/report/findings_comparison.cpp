@@ -58,10 +58,21 @@ std::string change_text(double from, double to) {
   return fmt::format("{:.1f} points {}", std::abs(points), points < 0 ? "lower" : "higher");
 }
 
+bool by_chance(const RunRecord& run, const Qualities& found) {
+  const Index examples = run.arms ? run.arms->test_examples : 0;
+  return examples > 0 &&
+         std::abs(found.to - found.from) <= difference_by_chance(found.from, found.to, examples);
+}
+
 /// ", exact match 0.5 points lower than after training as long without removal"
 std::string quality_text(const RunRecord& run, const Comparison& compared) {
   if (compared.as_long) {
     const Qualities found = qualities_of(run, *compared.as_long, compared.after);
+    if (!found.models.empty() && by_chance(run, found)) {
+      return fmt::format(
+          ", no clear difference in exact match{} from training as long without removal",
+          whose_quality(run, found));
+    }
     if (!found.models.empty()) {
       const std::string change = change_text(found.from, found.to);
       return fmt::format(", exact match{} {} after training as long without removal",
@@ -71,9 +82,13 @@ std::string quality_text(const RunRecord& run, const Comparison& compared) {
   }
   const Qualities found = qualities_of(run, compared.before, compared.after);
   if (found.models.empty()) return "";
-  const std::string more = more_steps(compared);
+  const std::string more = more_steps(compared), after = more.empty() ? "" : " after " + more;
+  if (by_chance(run, found)) {
+    return fmt::format(", no clear difference in exact match{}{}", whose_quality(run, found),
+                       after);
+  }
   return fmt::format(", exact match{} {}{}", whose_quality(run, found),
-                     change_text(found.from, found.to), more.empty() ? "" : " after " + more);
+                     change_text(found.from, found.to), after);
 }
 
 /// A sentence for the caption on the longer training, and on the change by training alone.
@@ -102,6 +117,15 @@ std::string last_removal(const RunRecord& run) {
 }
 
 }  // namespace
+
+bool quality_by_chance(const RunRecord& run) {
+  const auto compared = comparison_of(run);
+  if (!compared) return false;
+  Qualities found;
+  if (compared->as_long) found = qualities_of(run, *compared->as_long, compared->after);
+  if (found.models.empty()) found = qualities_of(run, compared->before, compared->after);
+  return !found.models.empty() && by_chance(run, found);
+}
 
 MaybeFinding before_after_finding(const RunRecord& run) {
   const auto compared = comparison_of(run);

@@ -10,6 +10,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "report/compose_page.hpp"
+#include "report/findings.hpp"
 #include "report/page.hpp"
 #include "report/run_numbers.hpp"
 
@@ -97,6 +98,7 @@ Record for_page(const RunRecord& run, const RunFindings& found) {
     contents["compared"] = {{"before", compared->before}, {"after", compared->after}};
     if (compared->as_long) contents["compared"]["as_long"] = *compared->as_long;
     const auto step = step_change(run, *compared), attention = attention_change(run, *compared);
+    if (quality_by_chance(run)) contents["compared"]["by_chance"] = true;
     if (step && step->noisy()) contents["compared"]["noisy"].push_back("step_ms");
     if (attention && attention->noisy()) contents["compared"]["noisy"].push_back("attention_ms");
   }

@@ -114,6 +114,15 @@ std::function<void(RunRecord&)> timed(std::vector<double> step, std::vector<doub
   };
 }
 
+/// Exact match before and after removal, on 1000 examples.
+std::function<void(RunRecord&)> of_examples(double before, double after) {
+  return [=](RunRecord& run) {
+    with_arms(0, low, 0, low, 0)(run);
+    run.before_after[0].exact_match = before;
+    run.before_after[1].exact_match = after;
+  };
+}
+
 const std::vector<Title> titles{
     {"their curves coincide", loss, as_it_is, scaled("fused", "loss", 1.5)},
     {"Both losses fall", loss, as_it_is,
@@ -136,6 +145,14 @@ const std::vector<Title> titles{
      [](RunRecord& run) { run.before_after[1].step_ms = 37.5; }},
     {"exact match 0.5 points lower", before_after, as_it_is,
      [](RunRecord& run) { run.before_after[1].exact_match = run.before_after[0].exact_match; }},
+    {", exact match 9.0 points lower", before_after, of_examples(0.9, 0.81),
+     of_examples(0.9, 0.898)},
+    {", exact match 9.0 points higher", before_after, of_examples(0.81, 0.9),
+     of_examples(0.898, 0.9)},
+    {", no clear difference in exact match", before_after, of_examples(0.9, 0.898),
+     of_examples(0.9, 0.81)},
+    {", no clear difference in exact match", before_after, of_examples(0.898, 0.9),
+     of_examples(0.81, 0.9)},
     {"Heads focus", telemetry, as_it_is,
      [](RunRecord& run) {
        run.telemetry.back().entropy = run.telemetry.front().entropy;
@@ -184,6 +201,17 @@ TEST_CASE("a single random draw, or two that are equal, make no clear difference
   // Draws that agree by chance leave that of the test examples: 2.6 points at 91 %.
   CHECK_THAT(title({0.9, 0.9, 0.9}, 0.92), Contains("no choice differs clearly"));
   CHECK_THAT(title({0.9, 0.9, 0.9}, 0.93), Contains("clearly better than random choices"));
+}
+
+TEST_CASE("a tile calls no difference by chance better or worse") {
+  const auto by_chance = [](double after) {
+    RunRecord run = small_run();
+    of_examples(0.9, after)(run);
+    return report_page(run, "").find("\"by_chance\":true") != std::string::npos;
+  };
+  CHECK(by_chance(0.898));
+  CHECK(by_chance(0.902));
+  CHECK_FALSE(by_chance(0.81));
 }
 
 TEST_CASE("noisy times are called so in the summary, the caption and the page") {

@@ -22,6 +22,10 @@ void write_report(const RunRecord& run, const std::filesystem::path& file);
 /// The page as text, with the given Chart.js in it.
 std::string report_page(const RunRecord& run, const std::string& chart_js);
 
+/// The difference of two shares of n examples that chance exceeds in one of twenty cases when both
+/// have the same expectation.
+double difference_by_chance(double a, double b, Index n);
+
 /// A section of the page: a title that states the finding, and a caption that explains the figure.
 struct Finding {
   std::string title{}, caption{};

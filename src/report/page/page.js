@@ -187,8 +187,9 @@ function before_after_figure() {
     const a = tile_value(first[q.key], last[q.key], q.higher), b = tile_value(last[q.key], first[q.key], q.higher);
     if (!is_number(a) || !is_number(b)) return null;
     const noisy = run.compared.noisy?.includes(q.key);
-    const change = noisy ? "noisy" : q.change ? q.change(a, b) : a === 0 ? "" : `${b <= a ? "−" : "+"}${Math.abs(100 * (b - a) / a).toFixed(0)} %`;
-    const better = b === a || noisy ? "" : (b > a) === Boolean(q.higher) ? ".better" : ".worse";
+    const chance = q.higher && run.compared.by_chance;
+    const change = noisy ? "noisy" : chance ? "no clear difference" : q.change ? q.change(a, b) : a === 0 ? "" : `${b <= a ? "−" : "+"}${Math.abs(100 * (b - a) / a).toFixed(0)} %`;
+    const better = b === a || noisy || chance ? "" : (b > a) === Boolean(q.higher) ? ".better" : ".worse";
     const share = q.higher ? 100 * b : 100 * b / Math.max(a, b);
     return h("dl.tile", {style: "margin:0"}, h("dt", {}, q.name + tile_note(q, [first, last])),
       h("dd", {}, h("div.now", {}, q.text(b)), h("span.then", {}, `${first.label}: ${q.text(a)}  `), h("span.change" + better, {}, change)),
