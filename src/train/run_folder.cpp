@@ -12,6 +12,10 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/io/tensor_file.hpp"
+#include "headroom/nn/models.hpp"
+#include "headroom/train/metrics_log.hpp"
+#include "headroom/train/run_record.hpp"
+#include "headroom/train/training_settings.hpp"
 #include "io/files.hpp"
 
 namespace headroom {
@@ -43,45 +47,97 @@ bool is_our_record(const Record& record) {  // of a run; of the laboratory
          (has_all(record, {"kind"}) && record["kind"].dump().starts_with("\"lab"));
 }
 
-/// True if the content of a file of a run says that headroom wrote it.
-bool is_ours(const RunFolder& folder, const fs::path& file) {
-  const auto json = [](const fs::path& path) {
-    return fs::exists(path) ? parse_json(read_file(path), path.string()) : Record();
-  };
+/// The content of a file; empty if there is none that can be read.
+std::string text_in(const fs::path& file) {
   try {
-    const fs::path records = folder.path() / records_name;
-    if (file == folder.config()) {  // of a run, of the demo, of an experiment
-      const Record config = json(file);
-      if (has_all(config, {"task", "model", "training"})) return true;
-      if (has_all(config, {"layout", "width", "heads", "hidden"})) return true;
-      const Record record = json(records);
-      return is_our_record(record) && record.value("options", Record()) == config;
-    }
-    if (file == records) return is_our_record(json(file));
-    if (file == folder.report()) {
-      const std::string page = read_file(file);
-      return page.find("class=\"brand\"") != std::string::npos &&
-             page.find("headroom</p>") != std::string::npos;
-    }
-    if (file.extension() != ".safetensors") return false;
-    const auto texts = TensorFile::read(file).metadata;
-    return texts.contains("format") && texts.at("format").starts_with("headroom ");
+    return fs::is_regular_file(file) ? read_file(file) : "";
   } catch (const FileError&) {
+    return {};
+  }
+}
+
+/// The JSON of a file; null if it has none.
+Record json_in(const fs::path& file) {
+  try {
+    return parse_json(text_in(file), file.string());
+  } catch (const FileError&) {
+    return {};
+  }
+}
+
+/// config.json of a run or of the demo, read as strictly as a resumed run reads it.
+bool is_config_of_run(const Record& config) {
+  try {
+    if (!has_all(config, {"learn_steps", "prune_steps", "recover_steps", "validation_examples"})) {
+      TrainingSettings::from_record(config, "config.json");
+      return true;
+    }
+    Record model = Record::object(), setup = config;
+    ModelConfig::fields([&](const char* key, const auto& /*member*/) {
+      if (setup.contains(key)) model[key] = setup[key];
+      setup.erase(key);
+    });
+    ModelConfig::from_record(model);
+    return std::all_of(setup.begin(), setup.end(), [](const Record& v) { return v.is_number(); });
+  } catch (const Error&) {
     return false;
   }
 }
 
-/// Throws UsageError for the first file that is not one of a run or page of ours. Pages and JSON
-/// must be ours by their content. A log, a summary and a checkpoint, which may be damaged, need
-/// one other such file beside them.
+/// Whether the first line of a log is one that MetricsLog writes.
+bool is_log_of_run(const fs::path& file) {
+  const std::string text = text_in(file);
+  Record line;
+  RunRecord run;
+  try {
+    line = parse_json(text.substr(0, text.find('\n')), "metrics.jsonl");
+    add_log_line(line, "metrics.jsonl", run);
+  } catch (const Error&) {
+    return false;
+  }
+  if (!run.telemetry.empty() || !run.lives.empty()) return true;
+  for (const auto& [key, value] : MetricsLog::line({}).items()) {
+    if (!line.contains(key)) return false;
+  }
+  return true;
+}
+
+bool is_summary_of_run(const Record& summary) {  // of `train`, of `prune`, of the demo
+  return has_all(summary,
+                 {"task", "seed", "parameters", "heads_alive", "best_step", "task_check"}) ||
+         has_all(summary, {"before", "after", "selection_increase", "test_increase"}) ||
+         has_all(summary, {"task", "seed", "heads_total", "heads_alive", "step_ms_before"});
+}
+
+/// Whether headroom wrote a file of a folder: by its content or, for what a run writes beside its
+/// config.json, by that. A file of tensors that says something else is another program's.
+bool is_ours(const RunFolder& folder, const fs::path& file, bool beside_config) {
+  if (!fs::is_regular_file(file)) return false;
+  if (file == folder.config()) {
+    const Record record = json_in(folder.path() / records_name), config = json_in(file);
+    return beside_config || (is_our_record(record) && record.value("options", Record()) == config);
+  }
+  if (file == folder.path() / records_name) return is_our_record(json_in(file));
+  if (file == folder.report()) {
+    const std::string page = text_in(file);
+    return page.find("class=\"brand\"") != std::string::npos &&
+           page.find("headroom</p>") != std::string::npos;
+  }
+  if (file == folder.metrics()) return beside_config || is_log_of_run(file);
+  if (file == folder.summary()) return beside_config || is_summary_of_run(json_in(file));
+  try {
+    const auto texts = TensorFile::read(file).metadata;
+    return texts.contains("format") && texts.at("format").starts_with("headroom ");
+  } catch (const FileError&) {
+    return beside_config;  // damaged
+  }
+}
+
+/// Throws UsageError for the first file that is not certainly one of a run or page of ours.
 void require_ours(const RunFolder& folder, const std::vector<fs::path>& files) {
-  const bool is_run = std::any_of(files.begin(), files.end(), [&](const fs::path& file) {
-    return file != folder.report() && is_ours(folder, file);
-  });
+  const bool beside_config = is_config_of_run(json_in(folder.config()));
   for (const fs::path& file : files) {
-    const bool by_content =
-        file == folder.config() || file == folder.report() || file == folder.path() / records_name;
-    if (by_content ? is_ours(folder, file) : is_run) continue;
+    if (is_ours(folder, file, beside_config)) continue;
     throw UsageError(
         fmt::format("{}: its {} is not that of a run, and --force removes nothing else; choose "
                     "another folder",

@@ -8,6 +8,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/train/metrics_log.hpp"
+#include "headroom/train/training_settings.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 const char* const our_page = "<p class=\"brand\">headroom</p>";
-const char* const our_config = R"({"task": {"name": "dates"}, "model": {}, "training": {}})";
+const std::string our_config = TrainingSettings().to_record().dump();
 
 StepReport logged_step(Index step) {
   StepReport report;
@@ -121,9 +122,70 @@ TEST_CASE("force knows the files of experiments, and of a run by its checkpoint"
   TensorFile checkpoint;
   checkpoint.metadata["format"] = "headroom checkpoint 1";
   checkpoint.write(folder / "best.safetensors");
-  folder.file("metrics.jsonl", "old");
+  folder.file("metrics.jsonl", MetricsLog::line(logged_step(1)).dump() + "\n{\"st");
+  folder.file("summary.json", R"({"task": "dates", "seed": 1, "parameters": 9, "heads_alive": 6,
+                                  "best_step": 4, "task_check": {}})");
   RunFolder(folder.path(), IfExists::force);
   CHECK(fs::is_empty(folder.path()));
+  Record demo = ModelConfig().to_record();
+  for (const char* key : {"learn_steps", "prune_steps", "recover_steps", "validation_examples"}) {
+    demo[key] = 1;
+  }
+  folder.file("config.json", demo.dump());
+  folder.file("metrics.jsonl", "");
+  RunFolder(folder.path(), IfExists::force);
+  CHECK(fs::is_empty(folder.path()));
+}
+
+TEST_CASE("force removes nothing that only looks like a run's") {
+  struct Mine {
+    const char *name, *content;
+  };
+  TensorFile ours;
+  ours.metadata["format"] = "headroom checkpoint 1";
+  for (const auto& [config, others] : std::vector<std::pair<std::string, std::vector<Mine>>>{
+           {R"({"task": "glue", "model": "bert-base", "training": {"lr": 1e-5}})",
+            {{"checkpoint.safetensors", "a text"},
+             {"metrics.jsonl", "{\"loss\": 1}\n"},
+             {"summary.json", "{\"f1\": 0.9}"}}},
+           {R"({"layout": "wide", "width": 10, "heads": [1], "hidden": true})",
+            {{"best.safetensors", "a text"}}},
+           {"", {{"metrics.jsonl", "{\"step\": 1, \"loss\": 2.5}\n"}}},
+           {"", {{"summary.json", "{\"task\": \"glue\", \"seed\": 1}"}}}}) {
+    const TemporaryFolder folder;
+    if (config.empty()) {
+      ours.write(folder / "best.safetensors");
+    } else {
+      folder.file("config.json", config);
+    }
+    for (const Mine& file : others) folder.file(file.name, file.content);
+    INFO(config << others[0].name);
+    CHECK_THROWS_WITH(RunFolder(folder.path(), IfExists::force),
+                      Contains(config.empty() ? others[0].name : "config.json"));
+    CHECK(folder.content("config.json") == config);
+    CHECK(fs::exists(folder / "best.safetensors") ==
+          (config.empty() || others[0].name == std::string("best.safetensors")));
+    for (const Mine& file : others) CHECK(folder.content(file.name) == file.content);
+  }
+}
+
+TEST_CASE("force removes nothing beside another program's tensors or a folder") {
+  for (const char* name : {"checkpoint.safetensors", "metrics.jsonl", "summary.json"}) {
+    INFO(name);
+    const TemporaryFolder folder;
+    folder.file("config.json", our_config);
+    if (name == std::string("checkpoint.safetensors")) {
+      TensorFile foreign;
+      foreign.metadata["format"] = "pt";
+      foreign.write(folder / name);
+    } else {
+      fs::create_directory(folder / name);
+    }
+    CHECK_THROWS_WITH(RunFolder(folder.path(), IfExists::force),
+                      Contains("its " + std::string(name) + " is not that of a run"));
+    CHECK(folder.content("config.json") == our_config);
+    CHECK(fs::exists(folder / name));
+  }
 }
 
 TEST_CASE("resume needs a run; one killed before its first checkpoint starts again") {
