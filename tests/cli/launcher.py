@@ -23,13 +23,16 @@ HELP = {"": "overview", "--help": "help", "lab": "lab_list", "lab list": "lab_li
 # Calls that the launcher answers as the program does.
 ANSWERED = [
     ["--version"], ["help"], ["help", "train"], ["help", "trian"], ["reprot"], ["docter", "--json"],
-    ["xyzzy"], ["Doctor"], ["trian", "--help"], ["--versoin"], ["-x"], ["--json", "doctor"],
+    ["xyzzy"], ["Doctor"], ["help", "overview"], ["help", "lab_list"], ["help", "/etc/passwd"],
+    ["help", "../help/train"], ["-x", "--help"], ["trian", "--help"], ["--versoin"], ["-x"], ["--json", "doctor"],
     ["--threads=2"], ["doctor", "bench"], ["doctor", "--jsn"], ["doctor", "--jsn=1"],
     ["doctor", "-q"], ["doctor", "--threads"], ["doctor", "--threads", "1", "2"],
     ["doctor", "--version"], ["demo", "--jobs", "2"], ["demo", "--arm-count"], ["attend"],
     ["attend", "--inptu", "abc"], ["attend", "abc", "--input", "abc"], ["study"],
     ["study", "--dry-run"], ["study", "a.json", "b.json"], ["bench", "step", "step"],
     ["bench", "--case"], ["inspect", "run"], ["lab", "--presicion", "both"], ["learn", "--lsit"],
+    ["learn", "chekc", "04/1"], ["learn", "04/1", "05/1"], ["learn", "zzzzzz", "04/1"],
+    ["train", "--lr"], ["train", "--seed"],
     ["train", "--learning_rate", "1"], ["train", "--epochs", "3"], ["train", "--n_layer", "2"],
     ["train", "--max_steps=3"],
     ["train", "--lr", "1", "--batch-size", "2", "--max-steps", "3", "x"],
@@ -41,6 +44,7 @@ BUILT = [
     ["lab", "ask", "are", "heads", "shared"], ["train", "--snapshots", "1", "2", "--seed=3"],
     ["train", "--lr", "1", "--batch-size=2", "--max-steps", "3"], ["translate", "a", "b"],
     ["importance", "--trace", "a", "b", "--json"], ["learn", "check", "04/1", "--foo"],
+    ["learn", "check", "--help"], ["help", "learn", "check"],
     ["sample", "-"], ["graph", "--dot"], ["parity", "cases", "--only", "mha"],
 ]
 
@@ -111,18 +115,30 @@ def expect_usage_errors(folder, program):
             wrong.append(f"{words}: the launcher does not build, but gives {answer}")
         shutil.rmtree(folder / "build", ignore_errors=True)
 
-    # A source that is newer than the texts may have a new option.
+    # A source that is newer than the last build may have a new option. The texts may be older than
+    # both, as after a clone.
     stamp = folder / "build/release/program.stamp"
-    stamp.parent.mkdir(parents=True)
-    stamp.write_text(f"{folder}\n")
-    os.utime(stamp, (1, 1))
     (folder / "src/cli").mkdir()
     (folder / "src/cli/train.cpp").touch()
-    if "CMake could not configure" not in run("./headroom", ["train", "--new"])[2]:
+    (folder / "src/a.cpp").touch()
+    os.utime(folder / "docs/help/help.txt", (0, 0))
+
+    def run_with_stamp(words):
+        stamp.parent.mkdir(parents=True, exist_ok=True)  # a build that fails removes it
+        stamp.write_text(f"{folder}\n")
+        os.utime(stamp, (2, 2))
+        return run("./headroom", words)[2]
+
+    if "CMake could not configure" not in run_with_stamp(["train", "--new"]):
         wrong.append("the launcher refuses an option that newer sources may have")
-    os.utime(folder / "src/cli/train.cpp", (1, 1))
-    if "has no option --new" not in run("./headroom", ["train", "--new"])[2]:
-        wrong.append("an old program keeps the launcher from refusing an unknown option")
+    for path in [folder / "src/cli/train.cpp", folder / "src/cli"]:
+        os.utime(path, (1, 1))
+    for words, text in [(["train", "--new"], "has no option --new"),
+                        (["tarin"], "unknown command \"tarin\" (did you mean train?)"),
+                        (["help", "trian"], "unknown command \"trian\" (did you mean train?)")]:
+        answer = run_with_stamp(words)
+        if text not in answer:
+            wrong.append(f"an old program keeps the launcher from refusing {words}: {answer}")
 
 
 def main():
