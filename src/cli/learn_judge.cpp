@@ -72,8 +72,9 @@ std::string warnings_of(const std::string& output, const fs::path& source) {
 /// The words of a crash.
 std::string signal_text(int signal) {
   switch (signal) {
-    case SIGALRM:
-    case SIGXCPU: return "was stopped after 10 seconds. Is there a loop that does not end?";
+    case SIGALRM: return "was stopped after 60 seconds. Does it wait for something?";
+    case SIGXCPU:
+      return "was stopped after 10 seconds of processor time. Is there a loop that does not end?";
     case SIGSEGV:
       return "crashed: it used memory that is not there (segmentation fault). Pointers are not "
              "checked; x[i] of an Array is.";
@@ -115,19 +116,25 @@ std::string exit_text(int code, const std::string& errors) {
                      readable_name(errors.substr(begin, end - begin)));
 }
 
-/// The first lines of a long output, and the number of the others.
-std::string first_lines(const std::string& text) {
-  constexpr Index most = 100;
-  std::size_t end = 0;
-  for (Index lines = 0; lines < most; ++lines) {
-    end = text.find('\n', end);
-    if (end == std::string::npos) return text;
-    ++end;
+/// The beginning of a long output, at most 100 lines and about 8 kB of them, and the number of the
+/// other lines. A line is cut after 300 bytes.
+std::string beginning_of(const std::string& text) {
+  constexpr std::size_t most = 8000, most_of_line = 300;
+  std::string kept;
+  std::size_t begin = 0;
+  for (Index lines = 0; begin < text.size() && kept.size() < most && lines < 100; ++lines) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::size_t cut = std::min(end, begin + most_of_line);
+    while (cut < end && cut > begin && (text[cut] & '\xC0') == '\x80') --cut;  // within a character
+    kept += text.substr(begin, cut - begin);
+    if (cut < end) kept += fmt::format(" ... and {} more bytes", with_commas(Index(end - cut)));
+    if (end < text.size()) kept += '\n';
+    begin = end + 1;
   }
-  const auto more = std::count(text.begin() + std::ptrdiff_t(end), text.end(), '\n') +
+  if (begin >= text.size()) return kept;
+  const auto more = std::count(text.begin() + std::ptrdiff_t(begin), text.end(), '\n') +
                     (text.ends_with('\n') ? 0 : 1);
-  if (end == text.size()) return text;
-  return text.substr(0, end) + fmt::format("... and {} more lines\n", with_commas(more));
+  return kept + fmt::format("... and {} more lines\n", with_commas(more));
 }
 
 /// Reads the lines of the reporter in chapters/common/main.cpp.
@@ -246,7 +253,8 @@ Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecis
   }
   build_checks(course, exercise, precision);
   // Without this comparison the checks would test the library's function in place of the answer's.
-  verdict.message = missing_text(course, exercise, precision, library_file(exercise, folder));
+  verdict.message =
+      missing_text(course, exercise, precision, source, library_file(exercise, folder));
   if (!verdict.message.empty()) {
     verdict.kind = Verdict::Kind::not_defined;
     verdict.warnings = warnings_of(warnings, source);
@@ -264,7 +272,7 @@ Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecis
                              "learn", "--out", report.string()});
   const ChildResult run = run_child(words);
   verdict = read_verdict(fs::exists(report) ? read_file(report) : "");
-  verdict.printed = first_lines(run.out + run.err);
+  verdict.printed = beginning_of(run.out + run.err);
   if (verdict.kind != Verdict::Kind::not_implemented) {
     verdict.warnings = warnings_of(warnings, source);  // a skeleton has unused names
   }

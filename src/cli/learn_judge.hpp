@@ -18,7 +18,7 @@ struct Verdict {
   std::vector<std::string> passed;  // stages, in their order
   std::string stage;                // the one that did not pass
   std::string message;              // "" if all passed
-  std::string printed;              // by the answer; its first lines
+  std::string printed;              // by the answer; its beginning
   std::string warnings;             // of the compiler
 };
 

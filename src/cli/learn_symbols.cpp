@@ -14,10 +14,12 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <string_view>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/io/atomic_file.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -172,6 +174,21 @@ std::string declaration_of(const std::string& code, const std::string& function)
   return text;
 }
 
+/// The word before an answer's definition that keeps it out of the table of global symbols:
+/// "inline", "static", ... or "".
+std::string hiding_word(const std::string& code, const std::string& function) {
+  const std::size_t open = parameters_in(code, function);
+  if (open == std::string::npos) return "";
+  const std::size_t line = code.rfind('\n', open) + 1;  // npos + 1 is 0
+  std::istringstream words(code.substr(line, open - line));
+  for (std::string word; words >> word;) {
+    for (const char* hiding : {"inline", "static", "constexpr", "__attribute__((weak))"}) {
+      if (word == hiding) return word;
+    }
+  }
+  return "";
+}
+
 /// "the namespace headroom::HEADROOM_PRECISION"
 std::string scope_text(std::string scope) {
   for (const char* precision : {"f32", "f64"}) replace_all(scope, precision, "HEADROOM_PRECISION");
@@ -220,13 +237,18 @@ Functions required_functions(const Course& course, const Exercise& exercise,
 }
 
 std::string missing_text(const Course& course, const Exercise& exercise,
-                         const CoursePrecision& precision, const fs::path& library) {
+                         const CoursePrecision& precision, const fs::path& source,
+                         const fs::path& library) {
   const Functions required = required_functions(course, exercise, precision);
   const Functions defined = defined_functions(library);
   const auto missing =
       std::find_if(required.begin(), required.end(),
                    [&](const std::string& function) { return !defined.contains(function); });
   if (missing == required.end()) return "";
+  if (const std::string word = hiding_word(read_file(source), *missing); !word.empty()) {
+    return fmt::format("the checks cannot call your `{0}`, because it is `{1}`. Remove `{1}`.",
+                       declaration_of(exercise.master.skeleton().code, *missing), word);
+  }
   const NameParts wanted = name_parts(*missing);
   std::string others;
   for (const std::string& function : defined) {

@@ -30,9 +30,11 @@ Functions required_functions(const Course& course, const Exercise& exercise,
                              const CoursePrecision& precision);
 
 /// "your file does not define `Tensor softmax(const Tensor& x)`; it defines ...", for the first
-/// required function that the answer's library lacks; "" if it lacks none.
+/// required function that the answer's library lacks; "" if it lacks none. `source` is the answer,
+/// whose `inline` function is in no table of symbols.
 std::string missing_text(const Course& course, const Exercise& exercise,
-                         const CoursePrecision& precision, const std::filesystem::path& library);
+                         const CoursePrecision& precision, const std::filesystem::path& source,
+                         const std::filesystem::path& library);
 
 /// "headroom::f64::FusedHeads::project(...) const", demangled, as "FusedHeads::project".
 std::string short_name(const std::string& function);

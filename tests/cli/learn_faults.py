@@ -78,6 +78,10 @@ def check_missing(learner):
                                         learner.solution("06/1")[1]))
     expect("in `headroom::HEADROOM_PRECISION`. It must be in "
            "`headroom::HEADROOM_PRECISION::composed`" in text, f"the other namespace: {text}")
+    for word in ("inline", "__attribute__((weak))"):
+        text = learner.check("04/1", right.replace("Tensor softmax(", f"{word} Tensor softmax("))
+        expect(f"your `Tensor softmax(const Tensor& x)`, because it is `{word}`. Remove `{word}`."
+               in text, f"{word}: {text}")
     text = learner.check("02/1", "")  # not a function of the library
     expect("your file does not define `Real central_difference(" in text, text)
 
@@ -121,6 +125,18 @@ def check_crashes(learner):
         "for (int i = 0; i < 2000000; ++i) std::puts(\"many\"); return 1;"))
     expect(text.count("many") == 100 and "more lines" in text,
            f"{text.count('many')} lines of the output are shown")
+    text = learner.check("00/1", instead(
+        "for (int i = 0; i < 9000000; ++i) std::putchar('m'); return 1;"))
+    expect(len(text) < 2000 and "more bytes" in text,
+           f"a line without an end: {len(text)} bytes are shown")
+    text = learner.check("00/1", instead(
+        "for (int i = 0; i < 900; ++i) std::printf(\"%0250d\\n\", i); return 1;"))
+    expect(len(text) < 10000 and "more lines" in text, f"long lines: {len(text)} bytes are shown")
+    for signal, words in (("SIGALRM", "was stopped after 60 seconds. Does it wait for something?"),
+                          ("SIGXCPU", "was stopped after 10 seconds of processor time. Is there")):
+        text = learner.check("00/1", instead(f"std::raise({signal}); return 1;")
+                             .replace("#include", "#include <csignal>\n#include", 1))
+        expect(words in text, f"{signal}: {text}")
     # A process that the answer leaves, out of its process group, with the name of a command.
     name = f"sleep{os.getpid()}"
     (learner.folder / name).symlink_to("/bin/sleep")
