@@ -228,11 +228,17 @@ class Watch {
       case 'h': page("\n" + hint_text(workspace_, *exercise_, style_)); break;
       case 's': solution(); break;
       case 'l': page("\n" + list_text(course_, workspace_, style_)); break;
-      case 'c': fs::exists(workspace_.answer(*exercise_)) ? check() : say_gone(); break;
+      case 'c': check_again(); break;
       case 'x': start_over(); break;
       case 'q': done_ = true; break;
       default: break;
     }
+  }
+
+  void check_again() {
+    if (fs::exists(workspace_.answer(*exercise_))) return check();
+    said_gone_ = false;  // the key asks once more
+    say_gone();
   }
 
   void next() {
@@ -265,6 +271,7 @@ class Watch {
     std::fflush(stdout);
     const char key = read_key('n');  // Ctrl-C is no confirmation
     fmt::print("{}\n", key == 'y' ? "yes" : "no");
+    if (key != 'y') print_keys();
     return key == 'y';
   }
 
