@@ -275,7 +275,9 @@ Command add_learn(CLI::App& program) {
   predicted->add_option("PREDICTION", options->id, "its name in the chapter, for example 07/a")
       ->type_name("")
       ->required();
-  predicted->add_option("value", options->value, "the number that you expect")->required();
+  predicted->add_option("VALUE", options->value, "the number that you expect")
+      ->type_name("")
+      ->required();
   CLI::App* run = app->add_subcommand(
       "run", "runs a command of the program, or an example, with your functions");
   run->prefix_command();

@@ -181,6 +181,24 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+/// Throws UsageError if the argument that a command took resembles one of its subcommands: another
+/// argument follows it.
+void require_no_misspelt_subcommand(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional() || option->count() == 0) continue;
+    const std::string word = option->results().front();
+    if (nearest(word, names).empty()) continue;
+    std::string what = option->get_name();
+    std::transform(what.begin(), what.end(), what.begin(), [](char c) { return char(c | 32); });
+    throw UsageError(
+        fmt::format("no {} or command \"{}\"{}", what, printable(word), did_you_mean(word, names)));
+  }
+}
+
 /// Throws UsageError for the first argument that neither the program nor its command knows.
 void require_no_extras(const CLI::App& program, const std::vector<Command>& commands) {
   const std::vector<std::string> extras = program.remaining(true);
@@ -209,16 +227,32 @@ void require_no_extras(const CLI::App& program, const std::vector<Command>& comm
     throw UsageError(fmt::format("{} has no option {}{}", app.get_name(), printable(option),
                                  near.empty() ? "" : " (did you mean --" + near + "?)"));
   }
+  require_no_misspelt_subcommand(app);
   throw UsageError(fmt::format("{} takes no argument \"{}\"", app.get_name(), printable(word)));
 }
 
+/// The name of an option as it was typed: "--lr" for --learning-rate.
+std::string typed_name(const std::string& name, const CLI::App& program,
+                       const std::vector<std::string>& words) {
+  for (const CLI::App* app : program.get_subcommands()) {
+    const CLI::Option* const option = app->get_option_no_throw(name);
+    if (option == nullptr) continue;
+    for (const std::string& word : words) {
+      if (word.starts_with("--") && option->check_lname(word.substr(2))) return word;
+    }
+  }
+  return name;
+}
+
 /// Rewords CLI11's error messages in the form of this program's.
-std::string readable(const CLI::ParseError& error) {
+std::string readable(const CLI::ParseError& error, const CLI::App& program,
+                     const std::vector<std::string>& words) {
   const std::string text = error.what();
   const std::string option = text.substr(0, text.find(':'));
   if (error.get_name() == "ArgumentMismatch" && text.find("required") != std::string::npos) {
     const bool too_many = text.find("At Most") != std::string::npos;
-    return option + (too_many ? " can be given only once" : " needs a value");
+    return too_many ? option + " can be given only once"
+                    : typed_name(option, program, words) + " needs a value";
   }
   constexpr std::string_view unread = "Could not convert: ";  // "--threads = abc" follows
   if (text.starts_with(unread)) {
@@ -285,7 +319,7 @@ int run(CLI::App& program, int argc, char* const* argv) {
   } catch (const CLI::ParseError& error) {
     require_no_extras(program,
                       commands);  // a misspelt option is a better explanation than a missing one
-    throw UsageError(readable(error));
+    throw UsageError(readable(error, program, {argv + std::min(argc, 1), argv + argc}));
   }
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
