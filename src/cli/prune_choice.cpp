@@ -32,6 +32,8 @@ Choice choice_that_keeps(ModelCut& cut, Index alive, const PruneCommandOptions& 
       "{} heads, of which the budget keeps at least {} (--at-least {} in each "
       "attention, --at-least-of-kind {} of each kind)",
       alive, least, options.cut.budget.at_least, options.cut.budget.at_least_of_kind);
+  require(std::max<Index>(1, least) < alive,
+          fmt::format("--keep {}: no head can be removed: the model has {}", options.keep, bounds));
   if (options.keep != "auto") {
     const std::optional<Index> keep = number_from<Index>(options.keep);
     require(keep && *keep >= std::max<Index>(1, least) && *keep < alive,

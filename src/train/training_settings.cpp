@@ -149,8 +149,11 @@ Record TrainingSettings::to_record() const {
 
 TrainingSettings TrainingSettings::from_record(const Record& record, const std::string& origin) {
   const auto part = [&](const char* key) -> const Record& {
-    if (!record.is_object() || !record.contains(key) || !record[key].is_object()) {
+    if (!record.is_object() || !record.contains(key)) {
       throw FileError(fmt::format("{}: no \"{}\" in it", origin, key));
+    }
+    if (!record[key].is_object()) {
+      throw FileError(fmt::format("{}: \"{}\" must be an object", origin, key));
     }
     return record[key];
   };

@@ -146,6 +146,7 @@ TEST_CASE("a cut that cannot be made is refused in one line, and writes nothing"
            {{"--keep", "2"}, "--at-least-of-kind 1 of each kind"},
            {{"--keep", "many"}, "--keep many is neither \"auto\" nor a number"},
            {{"--keep", "5", "--at-least", "1"}, "a number from 6 to 23"},
+           {{"--keep", "3", "--at-least", "4"}, "--keep 3: no head can be removed: the model has"},
            {{"--keep", "auto", "--metric", "greedy"}, "greedy is a chooser of sets"},
            {{"--max-loss-increase", "-9"}, "--max-loss-increase -9 is neither"},
            {{"--max-loss-increase", "5x"}, "--max-loss-increase 5x is neither"},

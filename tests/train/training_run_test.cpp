@@ -156,6 +156,10 @@ TEST_CASE("settings are the same after config.json, and errors in it are named")
   refused("model", "width", "wide");
   CHECK_THROWS_WITH(TrainingSettings::from_record({{"task", Record::object()}}, "config.json"),
                     Contains("no \"model\""));
+  Record text = record;
+  text["task"] = "foo";
+  CHECK_THROWS_WITH(TrainingSettings::from_record(text, "config.json"),
+                    Contains("\"task\" must be an object"));
 }
 
 TEST_CASE("settings that few programs set survive config.json, and a seed has 64 bits") {
