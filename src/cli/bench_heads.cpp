@@ -106,7 +106,7 @@ HeadsTable measured(Part part, Work pass, const HeadsSizes& sizes, const BenchOp
   const BlockConfig block{.width = sizes.width,
                           .heads = sizes.heads,
                           .activation = Activation::gelu,
-                          .layout = layout_from(options.layout)};
+                          .layout = layout_from(options.layout, "--layout")};
   HeadsTable table{.part = part == Part::attention ? "attention" : "layer",
                    .pass = pass == Work::forward ? "forward" : "training step",
                    .threads = num_threads(),

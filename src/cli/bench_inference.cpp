@@ -27,7 +27,7 @@ Ids likeliest(const Array& logits) {
 
 Record bench_generate(const BenchCase& bench_case, const BenchOptions& options) {
   Rng rng(0, "init");
-  LanguageModel model(bench_case.model(layout_from(options.layout)), rng);
+  LanguageModel model(bench_case.model(layout_from(options.layout, "--layout")), rng);
   model.eval();
   const Index batch = options.batch > 0 ? options.batch : 1;
   const Index prompt_length = std::min(longest_prompt, bench_case.length / 2);
@@ -52,7 +52,7 @@ Record bench_generate(const BenchCase& bench_case, const BenchOptions& options) 
 
 Record bench_encode(const BenchCase& bench_case, const BenchOptions& options) {
   Rng rng(0, "init");
-  BlockConfig block = bench_case.block(layout_from(options.layout));
+  BlockConfig block = bench_case.block(layout_from(options.layout, "--layout"));
   block.norm_first = false;
   Encoder encoder(block, bench_case.layers, /*last_norm=*/false, rng);
   encoder.eval();

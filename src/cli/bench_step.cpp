@@ -21,7 +21,7 @@ double step_flops(const BenchCase& c, Index parameters) {
 }  // namespace
 
 BenchStep::BenchStep(const BenchCase& bench_case, const BenchOptions& options)
-    : model_(bench_case.model(layout_from(options.layout)), rng_),
+    : model_(bench_case.model(layout_from(options.layout, "--layout")), rng_),
       optimizer_(model_),
       telemetry_(model_, options.telemetry),
       inputs_(random_ids(bench_case.batch, bench_case.length, bench_case.vocabulary)),

@@ -15,8 +15,10 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
+#include "headroom/base/nearest.hpp"
 #include "headroom/base/terminal.hpp"
 #include "headroom/base/text.hpp"
+#include "headroom/base/utf8.hpp"
 #include "headroom/heads/head_metric.hpp"
 #include "headroom/heads/training_scores.hpp"
 #include "headroom/io/json.hpp"
@@ -101,7 +103,12 @@ std::vector<std::string> chosen_metrics(const std::string& text) {
     if (named(name)) {
       throw UsageError(fmt::format("--metric: {} is given twice; name each metric once", name));
     }
-    names.push_back(head_metric(name).info.name);
+    const std::vector<std::string> known = all_metrics();
+    require(std::find(known.begin(), known.end(), name) != known.end(),
+            fmt::format("--metric \"{}\" is none of all, cheap and the metrics that {} importance "
+                        "--help lists{}",
+                        printable(name), invocation(), did_you_mean(name, known)));
+    names.push_back(name);
   }
   return names;
 }
@@ -289,10 +296,10 @@ const char* default_metrics(bool oracle) { return oracle ? "all" : "cheap,leave_
 int importance(ImportanceCommandOptions options) {
   if (options.metrics.empty()) options.metrics = default_metrics(options.oracle);
   if (!options.trace.empty()) return importance_trace(options);
+  const std::vector<std::string> metrics = chosen_metrics(options.metrics);
   const std::filesystem::path folder = model_folder(options.model);
   ImportanceOptions measured = options.options;
   measured.set = options.set == "train" ? ExampleSet::train : ExampleSet::importance;
-  const std::vector<std::string> metrics = chosen_metrics(options.metrics);
   const std::unique_ptr<Learner> learner = load_learner(folder);
   measured.recorded = recorded_scores(folder);
   const TaskCheck check = check_task(*learner);

@@ -78,7 +78,7 @@ std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string
 }
 
 fs::path model_folder(const std::string& model, const char* option) {
-  if (model.empty()) return newest_run();
+  if (model.empty()) return newest_run("runs", option);
   if (!fs::exists(model)) throw FileError(fmt::format("{} {} does not exist", option, model));
   return model;
 }

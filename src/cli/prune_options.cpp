@@ -173,7 +173,7 @@ Pace PruneOptions::pace(Index steps) const {
 }
 
 GateOptions PruneOptions::gate_options(Index from, Index to) const {
-  gate_method(*gates_);  // throws
+  gate_method(*gates_, "--gates");  // throws
   for (const auto& [given, what] : {std::pair(schedule_ && *schedule_ != "gradual",
                                               "--prune-schedule " + schedule_.value_or("")),
                                     {rescore_.has_value(), "--rescore " + rescore_.value_or("")}}) {
@@ -230,10 +230,11 @@ PruningRecipe PruneOptions::recipe(Index steps) const {
   recipe.given = heads_from(remove_.value_or(""), "--remove");
   require(!prune_ || recipe.given.empty(),
           "--prune and --remove cannot be combined; leave one of them out");
-  require(!keep_ || (!prune_ && recipe.given.empty()),
-          fmt::format("--keep {0} and {1} contradict each other, because --keep is the number of "
-                      "heads to keep in all; --at-least {0} keeps so many in every attention",
-                      keep_.value_or(0), prune_ ? fmt::format("--prune {}", *prune_) : "--remove"));
+  require(
+      !keep_ || (!prune_ && recipe.given.empty()),
+      fmt::format("give one of --keep {0} and {1}: --keep is the number of heads to keep in all; "
+                  "--at-least {0} keeps so many in every attention",
+                  keep_.value_or(0), prune_ ? fmt::format("--prune {}", *prune_) : "--remove"));
   recipe.remove = prune_.value_or(std::ssize(recipe.given));
   require(recipe.remove >= 0, fmt::format("--prune {} is negative", recipe.remove));
   if (recipe.remove == 0 && !keep_) {

@@ -289,7 +289,7 @@ TrainSettings TrainOptions::settings() const {
   if (fold_) s.fold = fold_from(*fold_, "--fold");
   require(seed_.value_or(1) >= 0, fmt::format("--seed {} is negative", seed_.value_or(1)));
   s.data.seed = static_cast<std::uint64_t>(seed_.value_or(1));
-  if (layout_) block.layout = layout_from(*layout_);
+  if (layout_) block.layout = layout_from(*layout_, "--layout");
   if (activation_) block.activation = from_name<Activation>("--activation", *activation_);
   if (norm_) block.norm = from_name<NormKind>("--norm", *norm_);
   if (positions_) s.model.positions = from_name<PositionKind>("--positions", *positions_);

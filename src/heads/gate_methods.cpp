@@ -2,6 +2,7 @@
 #include "headroom/heads/gate_methods.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,13 +26,14 @@ const std::vector<GateMethodEntry>& gate_methods() {
   return entries;
 }
 
-const GateMethodEntry& gate_method(const std::string& name) {
+const GateMethodEntry& gate_method(const std::string& name, const std::string& origin) {
   std::vector<std::string> names;
   for (const GateMethodEntry& entry : gate_methods()) {
     if (entry.name == name) return entry;
     names.push_back(entry.name);
   }
-  throw UsageError(fmt::format("gates \"{}\" are unknown{}", name, did_you_mean(name, names)));
+  throw UsageError(fmt::format("{}: \"{}\" is not one of {}{}", origin, name,
+                               fmt::join(names, ", "), did_you_mean(name, names)));
 }
 
 void GateOptions::check() const {

@@ -65,13 +65,13 @@ std::string layout_names() {
   return names;
 }
 
-Layout layout_from(const std::string& name) {
+Layout layout_from(const std::string& name, const std::string& origin) {
   std::vector<std::string> names;
   for (const LayoutInfo& info : layout_list()) {
     if (info.name == name) return info.layout;
     names.push_back(info.name);
   }
-  throw UsageError(fmt::format("layout: \"{}\" is not one of {}{}", name, layout_names(),
+  throw UsageError(fmt::format("{}: \"{}\" is not one of {}{}", origin, name, layout_names(),
                                did_you_mean(name, names)));
 }
 

@@ -32,7 +32,13 @@ void require_known_task(const Record& config, const std::string& origin) {
 
 std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
   const std::filesystem::path checkpoint = checkpoint_of(path);
-  const RunFolder run(folder_of(path), IfExists::resume);
+  const std::filesystem::path folder = folder_of(path);
+  if (!std::filesystem::exists(folder / "config.json")) {
+    throw FileError(
+        fmt::format("{}: is no checkpoint of a run: the config.json of one is missing in {}",
+                    checkpoint.string(), folder.string()));
+  }
+  const RunFolder run(folder, IfExists::resume);
   const Record config_file = run.read_config();
   if (!config_file.contains("task")) {
     throw FileError(fmt::format(

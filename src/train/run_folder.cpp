@@ -255,7 +255,7 @@ FileLock lock_run(const fs::path& folder) {
                   folder.string(), FileLock::holder(path)));
 }
 
-fs::path newest_run(const fs::path& root) {
+fs::path newest_run(const fs::path& root, const std::string& option) {
   std::optional<fs::path> newest;
   fs::file_time_type newest_time;
   if (fs::is_directory(root)) {
@@ -269,9 +269,9 @@ fs::path newest_run(const fs::path& root) {
     }
   }
   if (!newest) {
-    throw UsageError(fmt::format(
-        "no trained model under {} (train one with {} train, or name one with --model DIR)",
-        root.string(), invocation()));
+    throw UsageError(
+        fmt::format("no trained model under {} (train one with {} train, or name one with {} DIR)",
+                    root.string(), invocation(), option));
   }
   return *newest;
 }

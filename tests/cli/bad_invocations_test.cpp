@@ -147,6 +147,13 @@ const std::vector<Bad> bad_invocations = {
     {{"lab", "d2l", "--presicion", "both"}, usage, "lab has no option --presicion (did you mean"},
     {{"lab", "d2l", "--out", "run"}, usage, "run: the folder is not empty"},
     {{"lab", "d2l", "--out", "a_file"}, usage, "a_file: is a file"},
+    // learn
+    {{"learn", "chekc", "04/1"}, usage, "no exercise or command \"chekc\" (did you mean check?)"},
+    {{"learn", "04/1", "05/1"}, usage, "learn takes no argument \"05/1\""},
+    {{"learn", "predict", "04/1"}, usage, "VALUE is required"},
+    // importance, prune
+    {{"importance", "--metric", "foo"}, usage, "importance --help lists"},
+    {{"prune", "--model", "a_file", "--keep", "3"}, file, "a_file: is no checkpoint of a run"},
     // report
     {{"report"}, usage, "no trained model under runs"},
     {{"report", "run"}, usage, "report takes no argument \"run\""},

@@ -23,8 +23,9 @@ HELP = {"": "overview", "--help": "help", "lab": "lab_list", "lab list": "lab_li
 # Calls that the launcher answers as the program does.
 ANSWERED = [
     ["--version"], ["help"], ["help", "train"], ["help", "trian"], ["reprot"], ["docter", "--json"],
-    ["xyzzy"], ["Doctor"], ["help", "overview"], ["help", "lab_list"], ["help", "/etc/passwd"],
-    ["help", "../help/train"], ["-x", "--help"], ["trian", "--help"], ["--versoin"], ["-x"], ["--json", "doctor"],
+    ["xyzzy"], ["Doctor"],
+    ["help", "overview"], ["help", "lab_list"], ["help", "/etc/passwd"], ["help", "../help/train"],
+    ["-x", "--help"], ["trian", "--help"], ["--versoin"], ["-x"], ["--json", "doctor"],
     ["--threads=2"], ["doctor", "bench"], ["doctor", "--jsn"], ["doctor", "--jsn=1"],
     ["doctor", "-q"], ["doctor", "--threads"], ["doctor", "--threads", "1", "2"],
     ["doctor", "--version"], ["demo", "--jobs", "2"], ["demo", "--arm-count"], ["attend"],

@@ -130,7 +130,7 @@ struct GateMethodEntry {
 /// All methods.
 const std::vector<GateMethodEntry>& gate_methods();
 /// Throws UsageError for an unknown name, with the nearest.
-const GateMethodEntry& gate_method(const std::string& name);
+const GateMethodEntry& gate_method(const std::string& name, const std::string& origin = "gates");
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

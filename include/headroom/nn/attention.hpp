@@ -25,7 +25,7 @@ class JsonNode;
 enum class Layout : int { separate, fused, shared };
 const char* name_of(Layout layout);
 /// Throws UsageError that lists the names and suggests the nearest.
-Layout layout_from(const std::string& name);
+Layout layout_from(const std::string& name, const std::string& origin = "layout");
 /// Reads the name of any layout that layout_from() knows; see io/fields.hpp.
 void read_json(const JsonNode& from, Layout& to);
 

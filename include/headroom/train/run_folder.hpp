@@ -66,8 +66,10 @@ class RunFolder {
 /// naming the process that has it.
 FileLock lock_run(const std::filesystem::path& folder);
 
-/// The run under `root` whose checkpoint is the newest. Throws UsageError when there is none.
-std::filesystem::path newest_run(const std::filesystem::path& root = "runs");
+/// The run under `root` whose checkpoint is the newest. Throws UsageError when there is none, and
+/// advises the `option` that names another.
+std::filesystem::path newest_run(const std::filesystem::path& root = "runs",
+                                 const std::string& option = "--model");
 
 /// The folder of the run that a checkpoint or snapshot belongs to; a folder is its own.
 std::filesystem::path folder_of(const std::filesystem::path& path);
