@@ -274,7 +274,7 @@ TEST_CASE("a study whose models have not learned the task compares nothing and d
 }
 
 TEST_CASE("titles of importance, threshold, speed and comparison follow from the numbers") {
-  CHECK(title(3) == "The regret of a is smaller than that of 1 of 2 other metrics");
+  CHECK(title(3) == "The regret of each of a, c is smaller than that of 1 of 2 other metrics");
   CHECK(title(3, [](StudyResults& r) { r.regret_contrasts[0].holm = 0.4; }) ==
         "The regret of c is smaller than that of 1 of 2 other metrics");
   CHECK(title(3, [](StudyResults& r) { r.regret.resize(2); }) ==
