@@ -26,13 +26,16 @@ std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granular
   //! solution
   if (granularity != Granularity::tensor) {
     for (const NamedAttention& attention : attentions(model)) {
-      std::map<std::pair<HeadRole, Index>, ParameterBlock> own;
+      const bool per_head = granularity == Granularity::head;
+      std::map<std::pair<HeadPart, Index>, ParameterBlock> own;
       for (const HeadSlice& slice : attention.attention->head_slices()) {
-        if (slice.owners().empty()) continue;
+        const std::span<const Index> owners = slice.owners();
         const std::string name =
             attention.name.empty() ? slice.name : attention.name + "." + slice.name;
-        const Index head = granularity == Granularity::head ? slice.owners().front() : 0;
-        ParameterBlock& block = own[{slice.role, head}];
+        // Layouts of others may have parts of no head in the same parameter as parts of heads.
+        const HeadPart part = owners.empty() ? HeadPart(slice.role, name) : slice.part();
+        const Index head = owners.empty() ? slice.head : per_head ? owners.front() : 0;
+        ParameterBlock& block = own[{part, head}];
         if (!block.empty() && block.back().name == name && block.back().end == slice.begin) {
           block.back().end = slice.end;  // joins neighbours, which is shorter, not more right
         } else {

@@ -96,10 +96,9 @@ bool is_log_of_run(const fs::path& file) {
     return false;
   }
   if (!run.telemetry.empty() || !run.lives.empty()) return true;
-  for (const auto& [key, value] : MetricsLog::line({}).items()) {
-    if (!line.contains(key)) return false;
-  }
-  return true;
+  const Record written = MetricsLog::line({});
+  return std::all_of(written.items().begin(), written.items().end(),
+                     [&](const auto& entry) { return line.contains(entry.key()); });
 }
 
 bool is_summary_of_run(const Record& summary) {  // of `train`, of `prune`, of the demo
@@ -115,7 +114,8 @@ bool is_ours(const RunFolder& folder, const fs::path& file, bool beside_config) 
   if (!fs::is_regular_file(file)) return false;
   if (file == folder.config()) {
     const Record record = json_in(folder.path() / records_name), config = json_in(file);
-    return beside_config || (is_our_record(record) && record.value("options", Record()) == config);
+    return beside_config || (is_our_record(record) && config.is_object() &&
+                             record.value("options", Record()) == config);
   }
   if (file == folder.path() / records_name) return is_our_record(json_in(file));
   if (file == folder.report()) {
