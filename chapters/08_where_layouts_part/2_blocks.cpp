@@ -153,7 +153,7 @@ std::vector<ParameterBlock> parameter_blocks(Module& model, Granularity granular
   // for (const auto& [name, tensor] : parameters(model)) {
   //   blocks.push_back({{{0, 0, tensor.dim(0)}, name}});
   // }
-  //! wrong heads_only: of out_proj.bias is in no block
+  //! wrong heads_only: of last.bias is in no block
   // if (granularity == Granularity::tensor) {
   //   for (const auto& [name, tensor] : parameters(model)) {
   //     blocks.push_back({{{0, 0, tensor.dim(0)}, name}});

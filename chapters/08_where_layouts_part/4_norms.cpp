@@ -66,7 +66,7 @@ std::vector<double> head_gradient_norms(Attention& layer) {
     // for (Index i = 0; i < grad.size(); ++i) {
     //   squares[slice.head] += double(grad[i]) * double(grad[i]);
     // }
-    //! wrong crashes_without: index 0 of an array of 0 elements
+    //! wrong crashes_without: an element of an undefined array
     // for_each_run(grad.shape(), slice, [&](Index first, Index count) {
     //   for (Index i = first; i < first + count; ++i) {
     //     squares[slice.head] += double(grad[i]) * double(grad[i]);
