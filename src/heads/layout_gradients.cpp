@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <initializer_list>
 #include <utility>
 
 #include "headroom/ops/arithmetic.hpp"
@@ -80,7 +80,7 @@ std::string wrong_gradient(const LayoutCase& layout, int draw) {
                noise + relative * std::max(std::abs(analytic), std::abs(numeric));
       };
       // Where a ReLU switches between the points, only a smaller step agrees.
-      if (std::ranges::none_of(std::initializer_list{1.0, 0.5, 0.25},
+      if (std::ranges::none_of(std::array{1.0, 0.5, 0.25},
                                [&](double part) { return agrees_at(part * largest_step); })) {
         return fmt::format(
             "the gradient of {} is {:.6g} along a random direction, and finite differences give "
