@@ -28,7 +28,7 @@ void add_blocks_of_heads(const NamedAttention& attention, Granularity granularit
     const std::span<const Index> owners = slice.owners();
     const std::string name =
         attention.name.empty() ? slice.name : attention.name + "." + slice.name;
-    // What belongs to no head in particular, as an output bias, is a block of its own.
+    // A slice without owners, such as an output bias, is a block of its own.
     const HeadPart part = owners.empty() ? HeadPart(slice.role, name) : slice.part();
     const Index head = owners.empty() ? slice.head : per_head ? owners.front() : 0;
     append_part(own[{part, head}], {slice, name});
