@@ -94,8 +94,7 @@ class StudyFindings {
         "Spearman's rank correlation between the scores of all heads by two metrics, at the end of "
         "the trunk: 1 means the same order, 0 means unrelated orders. The cells show the mean over "
         "seeds. The table of values has its 95 % t-interval, too. A metric that gives all heads "
-        "the "
-        "same score has no order, and a dash.";
+        "the same score has no order, and a dash.";
     if (metrics.empty()) return {"No heads have been scored yet", caption};
     if (metrics.size() == 1) return {"One metric scores the heads", caption};
     std::string title = fmt::format("{} metrics score the heads; ", metrics.size());

@@ -65,13 +65,19 @@ std::vector<double> right_of_majority(const std::vector<Ids>& labels) {
   return right;
 }
 
-/// Adds for each example 1 where the largest logits are at all of its labels, else 0.
+/// Adds for each example 1 where the largest logits are at all of its labels, else 0; also 0 where
+/// it has no label, as for the constant answer.
 void add_right(const Array& logits, const Ids& labels, std::vector<double>& right) {
   const Ids answers = argmax(logits);
   const Index length = labels.size() / labels.dim(0);
-  for (Index i = 0; i < labels.size(); ++i) {
-    if (i % length == 0) right.push_back(1);
-    if (labels[i] != ignored_label && answers[i] != labels[i]) right.back() = 0;
+  for (Index begin = 0; begin < labels.size(); begin += length) {
+    Index asked = 0, hits = 0;
+    for (Index i = begin; i < begin + length; ++i) {
+      if (labels[i] == ignored_label) continue;
+      ++asked;
+      if (answers[i] == labels[i]) ++hits;
+    }
+    right.push_back(asked > 0 && hits == asked ? 1 : 0);
   }
 }
 
