@@ -2,7 +2,7 @@
 # The first minutes of a new user, timed: clone, demo, an attention map, the first exercise of the
 # course. Writes the transcript in Markdown to standard output. docs/first-steps.md was made by
 #
-#   tests/fresh_machine.sh './headroom --help >/dev/null; tests/first_steps.sh >first-steps.md'
+#   tests/fresh_machine.sh --keep 'tests/first_steps.sh >first-steps.md'
 #
 # on a bare Debian. It answers the exercise as a learner would who knows the answer: by an edit.
 set -euo pipefail
