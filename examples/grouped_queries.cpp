@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "headroom/heads/check_layout.hpp"
 #include "headroom/nn/linear.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/ops/shaping.hpp"
 #include "headroom/optim/adam.hpp"
+#include "headroom/surgery/check_layout.hpp"
 #include "headroom/train/checkpoint.hpp"
 
 using namespace headroom;

@@ -1,8 +1,8 @@
 // A metric of your own: the share of examples whose loss would rise if the head got weaker.
 #include <cstdio>
 
-#include "headroom/heads/head_metric.hpp"
-#include "headroom/train/training_run.hpp"
+#include "headroom_measure/importance/head_metric.hpp"
+#include "headroom_runs/runs/training_run.hpp"
 
 using namespace headroom;
 

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstdio>
 
-#include "headroom/heads/check_layout.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/ops/shaping.hpp"
 #include "headroom/optim/adam.hpp"
+#include "headroom/surgery/check_layout.hpp"
 
 using namespace headroom;
 

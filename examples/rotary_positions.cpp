@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "headroom/heads/check_layout.hpp"
 #include "headroom/nn/decoding.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/models.hpp"
@@ -12,6 +11,7 @@
 #include "headroom/ops/losses.hpp"
 #include "headroom/ops/shaping.hpp"
 #include "headroom/optim/adam.hpp"
+#include "headroom/surgery/check_layout.hpp"
 
 using namespace headroom;
 

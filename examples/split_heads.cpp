@@ -2,9 +2,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "headroom/heads/transplant.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/ops/ops.hpp"
+#include "headroom/surgery/transplant.hpp"
 
 using namespace headroom;
 

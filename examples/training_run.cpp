@@ -4,10 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "headroom/heads/pruning_parts.hpp"
-#include "headroom/report/report.hpp"
-#include "headroom/train/progress.hpp"
-#include "headroom/train/training_run.hpp"
+#include "headroom_lab/report/report.hpp"
+#include "headroom_runs/records/head_records.hpp"
+#include "headroom_runs/runs/progress.hpp"
+#include "headroom_runs/runs/pruning_parts.hpp"
+#include "headroom_runs/runs/training_run.hpp"
 
 using namespace headroom;
 
@@ -31,8 +32,8 @@ int main(int argc, char** argv) {
   if (!run.run(&signals)) return signals.exit_code();
   const Record summary = run.conclude();
   std::printf("%s\n", summary.dump(2).c_str());
-  RunRecord page = read_run(run.folder().path());
-  pruning.describe(page, "fused", steps);
+  ReportRecord page = read_run(run.folder().path());
+  add_history(page, pruning.history(), "fused", steps);
   if (!find_chart_js().empty()) write_report(page, run.folder().report());
   return summary["heads_alive"] == 12 ? 0 : 1;
 }

@@ -10,7 +10,7 @@ import re
 
 import gdb
 
-MOST_ELEMENTS, EDGE = 1000, 3  # as in src/array/print.cpp
+MOST_ELEMENTS, EDGE = 1000, 3  # as in src/headroom/array/print.cpp
 OURS = re.compile(r"headroom::(f32|f64)::(Shape|ArrayOf<.*>|Tensor)$")
 
 

@@ -6,7 +6,8 @@
 //! hint: The value of element i depends on x.value()[i] only. std::exp() takes a number.
 //! hint: By the chain rule, dL/dx = dL/ds ds/dx. Which of these three does the closure get?
 //! hint: y[i] = 1 / (1 + std::exp(-x.value()[i])), dx[i] = dy[i] * y[i] * (1 - y[i]).
-//! after: The library's own, in src/ops/sigmoid.cpp, computes all elements in one vectorised pass.
+//! after: The library's own, in src/headroom/ops/sigmoid.cpp, computes all elements in one
+//!   vectorised pass.
 // Exercise 03/1, sigmoid: an operation and its gradient.
 #include "1_sigmoid.hpp"
 

@@ -12,8 +12,8 @@
 //! hint: Index rest = i, to = 0, stride = 1. For each axis -1, -2, ... of shape: if its size is not
 //!   1, to += rest % dy.dim(axis) * stride; then rest /= dy.dim(axis), stride *= shape[axis].
 //!   At the end sum[to] += dy[i].
-//! after: The library's own, in src/kernels/reduce.cpp, sums whole rows at once, in pieces that do
-//!   not depend on the number of threads.
+//! after: The library's own, in src/headroom/kernels/reduce.cpp, sums whole rows at once, in pieces
+//!   that do not depend on the number of threads.
 // Exercise 03/2, sum_to: the transpose of broadcasting.
 #include "2_sum_to.hpp"
 

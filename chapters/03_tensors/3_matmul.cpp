@@ -12,8 +12,8 @@
 //! hint: y = matmul(a.value(), b.value()). In the closure, where a and b are arrays:
 //!   into[0] += sum_to(matmul(dy, transposed(b)), a.shape()) and
 //!   into[1] += sum_to(matmul(transposed(a), dy), b.shape()).
-//! after: The library's own, in src/ops/matmul.cpp, neither copies a transposed matrix nor stores
-//!   the products that are to be added: its kernel reads in any order and adds in place.
+//! after: The library's own, in src/headroom/ops/matmul.cpp, neither copies a transposed matrix nor
+//!   stores the products that are to be added: its kernel reads in any order and adds in place.
 // Exercise 03/3, matmul: the matrix product and its two gradients.
 #include "3_matmul.hpp"
 

@@ -10,8 +10,8 @@
 //! hint: rest = i; for j from rank - 1 down to 0: from += rest % y.dim(j) * stride(x.shape(),
 //!   at(order, j)), rest /= y.dim(j). The inverse: at(back, at(order, j)) = j for each j.
 //!   dx = permuted(dy, inverse(axes)).
-//! after: The library's own kernel, in src/kernels/permute.cpp, merges axes that stay together and
-//!   moves blocks that fit into the cache.
+//! after: The library's own kernel, in src/headroom/kernels/permute.cpp, merges axes that stay
+//!   together and moves blocks that fit into the cache.
 // Exercise 03/4, permute: the axes in another order, and back.
 #include "4_permute.hpp"
 

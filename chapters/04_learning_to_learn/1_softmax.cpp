@@ -10,8 +10,8 @@
 //!   way back two: the sum of y_j dy_j over the row; then dx_i for each i.
 //! hint: y[i] = std::exp(x.value()[i] - largest), then y[i] /= sum.
 //!   dx[i] = y[i] * (dy[i] - mean), with mean = sum_j y[j] * dy[j] of the same row.
-//! after: The closure keeps y, not x. The next operation keeps y as well, so this costs no
-//!   memory. The library's own, in src/ops/softmax.cpp, computes several exponentials at once.
+//! after: The closure keeps y, not x. The next operation keeps y as well, so this costs no memory.
+//!   The library's own, in src/headroom/ops/softmax.cpp, computes several exponentials at once.
 // Exercise 04/1, softmax: shares that add up to 1.
 #include "1_softmax.hpp"
 

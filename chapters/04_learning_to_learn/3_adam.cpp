@@ -14,7 +14,7 @@
 //!   (std::sqrt(second[i] / second_correction) + Real(epsilon_)).
 //! after: A head that was removed and comes back starts at step 1 beside neighbours that do not
 //!   (chapter 12). That is why the step count belongs to the run. The library's own is in
-//!   src/kernels/adam.cpp: one pass over four arrays.
+//!   src/headroom/kernels/adam.cpp: one pass over four arrays.
 // Exercise 04/3, Adam: steps whose length does not depend on the length of the gradient.
 #include "3_adam.hpp"
 

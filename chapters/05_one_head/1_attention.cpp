@@ -11,7 +11,7 @@
 //! hint: scores = matmul(q, transpose(k)) * sizes.scale; maps = masked_softmax(biased, allowed);
 //!   head_out = matmul(dropped, v).
 //! after: These are the lines that print every map of this course: whoever asks for a map gets this
-//!   version, src/ops/composed_attention.cpp, because here the map is a tensor.
+//!   version, src/headroom/ops/composed_attention.cpp, because here the map is a tensor.
 // Exercise 05/1, attention out of other operations.
 #include "1_attention.hpp"
 

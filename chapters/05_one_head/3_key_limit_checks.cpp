@@ -5,7 +5,7 @@
 #include "common/checks.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
-#include "headroom/heads/transplant.hpp"
+#include "headroom/surgery/transplant.hpp"
 #include "headroom/ops/attention.hpp"
 
 namespace {

@@ -13,9 +13,9 @@
 //!   P(b, h, i, j) * dy(b, h, i, d); mean += P(b, h, i, j) * dp[j]. Second loop:
 //!   ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean); dq(b, h, i, d) += ds * k(b, h, j, d);
 //!   dk(b, h, j, d) += ds * q(b, h, i, d).
-//! after: The library's own, in src/kernels/attention.cpp, is the same formula. It does not keep P
-//!   but computes it again from one number per row, the log of the sum; it works on blocks of rows,
-//!   vectorised, on all cores; and it takes the mean as dy . y.
+//! after: The library's own, in src/headroom/kernels/attention.cpp, is the same formula. It does
+//!   not keep P but computes it again from one number per row, the log of the sum; it works on
+//!   blocks of rows, vectorised, on all cores; and it takes the mean as dy . y.
 // Exercise 05/4, attention: forward and backward in plain loops.
 #include "4_attention.hpp"
 

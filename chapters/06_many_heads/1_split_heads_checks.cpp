@@ -1,7 +1,7 @@
 // Checks composed::split_heads by plain loops, and in an attention that asks for its maps.
 #include "common/checks.hpp"
 #include "headroom/autograd/tape.hpp"
-#include "headroom/heads/transplant.hpp"
+#include "headroom/surgery/transplant.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/shaping.hpp"

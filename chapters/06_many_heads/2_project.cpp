@@ -10,8 +10,8 @@
 //!   concat them along axis 2. Then three calls, each with its own input.
 //! hint: for (const auto& head : heads) parts.push_back((*head)(x)); return concat(parts, 2);
 //!   and {{each(query, from), 0}, {each(key, keys), 0}, {each(value, values), 0}}.
-//! after: The library's own, in src/nn/separate_heads.cpp, lets every Linear write into its columns
-//!   of one result, which saves the copy that concat makes.
+//! after: The library's own, in src/headroom/nn/separate_heads.cpp, lets every Linear write into
+//!   its columns of one result, which saves the copy that concat makes.
 // Exercise 06/2, SeparateHeads::project: three Linears for every head.
 #include "2_project.hpp"
 

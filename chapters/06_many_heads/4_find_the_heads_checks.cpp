@@ -6,7 +6,7 @@
 
 #include "common/checks.hpp"
 #include "headroom/algebra/algebra.hpp"
-#include "headroom/heads/transplant.hpp"
+#include "headroom/surgery/transplant.hpp"
 #include "headroom/nn/fused_heads.hpp"
 
 namespace {

@@ -13,7 +13,8 @@
 //!   Self-attention: {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}}.
 //!   Cross-attention: part(query, 0, 1), part(key, 1, 2), part(value, 2, 3), each from column 0.
 //! after: The columns of W_O are divided in the same way; exercise 07/3 moves them. The library's
-//!   own function, in src/nn/fused_heads.cpp, computes keys and values of a memory in one product.
+//!   own function, in src/headroom/nn/fused_heads.cpp, computes keys and values of a memory in one
+//!   product.
 // Exercise 07/1, FusedHeads::project: one product for all heads.
 #include "1_project.hpp"
 

@@ -11,13 +11,13 @@
 //! hint: std::copy_n(source.data() + a.first + i * a.stride, a.length,
 //!   target.data() + b.first + i * b.stride) for each run i of runs_of(source.shape(), old) and
 //!   runs_of(target.shape(), now).
-//! after: The library's transplant, in src/heads/transplant.cpp, checks first that everything has a
-//!   counterpart, and moves gradients and Adam's moments by the same list.
+//! after: The library's transplant, in src/headroom/surgery/transplant.cpp, checks first that
+//!   everything has a counterpart, and moves gradients and Adam's moments by the same list.
 // Exercise 07/3, transplant: the same heads in another layout.
 #include "3_transplant.hpp"
 
 //! solution
-#include "headroom/heads/transplant.hpp"
+#include "headroom/surgery/transplant.hpp"
 //! skeleton
 //! end
 

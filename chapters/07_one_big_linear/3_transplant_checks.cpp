@@ -9,7 +9,7 @@
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
-#include "headroom/heads/transplant.hpp"
+#include "headroom/surgery/transplant.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/nn/separate_heads.hpp"

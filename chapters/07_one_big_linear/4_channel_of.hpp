@@ -12,4 +12,4 @@
 #pragma once
 
 #include "common/answer.hpp"
-#include "headroom/heads/layout_conversion.hpp"
+#include "headroom/surgery/layout_conversion.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/checks.hpp"
-#include "headroom/heads/layout_conversion.hpp"
+#include "headroom/surgery/layout_conversion.hpp"
 #include "headroom/nn/separate_heads.hpp"
 
 namespace {

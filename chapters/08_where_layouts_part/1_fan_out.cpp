@@ -8,8 +8,8 @@
 //! hint: packed is three times per_matrix. per_head is one part of H of per_matrix. Is per_matrix
 //!   C, when a layer has 4 heads of 5 rows and a width of 12?
 //! hint: packed 3 H D, per_matrix H D, per_head D, with H = config().heads.
-//! after: The library's own is in src/nn/attention.cpp. Both constructors call it, so a seed gives
-//!   both layouts the same weights, under each policy.
+//! after: The library's own is in src/headroom/nn/attention.cpp. Both constructors call it, so a
+//!   seed gives both layouts the same weights, under each policy.
 // Exercise 08/1, Attention::projection_fan_out: how large the first weights are.
 #include "1_fan_out.hpp"
 

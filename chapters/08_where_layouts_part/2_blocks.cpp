@@ -11,9 +11,9 @@
 //!   others follow, each whole.
 //! hint: own[{slice.role, granularity == Granularity::head ? slice.head : 0}].push_back({slice,
 //!   name}), and found.insert(name), for slices with head >= 0.
-//! after: The library's own, in src/optim/parameter_blocks.cpp, joins parts that continue each
-//!   other. Each of LAMB, Muon and clip_block_norms() asks for the blocks at every step, because a
-//!   prune changes them.
+//! after: The library's own, in src/headroom/optim/parameter_blocks.cpp, joins parts that continue
+//!   each other. Each of LAMB, Muon and clip_block_norms() asks for the blocks at every step,
+//!   because a prune changes them.
 // Exercise 08/2, parameter_blocks: what a rule about whole tensors calls a tensor.
 #include "2_blocks.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/checks.hpp"
-#include "headroom/heads/transplant.hpp"
+#include "headroom/surgery/transplant.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/separate_heads.hpp"
 #include "headroom/optim/lamb.hpp"

@@ -6,7 +6,7 @@
 #include "3_twins.hpp"
 #include "common/checks.hpp"
 #include "headroom/algebra/algebra.hpp"
-#include "headroom/heads/transplant.hpp"
+#include "headroom/surgery/transplant.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/optim/sgd.hpp"

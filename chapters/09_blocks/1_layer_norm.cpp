@@ -12,8 +12,9 @@
 //! hint: rstd = 1 / std::sqrt(variance + epsilon), n = (x - mean) * rstd.
 //!   dx[c] = rstd * (g[c] - mean_g - n[c] * mean_gn), dweight[c] += dy[c] * n[c],
 //!   dbias[c] += dy[c], with g[c] = dy[c] * w[c].
-//! after: The library's own, in src/kernels/layer_norm.cpp, is the same three loops, vectorised and
-//!   with the rows in parallel. composed::layer_norm is the same function out of other operations.
+//! after: The library's own, in src/headroom/kernels/layer_norm.cpp, is the same three loops,
+//!   vectorised and with the rows in parallel. composed::layer_norm is the same function out of
+//!   other operations.
 // Exercise 09/1, layer_norm: every token to mean 0 and variance 1.
 #include "1_layer_norm.hpp"
 

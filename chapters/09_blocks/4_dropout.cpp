@@ -10,8 +10,8 @@
 //!   Only stream.uniform(i) may decide which.
 //! hint: factor = Real(stream.uniform(i)) >= p ? 1 / (1 - p) : 0.
 //!   y[i] = x[i] * factor and dx[i] = dy[i] * factor.
-//! after: The library's own, in src/kernels/dropout.cpp, draws 512 numbers at once and is one
-//!   function for both directions.
+//! after: The library's own, in src/headroom/kernels/dropout.cpp, draws 512 numbers at once and is
+//!   one function for both directions.
 // Exercise 09/4, dropout: random zeros that can be computed again.
 #include "4_dropout.hpp"
 

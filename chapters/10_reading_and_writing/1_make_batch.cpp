@@ -12,7 +12,7 @@
 //!   <eos>, padded with ignored_label. target_lengths are the lengths of either before padding.
 //!   source_tokens and target_tokens are the sums of the two arrays of lengths.
 //! after: The loader draws examples of similar length for a batch, so that little of it is padding:
-//!   src/data/batch_plan.cpp.
+//!   src/headroom/data/batch_plan.cpp.
 // Exercise 10/1, make_batch: teacher forcing, as arrays.
 #include "1_make_batch.hpp"
 

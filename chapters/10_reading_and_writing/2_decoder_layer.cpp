@@ -13,7 +13,7 @@
 //!   n = norm1(x); h2 = h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask,
 //!   probe, cross)); y = h2 + dropout3(feed_forward(norm3(h2))).
 //! after: The library writes the form of a half once, for encoder and decoder:
-//!   residual() in src/nn/transformer.cpp.
+//!   residual() in src/headroom/nn/transformer.cpp.
 // Exercise 10/2, DecoderLayer::operator(): a layer that listens to another sequence.
 #include "2_decoder_layer.hpp"
 

@@ -15,7 +15,7 @@
 //!   writer.reorder(rows). The next input is
 //!   Ids({std::ssize(tokens), 1}, std::span<const std::int32_t>(tokens)).
 //! after: beam_search() keeps several prefixes of each sequence instead of one, and sample() draws
-//!   instead of taking the best: src/nn/beam_search.cpp and src/nn/sampling.cpp.
+//!   instead of taking the best: src/headroom/nn/beam_search.cpp and src/headroom/nn/sampling.cpp.
 // Exercise 10/3, greedy: the decoder reads what it has written.
 #include "3_greedy.hpp"
 

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "common/answer.hpp"
-#include "headroom/heads/head_metric.hpp"
+#include "headroom_measure/importance/head_metric.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

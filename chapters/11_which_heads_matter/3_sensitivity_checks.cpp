@@ -4,7 +4,7 @@
 
 #include "common/small_learner.hpp"
 #include "headroom/autograd/tape.hpp"
-#include "headroom/heads/head_metric.hpp"
+#include "headroom_measure/importance/head_metric.hpp"
 
 namespace {
 

@@ -20,4 +20,4 @@
 
 #include "common/answer.hpp"
 #include "headroom/base/error.hpp"
-#include "headroom/heads/shapley.hpp"
+#include "headroom_measure/importance/shapley.hpp"

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "common/checks.hpp"
-#include "headroom/heads/shapley.hpp"
+#include "headroom_measure/importance/shapley.hpp"
 
 namespace {
 

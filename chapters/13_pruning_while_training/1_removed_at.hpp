@@ -17,4 +17,4 @@
 #pragma once
 
 #include "common/answer.hpp"
-#include "headroom/heads/schedules.hpp"
+#include "headroom_measure/pruning/schedules.hpp"

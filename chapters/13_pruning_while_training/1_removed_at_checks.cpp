@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "common/checks.hpp"
-#include "headroom/heads/schedules.hpp"
+#include "headroom_measure/pruning/schedules.hpp"
 
 namespace {
 

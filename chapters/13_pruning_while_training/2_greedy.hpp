@@ -17,4 +17,4 @@
 #pragma once
 
 #include "common/answer.hpp"
-#include "headroom/heads/choosers.hpp"
+#include "headroom_measure/importance/choosers.hpp"

@@ -7,7 +7,7 @@
 #include "common/small_learner.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
-#include "headroom/heads/choosers.hpp"
+#include "headroom_measure/importance/choosers.hpp"
 
 namespace {
 

@@ -21,4 +21,4 @@
 
 #include "common/answer.hpp"
 #include "headroom/base/error.hpp"
-#include "headroom/heads/regrowth.hpp"
+#include "headroom/surgery/regrowth.hpp"

@@ -4,7 +4,7 @@
 
 #include "common/checks.hpp"
 #include "headroom/autograd/tape.hpp"
-#include "headroom/heads/regrowth.hpp"
+#include "headroom/surgery/regrowth.hpp"
 #include "headroom/nn/attention.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/optim/adam.hpp"

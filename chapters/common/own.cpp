@@ -1,9 +1,9 @@
 // Linked with the learner's functions into libmine.so: notes which of them are called, and sends
 // what they print to the error stream.
 //
-// In the learner's object files, the runner (src/cli/learn_mine.cpp) replaces the names of output
-// functions by those that begin with headroom_answer_. For each function of the learner it adds
-// one that sets a byte of headroom_calls before it continues in the learner's.
+// In the learner's object files, the runner (src/course/learn_mine.cpp) replaces the names of
+// output functions by those that begin with headroom_answer_. For each function of the learner it
+// adds one that sets a byte of headroom_calls before it continues in the learner's.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/mman.h>

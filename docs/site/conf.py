@@ -10,7 +10,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from pygments.formatters import HtmlFormatter
 
 HERE = pathlib.Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "src/report/page"
+PAGE = HERE.parents[1] / "src/headroom_lab/report/page"
 WORK = HERE.parents[1] / "build/site"
 
 project = html_title = "headroom"

@@ -13,13 +13,13 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/parallel.hpp"
-#include "headroom/heads/transplant.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/nn/module.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
 #include "headroom/statistics/ranks.hpp"
+#include "headroom/surgery/transplant.hpp"
 
 using namespace headroom;
 

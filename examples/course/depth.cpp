@@ -11,13 +11,13 @@
 #include "facts.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/parallel.hpp"
-#include "headroom/heads/transplant.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/nn/layers.hpp"
 #include "headroom/nn/transformer.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/statistics/ranks.hpp"
+#include "headroom/surgery/transplant.hpp"
 
 using namespace headroom;
 

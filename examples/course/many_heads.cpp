@@ -7,13 +7,13 @@
 #include "facts.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
-#include "headroom/heads/transplant.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/layers.hpp"
 #include "headroom/nn/separate_heads.hpp"
 #include "headroom/nn/shared_head.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/adam.hpp"
+#include "headroom/surgery/transplant.hpp"
 
 using namespace headroom;
 

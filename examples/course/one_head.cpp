@@ -12,12 +12,12 @@
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/parallel.hpp"
-#include "headroom/heads/transplant.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/nn/layers.hpp"
 #include "headroom/ops/composed.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/adam.hpp"
+#include "headroom/surgery/transplant.hpp"
 
 using namespace headroom;
 

@@ -15,10 +15,10 @@
 #include "13_pruning_while_training/4_interval.hpp"
 #include "facts.hpp"
 #include "headroom/base/parallel.hpp"
-#include "headroom/heads/choosers.hpp"
-#include "headroom/heads/pruning_parts.hpp"
-#include "headroom/heads/regrowth.hpp"
-#include "headroom/train/training_run.hpp"
+#include "headroom/surgery/regrowth.hpp"
+#include "headroom_measure/importance/choosers.hpp"
+#include "headroom_runs/runs/pruning_parts.hpp"
+#include "headroom_runs/runs/training_run.hpp"
 
 using namespace headroom;
 

@@ -12,7 +12,6 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/parallel.hpp"
-#include "headroom/heads/transplant.hpp"
 #include "headroom/nn/attention.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/init.hpp"
@@ -20,6 +19,7 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/sgd.hpp"
 #include "headroom/statistics/ranks.hpp"
+#include "headroom/surgery/transplant.hpp"
 
 using namespace headroom;
 

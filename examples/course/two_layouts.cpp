@@ -6,11 +6,11 @@
 #include "facts.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
-#include "headroom/heads/transplant.hpp"
 #include "headroom/nn/fused_heads.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/nn/separate_heads.hpp"
 #include "headroom/ops/ops.hpp"
+#include "headroom/surgery/transplant.hpp"
 
 using namespace headroom;
 

@@ -13,10 +13,10 @@
 #include "facts.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/parallel.hpp"
-#include "headroom/heads/head_metric.hpp"
-#include "headroom/heads/shapley.hpp"
 #include "headroom/statistics/ranks.hpp"
-#include "headroom/train/training_run.hpp"
+#include "headroom_measure/importance/head_metric.hpp"
+#include "headroom_measure/importance/shapley.hpp"
+#include "headroom_runs/runs/training_run.hpp"
 
 using namespace headroom;
 

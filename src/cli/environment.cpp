@@ -7,8 +7,8 @@
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/ops/blas.hpp"
-#include "headroom/report/terminal.hpp"
-#include "headroom/train/manifest.hpp"
+#include "headroom_lab/report/terminal.hpp"
+#include "headroom_runs/runs/manifest.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -10,7 +10,7 @@
 
 #include "headroom/base/head_id.hpp"
 #include "headroom/base/real.hpp"
-#include "headroom/train/run_folder.hpp"
+#include "headroom_runs/runs/run_folder.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -25,7 +25,7 @@
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"
-#include "headroom/report/terminal.hpp"
+#include "headroom_lab/report/terminal.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -3,11 +3,11 @@
 
 usage: floors.py ROOT
 
-The floors are those of docs/architecture.md: a file may include its own folder and the floors
-below it. Public headers include public headers only; programs, examples, chapters and tests see
-the library through its public headers, except the tests of the folders in LOOKS_INSIDE. Chapters
-may also include chapters/common, and experiments of the course the headers of chapters and the
-tests' table of operations.
+The libraries and floors are those of docs/architecture.md: a file may include its own folder and
+the floors below it. Public headers include public headers only; a library sees those below it
+through their public headers, and so do programs, examples, chapters and tests, except the tests of
+the folders in LOOKS_INSIDE. Chapters may also include chapters/common, and experiments of the
+course the headers of chapters and the tests' table of operations.
 """
 
 import os
@@ -16,13 +16,21 @@ import sys
 
 from sources import CODE, files, read, report
 
-FLOORS = {"base": 0, "statistics": 1, "array": 2, "kernels": 3, "algebra": 4, "autograd": 5,
-          "ops": 6, "io": 7, "nn": 8, "data": 9, "optim": 10, "train": 11, "heads": 12, "lab": 13,
-          "study": 14, "report": 15, "cli": 16}
-WITHOUT_PUBLIC_HEADERS = {"kernels", "cli"}
+# The floors of each library, from the lowest.
+LIBRARIES = {
+    "headroom": "base statistics array kernels algebra autograd ops io nn data optim train surgery",
+    "headroom_measure": "importance pruning",
+    "headroom_runs": "runs records",
+    "headroom_lab": "lab study report"}
+PROGRAMS = ("cli", "course")  # one floor above all libraries
+LIBRARY_OF = {floor: name for name, floors in LIBRARIES.items() for floor in floors.split()}
+FLOORS = {floor: number for number, floor in enumerate(LIBRARY_OF)}
+FLOORS.update({program: len(LIBRARY_OF) for program in PROGRAMS})
+WITHOUT_PUBLIC_HEADERS = {"kernels"}
 BRIDGE = "headroom/xtensor.hpp"
-# The header of each target, and its highest floor.
-TARGETS = {"include/headroom/headroom.hpp": "heads", "include/headroom/headroom_lab.hpp": "report"}
+# The header of each library.
+TARGETS = {f"include/{name}/{name}.hpp": name for name in LIBRARIES}
+MOST_FILES = 12  # in a folder of src/cli
 
 # Tests that may include private headers: kernels are private as a whole, and map() is.
 LOOKS_INSIDE = {"array", "kernels", "benchmarks", "fuzz"}
@@ -33,8 +41,9 @@ CATCH = "tests/support/catch.hpp"
 EXPERIMENTS = "examples/course/"
 OPERATIONS = "tests/ops/table/operation.hpp"
 # Where xtensor may be included: the private shim, the references of the kernels, the bridge.
-SEES_XTENSOR = re.compile(r"^(src/array/xtensor\.hpp|src/kernels/.*_reference\.hpp"
-                          r"|src/kernels/reference\.hpp|include/headroom/xtensor\.hpp"
+SEES_XTENSOR = re.compile(r"^(src/headroom/array/xtensor\.hpp"
+                          r"|src/headroom/kernels/.*_reference\.hpp"
+                          r"|src/headroom/kernels/reference\.hpp|include/headroom/xtensor\.hpp"
                           r"|tests/(array|kernels|consumers)/.*)$")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
@@ -46,14 +55,23 @@ def place(path):
     if parts[0] == "include":
         return "public", parts[2] if len(parts) > 3 else ""
     if parts[0] == "src":
-        return "private", parts[1]
+        return "private", parts[1] if parts[1] in PROGRAMS else parts[2]
     return parts[0], parts[1] if len(parts) > 2 else ""
+
+
+def library_of(path):
+    """The library or program that a file of include or src belongs to."""
+    return path.split("/")[1]
 
 
 def target_of(root, path, name):
     """The path of an #include "name" relative to root; None for headers that are not ours."""
     top = path.split("/")[0]
-    candidates = ["include/" + name, "src/" + name]
+    candidates = ["include/" + name]
+    if top == "src" and path.split("/")[1] in LIBRARIES:
+        candidates.append(f"src/{library_of(path)}/{name}")
+    else:
+        candidates += [f"src/{name}", *(f"src/{library}/{name}" for library in LIBRARIES)]
     if top in ("tests", "examples", "chapters"):
         candidates = [f"{top}/{name}", os.path.join(os.path.dirname(path), name)] + candidates
     if top == "chapters":
@@ -75,18 +93,16 @@ def broken_rule(path, target):
     if kind in ("public", "private") and path not in (*TARGETS, "include/" + BRIDGE):
         if kind == "public" and target_kind != "public":
             return "a public header includes public headers only"
-        if target in TARGETS and folder != "cli":
+        if target in TARGETS and folder not in PROGRAMS:
             return f"{os.path.basename(target)} is for users: include what is needed"
-        if folder == "cli" and target_kind == "private" and target_folder != "cli":
+        if folder in PROGRAMS and target_kind == "private" and target_folder not in PROGRAMS:
             return "the program sees public headers only"
         mine, theirs = FLOORS[folder], FLOORS.get(target_folder, -1)
         if theirs > mine:
             return f"upward: {folder} is floor {mine}, {target_folder} floor {theirs}"
-        if theirs == mine and folder != target_folder:
-            return f"sideways: {folder} and {target_folder} are both floor {mine}"
         return None
     if target_kind == "private":
-        if kind == "tests" and (folder in LOOKS_INSIDE or target_folder == "cli" == folder):
+        if kind == "tests" and (folder in LOOKS_INSIDE or {folder, target_folder} <= set(PROGRAMS)):
             return None
         return f"{kind}/{folder} sees the library through its public headers only"
     if kind == "tests" and target_kind == "tests":
@@ -113,10 +129,10 @@ def check_includes(root):
             line = text.count("\n", 0, match.start(2)) + 1
             bracket, name = match.groups()
             if bracket == "<":
-                if name.startswith("headroom/") and not path.startswith("tests/consumers/"):
+                if name.split("/")[0] in LIBRARIES and not path.startswith("tests/consumers/"):
                     findings.append(f'{path}:{line}: own headers are included with "..."')
                 if name.startswith(("xtensor", "xtl", "xsimd")) and not SEES_XTENSOR.match(path):
-                    if not (name.startswith("xsimd") and path.startswith("src/kernels/")):
+                    if not (name.startswith("xsimd") and place(path) == ("private", "kernels")):
                         findings.append(f"{path}:{line}: {name}: xtensor is included through"
                                         " array/xtensor.hpp")
                 continue
@@ -136,20 +152,34 @@ def check_includes(root):
 
 
 def check_folders(root):
-    """The same folder names in include/headroom and src, and only those of the table."""
+    """The same folder names in include and src, and only those of the table; cli has small ones."""
     def folders(path):
         full = os.path.join(root, path)
+        if not os.path.isdir(full):
+            return set()
         return {n for n in os.listdir(full) if os.path.isdir(os.path.join(full, n))}
-    findings = []
-    public, private = folders("include/headroom"), folders("src")
-    for name in sorted((public | private) - set(FLOORS)):
-        findings.append(f"{name}: this folder is on no floor")
-    for name in sorted((public ^ private) & set(FLOORS) - WITHOUT_PUBLIC_HEADERS):
-        findings.append(f"{name}: stands in only one of include/headroom and src")
-    for name in sorted(public & WITHOUT_PUBLIC_HEADERS):
-        findings.append(f"{name}: has private headers only")
-    for name in sorted(private - folders("tests")):
-        findings.append(f"{name}: src/{name} has no tests/{name}")
+    findings, private = [], set()
+    for name in sorted(folders("include") ^ set(LIBRARIES)):
+        findings.append(f"include/{name}: is not a library, or has no public headers")
+    for name in sorted(folders("src") - set(LIBRARIES) - set(PROGRAMS)):
+        findings.append(f"src/{name}: neither a library nor a program")
+    for library in LIBRARIES:
+        floors = set(LIBRARIES[library].split())
+        public, inside = folders(f"include/{library}"), folders(f"src/{library}")
+        private |= inside
+        for name in sorted((public | inside) - floors):
+            findings.append(f"{library}/{name}: this folder is on no floor")
+        for name in sorted((public ^ inside) & floors - WITHOUT_PUBLIC_HEADERS):
+            findings.append(f"{library}/{name}: stands in only one of include and src")
+        for name in sorted(public & WITHOUT_PUBLIC_HEADERS):
+            findings.append(f"{library}/{name}: has private headers only")
+    for name in sorted((private | set(PROGRAMS)) - folders("tests")):
+        findings.append(f"{name}: has no tests/{name}")
+    for folder, _, names in os.walk(os.path.join(root, "src/cli")):
+        count = sum(name.endswith(CODE) for name in names)
+        if count > MOST_FILES:
+            findings.append(f"{os.path.relpath(folder, root)}: {count} files, the most is "
+                            f"{MOST_FILES}")
     top = {n for n in os.listdir(root) if os.path.isdir(os.path.join(root, n)) and n[0] != "."}
     for name in sorted(top - {"src", "include", "examples", "tests", "docs", "chapters",
                               "build", "runs", "workspace"}):
@@ -158,21 +188,21 @@ def check_folders(root):
 
 
 def check_target_headers(root):
-    """The targets' headers reach every public header but the bridge, none above the target."""
+    """The libraries' headers reach every public header but the bridge, none above the library."""
     findings, reached = [], set()
-    for header, highest in TARGETS.items():
+    order = list(LIBRARIES)
+    for header, library in TARGETS.items():
         waiting = [header]
         while waiting:
             path = waiting.pop()
             if path not in reached and os.path.isfile(os.path.join(root, path)):
                 reached.add(path)
                 waiting += ["include/" + name for _, name in INCLUDE.findall(read(root, path))]
-                if FLOORS.get(place(path)[1], -1) > FLOORS[highest]:
-                    findings.append(f"{header}: reaches {path}, which is above {highest}")
+                if order.index(library_of(path)) > order.index(library):
+                    findings.append(f"{header}: reaches {path}, which is above {library}")
     missing = set(files(root, (".hpp",), ("include",))) - reached - {"include/" + BRIDGE}
-    names = " and ".join(os.path.basename(header) for header in TARGETS)
-    return findings + [f"{path}: {names} do not reach it: add it to the header of its folder"
-                       for path in sorted(missing)]
+    return findings + [f"{path}: the header of {library_of(path)} does not reach it: add it there, "
+                       "or to the header of its folder" for path in sorted(missing)]
 
 
 def main():

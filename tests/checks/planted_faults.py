@@ -15,18 +15,19 @@ from sources import TOP_FOLDERS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HEADER = "// A planted header.\n#pragma once\n"
+LINEAR, NEW_SOURCE = "src/headroom/ops/linear.cpp", "src/headroom/ops/planted.cpp"
 
 # (check, file that is made or added to, text, message that the check must print)
 PLANTED = [
-    ("floors", "src/base/rng.cpp", '#include "headroom/ops/ops.hpp"\n', "upward"),
+    ("floors", "src/headroom/base/rng.cpp", '#include "headroom/ops/ops.hpp"\n', "upward"),
     ("floors", "include/headroom/array/pool.hpp", '#include "headroom/nn/linear.hpp"\n', "upward"),
     ("floors", "include/headroom/ops/ops.hpp", '#include "array/map.hpp"\n', "public headers"),
-    ("floors", "src/ops/linear.cpp", '#include "headroom/xtensor.hpp"\n', "bridge"),
-    ("floors", "src/ops/linear.cpp", '#include "headroom/headroom.hpp"\n', "for users"),
-    ("floors", "src/ops/linear.cpp", '#include "../nn/linear.hpp"\n', "parent folder"),
-    ("floors", "src/ops/linear.cpp", '#include <headroom/base/rng.hpp>\n', 'with "..."'),
-    ("floors", "src/nn/linear.cpp", "#include <xtensor/xarray.hpp>\n", "array/xtensor.hpp"),
-    ("floors", "src/nn/linear.cpp", '#include "headroom/nn/no_such.hpp"\n', "no file of ours"),
+    ("floors", LINEAR, '#include "headroom/xtensor.hpp"\n', "bridge"),
+    ("floors", LINEAR, '#include "headroom/headroom.hpp"\n', "for users"),
+    ("floors", LINEAR, '#include "../nn/linear.hpp"\n', "parent folder"),
+    ("floors", LINEAR, '#include <headroom/base/rng.hpp>\n', 'with "..."'),
+    ("floors", LINEAR, "#include <xtensor/xarray.hpp>\n", "array/xtensor.hpp"),
+    ("floors", LINEAR, '#include "headroom/nn/no_such.hpp"\n', "no file of ours"),
     ("floors", "src/cli/planted.cpp", '#include "kernels/gemm.hpp"\n', "public headers only"),
     ("floors", "examples/planted.cpp", '#include "kernels/gemm.hpp"\n', "public headers only"),
     ("floors", "tests/ops/planted.cpp", '#include "kernels/gemm.hpp"\n', "public headers only"),
@@ -36,42 +37,54 @@ PLANTED = [
     ("floors", "chapters/b/y.cpp", '#include "support/catch.hpp"\n', "common/checks.hpp"),
     ("floors", "chapters/common/x.cpp", '#include "support/random.hpp"\n', "sideways"),
     ("floors", "examples/course/x.cpp", '#include "support/random.hpp"\n', "sideways"),
-    ("floors", "src/cellar/x.cpp", "// A file.\n", "on no floor"),
-    ("floors", "src/optim2/x.cpp", "// A file.\n", "no tests/optim2"),
+    ("floors", "src/headroom/cellar/x.cpp", "// A file.\n", "on no floor"),
+    ("floors", "src/headroom/optim2/x.cpp", "// A file.\n", "no tests/optim2"),
+    ("floors", "src/cellar/x.cpp", "// A file.\n", "neither a library nor a program"),
+    ("floors", "src/headroom/train/trainer.cpp", '#include "headroom_measure/pruning/pruner.hpp"\n',
+     "upward"),
+    ("floors", "src/headroom_runs/runs/folds.cpp", '#include "kernels/gemm.hpp"\n',
+     "no file of ours"),
     ("floors", "include/headroom/kernels/x.hpp", HEADER, "private headers only"),
-    ("floors", "include/headroom/nn/planted.hpp", HEADER, "do not reach it"),
-    ("floors", "include/headroom/headroom.hpp", '#include "headroom/lab/lab.hpp"\n', "above heads"),
+    ("floors", "include/headroom/nn/planted.hpp", HEADER, "does not reach it"),
+    ("floors", "include/headroom/headroom.hpp", '#include "headroom_lab/lab/lab.hpp"\n',
+     "above headroom"),
     ("floors", "scripts/x.sh", "true\n", "does not belong at the top"),
-    ("bans", "src/ops/linear.cpp", "y = e / xt::sum(e, {1}, xt::keep_dims);\n", "lazy reducer"),
-    ("bans", "src/ops/linear.cpp", "xt::amax(e, {1});\n", "lazy reducer"),
-    ("bans", "src/ops/linear.cpp", "for (const Real v : linear(x, w).value().span()) s += v;\n",
+    ("bans", LINEAR, "y = e / xt::sum(e, {1}, xt::keep_dims);\n", "lazy reducer"),
+    ("bans", LINEAR, "xt::amax(e, {1});\n", "lazy reducer"),
+    ("bans", LINEAR, "for (const Real v : linear(x, w).value().span()) s += v;\n",
      "no longer exists"),
-    ("bans", "src/ops/linear.cpp", "#pragma omp parallel for\n", "parallel_for"),
-    ("bans", "src/ops/linear.cpp", "std::thread t;\n", "parallel_for"),
-    ("bans", "src/ops/linear.cpp", "#include <regex>\n", "regex"),
-    ("bans", "src/ops/linear.cpp", "std::source_location l;\n", "source_location"),
-    ("bans", "src/ops/linear.cpp", "#include <immintrin.h>\n", "xsimd"),
-    ("bans", "src/ops/linear.cpp", "xt::pad(a, 1);\n", "wrong or drawn anew"),
-    ("bans", "src/ops/linear.cpp", "xt::linalg::dot(a, b);\n", "xt::blas::gemm"),
-    ("bans", "src/ops/linear.cpp", "map([](auto v) { return v; }, x);\n", "dangles"),
-    ("bans", "src/ops/linear.cpp", "using namespace std;\n", "std::"),
-    ("bans", "src/ops/linear.cpp", "namespace headroom::inline f32 {}\n", "ctags"),
-    ("bans", "src/ops/linear.cpp", "auto a = static_cast<double>(b);\n", "double(x)"),
-    ("bans", "src/ops/linear.cpp", "// TODO: later\n", "finish it"),
-    ("bans", "src/cli/attend.cpp", 'fmt::print("{}", path.string());\n', "shown()"),
-    ("bans", "src/ops/linear.cpp", 'throw Error("not implemented");\n', "skeletons"),
-    ("bans", "src/ops/linear.cpp", "int a;" + " " * 3 + "\n", "blanks"),
-    ("bans", "src/ops/linear.cpp", "int a;\r\n", "line endings"),
-    ("bans", "src/ops/linear.cpp", "\tint a;\n", "a tab"),
-    ("bans", "src/ops/linear.cpp", "// " + "x" * 98 + "\n", "101 columns"),
-    ("bans", "src/ops/linear.cpp", "// x\n" * 450, "split it"),
-    ("bans", "src/ops/planted.cpp", "int a;\n" * 20000, "the budget is"),
-    ("bans", "src/ops/planted.cpp", "int a;\n", "opens with a sentence"),
-    ("bans", "src/ops/planted.hpp", "// A header.\n", "pragma once"),
+    ("bans", LINEAR, "#pragma omp parallel for\n", "parallel_for"),
+    ("bans", LINEAR, "std::thread t;\n", "parallel_for"),
+    ("bans", LINEAR, "#include <regex>\n", "regex"),
+    ("bans", LINEAR, "std::source_location l;\n", "source_location"),
+    ("bans", LINEAR, "#include <immintrin.h>\n", "xsimd"),
+    ("bans", LINEAR, "xt::pad(a, 1);\n", "wrong or drawn anew"),
+    ("bans", LINEAR, "xt::linalg::dot(a, b);\n", "xt::blas::gemm"),
+    ("bans", LINEAR, "map([](auto v) { return v; }, x);\n", "dangles"),
+    ("bans", LINEAR, "using namespace std;\n", "std::"),
+    ("bans", LINEAR, "namespace headroom::inline f32 {}\n", "ctags"),
+    ("bans", LINEAR, "auto a = static_cast<double>(b);\n", "double(x)"),
+    ("bans", LINEAR, "// TODO: later\n", "finish it"),
+    ("bans", "src/cli/commands/attend.cpp", 'fmt::print("{}", path.string());\n', "shown()"),
+    ("bans", LINEAR, 'throw Error("not implemented");\n', "skeletons"),
+    ("bans", LINEAR, "int a;" + " " * 3 + "\n", "blanks"),
+    ("bans", LINEAR, "int a;\r\n", "line endings"),
+    ("bans", LINEAR, "\tint a;\n", "a tab"),
+    ("bans", LINEAR, "// " + "x" * 98 + "\n", "101 columns"),
+    ("bans", LINEAR, "// x\n" * 450, "split it"),
+    ("bans", NEW_SOURCE, "int a;\n" * 20000, "the budget is"),
+    ("bans", NEW_SOURCE, "int a;\n", "opens with a sentence"),
+    ("bans", "src/headroom/ops/planted.hpp", "// A header.\n", "pragma once"),
     ("bans", "tests/ops/planted.cpp", "REQUIRE(a == Approx(1));\n", "matchers"),
     ("bans", "tests/ops/planted.cpp", "#include <catch2/catch.hpp>\n", "both versions"),
     ("bans", "tests/ops/planted.cpp", "#define CATCH_CONFIG_MAIN\n", "Catch2WithMain"),
     ("bans", "src/CMakeLists.txt", "add_compile_options(-ffast-math)\n", "std::isnan"),
+    ("reading", "docs/reading.md", "| `src/headroom/ops/no_such.cpp` | Nothing is there. |\n",
+     "there is no"),
+    ("reading", "docs/reading.md", "| `src/headroom_runs/runs/folds.cpp` | Not the engine. |\n",
+     "not a file of the engine"),
+    ("reading", "docs/reading.md", "| `src/headroom/ops/blas.cpp` | Short. |\n", "no sentence"),
+    ("reading", "src/headroom/ops/sigmoid.cpp", "// x\n" * 450, "fit into a day"),
     ("headers", "include/headroom/base/planted.hpp", HEADER + "inline std::string a;\n",
      "does not compile alone in f64"),
     ("headers", "include/headroom/base/planted.hpp",
@@ -79,7 +92,7 @@ PLANTED = [
      "does not compile alone in f64"),
     ("headers", "include/headroom/base/planted.hpp", HEADER + "#include <xtensor/xarray.hpp>\n",
      "needs xtensor"),
-    ("alone", "src/ops/planted.cpp", "std::string text;\n", "does not compile alone"),
+    ("alone", NEW_SOURCE, "std::string text;\n", "does not compile alone"),
 ]
 
 
@@ -88,7 +101,7 @@ def run(check, root, compiler):
     if check == "headers":
         command.append(compiler)
     if check == "alone":
-        build, source = os.path.join(root, "build"), os.path.join(root, "src/ops/planted.cpp")
+        build, source = os.path.join(root, "build"), os.path.join(root, NEW_SOURCE)
         os.makedirs(build, exist_ok=True)
         command.append(os.path.join(build, "compile_commands.json"))
         with open(command[-1], "w", encoding="utf-8") as file:
@@ -118,13 +131,13 @@ def main():
         for top in TOP_FOLDERS:
             shutil.copytree(os.path.join(root, top), os.path.join(copy, top))
         small = os.path.join(folder, "small")  # for compiling and for bans: few files are enough
-        for part in ("src/ops", "tests/ops"):
+        for part in ("src/headroom/ops", "tests/ops"):
             shutil.copytree(os.path.join(root, part), os.path.join(small, part))
         for file in ("src/CMakeLists.txt", "include/headroom/base/real.hpp"):
             os.makedirs(os.path.dirname(os.path.join(small, file)), exist_ok=True)
             shutil.copy(os.path.join(root, file), os.path.join(small, file))
         for check, path, text, expected in PLANTED:
-            target = copy if check == "floors" else small
+            target = copy if check in ("floors", "reading") else small
             full, before = plant(target, path, text)
             if expected is None:
                 continue  # only prepares the next one

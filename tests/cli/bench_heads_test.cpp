@@ -1,7 +1,7 @@
 // Times of removed heads that are too good to be true.
-#include "cli/bench_heads.hpp"
+#include "cli/bench/bench_heads.hpp"
 
-#include "cli/interleaved.hpp"
+#include "cli/timing/interleaved.hpp"
 #include "headroom/base/terminal.hpp"
 #include "support/catch.hpp"
 

@@ -1,11 +1,11 @@
 // The demo's training runs on a small scale.
-#include "cli/demo_runs.hpp"
+#include "cli/demo/demo_runs.hpp"
 
 #include <map>
 #include <set>
 
 #include "headroom/base/error.hpp"
-#include "headroom/heads/transplant.hpp"
+#include "headroom/surgery/transplant.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -115,14 +115,14 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   const CriterionRecord& used = job.record().criteria[1];
   CHECK((used.name == "random_masks" && used.chose));
   std::map<AttentionKind, Index> left;
-  for (const HeadRecord& head : heads) left[head.kind] += !head.removed_at;
+  for (const HeadRecord& head : heads) left[head.id.kind] += !head.removed_at;
   CHECK(left.size() == 3);
   for (std::size_t i = 0; i < heads.size(); ++i) {
     CHECK(heads[i].importance.mean() == used.importance[i]);
     CHECK(heads[i].cost.has_value());
     if (heads[i].removed_at) CHECK(*heads[i].removed_at > 12);
     for (std::size_t j = 0; j < heads.size(); ++j) {
-      if (!heads[i].removed_at || heads[j].removed_at || left[heads[j].kind] == 1) continue;
+      if (!heads[i].removed_at || heads[j].removed_at || left[heads[j].id.kind] == 1) continue;
       CHECK(used.importance[i] <= used.importance[j]);
     }
   }
@@ -141,8 +141,8 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
   std::set<HeadId> removed, costliest(cuts[8].heads.begin(), cuts[8].heads.end());
   double least_cost = 1e300, most_cost = -1e300;  // of the costliest, of the others
   for (const HeadRecord& head : heads) {
-    if (head.removed_at) removed.insert(head.id());
-    if (costliest.contains(head.id())) {
+    if (head.removed_at) removed.insert(head.id);
+    if (costliest.contains(head.id)) {
       least_cost = std::min(least_cost, *head.cost);
     } else if (left.size() == 3) {
       most_cost = std::max(most_cost, *head.cost);
@@ -165,8 +165,7 @@ TEST_CASE("the demo starts with one function in two layouts and ends with half o
     CHECK(line.model == "fused");
     for (const HeadRecord& head : job.record().heads) {
       const bool gone = head.removed_at && *head.removed_at < line.step;
-      CHECK((std::find(line.heads.begin(), line.heads.end(), head.id()) == line.heads.end()) ==
-            gone);
+      CHECK((std::find(line.heads.begin(), line.heads.end(), head.id) == line.heads.end()) == gone);
     }
   }
   CHECK(measured == std::vector<Index>{5, 10, 15, 20, 25});

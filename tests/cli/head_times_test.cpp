@@ -1,9 +1,9 @@
 // Cuts to a time limit, with times that are given.
-#include "cli/head_times.hpp"
+#include "cli/timing/head_times.hpp"
 
 #include "headroom/base/error.hpp"
-#include "headroom/heads/head_scores.hpp"
 #include "headroom/nn/transformer.hpp"
+#include "headroom_measure/importance/head_scores.hpp"
 #include "support/catch.hpp"
 
 using namespace headroom;

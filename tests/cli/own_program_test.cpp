@@ -3,7 +3,7 @@
 #include "cli/runs.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/nn/fused_heads.hpp"
-#include "headroom/train/training_run.hpp"
+#include "headroom_runs/runs/training_run.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;

@@ -1,6 +1,6 @@
 // The program with one more experiment, whose second claim does not hold, to test broken claims.
 #include "cli/program.hpp"
-#include "headroom/lab/experiment.hpp"
+#include "headroom_lab/lab/experiment.hpp"
 
 int main(int argc, char** argv) {
   using namespace headroom;

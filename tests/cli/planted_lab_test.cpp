@@ -1,7 +1,7 @@
 // A claim that does not hold: the number on stderr, exit code 3, and a page that says so.
 #include <nlohmann/json.hpp>
 
-#include "headroom/report/report.hpp"
+#include "headroom_lab/report/report.hpp"
 #include "support/catch.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"

@@ -93,8 +93,9 @@ TEST_CASE("importance, prune and report say first that a model has not learned i
     expect(run({"prune", "--max-loss-increase", "5", "--out", name + "-cut"}), "the limit of 5");
     CHECK_THAT(run({"prune", "--keep", "9", "--out", name + "-9"}),
                Contains("3 of 12 heads are removed"));
-    CHECK(json::parse(content(folder / (name + "-9/summary.json")))["task_check"]["learned"] ==
-          learns);
+    const json cut = json::parse(content(folder / (name + "-9/summary.json")));
+    CHECK(cut["task_check_before"]["learned"] == learns);
+    CHECK(cut["task_check"]["learned"] == learns);
 
     CHECK(json::parse(content(folder / (name + "/summary.json")))["task_check"] ==
           scores["task_check"]);
@@ -102,6 +103,20 @@ TEST_CASE("importance, prune and report say first that a model has not learned i
     const std::string page = content(folder / (name + "/report.html"));
     CHECK((page.find(warning) != std::string::npos) == !learns);
   }
+}
+
+TEST_CASE("prune says that a model without most of its heads has not learned its task") {
+  const TemporaryFolder folder;
+  REQUIRE(headroom_program(training("trained", true), folder).code == 0);
+  const Finished done =
+      headroom_program({"prune", "--model", "trained", "--keep", "3", "--out", "cut"}, folder);
+  REQUIRE(done.code == 0);
+  CHECK_THAT(one_line(done.out),
+             Contains("The model without these heads has not learned the task: its exact match"));
+  const json summary = json::parse(content(folder / "cut/summary.json"));
+  CHECK(summary["task_check_before"]["learned"] == true);
+  CHECK(summary["task_check"]["learned"] == false);
+  CHECK(one_line(headroom_program({"report", "--model", "cut"}, folder).out).starts_with(warning));
 }
 
 TEST_CASE("a study of untrained models decides nothing, and says why") {

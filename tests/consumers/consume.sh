@@ -2,14 +2,18 @@
 # Installs headroom into a temporary prefix and builds one user's program against it.
 #
 # usage: consume.sh BUILD_FOLDER COMPILER KIND [LIBRARY BYTES [SCALAR MARCH]]
-#   KIND: package, bridge, layers, pkg_config, shared, subproject, configure_subproject, mixed
+#   KIND: package, bridge, layers, pkg_config, shared, mixed, subproject, configure_subproject,
+#   fetched, configure_fetched, configure_engine_only
 set -euo pipefail
 build=$1 compiler=$2 kind=$3 library=${4:-headroom} bytes=${5:-4} scalar=${6:-OFF} march=${7:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 program=program.cpp
-case $library in headroom_lab*) program=own_experiment.cpp ;; esac
+case $library in
+  headroom_measure* | headroom_runs*) program=own_removal.cpp ;;
+  headroom_lab*) program=own_experiment.cpp ;;
+esac
 prefix=$folder/prefix
 
 install_it() { cmake --install "$build" --prefix "$prefix" >/dev/null; }
@@ -50,18 +54,25 @@ case $kind in
         -Wl,--no-whole-archive -Wl,--no-undefined -L"$folder" "${@:2}"
     }
     whole headroom_f64 -lfmt -lopenblas -fopenmp
-    whole headroom_lab_f64 -lheadroom_f64 -lfmt
+    whole headroom_measure_f64 -lheadroom_f64 -lfmt
+    whole headroom_runs_f64 -lheadroom_measure_f64 -lheadroom_f64 -lfmt
+    whole headroom_lab_f64 -lheadroom_runs_f64 -lheadroom_measure_f64 -lheadroom_f64 -lfmt
     "$compiler" -std=c++20 -DHEADROOM_PRECISION=f64 -DHEADROOM_DOUBLE -DEXPECTED_BYTES=8 \
       -I"$prefix/include" "$here/own_experiment.cpp" -o "$folder/consumer" -L"$folder" \
-      -lheadroom_lab_f64 -lheadroom_f64 -lfmt -Wl,-rpath,"$folder"
-    (cd "$folder" && ./consumer)
+      -lheadroom_lab_f64 -lheadroom_runs_f64 -lheadroom_measure_f64 -lheadroom_f64 -lfmt
+    (cd "$folder" && LD_LIBRARY_PATH=$folder ./consumer)
     ;;
-  subproject | configure_subproject)
-    configure subproject -DHEADROOM_SOURCE="$here/../.." -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
-      -DCMAKE_UNITY_BUILD=ON >/dev/null
-    [[ $kind == subproject ]] || exit 0
+  subproject | configure_subproject | fetched | configure_fetched)
+    configure "${kind#configure_}" -DHEADROOM_SOURCE="$(realpath "$here/../..")" \
+      -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_UNITY_BUILD=ON >/dev/null
+    [[ $kind != configure_* ]] || exit 0
     cmake --build "$folder/build" --parallel >/dev/null
     "$folder/build/consumer"
+    ;;
+  configure_engine_only) # installs nothing but the engine
+    configure ../.. -DHEADROOM_ENGINE_ONLY=ON >/dev/null
+    ls "$folder"/build/*.pc
+    [[ $(cd "$folder/build" && echo *.pc) == 'headroom.pc headroom_f64.pc' ]]
     ;;
   mixed)
     install_it

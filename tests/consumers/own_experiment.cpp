@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "headroom/headroom.hpp"
-#include "headroom/headroom_lab.hpp"
+#include "headroom_lab/headroom_lab.hpp"
 
 using namespace headroom;
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "cli/program.hpp"
-#include "cli/train_settings.hpp"
+#include "cli/train/train_settings.hpp"
 #include "fuzz/other_checkpoint.hpp"
 #include "headroom/io/atomic_file.hpp"
-#include "headroom/train/run_folder.hpp"
+#include "headroom_runs/runs/run_folder.hpp"
 
 /// Steps of the small runs, and the step after which they were stopped.
 inline constexpr headroom::Index small_steps = 4, stopped_at = 2;

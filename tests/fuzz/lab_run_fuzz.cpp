@@ -1,6 +1,6 @@
 // Records of the laboratory that nobody wrote: refused, or made into pages.
 #include "fuzz/other_record.hpp"
-#include "headroom/report/lab.hpp"
+#include "headroom_lab/report/lab.hpp"
 #include "support/small_experiment.hpp"
 
 using namespace headroom;

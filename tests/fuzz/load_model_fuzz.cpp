@@ -2,8 +2,8 @@
 // attention.
 #include "fuzz/other_checkpoint.hpp"
 #include "fuzz/small_model.hpp"
-#include "headroom/heads/attention_record.hpp"
-#include "headroom/report/attend.hpp"
+#include "headroom_lab/report/attend.hpp"
+#include "headroom_runs/records/attention_record.hpp"
 
 using namespace headroom;
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "fuzz/other_record.hpp"
+#include "headroom/io/checksums.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/io/tensor_file.hpp"
-#include "headroom/train/manifest.hpp"
 
 /// The tensors and texts of a checkpoint, which can be changed one by one.
 struct OtherCheckpoint {

@@ -1,5 +1,5 @@
 // Records of a run that nobody wrote: refused, or made into a page.
-#include "headroom/report/report.hpp"
+#include "headroom_lab/report/report.hpp"
 
 #include "fuzz/other_record.hpp"
 #include "support/small_run.hpp"
@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const Record sound = json_of(small_run());
   FuzzedDataProvider bytes(data, size);
   const Record run = other_record(sound, bytes);
-  const bool written = reads([&] { report_page(run_record(run, "records.json"), "chart();"); });
+  const bool written = reads([&] { report_page(report_record(run, "records.json"), "chart();"); });
   must(written || run != sound);
   return 0;
 }

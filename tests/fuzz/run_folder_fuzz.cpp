@@ -1,6 +1,6 @@
 // Folders of runs whose files nobody wrote: refused, or read, and made into a page.
 #include "fuzz/other_record.hpp"
-#include "headroom/report/report.hpp"
+#include "headroom_lab/report/report.hpp"
 #include "support/small_run.hpp"
 
 using namespace headroom;
@@ -8,7 +8,7 @@ using namespace headroom;
 namespace {
 
 /// The lines of metrics.jsonl for a run.
-std::vector<Record> lines_of(const RunRecord& run) {
+std::vector<Record> lines_of(const ReportRecord& run) {
   std::vector<Record> lines;
   for (const MetricsLine& line : run.metrics) lines.push_back(json_of(line));
   for (const TelemetryLine& line : run.telemetry) {

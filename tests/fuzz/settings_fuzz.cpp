@@ -1,6 +1,6 @@
 // Files config.json that nobody wrote: refused, or settings that stay the same when they are
 // written and read again.
-#include "cli/train_settings.hpp"
+#include "cli/train/train_settings.hpp"
 #include "fuzz/begun_run.hpp"
 #include "headroom/io/json.hpp"
 

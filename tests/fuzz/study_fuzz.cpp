@@ -1,6 +1,6 @@
 // Declarations of studies that nobody wrote: refused, or planned.
 #include "fuzz/other_record.hpp"
-#include "headroom/study/plan.hpp"
+#include "headroom_lab/study/plan.hpp"
 #include "support/small_study.hpp"
 
 using namespace headroom;

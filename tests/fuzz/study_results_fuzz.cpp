@@ -2,8 +2,8 @@
 // used for further runs.
 #include "fuzz/other_checkpoint.hpp"
 #include "fuzz/small_model.hpp"
-#include "headroom/report/study.hpp"
-#include "headroom/study/study.hpp"
+#include "headroom_lab/report/study.hpp"
+#include "headroom_lab/study/study.hpp"
 #include "study/commands.hpp"
 #include "support/small_study.hpp"
 

@@ -1,5 +1,5 @@
 // States of the course that nobody wrote: refused, or kept by writing and reading them again.
-#include "cli/learn_workspace.hpp"
+#include "course/learn_workspace.hpp"
 
 #include "fuzz/other_record.hpp"
 

@@ -19,12 +19,8 @@ struct Inner {
   Colour colour = Colour::red;
   bool operator==(const Inner&) const = default;
 
-  template <class Visit>
-  static void fields(Visit visit) {
-    visit("whole", &Inner::whole);
-    visit("real", &Inner::real);
-    visit("colour", &Inner::colour);
-  }
+  using T = Inner;
+  using Fields = Listed<&T::whole, &T::real, &T::colour>;
 };
 
 struct Outer {
@@ -38,17 +34,9 @@ struct Outer {
   std::map<std::string, double> numbers{};
   bool operator==(const Outer&) const = default;
 
-  template <class Visit>
-  static void fields(Visit visit) {
-    visit("name", &Outer::name);
-    visit("yes", &Outer::yes);
-    visit("seed", &Outer::seed);
-    visit("at", &Outer::at);
-    visit("cost", &Outer::cost, Presence::if_any);
-    visit("list", &Outer::list);
-    visit("notes", &Outer::notes, Presence::if_any);
-    visit(the_rest, &Outer::numbers);
-  }
+  using T = Outer;
+  using Fields = Listed<&T::name, &T::yes, &T::seed, &T::at, if_any<&T::cost>, &T::list,
+                        if_any<&T::notes>, all_others<&T::numbers>>;
 };
 
 const char* const sound =

@@ -1,5 +1,5 @@
 // The search for experiments by the words of a question.
-#include "headroom/lab/ask.hpp"
+#include "headroom_lab/lab/ask.hpp"
 
 #include <map>
 

@@ -1,5 +1,5 @@
 // Formulas as text and as MathML.
-#include "headroom/lab/formula.hpp"
+#include "headroom_lab/lab/formula.hpp"
 
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"

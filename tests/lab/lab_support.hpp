@@ -8,9 +8,9 @@
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/rng.hpp"
-#include "headroom/heads/layout_conversion.hpp"
-#include "headroom/lab/lab.hpp"
 #include "headroom/nn/init.hpp"
+#include "headroom/surgery/layout_conversion.hpp"
+#include "headroom_lab/lab/lab.hpp"
 #include "support/catch.hpp"
 #include "support/sanitized.hpp"
 

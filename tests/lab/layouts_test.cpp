@@ -1,6 +1,6 @@
 // layouts: the location of each head, and lossless conversion.
-#include "headroom/heads/layout_conversion.hpp"
 #include "headroom/nn/fused_heads.hpp"
+#include "headroom/surgery/layout_conversion.hpp"
 #include "lab/lab_support.hpp"
 
 using namespace headroom;

@@ -5,8 +5,8 @@
 #include <set>
 #include <sstream>
 
-#include "headroom/heads/head_metric.hpp"
-#include "headroom/lab/formula.hpp"
+#include "headroom_lab/lab/formula.hpp"
+#include "headroom_measure/importance/head_metric.hpp"
 #include "lab/lab_support.hpp"
 
 using namespace headroom;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "headroom/headroom.hpp"
-#include "headroom/lab/lab.hpp"
+#include "headroom_lab/lab/lab.hpp"
 #include "support/catch.hpp"
 
 // Each is one function of this file.

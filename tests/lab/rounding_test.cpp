@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "headroom/data/batches.hpp"
-#include "headroom/heads/transplant.hpp"
 #include "headroom/optim/adam.hpp"
+#include "headroom/surgery/transplant.hpp"
 #include "headroom/train/objectives.hpp"
 #include "lab/lab_support.hpp"
 

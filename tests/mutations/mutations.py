@@ -33,7 +33,7 @@ A file of faults is named after its floor. Each of its faults is a paragraph:
   file: the source file, from ROOT
   wrong: what the fault does
   seen: what a user would notice
-  tests: the programs that must catch it, as in test_NAME_f64; heads_slow: its cases [slow]; parity;
+  tests: the programs that must catch it, as in test_NAME_f64; runs_slow: its cases [slow]; parity;
          or scripts of tests/reliability
   equivalent: only where no test can catch it: the reason
    a line of the file as it is
@@ -238,12 +238,12 @@ class Campaign:
 
     def build_and_run(self, tests):
         """(result, detail) with the sources as they are now."""
-        targets = sorted({self.target(test) for test in tests})
-        code, output = run(["ninja", "-C", str(self.build), *targets], self.folder)
-        if code != 0:
-            lines = [line for line in output.split("\n") if re.search(r"\berror\b|undefined", line)]
-            return "does not compile", (lines or [output[-300:]])[0]
         for test in tests:
+            code, output = run(["ninja", "-C", str(self.build), self.target(test)], self.folder)
+            if code != 0:
+                errors = [line for line in output.split("\n")
+                          if re.search(r"\berror\b|undefined", line)]
+                return "does not compile", (errors or [output[-300:]])[0]
             code, output = run(["ctest", "--timeout", str(self.limit), "--output-on-failure", "-R",
                                 f"^{test}(_f64)?$"], self.build)
             if "No tests were found" in output:
@@ -363,7 +363,7 @@ def main():
     if options.sample and options.sample < len(chosen):
         drawn = random.Random(options.seed).sample(range(len(chosen)), options.sample)
         chosen = [chosen[i] for i in sorted(drawn)]
-    campaign = Campaign(root, options.build or root / "build/mutations", options.limit)
+    campaign = Campaign(root, (options.build or root / "build/mutations").resolve(), options.limit)
     if options.record:
         quick = [fault.name for fault in faults
                  if (done := campaign.result_of(fault)) and done["result"] == "caught"

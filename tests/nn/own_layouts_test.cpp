@@ -5,10 +5,10 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/record_json.hpp"
-#include "headroom/heads/check_layout.hpp"
 #include "headroom/nn/head_share.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/shaping.hpp"
+#include "headroom/surgery/check_layout.hpp"
 #include "support/catch.hpp"
 #include "support/nn_support.hpp"
 
@@ -58,7 +58,7 @@ TEST_CASE("a layout's name is taken once, and it needs a factory") {
   CHECK_THROWS_WITH(add_layout("fused", "", factory<SlopeHeads>()),
                     Contains("fused exists already"));
   CHECK_THROWS_WITH(add_layout("", "", factory<SlopeHeads>()), Contains("needs a name"));
-  CHECK_THROWS_WITH(add_layout("none", "", {}), Contains("no factory"));
+  CHECK_THROWS_WITH(add_layout("none", "", {}), Contains("no function"));
   Rng rng(1);
   CHECK_THROWS_WITH(make_attention(static_cast<Layout>(77), {.width = 8}, rng),
                     Contains("no layout number 77"));

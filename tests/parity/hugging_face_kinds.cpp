@@ -2,9 +2,9 @@
 #include <tuple>
 
 #include "headroom/base/error.hpp"
-#include "headroom/heads/layout_conversion.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/arithmetic.hpp"
+#include "headroom/surgery/layout_conversion.hpp"
 #include "parity/kinds.hpp"
 #include "parity/twin.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "headroom/heads/transplant.hpp"
+#include "headroom/surgery/transplant.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

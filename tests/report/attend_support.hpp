@@ -1,8 +1,8 @@
 // Common code of the tests of the page of attention maps.
 #pragma once
 
-#include "headroom/heads/attention_record.hpp"
-#include "headroom/report/attend.hpp"
+#include "headroom_lab/report/attend.hpp"
+#include "headroom_runs/records/attention_record.hpp"
 #include "support/small_saved_model.hpp"
 
 /// A record for a page, with the model, which it rounds to half precision.

@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "headroom/base/error.hpp"
-#include "headroom/report/attend.hpp"
+#include "headroom_lab/report/attend.hpp"
 #include "support/catch.hpp"
 
 using namespace headroom;

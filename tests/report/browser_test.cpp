@@ -3,7 +3,7 @@
 #include <iterator>
 #include <string>
 
-#include "headroom/report/report.hpp"
+#include "headroom_lab/report/report.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
 #include "support/small_run.hpp"
@@ -35,7 +35,7 @@ TEST_CASE("a browser draws the whole page, without an error and without a reques
 TEST_CASE("a tile compares exact match with the same model trained as long without removal") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.before_after.insert(run.before_after.begin() + 1, run.before_after[0]);
   run.before_after[1].label = "as long";
   run.before_after[1].exact_match = {{{"separate", 0.999}}};
@@ -87,7 +87,7 @@ Object.assign(document.documentElement.dataset, {
 TEST_CASE("the heads alive follow swaps, in which one head goes and another comes back") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   const auto encoder = [](Index head) { return HeadId{AttentionKind::encoder_self, 0, head}; };
   const HeadId cross{AttentionKind::cross, 0, 0};
   run.timeline = {{.step = 105, .removed = {encoder(0), encoder(1)}},
@@ -96,8 +96,8 @@ TEST_CASE("the heads alive follow swaps, in which one head goes and another come
                   {.step = 145, .removed = {encoder(0)}, .regrown = {encoder(1)}}};
   for (HeadRecord& head : run.heads) {
     head.removed_at.reset();
-    if (head.id() == encoder(0)) head.removed_at = 145;
-    if (head.id() == cross) head.removed_at = 125;
+    if (head.id == encoder(0)) head.removed_at = 145;
+    if (head.id == cross) head.removed_at = 125;
   }
   write_report(run, folder / "report.html");
   const OpenedPage page = open_page(folder / "report.html", folder / "browser", 1200, false);
@@ -117,7 +117,7 @@ TEST_CASE("the heads alive follow swaps, in which one head goes and another come
 TEST_CASE("a plain training run's page is drawn too") {
   if (!can_open_pages()) return;
   const TemporaryFolder folder;
-  RunRecord run{.title = "plain"};
+  ReportRecord run{{.title = "plain"}};
   for (int step = 1; step < 100; ++step) {
     run.metrics.push_back({.step = step, .numbers = {{"loss", 1.0 / step}}});
   }

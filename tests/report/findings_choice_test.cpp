@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "headroom/base/error.hpp"
-#include "headroom/report/report.hpp"
+#include "headroom_lab/report/report.hpp"
 #include "support/catch.hpp"
 #include "support/small_run.hpp"
 
@@ -13,12 +13,12 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// Heads with rising costs, and a criterion whose scores are given.
-RunRecord with_criterion(const std::vector<double>& importance) {
-  RunRecord run = small_run();
+ReportRecord with_criterion(const std::vector<double>& importance) {
+  ReportRecord run = small_run();
   run.heads.clear();
   run.telemetry.clear();
   for (std::size_t i = 0; i < importance.size(); ++i) {
-    run.heads.push_back({.kind = AttentionKind::cross, .layer = 0, .head = Index(i)});
+    run.heads.push_back({.id = {AttentionKind::cross, 0, Index(i)}});
     run.heads.back().cost = double(i) - 1;
   }
   run.criteria = {
@@ -31,7 +31,7 @@ std::string criterion_title(const std::vector<double>& importance) {
 }
 
 std::string sums_title(const std::vector<ImportanceSums>& sums) {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.importance_sums = sums;
   return findings(run).importance_sums->title;
 }
@@ -53,7 +53,7 @@ ArmsRecord arms(double chosen_cut, double random_cut, std::vector<double> recove
 }
 
 std::string arms_title(const ArmsRecord& all) {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.arms = all;
   return findings(run).arms->title;
 }
@@ -69,7 +69,7 @@ TEST_CASE("a metric's title follows its rank correlation with the costs") {
              Contains("No clear relation between fisher and the cost of removal"));
   CHECK_THAT(criterion_title({3, 2, 1}), Contains("Too few heads to compare fisher"));
 
-  RunRecord run = with_criterion({1, 2, 3, 4});
+  ReportRecord run = with_criterion({1, 2, 3, 4});
   CHECK_THAT(findings(run).criteria[0].caption,
              Contains("E_x g_x^2") && Contains("chosen by it") && !Contains("halves"));
   run.cost_reliability = 0.934;
@@ -92,7 +92,7 @@ TEST_CASE("sensitivities that vanish beside lasting costs are told from other de
         "No clear pattern: sensitivity rose 3.0 times, the cost of removal changed by a factor of "
         "1.0");
   CHECK(sums_title({{100, 2, 4}, {1300, 0, 4}}) == "Sensitivity and cost over training");
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.importance_sums = {{100, 1, 1}};
   CHECK_FALSE(findings(run).importance_sums.has_value());
 }
@@ -122,7 +122,7 @@ TEST_CASE("the title of the arms says what the choice changes, right after the c
 }
 
 TEST_CASE("criteria and arms that do not fit the run are errors") {
-  RunRecord run = with_criterion({1, 2, 3, 4});
+  ReportRecord run = with_criterion({1, 2, 3, 4});
   run.criteria[0].importance.pop_back();
   CHECK_THROWS_WITH(findings(run), "report: criteria[0].importance has 3 values for 4 heads");
   run.criteria.clear();

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "headroom/base/error.hpp"
-#include "headroom/report/report.hpp"
+#include "headroom_lab/report/report.hpp"
 #include "support/catch.hpp"
 #include "support/small_run.hpp"
 
@@ -16,13 +16,13 @@ using Catch::Matchers::StartsWith;
 namespace {
 
 /// Heads of two layers, 8 of each kind, of which the given numbers are alive.
-RunRecord with_kept(Index encoder, Index decoder, Index cross) {
-  RunRecord run = small_run();
+ReportRecord with_kept(Index encoder, Index decoder, Index cross) {
+  ReportRecord run = small_run();
   run.telemetry.clear();
   run.heads.clear();
   const auto add = [&](AttentionKind kind, Index kept) {
     for (Index i = 0; i < 8; ++i) {
-      run.heads.push_back({.kind = kind, .layer = i % 2, .head = i / 2});
+      run.heads.push_back({.id = {kind, i % 2, i / 2}});
       if (i >= kept) run.heads.back().removed_at = 100;
     }
   };
@@ -32,9 +32,9 @@ RunRecord with_kept(Index encoder, Index decoder, Index cross) {
   return run;
 }
 
-std::string heads_title(const RunRecord& run) { return findings(run).heads->title; }
-std::string maps_title(const RunRecord& run) { return findings(run).maps->title; }
-std::string importance_title(const RunRecord& run) { return findings(run).importance->title; }
+std::string heads_title(const ReportRecord& run) { return findings(run).heads->title; }
+std::string maps_title(const ReportRecord& run) { return findings(run).maps->title; }
+std::string importance_title(const ReportRecord& run) { return findings(run).importance->title; }
 
 }  // namespace
 
@@ -57,12 +57,12 @@ TEST_CASE("kinds of attention differ only where a random choice of heads hardly 
 }
 
 TEST_CASE("layers are tested like kinds, and both at once") {
-  RunRecord run = with_kept(3, 4, 5);
+  ReportRecord run = with_kept(3, 4, 5);
   // Heads kept in layers 0 and 1 of the encoder, the decoder and cross-attention.
   const auto keep = [&](std::map<AttentionKind, std::array<Index, 2>> kept) {
     for (HeadRecord& head : run.heads) {
       head.removed_at.reset();
-      if (kept.at(head.kind).at(std::size_t(head.layer))-- <= 0) head.removed_at = 100;
+      if (kept.at(head.id.kind).at(std::size_t(head.id.layer))-- <= 0) head.removed_at = 100;
     }
   };
   using enum AttentionKind;
@@ -82,24 +82,24 @@ TEST_CASE("layers are tested like kinds, and both at once") {
 }
 
 TEST_CASE("a model with one kind of attention is told by its layers") {
-  RunRecord run = small_run();
-  for (HeadRecord& head : run.heads) head.kind = AttentionKind::encoder_self;
+  ReportRecord run = small_run();
+  for (HeadRecord& head : run.heads) head.id.kind = AttentionKind::encoder_self;
   CHECK(heads_title(run) == "No clear pattern: 6 heads were removed, from no layer clearly more");
   CHECK_THAT(findings(run).heads->caption, Contains(" Layer 0 lost 4, layer 1 lost 2."));
-  for (HeadRecord& head : run.heads) head.layer = 0;
+  for (HeadRecord& head : run.heads) head.id.layer = 0;
   CHECK(heads_title(run) == "6 of 12 heads were removed");
   // Many layers: 24 of 16 heads, of which the last two lost all.
   run.heads.clear();
   run.telemetry.clear();
   for (Index i = 0; i < 24 * 16; ++i) {
-    run.heads.push_back({.kind = AttentionKind::encoder_self, .layer = i / 16, .head = i % 16});
+    run.heads.push_back({.id = {AttentionKind::encoder_self, i / 16, i % 16}});
     if (i >= 22 * 16) run.heads.back().removed_at = 100;
   }
   CHECK(heads_title(run) == "Layer 21 keeps 16 of 16 heads, layer 22 none of 16");
 }
 
 TEST_CASE("exact match after removal is compared with the models that trained as long") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   const auto title = [&] { return findings(run).before_after->title; };
   const auto caption = [&] { return findings(run).before_after->caption; };
   // Records of earlier runs lack the steps of each row; the first removal bounds them.
@@ -144,7 +144,7 @@ TEST_CASE("exact match after removal is compared with the models that trained as
 }
 
 TEST_CASE("a step is faster, slower or neither") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   const auto title = [&] { return findings(run).before_after->title; };
   run.before_after[1].step_ms = 37.5;
   CHECK_THAT(title(),
@@ -158,7 +158,7 @@ TEST_CASE("a step is faster, slower or neither") {
 }
 
 TEST_CASE("the summary says when heads were removed, and whose exact match it is") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   const auto summary = [&] { return findings(run).summary; };
   for (HeadRecord& head : run.heads) {
     if (head.removed_at) head.removed_at = 150;
@@ -174,7 +174,7 @@ TEST_CASE("the summary says when heads were removed, and whose exact match it is
 }
 
 TEST_CASE("telemetry follows the mean entropy of the heads that are alive at the end") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   const auto title = [&] { return findings(run).telemetry->title; };
   for (double& entropy : run.telemetry.back().entropy) entropy = 0.86;
   CHECK(title() == "No clear pattern: the heads' mean entropy stays near 0.86 of the maximum");
@@ -185,24 +185,24 @@ TEST_CASE("telemetry follows the mean entropy of the heads that are alive at the
 }
 
 TEST_CASE("a head points only by rows with several keys") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   auto& maps = run.examples[0].maps;
   for (auto& row : maps[1].rows) row = {0.4, 0.3, 0.3};
   CHECK(maps_title(run) == "No clear pattern: no head points at a single token");
   // A causal row of one or two keys has a large weight for any head.
-  run.examples = {
-      {.target = {"a", "b"}, .maps = {{AttentionKind::decoder_self, 0, 0, {{1, 0}, {0.3, 0.7}}}}}};
+  run.examples = {{.target = {"a", "b"},
+                   .maps = {{{AttentionKind::decoder_self, 0, 0}, {{1, 0}, {0.3, 0.7}}}}}};
   CHECK(maps_title(run) == "Attention maps");
   run.examples = {
       {.target = {"a", "b", "c"},
-       .maps = {{AttentionKind::decoder_self, 0, 0, {{1, 0, 0}, {0, 1, 0}, {0.4, 0.3, 0.3}}}}}};
+       .maps = {{{AttentionKind::decoder_self, 0, 0}, {{1, 0, 0}, {0, 1, 0}, {0.4, 0.3, 0.3}}}}}};
   CHECK(maps_title(run) == "No clear pattern: no head points at a single token");
   run.examples[0].maps[0].rows[2] = {0.1, 0.8, 0.1};
   CHECK(maps_title(run) == "Head decoder 0.0 points: its largest weight is 0.80 on average");
 }
 
 TEST_CASE("a middling correlation is called rough, and the caption says what would be clear") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   REQUIRE(run.heads.size() == 12);
   CHECK(importance_title(run) == "Both layouts rank the heads alike (rank correlation 1.00)");
   // Importance rises with the head's index; `other` falls over the first `turned` heads, then
@@ -242,7 +242,7 @@ TEST_CASE("a middling correlation is called rough, and the caption says what wou
 }
 
 TEST_CASE("few heads do not make a clear correlation, and without a second ranking none is said") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.telemetry.clear();
   run.heads.resize(3);
   for (std::size_t i = 0; i < 3; ++i) {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "headroom/base/error.hpp"
-#include "headroom/report/report.hpp"
 #include "headroom/train/measures.hpp"
+#include "headroom_lab/report/report.hpp"
 #include "support/catch.hpp"
 #include "support/small_run.hpp"
 
@@ -16,14 +16,14 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-std::string loss_title(const RunRecord& run) { return findings(run).loss->title; }
-std::string loss_caption(const RunRecord& run) { return findings(run).loss->caption; }
-std::string measure_title(const RunRecord& run) { return findings(run).measures.at(0)->title; }
-std::string differences_title(const RunRecord& run) { return findings(run).differences->title; }
+std::string loss_title(const ReportRecord& run) { return findings(run).loss->title; }
+std::string loss_caption(const ReportRecord& run) { return findings(run).loss->caption; }
+std::string measure_title(const ReportRecord& run) { return findings(run).measures.at(0)->title; }
+std::string differences_title(const ReportRecord& run) { return findings(run).differences->title; }
 
 /// Two models' losses at steps 0, 10, 20, ...
-RunRecord losses(const std::vector<double>& separate, const std::vector<double>& fused) {
-  RunRecord run{.title = "losses"};
+ReportRecord losses(const std::vector<double>& separate, const std::vector<double>& fused) {
+  ReportRecord run{{.title = "losses"}};
   const auto add = [&](const char* model, const std::vector<double>& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       run.metrics.push_back(
@@ -38,7 +38,7 @@ RunRecord losses(const std::vector<double>& separate, const std::vector<double>&
 }  // namespace
 
 TEST_CASE("a run that learned, diverged and lost heads says so in every section") {
-  const RunRecord run = small_run();
+  const ReportRecord run = small_run();
   const RunFindings found = findings(run);
   CHECK(found.loss->title == "Both losses fall, and their curves coincide");
   CHECK(measure_title(run) == "Both models reach 90.0 % exact match by step 90");
@@ -58,7 +58,7 @@ TEST_CASE("a run that learned, diverged and lost heads says so in every section"
 
 TEST_CASE(
     "of a model that has not learned its task a report says that first, and nothing of heads") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.task_check = TaskCheck{
       .measure = "loss", .examples = 900, .model = 2, .constant = 9, .p = 0.001, .learned = true};
   CHECK(findings(run).summary == findings(small_run()).summary);
@@ -105,14 +105,14 @@ TEST_CASE("losses are compared on the log scale on which they are drawn") {
   CHECK(loss_title(losses(first, {4, 2, 1.36, 0.1, 0.01})) ==
         "Both losses fall, and their curves diverge at step 20");
 
-  RunRecord apart = losses(first, first);
+  ReportRecord apart = losses(first, first);
   for (MetricsLine& line : apart.metrics) line.step += line.model == "fused";
   CHECK(loss_title(apart) == "Both losses fall");
   CHECK_THAT(loss_caption(apart),
              EndsWith("They have no step in common at which to compare them."));
   CHECK(loss_title(losses({4, 0, 1}, {4, 2, 1})) == "Both losses fall, and their curves coincide");
 
-  RunRecord three = losses(first, first);
+  ReportRecord three = losses(first, first);
   for (std::size_t i = 0; i < late.size(); ++i) {
     three.metrics.push_back(
         {.step = Index(10 * i), .model = "shared", .numbers = {{"loss", late[i]}}});
@@ -142,7 +142,7 @@ TEST_CASE("a loss that did not fall is called what it is, whichever model's it i
 }
 
 TEST_CASE("a validation loss that rose is called overfitting only if the training loss fell") {
-  RunRecord run{.title = "Letters to phonemes"};
+  ReportRecord run{{.title = "Letters to phonemes"}};
   for (int step = 1; step <= 401; step += 100) {
     run.metrics.push_back(
         {.step = step, .numbers = {{"loss", 4.0 / step}, {"validation_loss", 4.0 / step}}});
@@ -160,7 +160,7 @@ TEST_CASE("a validation loss that rose is called overfitting only if the trainin
 }
 
 TEST_CASE("where the training loss includes label smoothing, the page says so") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   CHECK_THAT(loss_caption(run), !Contains("smoothing"));
   run.config["training"] = {{"label_smoothing", 0.1}};
   CHECK_THAT(loss_caption(run), Contains("The training loss includes label smoothing of 0.1"));
@@ -169,7 +169,7 @@ TEST_CASE("where the training loss includes label smoothing, the page says so") 
 }
 
 TEST_CASE("a measure reaches its goal, or ends short of it") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   CHECK(findings(run).measures[0]->caption ==
         "Higher is better. The dashed line is the goal. Exact match ends at 100.0 % for the worst "
         "of them.");
@@ -186,7 +186,7 @@ TEST_CASE("a measure reaches its goal, or ends short of it") {
 }
 
 TEST_CASE("the summary and the finding of a measure tell of the same model, the worst") {
-  RunRecord run{.title = "two models"};
+  ReportRecord run{{.title = "two models"}};
   const auto add = [&](const char* model, double loss, double exact, double per) {
     run.metrics.push_back(
         {.step = 9,
@@ -206,7 +206,7 @@ TEST_CASE("the summary and the finding of a measure tell of the same model, the 
 
 TEST_CASE("what any task measures has a finding and a curve") {
   for (const Measure& measure : quality_measures) {
-    RunRecord run{.title = "measured"};
+    ReportRecord run{{.title = "measured"}};
     for (int step = 0; step < 3; ++step) {
       run.metrics.push_back(
           {.step = step, .numbers = {{"loss", 2.0 - step / 2.0}, {measure.key, 0.25 * step}}});
@@ -218,7 +218,7 @@ TEST_CASE("what any task measures has a finding and a curve") {
 }
 
 TEST_CASE("the same function and a divergence are claimed only where they were measured") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.separate_vs_fused->input_gradient = 1e-3;
   CHECK(differences_title(run) == "The layouts did not start as the same function");
   CHECK_THAT(findings(run).summary, StartsWith("Two models that should have started as the same "
@@ -250,7 +250,7 @@ TEST_CASE("the same function and a divergence are claimed only where they were m
 }
 
 TEST_CASE("a plain training run has only the sections that its records fill") {
-  RunRecord run{.title = "Letters to phonemes"};
+  ReportRecord run{{.title = "Letters to phonemes"}};
   for (int step = 1; step <= 300; step += 100) {
     const double loss = 4.0 / step + 0.2;
     run.metrics.push_back(

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "headroom/base/error.hpp"
-#include "headroom/report/lab.hpp"
-#include "headroom/report/report.hpp"
+#include "headroom_lab/report/lab.hpp"
+#include "headroom_lab/report/report.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
 #include "support/small_experiment.hpp"

@@ -1,5 +1,5 @@
 // The section on the life of a head: its finding, and its page in a browser.
-#include "headroom/report/report.hpp"
+#include "headroom_lab/report/report.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
 #include "support/small_run.hpp"
@@ -11,12 +11,12 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// The small run, in which the first head comes back after its removal, with lines of lives.
-RunRecord run_with_lives() {
-  RunRecord run = small_run();
-  const HeadId first = run.heads[0].id();
+ReportRecord run_with_lives() {
+  ReportRecord run = small_run();
+  const HeadId first = run.heads[0].id;
   run.heads[0].removed_at.reset();
   for (const HeadRecord& head : run.heads) {
-    if (head.removed_at) run.timeline.push_back({.step = *head.removed_at, .removed = {head.id()}});
+    if (head.removed_at) run.timeline.push_back({.step = *head.removed_at, .removed = {head.id}});
   }
   run.timeline.insert(run.timeline.begin(), {.step = 105, .removed = {first}});
   run.timeline.push_back({.step = 170, .regrown = {first}});
@@ -25,16 +25,15 @@ RunRecord run_with_lives() {
     line.example = run.examples[0];
     line.example->maps.clear();
     for (const HeadRecord& head : run.heads) {
-      const bool away = head.id() == first && step >= 105 && step < 170;
+      const bool away = head.id == first && step >= 105 && step < 170;
       if (away || (head.removed_at && *head.removed_at <= step)) continue;
-      line.heads.push_back(head.id());
+      line.heads.push_back(head.id);
       line.cost.push_back(head.removed_at ? 0.01 : 0.001 * double(step));
       line.gate_gradient.push_back(-0.5 * line.cost.back());
       for (const MapRecord& map : run.examples[0].maps) {
-        if (map.kind != head.kind) continue;
+        if (map.id.kind != head.id.kind) continue;
         line.example->maps.push_back(map);
-        line.example->maps.back().layer = head.layer;
-        line.example->maps.back().head = head.head;
+        line.example->maps.back().id = head.id;
       }
     }
     run.lives.push_back(line);
@@ -43,7 +42,7 @@ RunRecord run_with_lives() {
 }
 
 /// The page with a script that runs after its own, and its state by data attributes.
-OpenedPage opened_after(const RunRecord& run, const std::string& script, int width) {
+OpenedPage opened_after(const ReportRecord& run, const std::string& script, int width) {
   const TemporaryFolder folder;
   write_report(run, folder / "report.html");
   std::string page = folder.content("report.html");
@@ -61,7 +60,7 @@ TEST_CASE("the finding compares the costs of removed heads with those of the oth
         "step 200");
   CHECK_THAT(found.lives->caption, Contains("32 unseen examples") && Contains("fused model"));
   CHECK_FALSE(findings(small_run()).lives.has_value());
-  RunRecord whole = run_with_lives();
+  ReportRecord whole = run_with_lives();
   whole.lives.resize(1);
   CHECK(findings(whole).lives->title == "Lives of the heads");
 }
@@ -81,7 +80,7 @@ TEST_CASE("a browser draws the life of a head on a phone, a tablet and a desk", 
 
 TEST_CASE("the slider moves through a head's life, and its buttons choose another head") {
   if (!can_open_pages()) return;
-  const RunRecord run = run_with_lives();
+  const ReportRecord run = run_with_lives();
   const OpenedPage page = opened_after(run, R"js(
 const said = [];
 const told = () => said.push(document.querySelector(".card .caption[aria-live]").textContent);

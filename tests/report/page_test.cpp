@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "headroom/base/error.hpp"
-#include "headroom/report/report.hpp"
+#include "headroom_lab/report/report.hpp"
 #include "support/catch.hpp"
 #include "support/small_run.hpp"
 #include "support/temporary_folder.hpp"
@@ -39,7 +39,7 @@ std::string content(const std::filesystem::path& file) {
 }  // namespace
 
 TEST_CASE("nothing in the records can end the page's script or open a tag") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.title = "</title><script>alert(1)</script>";
   run.config["note"] = "</script><script>alert(2)</script>";
   run.examples[0].source[2] = "<!--";
@@ -52,13 +52,13 @@ TEST_CASE("nothing in the records can end the page's script or open a tag") {
 }
 
 TEST_CASE("the records in the page are the run's, with what was computed of them") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   Record inside = records_of(report_page(run, ""));
   CHECK(inside["findings"] == json_of(findings(run)));
   CHECK(inside["compared"] == Record{{"before", 0}, {"after", 1}});
   inside.erase("findings");
   inside.erase("compared");
-  CHECK(run_record(inside, "page") == run);
+  CHECK(report_record(inside, "page") == run);
 
   run.before_after.push_back(run.before_after[0]);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -70,13 +70,13 @@ TEST_CASE("the records in the page are the run's, with what was computed of them
 }
 
 TEST_CASE("template marks inside records stay as they are") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.config["note"] = "{{page_css}} {{run}}";
   CHECK(records_of(report_page(run, ""))["config"]["note"] == "{{page_css}} {{run}}");
 }
 
 TEST_CASE("numbers that JSON cannot hold and broken UTF-8 do not break the page") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.metrics[3].numbers["loss"] = std::nan("");
   run.config["note"] = "\xff\xfe";
   const Record inside = records_of(report_page(run, ""));
@@ -84,7 +84,7 @@ TEST_CASE("numbers that JSON cannot hold and broken UTF-8 do not break the page"
 }
 
 TEST_CASE("long runs are thinned, evaluations are not") {
-  RunRecord run{.title = "long"};
+  ReportRecord run{{.title = "long"}};
   for (int step = 1; step <= 9990; ++step) {
     MetricsLine line{.step = step, .numbers = {{"loss", 1.0 / step}}};
     if (step % 100 == 0) line.numbers["validation_loss"] = 1.0;
@@ -100,7 +100,7 @@ TEST_CASE("long runs are thinned, evaluations are not") {
 }
 
 TEST_CASE("telemetry of a long run is thinned, with four digits") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   run.telemetry.clear();
   for (int step = 1; step <= 500; ++step) add_telemetry(run, step);
   run.telemetry[0].entropy[0] = 0.123456;
@@ -142,7 +142,7 @@ TEST_CASE("a run's folder is read from its records, else from its other files") 
   folder.file("config.json", R"({"task": {"name": "g2p", "seed": 5}})");
   folder.file("metrics.jsonl",
               "{\"step\": 1, \"loss\": 3.5}\n{\"event\": \"saved\"}\n{\"step\": 2,");
-  const RunRecord run = read_run(folder.path());
+  const ReportRecord run = read_run(folder.path());
   CHECK(run.task == "g2p");
   CHECK(run.seed == 5);
   CHECK(run.title == "Training on g2p");

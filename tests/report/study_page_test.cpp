@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "headroom/base/record_json.hpp"
-#include "headroom/report/study.hpp"
+#include "headroom_lab/report/study.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"

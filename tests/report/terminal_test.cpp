@@ -1,5 +1,5 @@
 // Pictures in text.
-#include "headroom/report/terminal.hpp"
+#include "headroom_lab/report/terminal.hpp"
 
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "headroom/report/report.hpp"
-#include "headroom/report/study.hpp"
+#include "headroom_lab/report/report.hpp"
+#include "headroom_lab/report/study.hpp"
 #include "support/catch.hpp"
 #include "support/small_run.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 struct Title {
   const char* words;
   std::function<std::string(const RunFindings&)> of;
-  std::function<void(RunRecord&)> right, wrong;
+  std::function<void(ReportRecord&)> right, wrong;
 };
 
 std::string loss(const RunFindings& found) { return found.loss->title; }
@@ -34,11 +34,11 @@ std::string criterion(const RunFindings& found) { return found.criteria.at(0).ti
 std::string sums(const RunFindings& found) { return found.importance_sums->title; }
 std::string arms(const RunFindings& found) { return found.arms->title; }
 
-void as_it_is(RunRecord&) {}
+void as_it_is(ReportRecord&) {}
 
 /// A number of every line of metrics, for one model.
-std::function<void(RunRecord&)> scaled(std::string model, std::string key, double factor) {
-  return [=](RunRecord& run) {
+std::function<void(ReportRecord&)> scaled(std::string model, std::string key, double factor) {
+  return [=](ReportRecord& run) {
     for (MetricsLine& line : run.metrics) {
       if (line.model == model) line.numbers[key] *= factor;
     }
@@ -46,16 +46,15 @@ std::function<void(RunRecord&)> scaled(std::string model, std::string key, doubl
 }
 
 /// 2 kinds x 2 layers x 6 heads. Those are alive whose layer or kind has a number of them left.
-std::function<void(RunRecord&)> kept(std::vector<Index> encoder, std::vector<Index> cross) {
-  return [=](RunRecord& run) {
+std::function<void(ReportRecord&)> kept(std::vector<Index> encoder, std::vector<Index> cross) {
+  return [=](ReportRecord& run) {
     run.heads.clear();
     run.telemetry.clear();
     for (Index i = 0; i < 24; ++i) {
       const bool is_cross = i >= 12;
       const Index layer = i / 6 % 2, head = i % 6;
-      run.heads.push_back({.kind = is_cross ? AttentionKind::cross : AttentionKind::encoder_self,
-                           .layer = layer,
-                           .head = head});
+      run.heads.push_back(
+          {.id = {is_cross ? AttentionKind::cross : AttentionKind::encoder_self, layer, head}});
       if (head >= (is_cross ? cross : encoder).at(std::size_t(layer))) {
         run.heads.back().removed_at = 100;
       }
@@ -65,8 +64,8 @@ std::function<void(RunRecord&)> kept(std::vector<Index> encoder, std::vector<Ind
 
 /// Heads whose cost rises with their number, and whose importance is given: that of the run, and
 /// that of its only criterion.
-std::function<void(RunRecord&)> scored(std::vector<double> importance) {
-  return [=](RunRecord& run) {
+std::function<void(ReportRecord&)> scored(std::vector<double> importance) {
+  return [=](ReportRecord& run) {
     for (std::size_t i = 0; i < run.heads.size(); ++i) {
       run.heads[i].cost = double(i);
       run.heads[i].importance = importance[i];
@@ -77,16 +76,16 @@ std::function<void(RunRecord&)> scored(std::vector<double> importance) {
 const std::vector<double> rising{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
     mixed{1, 12, 2, 11, 3, 10, 4, 9, 5, 8, 6, 7};
 
-std::function<void(RunRecord&)> with_sums(std::vector<ImportanceSums> sums) {
-  return [=](RunRecord& run) { run.importance_sums = sums; };
+std::function<void(ReportRecord&)> with_sums(std::vector<ImportanceSums> sums) {
+  return [=](ReportRecord& run) { run.importance_sums = sums; };
 }
 
 /// Exact match with the metric's heads removed, with random ones, and with the costliest: of 6
 /// right after the removal, of 12 after recovery.
-std::function<void(RunRecord&)> with_arms(double cut, std::vector<double> random_cut,
-                                          double recovered, std::vector<double> random_recovered,
-                                          double costliest) {
-  return [=](RunRecord& run) {
+std::function<void(ReportRecord&)> with_arms(double cut, std::vector<double> random_cut,
+                                             double recovered, std::vector<double> random_recovered,
+                                             double costliest) {
+  return [=](ReportRecord& run) {
     const std::vector<double> same(random_cut.size(), 1), none(random_recovered.size(), 0);
     run.arms = ArmsRecord{.recovery = 250, .test_examples = 1000, .chosen_by = "fisher"};
     run.arms->arms = {{"fisher", 6, {cut}, {1}},
@@ -101,9 +100,9 @@ const std::vector<double> wide{0.998, 0.992, 0.957}, narrow{0.951, 0.953, 0.955,
     low{0.3, 0.4, 0.2, 0.35, 0.25};
 
 /// Times of a step and of its attention before and after removal, and their arithmetic.
-std::function<void(RunRecord&)> timed(std::vector<double> step, std::vector<double> attention,
-                                      std::vector<double> flops) {
-  return [=](RunRecord& run) {
+std::function<void(ReportRecord&)> timed(std::vector<double> step, std::vector<double> attention,
+                                         std::vector<double> flops) {
+  return [=](ReportRecord& run) {
     for (std::size_t i = 0; i < 2; ++i) {
       ComparisonRow& row = run.before_after[i];
       row.step_ms = step[i];
@@ -115,8 +114,8 @@ std::function<void(RunRecord&)> timed(std::vector<double> step, std::vector<doub
 }
 
 /// Exact match before and after removal, on 1000 examples.
-std::function<void(RunRecord&)> of_examples(double before, double after) {
-  return [=](RunRecord& run) {
+std::function<void(ReportRecord&)> of_examples(double before, double after) {
+  return [=](ReportRecord& run) {
     with_arms(0, low, 0, low, 0)(run);
     run.before_after[0].exact_match = before;
     run.before_after[1].exact_match = after;
@@ -126,12 +125,12 @@ std::function<void(RunRecord&)> of_examples(double before, double after) {
 const std::vector<Title> titles{
     {"their curves coincide", loss, as_it_is, scaled("fused", "loss", 1.5)},
     {"Both losses fall", loss, as_it_is,
-     [](RunRecord& run) {
+     [](ReportRecord& run) {
        for (MetricsLine& line : run.metrics) line.numbers["loss"] = 3;
      }},
     {"Both models reach 90.0 %", measure, as_it_is, scaled("fused", "exact_match", 0.5)},
     {"The layouts start as the same function", differences, as_it_is,
-     [](RunRecord& run) { run.separate_vs_fused->parameter_gradient = 1e-3; }},
+     [](ReportRecord& run) { run.separate_vs_fused->parameter_gradient = 1e-3; }},
     {"Cross-attention keeps 11 of 12 heads, encoder self-attention only 1", heads,
      kept({1, 0}, {6, 5}), kept({3, 3}, {3, 3})},
     {"No clear pattern", heads, kept({3, 3}, {3, 3}), kept({6, 0}, {5, 1})},
@@ -142,9 +141,9 @@ const std::vector<Title> titles{
     {"The times of a step are noisy", before_after, timed({21.7, 2.5}, {8, 4}, {9e6, 7e6}),
      timed({21.7, 18.0}, {8, 4}, {9e6, 7e6})},
     {"A step is 1.25 times faster", before_after, as_it_is,
-     [](RunRecord& run) { run.before_after[1].step_ms = 37.5; }},
+     [](ReportRecord& run) { run.before_after[1].step_ms = 37.5; }},
     {"exact match 0.5 points lower", before_after, as_it_is,
-     [](RunRecord& run) { run.before_after[1].exact_match = run.before_after[0].exact_match; }},
+     [](ReportRecord& run) { run.before_after[1].exact_match = run.before_after[0].exact_match; }},
     {", exact match 9.0 points lower", before_after, of_examples(0.9, 0.81),
      of_examples(0.9, 0.898)},
     {", exact match 9.0 points higher", before_after, of_examples(0.81, 0.9),
@@ -154,12 +153,12 @@ const std::vector<Title> titles{
     {", no clear difference in exact match", before_after, of_examples(0.898, 0.9),
      of_examples(0.81, 0.9)},
     {"Heads focus", telemetry, as_it_is,
-     [](RunRecord& run) {
+     [](ReportRecord& run) {
        run.telemetry.back().entropy = run.telemetry.front().entropy;
        run.telemetry.back().entropy.resize(run.telemetry.back().heads.size());
      }},
     {"Head cross 0.0 points", maps, as_it_is,
-     [](RunRecord& run) {
+     [](ReportRecord& run) {
        for (auto& row : run.examples[0].maps[1].rows) row = {0.4, 0.3, 0.3};
      }},
     {"Importance predicts the cost of removal (", importance, scored(rising), scored(mixed)},
@@ -182,7 +181,7 @@ const std::vector<Title> titles{
 TEST_CASE("a title is printed where the record supports it, and only there") {
   for (const Title& title : titles) {
     INFO(title.words);
-    RunRecord right = small_run(), wrong = small_run();
+    ReportRecord right = small_run(), wrong = small_run();
     title.right(right);
     title.wrong(wrong);
     CHECK_THAT(title.of(findings(right)), Contains(title.words));
@@ -192,7 +191,7 @@ TEST_CASE("a title is printed where the record supports it, and only there") {
 
 TEST_CASE("a single random draw, or two that are equal, make no clear difference") {
   const auto title = [](const std::vector<double>& random, double recovered) {
-    RunRecord run = small_run();
+    ReportRecord run = small_run();
     with_arms(0.9, {0.1}, recovered, random, recovered)(run);
     return findings(run).arms->title;
   };
@@ -205,7 +204,7 @@ TEST_CASE("a single random draw, or two that are equal, make no clear difference
 
 TEST_CASE("a tile calls no difference by chance better or worse") {
   const auto by_chance = [](double after) {
-    RunRecord run = small_run();
+    ReportRecord run = small_run();
     of_examples(0.9, after)(run);
     return report_page(run, "").find("\"by_chance\":true") != std::string::npos;
   };
@@ -215,7 +214,7 @@ TEST_CASE("a tile calls no difference by chance better or worse") {
 }
 
 TEST_CASE("noisy times are called so in the summary, the caption and the page") {
-  RunRecord run = small_run();
+  ReportRecord run = small_run();
   timed({21.7, 18}, {21.7, 2.5}, {9e6, 7e6})(run);
   RunFindings found = findings(run);
   CHECK_THAT(found.before_after->title, Contains("A step is 1.21 times faster"));

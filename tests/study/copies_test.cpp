@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "headroom/study/run.hpp"
+#include "headroom_lab/study/run.hpp"
 #include "support/catch.hpp"
 
 using namespace headroom;

@@ -1,5 +1,5 @@
 // Reading declarations of studies, and the errors in wrong ones.
-#include "headroom/study/declaration.hpp"
+#include "headroom_lab/study/declaration.hpp"
 
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"

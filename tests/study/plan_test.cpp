@@ -1,5 +1,5 @@
 // The runs of a declaration: each once, paired by seed, with the controls that it names.
-#include "headroom/study/plan.hpp"
+#include "headroom_lab/study/plan.hpp"
 
 #include <algorithm>
 #include <map>

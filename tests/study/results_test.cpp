@@ -1,5 +1,5 @@
 // Means and contrasts of a study, against numbers computed by hand.
-#include "headroom/study/results.hpp"
+#include "headroom_lab/study/results.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/train/checkpoint.hpp"
-#include "headroom/train/manifest.hpp"
+#include "headroom_runs/runs/manifest.hpp"
 #include "support/catch.hpp"
 #include "support/small_study.hpp"
 #include "support/temporary_folder.hpp"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "headroom/report/report.hpp"
+#include "headroom_lab/report/report.hpp"
 #include "support/catch.hpp"
 #include "support/process.hpp"
 

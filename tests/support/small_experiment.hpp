@@ -1,7 +1,7 @@
 // An experiment's record with every kind of block, for tests of the laboratory's pages.
 #pragma once
 
-#include "headroom/lab/lab_record.hpp"
+#include "headroom_lab/lab/lab_record.hpp"
 
 /// Two precisions, one claim that holds, one that fails in float, one for float only.
 inline headroom::LabRecord small_experiment() {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "headroom/base/record_json.hpp"
-#include "headroom/study/declaration.hpp"
+#include "headroom_lab/study/declaration.hpp"
 
 /// The options of train that these declarations may use.
 inline const std::vector<std::string>& some_train_options() {

@@ -7,10 +7,10 @@
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
-#include "headroom/train/manifest.hpp"
+#include "headroom/io/checksums.hpp"
 #include "support/catch.hpp"
+#include "support/small_training.hpp"
 #include "support/temporary_folder.hpp"
-#include "train/small_run.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;

@@ -8,7 +8,7 @@
 #include "headroom/optim/sgd.hpp"
 #include "support/bag.hpp"
 #include "support/catch.hpp"
-#include "train/small_run.hpp"
+#include "support/small_training.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;
@@ -47,15 +47,6 @@ struct Diary : StepPart {
   std::vector<std::string>* calls;
   Real weight = 0, before = 1;
   double gradient = 0;
-};
-
-/// Closes the gate of one head in every forward pass.
-struct ShutHead : StepPart {
-  void begin(Index, HeadProbe& probe) override {
-    Array gates = ones({4});
-    gates[2] = 0;
-    probe.gates[{AttentionKind::cross, 0}] = constant(gates);
-  }
 };
 
 }  // namespace
@@ -101,19 +92,4 @@ TEST_CASE("a penalty that is not finite is told from the loss, and changes nothi
                     Contains("step 1: the loss with its penalties is inf"));
   CHECK(p.value()[0] == 1);
   CHECK(trainer.steps() == 0);
-}
-
-TEST_CASE("gates that a part sets are in the forward pass, with telemetry beside them") {
-  SmallRun plain, gated(Layout::separate, 1);
-  ShutHead shut;
-  gated.trainer.add(shut);
-  const StepReport without = plain.step(), with = gated.step();
-  CHECK(without.loss != with.loss);
-  // The closed head's output weights get no gradient, as its telemetry shows, in the order of
-  // heads.
-  const TelemetryLine& line = with.telemetry.value();
-  for (std::size_t i = 0; i < line.heads.size(); ++i) {
-    INFO(line.heads[i].text());
-    CHECK((line.gradient_norm.output[i] == 0) == (line.heads[i].text() == "cross 0.2"));
-  }
 }

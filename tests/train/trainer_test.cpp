@@ -10,7 +10,7 @@
 #include "headroom/optim/sgd.hpp"
 #include "support/bag.hpp"
 #include "support/catch.hpp"
-#include "train/small_run.hpp"
+#include "support/small_training.hpp"
 
 using namespace headroom;
 using Catch::Matchers::Contains;

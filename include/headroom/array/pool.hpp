@@ -9,7 +9,8 @@
 //  3. A block from take_block() has one holder and version 0. Its elements are uninitialised.
 //  4. Requests of at most 32768 bytes are rounded up to a size class (64 bytes, then four classes
 //     per power of two), and a free block is reused only for its own class. Larger requests are
-//     rounded up to a multiple of 64 bytes and cut from segments (src/array/large_blocks.hpp).
+//     rounded up to a multiple of 64 bytes and cut from segments
+//     (src/headroom/array/large_blocks.hpp).
 //  5. Taking and returning a block allocates nothing beyond its own memory: free blocks are linked
 //     through their headers.
 //  6. Only trim_pool() returns memory to the system: `held` never falls otherwise.
@@ -50,7 +51,7 @@ struct alignas(64) Block {
   std::uint32_t version = 0;  // raised by every in-place change of a Tensor's value
   std::size_t bytes = 0;      // of payload, as the statistics count them
   Block* next = nullptr;      // in its list of free blocks
-  // Large blocks only; see src/array/large_blocks.hpp.
+  // Large blocks only; see src/headroom/array/large_blocks.hpp.
   Segment* segment = nullptr;
   std::size_t capacity = 0;   // bytes up to the next block of the segment
   Block* before = nullptr;    // the block in front of it in the segment

@@ -5,6 +5,7 @@
 #include <compare>
 #include <string>
 
+#include "headroom/base/listed.hpp"
 #include "headroom/base/real.hpp"
 
 namespace headroom {
@@ -23,6 +24,8 @@ struct HeadId {
   Index layer = 0;
   Index head = 0;
   auto operator<=>(const HeadId&) const = default;
+  using T = HeadId;
+  using Fields = Listed<&T::kind, &T::layer, &T::head>;
   /// "cross 1.3": kind, layer, head
   std::string text() const;
 };

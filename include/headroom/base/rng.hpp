@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "headroom/base/real.hpp"
 
@@ -64,6 +66,15 @@ class MaskStream {
   std::array<std::uint32_t, 2> key_;
   std::uint32_t module_, step_, head_;
 };
+
+/// Brings items into a random order; each is as likely as any other (Fisher and Yates, from the
+/// end).
+template <class T>
+void shuffle(std::vector<T>& items, Rng& rng) {
+  for (std::size_t i = items.size(); i > 1; --i) {
+    std::swap(items[i - 1], items[static_cast<std::size_t>(rng.below(Index(i)))]);
+  }
+}
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

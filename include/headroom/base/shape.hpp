@@ -62,5 +62,9 @@ Shape broadcast(const char* operation, const Shape& a, const Shape& b);
 /// True when `from` broadcasts to exactly `to`.
 bool broadcasts_to(const Shape& from, const Shape& to);
 
+/// The axis as a number in [0, rank), counted from the end if it is negative. Throws ShapeError
+/// that names the operation.
+int checked_axis(const char* op, const Shape& shape, int axis);
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -15,27 +15,23 @@
 #include <vector>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/head_id.hpp"
+#include "headroom/base/listed.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/base/record_json.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-// A struct lists its fields once, each with its name in JSON:
+// A struct lists its fields once (base/listed.hpp):
 // ```
 // struct Point {
 //   Index step = 0;
 //   double value = 0;
 //   std::optional<double> error = {};
 //   std::vector<std::string> notes = {};
-//
-//   template <class Visit>
-//   static void fields(Visit visit) {
-//     visit("step", &Point::step);
-//     visit("value", &Point::value);
-//     visit("error", &Point::error);
-//     visit("notes", &Point::notes, Presence::if_any);
-//   }
+//   using T = Point;
+//   using Fields = Listed<&T::step, &T::value, &T::error, if_any<&T::notes>>;
 // };
 // const Record record = json_of(point);                   // {"step":3,"value":0.5,"error":null}
 // const auto point = struct_of<Point>(record, "a.json");  // DataError: a.json: step is missing
@@ -43,19 +39,7 @@ inline namespace HEADROOM_PRECISION {
 // Fields may be bool, integers, double, texts, enumerations, Record (any JSON), other such structs,
 // and std::optional, std::vector and std::map<std::string, T> of all these. A type with its own
 // JSON form has two functions in its namespace, `Record json_of(const T&)` and
-// `void read_json(const JsonNode&, T&)`. The members are pointers, so that the list also serves to
-// compare or merge two structs. A field inside of a member has a function in place of the pointer:
-// `[](auto& line) -> auto& { return line.to.x; }`.
-
-/// Whether JSON must have a field.
-enum class Presence {
-  always,  // a missing field is an error, unless it is a std::optional
-  if_any   // left out when it is empty (a std::optional text: when there is none); may be missing
-};
-
-/// In place of a name: the field is a map that takes all members that no other field names.
-struct TheRest {};
-inline constexpr TheRest the_rest;
+// `void read_json(const JsonNode&, T&)`.
 
 /// A value in a JSON text, with the way to it for error messages. It refers to its parent.
 class JsonNode {
@@ -86,21 +70,11 @@ class JsonNode {
 };
 
 namespace fields_detail {
-struct Ignore {
-  template <class... Arguments>
-  void operator()(const Arguments&...) const {}
-};
 template <class T>
 inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 }  // namespace fields_detail
-
-/// A struct with a list of its fields.
-template <class T>
-concept HasFields = requires {
-  T::fields(fields_detail::Ignore());
-};
 
 // ---------------------------------------------------------------- to JSON
 
@@ -153,14 +127,14 @@ struct Writer {
   const T& from;
   Record& to;
   template <class Member>
-  void operator()(const char* key, Member member, Presence presence = Presence::always) const {
+  void operator()(const char* key, Member member, Presence presence) const {
     Record field = json_of(std::invoke(member, from));
     const bool optional = is_optional<std::remove_cvref_t<decltype(std::invoke(member, from))>>;
     const bool any = !field.empty() && (optional || field != "");
     if (any || presence == Presence::always) to[key] = std::move(field);
   }
   template <class Member>
-  void operator()(TheRest, Member member) const {
+  void operator()(TheRest, Member member, Presence) const {
     to.update(json_of(std::invoke(member, from)));
   }
 };
@@ -169,7 +143,7 @@ struct Writer {
 template <HasFields T>
 Record json_of(const T& value) {
   Record record = Record::object();
-  T::fields(fields_detail::Writer<T>{value, record});
+  T::Fields::each(fields_detail::Writer<T>{value, record});
   return record;
 }
 
@@ -242,7 +216,7 @@ struct Reader {
   bool has_rest = false;
 
   template <class Member>
-  void operator()(const char* key, Member member, Presence presence = Presence::always) {
+  void operator()(const char* key, Member member, Presence presence) {
     auto& field = std::invoke(member, to);
     known.insert(key);
     const auto found = from.value().find(key);
@@ -254,7 +228,7 @@ struct Reader {
   }
   /// Comes last, when all other fields are known.
   template <class Member>
-  void operator()(TheRest, Member member) {
+  void operator()(TheRest, Member member, Presence) {
     has_rest = true;
     auto& rest = std::invoke(member, to);
     for (const auto& [key, value] : from.value().items()) {
@@ -268,7 +242,7 @@ template <HasFields T>
 void read_json(const JsonNode& from, T& to) {
   if (!from.value().is_object()) from.must_be("an object");
   fields_detail::Reader<T> reader{from, to};
-  T::fields(std::ref(reader));
+  T::Fields::each(reader);
   if (!reader.has_rest) from.refuse_others(reader.known);
 }
 
@@ -279,6 +253,10 @@ T struct_of(const Record& record, const std::string& origin) {
   read_json(JsonNode(record, origin), value);
   return value;
 }
+
+/// A head is the text of its HeadId: "cross 0.3".
+Record json_of(const HeadId& head);
+void read_json(const JsonNode& from, HeadId& to);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -1,6 +1,7 @@
 // JSON from outside, parsed as untrusted input. Errors are one line.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,13 @@ std::string json_text(const Record& record, const char* key, const std::string& 
 /// The number with the fewest digits that reads back as this one: 1e-05 for the float nearest to
 /// it, whose digits are 9.999999747378752e-06.
 Record shortest_number(Real value);
+
+/// The first place in which two records differ.
+struct FirstDifference {
+  std::string place, key;     // "/training/clip", "clip"
+  std::string first, second;  // the values there as JSON, or "the default" where there is none
+};
+std::optional<FirstDifference> first_difference(const Record& first, const Record& second);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

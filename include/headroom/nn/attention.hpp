@@ -10,6 +10,7 @@
 
 #include "headroom/base/axis_range.hpp"
 #include "headroom/base/head_id.hpp"
+#include "headroom/base/listed.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/nn/module.hpp"
@@ -155,16 +156,8 @@ struct HeadSlice : AxisRange {
   /// "head 3", "heads 0, 1", "all heads", "no head"
   std::string owner_text() const;
 
-  template <class Visit>
-  static void fields(Visit visit) {
-    visit("role", &HeadSlice::role);
-    visit("head", &HeadSlice::head);
-    visit("group", &HeadSlice::group);
-    visit("name", &HeadSlice::name);
-    visit("axis", &HeadSlice::axis);
-    visit("begin", &HeadSlice::begin);
-    visit("end", &HeadSlice::end);
-  }
+  using T = HeadSlice;
+  using Fields = Listed<&T::role, &T::head, &T::group, &T::name, &T::axis, &T::begin, &T::end>;
 };
 
 struct HeadShare;  // nn/head_share.hpp

@@ -1,6 +1,7 @@
 // Whole models: encoder-decoder, language model, classifier.
 #pragma once
 
+#include "headroom/base/listed.hpp"
 #include "headroom/base/record.hpp"
 #include "headroom/nn/transformer.hpp"
 
@@ -24,30 +25,15 @@ struct ModelConfig {
   /// Throws UsageError naming the key that is unknown, missing or of the wrong type.
   static ModelConfig from_record(const Record& record);
 
-  template <class Visit>
-  static void fields(Visit visit) {
-    const auto of_block = [](auto member) {
-      return [member](auto& config) -> auto& { return config.block.*member; };
-    };
-    visit("kind", &ModelConfig::kind);
-    visit("layout", of_block(&BlockConfig::layout));
-    visit("layers", &ModelConfig::layers);
-    visit("width", of_block(&BlockConfig::width));
-    visit("heads", of_block(&BlockConfig::heads));
-    visit("head_dim", of_block(&BlockConfig::head_dim));
-    visit("hidden", of_block(&BlockConfig::hidden));
-    visit("dropout", of_block(&BlockConfig::dropout));
-    visit("norm_first", of_block(&BlockConfig::norm_first));
-    visit("activation", of_block(&BlockConfig::activation));
-    visit("norm", of_block(&BlockConfig::norm));
-    visit("epsilon", of_block(&BlockConfig::epsilon));
-    visit("bias", of_block(&BlockConfig::bias));
-    visit("positions", &ModelConfig::positions);
-    visit("longest", &ModelConfig::longest);
-    visit("tied_output", &ModelConfig::tied_output);
-    visit("source_vocabulary", &ModelConfig::source_vocabulary);
-    visit("target_vocabulary", &ModelConfig::target_vocabulary);
-  }
+  using T = ModelConfig;
+  using Fields = Listed<
+      &T::kind, inside_of<&T::block, &BlockConfig::layout>, &T::layers,
+      inside_of<&T::block, &BlockConfig::width>, inside_of<&T::block, &BlockConfig::heads>,
+      inside_of<&T::block, &BlockConfig::head_dim>, inside_of<&T::block, &BlockConfig::hidden>,
+      inside_of<&T::block, &BlockConfig::dropout>, inside_of<&T::block, &BlockConfig::norm_first>,
+      inside_of<&T::block, &BlockConfig::activation>, inside_of<&T::block, &BlockConfig::norm>,
+      inside_of<&T::block, &BlockConfig::epsilon>, inside_of<&T::block, &BlockConfig::bias>,
+      &T::positions, &T::longest, &T::tied_output, &T::source_vocabulary, &T::target_vocabulary>;
 };
 
 /// Source ids to target ids. Vaswani et al. 2017, figure 1.

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "headroom/base/listed.hpp"
 #include "headroom/base/real.hpp"
 
 namespace headroom {
@@ -13,12 +14,8 @@ inline namespace HEADROOM_PRECISION {
 struct Interval {
   double value = 0, low = 0, high = 0;
 
-  template <class Visit>
-  static void fields(Visit visit) {
-    visit("value", &Interval::value);
-    visit("low", &Interval::low);
-    visit("high", &Interval::high);
-  }
+  using T = Interval;
+  using Fields = Listed<&T::value, &T::low, &T::high>;
   /// "0.252 [0.238, 0.266]"
   std::string text() const;
 };

@@ -9,6 +9,7 @@
 #include "headroom/base/record_json.hpp"
 #include "headroom/data/task.hpp"
 #include "headroom/io/stateful.hpp"
+#include "headroom/io/tensor_file.hpp"
 #include "headroom/nn/models.hpp"
 
 namespace headroom {
@@ -65,6 +66,16 @@ class Checkpoint {
 
 /// The number of values of a tensor that are NaN or infinite; 0 for integers.
 Index count_not_finite(const TensorFile& file, const std::string& name);
+
+/// Reads a checkpoint, verifies its checksums, and gives the parameters of language models and
+/// their moments their present names: their stack was once called `encoder`. Throws FileError.
+TensorFile read_checkpoint(const std::filesystem::path& path);
+
+/// The heads a saved model had lost. Throws FileError.
+std::vector<HeadId> read_removed(const StateReader& from);
+
+/// The configuration of one of the models of nn/models.hpp, nullptr for any other module.
+const ModelConfig* config_of(const Module& model);
 
 /// Throws FileError naming `origin`, where the configuration was read, if its model could not have
 /// left the tensors of a checkpoint: a broken file must not make us ask for memory that it does not

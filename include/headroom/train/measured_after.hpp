@@ -17,13 +17,8 @@ struct AfterCut {
   Index step = 0, heads_alive = 0;
   std::map<std::string, double> validation = {}, test = {};
 
-  template <class Visit>
-  static void fields(Visit visit) {
-    visit("step", &AfterCut::step);
-    visit("heads_alive", &AfterCut::heads_alive);
-    visit("validation", &AfterCut::validation);
-    visit("test", &AfterCut::test, Presence::if_any);
-  }
+  using T = AfterCut;
+  using Fields = Listed<&T::step, &T::heads_alive, &T::validation, if_any<&T::test>>;
 };
 
 /// Measures a learner's model right after the update of one step, for instance the one that removes

@@ -1,8 +1,10 @@
 // StepPart: takes part in every training step, as model and optimizer do.
 #pragma once
 
+#include <vector>
+
+#include "headroom/base/record_json.hpp"
 #include "headroom/nn/attention.hpp"
-#include "headroom/train/run_record.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -21,9 +23,8 @@ struct StepReport {
   /// because it had more of it, so no such step is remembered as the best.
   bool settled = true;
   Record metrics = Record::object();
-  // Separate lines of the log; see HeadTelemetry and HeadLives.
-  std::optional<TelemetryLine> telemetry{};
-  std::optional<LifeLine> lives{};
+  /// Separate lines for the log, each with a "step" and a "record", the name of its kind.
+  std::vector<Record> lines{};
 };
 
 /// Something that takes part in a training step: telemetry, pruning, learned gates. The Trainer

@@ -1,4 +1,4 @@
-// Training: the loop, evaluation, metrics, checkpoints.
+// All headers of the floor train.
 #pragma once
 
 #include "headroom/train/best_so_far.hpp"
@@ -6,19 +6,10 @@
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/gate_gradients.hpp"
 #include "headroom/train/learner.hpp"
-#include "headroom/train/load_learner.hpp"
 #include "headroom/train/measured_after.hpp"
 #include "headroom/train/measures.hpp"
-#include "headroom/train/metrics_log.hpp"
 #include "headroom/train/objectives.hpp"
-#include "headroom/train/progress.hpp"
-#include "headroom/train/run_folder.hpp"
-#include "headroom/train/run_record.hpp"
 #include "headroom/train/step_part.hpp"
 #include "headroom/train/stop_signals.hpp"
-#include "headroom/train/task_check.hpp"
-#include "headroom/train/telemetry.hpp"
 #include "headroom/train/trainer.hpp"
 #include "headroom/train/training_loop.hpp"
-#include "headroom/train/training_run.hpp"
-#include "headroom/train/training_settings.hpp"

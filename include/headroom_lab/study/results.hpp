@@ -1,0 +1,198 @@
+// StudyResults: the results of a study so far: every run, means over seeds, contrasts, and the
+// agreement and regret of metrics.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headroom/base/listed.hpp"
+#include "headroom/statistics/intervals.hpp"
+#include "headroom_lab/study/plan.hpp"
+#include "headroom_measure/importance/task_check.hpp"
+#include "headroom_runs/runs/run_record.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// A run that is done.
+struct CellResult {
+  std::string key, trunk;
+  Index seed = 0, fold = 0, draw = 0;
+  Index steps = 0, parameters = 0;
+  std::map<std::string, Index> kept = {};             // live heads at the end, by kind
+  std::map<std::string, double> measures = {};        // the declared measures that it has
+  std::vector<std::vector<double>> evaluations = {};  // step, validation loss
+  std::vector<PruningEvent> timeline = {};            // removals, and the scores behind them
+  Index heads() const;                                // the sum of `kept`
+
+  using T = CellResult;
+  using Fields = Listed<&T::key, &T::trunk, &T::seed, &T::fold, &T::draw, &T::steps, &T::parameters,
+                        &T::kept, &T::measures, &T::evaluations, if_any<&T::timeline>>;
+};
+
+/// A run as the run of an arm or control under a condition.
+struct StudyRole {
+  Index condition = 0;
+  std::string arm, cell;
+
+  using T = StudyRole;
+  using Fields = Listed<&T::condition, &T::arm, &T::cell>;
+};
+
+/// The value of a seed, the mean of all its draws and folds.
+struct SeedValue {
+  Index seed = 0;
+  double value = 0;
+
+  using T = SeedValue;
+  using Fields = Listed<&T::seed, &T::value>;
+};
+
+/// A measure of an arm or control under a condition, from the seeds whose runs are all done.
+struct StudyMean {
+  Index condition = 0;
+  std::string arm, measure;
+  double heads = 0;                         // kept, on average
+  std::map<std::string, double> kept = {};  // by kind
+  Interval mean = {};                       // over seeds, with the 95 % t-interval; without width
+                                            // for one seed and for equal values
+  std::vector<SeedValue> seeds = {};
+  std::vector<double> points = {};  // of every run
+
+  using T = StudyMean;
+  using Fields = Listed<&T::condition, &T::arm, &T::measure, &T::heads, &T::kept, &T::mean,
+                        &T::seeds, &T::points>;
+};
+
+/// Titles and the decision use differences of at least this many seeds.
+inline constexpr std::size_t fewest_seeds = 3;
+
+/// The difference of an arm or control from another one under the same condition, paired by seed.
+/// Interval and p are missing where the difference is the same in all seeds, or there is only one.
+struct StudyContrast {
+  Index condition = 0;
+  std::string arm, against, measure;
+  bool in_family = false;                 // belongs to the comparisons that are tested together
+  double difference = 0;                  // mean over the seeds that both have
+  std::optional<Interval> interval = {};  // its 95 % t-interval
+  std::optional<double> p = {};           // of Student's t-test of "there is no difference"
+  std::optional<double> holm = {};        // p corrected for the whole family, done or not
+  std::vector<SeedValue> seeds = {};
+
+  /// Returns whether there are enough seeds that differ for a title.
+  bool decides() const { return interval.has_value() && seeds.size() >= fewest_seeds; }
+
+  using T = StudyContrast;
+  using Fields = Listed<&T::condition, &T::arm, &T::against, &T::measure, &T::in_family,
+                        &T::difference, &T::interval, &T::p, &T::holm, &T::seeds>;
+};
+
+/// The difference between two levels of a factor, all else being equal: the mean over all arms,
+/// random heads and other levels that both have, paired by seed.
+struct StudyEffect {
+  std::string factor, level, against, measure;
+  double difference = 0;
+  std::optional<Interval> interval = {};  // as in StudyContrast
+  std::optional<double> p = {};
+  Index pairs = 0;  // number of pairs of means in each seed
+  std::vector<SeedValue> seeds = {};
+
+  using T = StudyEffect;
+  using Fields = Listed<&T::factor, &T::level, &T::against, &T::measure, &T::difference,
+                        &T::interval, &T::p, &T::pairs, &T::seeds>;
+};
+
+/// Spearman's rank correlation of two metrics over the heads of a trunk, mean over the seeds where
+/// both tell heads apart; none if there is no such seed.
+struct StudyAgreement {
+  std::string x, y;
+  std::optional<Interval> correlation = {};
+
+  using T = StudyAgreement;
+  using Fields = Listed<&T::x, &T::y, &T::correlation>;
+};
+
+/// Regret of a metric where the loss of all subsets is known: the loss of the heads that it keeps,
+/// on a scale from the best subset (0) to the mean of random ones (1). Mean over seeds.
+struct StudyRegret {
+  std::string game, metric;  // game: the heads that compete
+  Index kept = 0;
+  Interval regret = {};
+  std::vector<SeedValue> seeds = {};
+  bool candidate = true;  // is_candidate(), and the metric tells the heads of all trunks apart
+
+  using T = StudyRegret;
+  using Fields = Listed<&T::game, &T::metric, &T::kept, &T::regret, &T::seeds, &T::candidate>;
+};
+
+/// The difference between the regrets of two metrics, paired by seed. The regret of a metric in a
+/// seed is the mean over all games and numbers of heads. All pairs of candidates are one family.
+struct RegretContrast {
+  std::string metric, against;
+  double difference = 0;
+  std::optional<Interval> interval = {};  // as in StudyContrast
+  std::optional<double> p = {}, holm = {};
+  Index seeds = 0;
+
+  using T = RegretContrast;
+  using Fields =
+      Listed<&T::metric, &T::against, &T::difference, &T::interval, &T::p, &T::holm, &T::seeds>;
+};
+
+/// Whether a model with all heads has learned the task: each run of the control none that is done,
+/// and each trunk without one.
+struct StudyTaskCheck {
+  std::string run;  // "cells/KEY" or "trunks/KEY"
+  Index seed = 0, fold = 0;
+  std::optional<TaskCheck> check = {};  // none for runs of versions that did not check it
+
+  bool learned() const { return check && check->learned; }
+
+  using T = StudyTaskCheck;
+  using Fields = Listed<&T::run, &T::seed, &T::fold, &T::check>;
+};
+
+struct StudyResults {
+  Record declaration;
+  std::string precision;
+  Index cells_planned = 0;
+  Index family = 0;                     // number of comparisons that are tested together
+  std::vector<std::string> conditions;  // "pace gradual, prune 12"
+  std::vector<TrainWords> levels;       // of the factors, for each condition
+  std::vector<std::string> arms;        // of the declaration, then controls
+  std::vector<std::string> controls;    // those of `arms` that are controls
+  std::vector<CellResult> cells;
+  std::vector<StudyRole> roles;  // of the cells
+  std::vector<StudyMean> means;
+  std::vector<StudyContrast> contrasts;
+  std::vector<StudyEffect>
+      effects;  // of all factors with several levels except the number of heads
+  std::vector<StudyAgreement> agreement;
+  std::vector<StudyRegret> regret;
+  std::vector<RegretContrast> regret_contrasts;
+  std::vector<StudyTaskCheck> task_checks;
+
+  using T = StudyResults;
+  using Fields = Listed<&T::declaration, &T::precision, &T::cells_planned, &T::family,
+                        &T::conditions, &T::levels, &T::arms, &T::controls, &T::means,
+                        &T::contrasts, &T::effects, &T::agreement, &T::regret, &T::regret_contrasts,
+                        &T::task_checks, &T::roles, &T::cells>;
+};
+
+/// Returns whether larger values of a measure are better.
+bool higher_is_better(const std::string& measure);
+
+/// Fills in means, contrasts and effects from cells, and contrasts of regrets.
+void summarise(const StudyDeclaration& declaration, const StudyPlan& plan, StudyResults& results);
+
+/// The results of the runs that are done in the folder of a study. They do not depend on the time
+/// and number of copies of the training. Throws FileError for malformed files, and for runs whose
+/// metrics.jsonl is not the one of their checkpoint.
+StudyResults results_of(const StudyDeclaration& declaration, const StudyPlan& plan,
+                        const std::filesystem::path& folder);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

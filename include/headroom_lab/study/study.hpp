@@ -1,0 +1,7 @@
+// Studies: declared comparisons of ways to remove heads, over seeds, with controls.
+#pragma once
+
+#include "headroom_lab/study/declaration.hpp"
+#include "headroom_lab/study/plan.hpp"
+#include "headroom_lab/study/results.hpp"
+#include "headroom_lab/study/run.hpp"

@@ -1,0 +1,57 @@
+// TrainingSettings: everything that determines a training run, as config.json keeps it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headroom/base/record.hpp"
+#include "headroom/data/task.hpp"
+#include "headroom/nn/models.hpp"
+#include "headroom/optim/make_optimizer.hpp"
+#include "headroom/optim/rate.hpp"
+#include "headroom/train/learner.hpp"
+#include "headroom_runs/runs/folds.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// Two runs with equal settings and parts (see StepPart) give the same model, to the bit.
+struct TrainingSettings {
+  std::string task = "dates";
+  TaskOptions data;
+  Fold fold;  // of the examples for training and test
+  ModelConfig model;
+  LearnerOptions learner;
+  RateOptions rate;
+  std::string rate_function;  // text of the function that replaces it; TrainingRun::set_rate()
+  Index steps = 0;
+  double clip = 1;  // limit of the gradient's norm; 0: no clipping
+  OptimizerChoice optimizer;
+  Index evaluate_every = 0;           // steps between evaluations; 0: none
+  Index save_every = 0;               // steps between checkpoints; 0: only at the end
+  Index telemetry = 10;               // steps between measurements of every head; 0: none
+  std::vector<Index> snapshots = {};  // steps after which a copy of the checkpoint is kept
+
+  /// Sets what follows from other fields: the learner's seed (the data's), the length of the
+  /// learning rate's schedule (steps), the length of the data's windows (the learner's).
+  void derive();
+
+  /// The task with its data, divided as the fold says. Throws as make_task() and hold_out().
+  Task make_task() const;
+
+  /// Throws UsageError for a count that is negative or so large that it must be a mistake: "--batch
+  /// -1 is negative". `name` gives the user's name of a key of config.json. The model's sizes are
+  /// checked by ModelConfig.
+  void check_counts(const std::function<std::string(const std::string& key)>& name) const;
+
+  /// {"task": {...}, "model": {...}, "training": {...}}; see ModelConfig for the model.
+  Record to_record() const;
+  /// Throws FileError naming `origin` and the key that is missing, of another type or, as in
+  /// check_counts(), out of range. Other keys
+  /// are ignored: a program may add its own.
+  static TrainingSettings from_record(const Record& record, const std::string& origin);
+};
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,63 @@
+// `headroom report`: rewrites the report page of a run from its records.
+#include "headroom_lab/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/streams.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom_lab/report/lab.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+struct ReportOptions {
+  std::string model, out;
+  bool force = false;
+};
+
+int rewrite(const ReportOptions& options) {
+  const std::filesystem::path folder = model_folder(options.model);
+  if (!options.out.empty() && !options.force) require_free_file(options.out);
+  const Record records = read_records(folder);
+  const bool laboratory = is_lab_run(records);
+  std::filesystem::path file = options.out;
+  if (file.empty()) file = folder / (laboratory ? lab_front_page(records) : "report.html");
+  if (laboratory) {
+    write_lab_run(records, file);
+  } else {
+    const ReportRecord run = read_run(folder);
+    write_report(run, file);
+    if (run.task_check && !run.task_check->learned) {
+      fmt::print("{}\n",
+                 wrapped(run.task_check->warning() + ".", TerminalStyle::of(stdout).columns));
+    }
+  }
+  fmt::print("{}\n", shown(file.string()));
+  return 0;
+}
+
+}  // namespace
+
+Command add_report(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("report", "Rewrites the report page of a run from its records");
+  const auto options = std::make_shared<ReportOptions>();
+  add_model(*app, options->model);
+  app->add_option("--out", options->out,
+                  "file to write (default: report.html in the folder of the run)")
+      ->type_name("FILE");
+  app->add_flag("--force", options->force, "replace the file if it exists");
+  app->footer(fmt::format("Example: {} report --model runs/demo-1 --out page.html", invocation()));
+  return {app, [options] { return rewrite(*options); }};
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

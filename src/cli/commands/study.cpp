@@ -1,0 +1,157 @@
+// `headroom study`: trains the runs that a declaration compares, and reports the results.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/streams.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/train/stop_signals.hpp"
+#include "headroom_lab/report/study.hpp"
+#include "headroom_lab/study/study.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+struct StudyCommand {
+  std::string file, out;
+  bool dry_run = false, resume = false, page = false;
+};
+
+/// The long names of all options of train.
+std::vector<std::string> train_options(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : program.get_subcommand("train")->get_options()) {
+    const std::vector<std::string>& here = option->get_lnames();
+    names.insert(names.end(), here.begin(), here.end());
+  }
+  return names;
+}
+
+void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
+                    const StudyEstimate& estimate) {
+  fmt::print("{}: {} seeds, {} conditions, {} arms and controls\n", shown(declaration.name),
+             declaration.seeds.size(), plan.conditions.size(), plan.arms.size());
+  const auto line = [](const char* what, Index all, Index done) {
+    fmt::print("  {:<8}{:>5}{}\n", what, all, done > 0 ? fmt::format("  ({} done)", done) : "");
+  };
+  line("trunks", estimate.trunks, estimate.trunks_done);
+  line("cells", estimate.cells, estimate.cells_done);
+  fmt::print("  {:<8}{:>5}\n", "steps", short_number(double(estimate.steps)));
+  fmt::print(
+      "  {:<8}{:>5.{}f}  ({:.1f} ms a step, {:.2f} s an evaluation, {:.2f} s a run; {} runs "
+      "at a time)\n",
+      "minutes", estimate.minutes, estimate.minutes < 10 ? 1 : 0, 1000 * estimate.step_seconds,
+      estimate.evaluation_seconds, estimate.begin_seconds, declaration.processes);
+  for (const StudyEstimate::Choice& choice : estimate.choices) {
+    if (choice.step_seconds > 0) {
+      fmt::print("    {}: {} runs, {:.1f} ms more a step\n", choice.by, choice.times,
+                 1000 * choice.step_seconds);
+    } else {
+      fmt::print("    {}: {} choices of heads, {:.1f} s each\n", choice.by, choice.times,
+                 choice.seconds);
+    }
+  }
+}
+
+void print_progress(const StudyProgress& p) {
+  if (p.finished.empty()) {
+    if (p.done > 0) print_error("{} of {} runs and measurements were done before\n", p.done, p.all);
+    return;
+  }
+  const std::string left =
+      p.left && p.done < p.all ? fmt::format(", about {} left", clock_text(*p.left)) : "";
+  print_error("{:>4}/{}  {}  {}{}\n", p.done, p.all, shown(p.finished, stderr),
+              clock_text(p.seconds), left);
+}
+
+/// Writes results.json and the page of the runs that are done.
+void write_results(const StudyDeclaration& declaration, const StudyPlan& plan,
+                   const std::filesystem::path& folder) {
+  const StudyResults results = results_of(declaration, plan, folder);
+  write_file(folder / "results.json", json_of(results).dump() + "\n");
+  fmt::print("{}\n", wrapped(study_sections(results).back().finding.title,
+                             TerminalStyle::of(stdout).columns));
+  try {
+    write_study_page(results, folder / "report.html");
+    fmt::print("{}\n", shown((folder / "report.html").string()));
+  } catch (const FileError& error) {  // the results are complete without the page
+    fmt::print("{}\n", shown((folder / "results.json").string()));
+    print_error("the page was not written, but results.json was: {}\n",
+                shown(error.what(), stderr));
+  }
+}
+
+int study(const CLI::App& program, const StudyCommand& command) {
+  const StudyDeclaration declaration = read_declaration(command.file, train_options(program));
+  const StudyPlan plan = plan_of(declaration);
+  StudyOptions options{
+      .folder = command.out.empty() ? "runs/study-" + declaration.name : command.out,
+      .program = std::filesystem::read_symlink("/proc/self/exe").string(),
+      .resume = command.resume,
+      .copy = study_copy(),
+      .progress = print_progress};
+  if (command.dry_run) {
+    options.timing = [](const std::string& name) { print_error("timing {}\n", name); };
+    print_estimate(declaration, plan, estimate_study(declaration, plan, options));
+    return 0;
+  }
+  if (command.page) {
+    if (!std::filesystem::exists(options.folder / "declaration.json")) {
+      throw UsageError(
+          fmt::format("{}: the folder has no study; run the study without --page first, or name "
+                      "its folder with --out",
+                      options.folder.string()));
+    }
+    write_results(declaration, plan, options.folder);
+    return 0;
+  }
+  const StopSignals signals;
+  if (!run_study(declaration, plan, options, signals)) {
+    fmt::print("stopped; continue with: {} study {} --out {} --resume\n", invocation(),
+               shown(command.file), shown(options.folder.string()));
+    return signals.exit_code();
+  }
+  write_results(declaration, plan, options.folder);
+  return 0;
+}
+
+}  // namespace
+
+Command add_study(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("study", "Compares ways to remove heads over seeds, with controls");
+  const auto options = std::make_shared<StudyCommand>();
+  app->add_option("FILE", options->file, "declaration of the study, see docs/studies.md")
+      ->required()
+      ->type_name("");
+  app->add_flag("--dry-run", options->dry_run,
+                "print the number of runs and an estimate of their time");
+  app->add_flag("--resume", options->resume,
+                "continue the study in its folder, perhaps together with other copies");
+  app->add_flag("--page", options->page,
+                "train nothing; write results.json and the page from the runs that are done");
+  app->add_option("--out", options->out, "folder of the study (default: runs/study-NAME)")
+      ->type_name("DIR");
+  app->footer(
+      fmt::format("Several copies of a study can share its folder, on one machine or many. Each\n"
+                  "copy trains other runs:\n"
+                  "  mpirun -n 4 {0} study FILE\n"
+                  "  srun {0} study FILE\n\n"
+                  "Examples: {0} study examples/studies/brackets.json --dry-run\n"
+                  "          {0} study examples/studies/brackets.json",
+                  invocation()));
+  const CLI::App* whole = &program;
+  return {app, [options, whole] { return study(*whole, *options); }};
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

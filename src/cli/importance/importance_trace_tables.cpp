@@ -1,0 +1,71 @@
+// Tables over the points of training of several runs.
+#include "cli/importance/importance_trace_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "headroom/base/text.hpp"
+#include "headroom/statistics/intervals.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+std::vector<Index> steps_of(const std::vector<TracePoint>& points) {
+  std::set<Index> steps;
+  for (const TracePoint& point : points) steps.insert(point.step);
+  return {steps.begin(), steps.end()};
+}
+
+void append(Numbers& values, double value) {
+  if (!std::isnan(value)) values.push_back(value);
+}
+
+Numbers at_step(const std::vector<TracePoint>& points, Index step, const OfPoint& number) {
+  Numbers values;
+  for (const TracePoint& point : points) {
+    if (point.step != step) continue;
+    append(values, number(point));
+  }
+  return values;
+}
+
+std::string mean_text(const Numbers& values, const TerminalStyle& style, bool small) {
+  if (values.empty()) return "-";
+  const Interval mean = mean_interval(values);
+  const std::string number =
+      small ? fmt::format("{:.2f}", mean.value) : fmt::format("{:.3g}", mean.value);
+  if (values.size() == 1) return number;
+  const double half = (mean.high - mean.low) / 2;
+  return number + (style.unicode ? " ±" : " +-") +
+         (small ? fmt::format("{:.2f}", half) : fmt::format("{:.2g}", half));
+}
+
+std::string table_over_steps(const std::vector<std::string>& rows, const std::vector<Index>& steps,
+                             const TerminalStyle& style, const Cell& cell) {
+  constexpr Index name_width = 28, column_width = 13;
+  const auto together =
+      static_cast<std::size_t>(std::max<Index>(1, (style.columns - name_width) / column_width));
+  std::string text;
+  for (std::size_t first = 0; first < steps.size(); first += together) {
+    const std::size_t end = std::min(first + together, steps.size());
+    std::string titles = padded("", name_width);
+    for (std::size_t s = first; s < end; ++s) {
+      titles += padded(fmt::format("step {}", steps[s]), column_width, true);
+    }
+    text += emphasised(titles, Emphasis::strong, style) + "\n";
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      text += padded("  " + rows[row], name_width);
+      for (std::size_t s = first; s < end; ++s) {
+        text += padded(cell(row, steps[s]), column_width, true);
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,262 @@
+// `headroom train`: trains a model on a task, removes heads meanwhile, saves, resumes, reports.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <optional>
+
+#include "cli/command.hpp"
+#include "cli/environment.hpp"
+#include "cli/options.hpp"
+#include "cli/streams.hpp"
+#include "cli/train/train_settings.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/fields.hpp"
+#include "headroom/train/measured_after.hpp"
+#include "headroom/train/measures.hpp"
+#include "headroom_lab/report/report.hpp"
+#include "headroom_lab/report/terminal.hpp"
+#include "headroom_measure/importance/task_check.hpp"
+#include "headroom_runs/records/head_lives.hpp"
+#include "headroom_runs/records/head_records.hpp"
+#include "headroom_runs/runs/load_learner.hpp"
+#include "headroom_runs/runs/progress.hpp"
+#include "headroom_runs/runs/pruning_parts.hpp"
+#include "headroom_runs/runs/training_run.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+/// The task in words: "Written dates -> ISO dates".
+std::string title_of(const std::string& task) {
+  std::string words = task;
+  for (const TaskInfo& info : task_list()) {
+    if (info.name == task) words = info.summary;
+  }
+  words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+  return words;
+}
+
+std::string result_text(const Record& test) {
+  std::string text = "test:";
+  for (const auto& [name, value] : test.items()) {
+    const bool share =
+        std::any_of(quality_measures.begin(), quality_measures.end(),
+                    [&key = name](const Measure& measure) { return measure.key == key; });
+    text += share ? fmt::format("  {} {:.2f} %", name, 100 * value.get<double>())
+                  : fmt::format("  {} {:.4f}", name, value.get<double>());
+  }
+  return text;
+}
+
+/// Writes records.json and the page of a finished run, and prints the page's path.
+void write_page(const TrainingRun& run, const PruningParts& parts) {
+  const RunFolder& folder = run.folder();
+  const std::string layout = name_of(run.settings().model.block.layout);
+  ReportRecord page = read_run(folder.path());
+  page.title = title_of(run.settings().task);
+  page.environment = environment();
+  page.models = {layout};
+  for (MetricsLine& line : page.metrics) line.model = layout;
+  add_history(page, parts.history(), layout, run.settings().steps);
+  write_file(folder.path() / "records.json", json_of(page).dump() + "\n");
+  try {
+    write_report(page, folder.report());
+    fmt::print("{}\n", shown(folder.report().string()));
+  } catch (const FileError& error) {  // the run is complete without its page
+    print_error("the page was not written: {}\n", shown(error.what(), stderr));
+  }
+}
+
+/// The step after which all heads are removed.
+Index last_removal(const PruningRecipe& recipe) {
+  return recipe.gates ? recipe.gates->end : last_step(recipe.pace);
+}
+
+/// The keys of summary.json that concern heads: those that are alive; all that were there when the
+/// first were chosen; the removals with their scores; the quality right after the last one.
+Record heads_summary(TrainingRun& run, const PruningParts& parts, const Record& after_cut) {
+  Record alive = Record::array();
+  for (const HeadId& head : live_heads(run.model())) alive.push_back(head.text());
+  Record summary{{"alive", alive}};
+  const Record heads = json_of(parts.history().heads), timeline = json_of(parts.history().timeline);
+  if (!heads.empty()) summary["heads"] = heads;
+  if (!timeline.empty()) summary["timeline"] = timeline;
+  if (!after_cut.empty()) summary["after_cut"] = after_cut;
+  return summary;
+}
+
+/// Writes where the data file is now into config.json.
+void store_data_path(const TrainingRun& run) {
+  Record config = run.folder().read_config();
+  Record& stored = config["task"]["data"];
+  const std::string path = run.settings().data.data.string();
+  if (stored == path) return;
+  stored = path;
+  run.folder().write_config(config);
+}
+
+/// Trains or resumes in the folder. Returns the exit code.
+int train_in(RunFolder folder, const TrainSettings& settings, Task task,
+             Changes changes = Changes::refuse) {
+  std::optional<FixedExample> example = fixed_example(task);
+  TrainingRun run(settings.run, std::move(task));
+  const BranchSettings& branch = settings.branch;
+  run.optimizer().apply(prune(run.model(), branch.without));
+  PruningParts parts(run, settings.pruning);
+  std::optional<MeasuredAfter> after_cut;
+  if (branch.cut && settings.pruning.removes()) {
+    after_cut.emplace(run.learner(), last_removal(settings.pruning), branch.test);
+    run.add("after_cut", *after_cut);
+  }
+  std::optional<HeadLives> lives;  // for the page
+  if (branch.page && settings.pruning.removes()) {
+    lives.emplace(run.learner(), std::move(example), settings.run.steps,
+                  [&parts] { return parts.history().timeline; });
+    run.add("lives", *lives);
+  }
+  ProgressLine progress({.steps = settings.run.steps, .title = "Learning"});
+  run.each([&](const StepReport& report) {
+    const std::vector<PruningEvent> timeline = parts.history().timeline;
+    if (timeline.empty() || timeline.front().step != report.step) return;
+    progress.note(fmt::format("step {}: among {} heads, the first to remove are chosen by {}",
+                              report.step, parts.history().heads.size(), timeline.front().by));
+  });
+  run.each(std::ref(progress));
+  const bool begins = !branch.from.empty() && !folder.resumes();
+  if (begins) begin_with_trunk(run, settings, folder);
+  for (const std::string& warning : run.keep_in(std::move(folder), changes)) {
+    print_error("warning: {}\n", shown(warning, stderr));
+  }
+  store_data_path(run);
+  if (begins) run.save(run.folder().checkpoint());
+
+  const StopSignals signals;
+  const bool finished = run.run(&signals, branch.until);
+  progress.finish();
+  if (!finished && branch.until > 0 && run.steps() >= branch.until) {
+    run.conclude(heads_summary(run, parts, Record::object()), false);
+    fmt::print("ended at step {} of {}, as --until says\n", run.steps(), run.settings().steps);
+    return 0;
+  }
+  if (!finished) {
+    fmt::print("stopped at step {}; continue with: {} train --out {} --resume\n", run.steps(),
+               invocation(), shown(run.folder().path().string()));
+    return signals.exit_code();
+  }
+  const Record summary = run.conclude(
+      heads_summary(run, parts, after_cut ? after_cut->result() : Record::object()), branch.test);
+  if (branch.test) fmt::print("{}\n", result_text(summary["test"]));
+  const auto check = struct_of<TaskCheck>(summary["task_check"], "task_check");
+  if (!check.learned) {
+    fmt::print("{}\n", wrapped(check.warning() + ".", TerminalStyle::of(stdout).columns));
+  }
+  if (branch.page) write_page(run, parts);
+  return 0;
+}
+
+struct TrainCommandOptions {
+  TrainOptions settings;
+  std::string out;
+  bool resume = false, force = false, accept_changes = false;
+};
+
+int train(const TrainCommandOptions& options) {
+  if (options.resume && options.force) throw UsageError("--resume and --force cannot be combined");
+  if (options.resume) {
+    const std::string given = options.settings.first_given();
+    if (!given.empty()) {
+      throw UsageError(
+          fmt::format("{} cannot be given with --resume: a resumed run keeps its settings", given));
+    }
+    RunFolder folder(model_folder(options.out, "--out"), IfExists::resume);
+    const FileLock lock = lock_run(folder.path());
+    const Record config = folder.read_config();
+    require(!config.contains("cut"),
+            fmt::format("{}: `prune` wrote this model without an optimizer, so it cannot be "
+                        "trained on; `train --prune` removes heads while a model trains",
+                        folder.path().string()));
+    require_known_task(config, folder.config().string());
+    TrainSettings settings = TrainSettings::from_record(config, folder.config().string());
+    if (folder.resumes()) {
+      check_plausible(settings.run.model, TensorFile::read(folder.checkpoint()),
+                      folder.config().string() + ": \"model\"");
+    }
+    std::filesystem::path& data = settings.run.data.data;
+    if (const auto moved = options.settings.data()) data = std::filesystem::absolute(*moved);
+    if (!data.empty() && !std::filesystem::exists(data)) {
+      throw FileError(
+          fmt::format("{}: the run's data file does not exist; if it was moved, add --data PATH",
+                      data.string()));
+    }
+    const std::string file = folder.config().string();
+    try {
+      return train_in(std::move(folder), settings, settings.run.make_task(),
+                      options.accept_changes ? Changes::accept : Changes::refuse);
+    } catch (const UsageError& error) {  // no option sets a resumed run
+      throw FileError(fmt::format("{}: {}", file, error.what()));
+    }
+  }
+  if (options.accept_changes) throw UsageError("--accept-changes needs --resume");
+  TrainSettings settings = options.settings.settings();
+  TrainingSettings& run = settings.run;
+  Task task = run.make_task();  // bad data leaves no folder behind
+  require_examples(task);
+  run.model = fitted_to(task, run.model, run.learner);
+  settings.pruning =
+      fitted_to(run.model, settings.branch.without, settings.pruning, options.settings.keep());
+  if (!settings.branch.from.empty()) require_same_beginning(settings);
+  if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
+    print_error("{}\n", pairs->skipped.text());
+  }
+  if (run.data.data.is_relative() && !run.data.data.empty()) {
+    run.data.data = std::filesystem::absolute(run.data.data);
+  }
+  auto [folder, lock] = new_run(options.out, run.task, options.force);
+  folder.write_config(settings.to_record());
+  fmt::print("{}\n", shown(folder.path().string()));
+  return train_in(std::move(folder), settings, std::move(task));
+}
+
+/// "Tasks:" or "Layouts:" and a line per name, aligned with the descriptions of the options.
+template <class Entries>
+std::string described(const char* title, const Entries& entries) {
+  std::string text = title;
+  for (const auto& entry : entries) {
+    text += "\n" + before_column("  " + entry.name, help_column) + entry.summary;
+  }
+  return text;
+}
+
+}  // namespace
+
+Command add_train(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("train", "Trains a model on a task");
+  const auto options = std::make_shared<TrainCommandOptions>();
+  options->settings.add_to(*app);
+  add_out(*app, options->out, "folder of the run");
+  app->add_flag("--resume", options->resume,
+                "continue the run in --out, or the newest run in runs/");
+  app->add_flag("--accept-changes", options->accept_changes,
+                "with --resume: continue with data or settings that were changed");
+  app->add_flag("--force", options->force, "replace the run in --out");
+  add_threads(*app);
+  app->footer(fmt::format(
+      "{1}\n\n{2}\n\n{4}\n\n{3}\n\n"
+      "Examples: {0} train --task reverse\n"
+      "          {0} train --task g2p --data PATH --keep 12\n"
+      "          {0} train --out runs/g2p-1 --resume",
+      invocation(), described("Tasks:", task_list()), described("Layouts:", layout_list()),
+      options->settings.recipes(), described("Gates:", gate_methods())));
+  return {app, [options] { return train(*options); }};
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,323 @@
+// headroom learn: the course.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/streams.hpp"
+#include "course/learn_authors.hpp"
+#include "course/learn_judge.hpp"
+#include "course/learn_mine.hpp"
+#include "course/learn_predictions.hpp"
+#include "course/learn_run.hpp"
+#include "course/learn_screen.hpp"
+#include "course/learn_watch.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/child_program.hpp"
+#include "headroom/io/fields.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int not_passed = 3;  // the program's exit code for a claim that does not hold
+
+struct LearnOptions {
+  std::string id, chapter, value, folder;
+  TrialOptions trial;
+  bool json = false, junit = false, give_up = false, in_float = false, sanitize = false;
+};
+
+/// The course and the learner's files; every command begins with them.
+struct Session {
+  Course course = load_course();
+  Workspace workspace{course};
+
+  /// The exercise with an id, or the current one.
+  const Exercise& exercise(const std::string& id) const {
+    if (!id.empty()) return course.exercise(id);
+    const Exercise* current = workspace.current(course);
+    if (current == nullptr) {
+      throw UsageError(
+          fmt::format("all exercises are done; {} learn list shows them", invocation()));
+    }
+    return *current;
+  }
+};
+
+/// Checks an answer, and adds it to the learner's functions if it passes. Returns the exit code.
+int check_and_add(Session& session, const Exercise& exercise) {
+  if (!check_once(session.course, session.workspace, exercise)) return not_passed;
+  add_to_mine(session.course, session.workspace, exercise);
+  measure_mine(session.course, session.workspace, exercise);
+  return 0;
+}
+
+int learn(const LearnOptions& options) {
+  Session session;
+  const Exercise& exercise = session.exercise(options.id);
+  if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
+    return watch(session.course, session.workspace, exercise);
+  }
+  session.workspace.begin(exercise);
+  session.workspace.state.current = exercise.id;
+  session.workspace.save();
+  fmt::print("{}\n",
+             card_text(session.course, session.workspace, exercise, TerminalStyle::of(stdout)));
+  return check_and_add(session, exercise);
+}
+
+int check(const LearnOptions& options) {
+  Session session;
+  const Exercise& exercise = session.exercise(options.id);
+  session.workspace.begin(exercise);
+  return check_and_add(session, exercise);
+}
+
+/// An exercise in the lists for programs.
+struct ListedExercise {
+  std::string id, title, chapter, file;
+  Index minutes = 0, difficulty = 0;
+  bool short_path = false, passed = false;
+  std::string message;  // of the checks, when they ran
+
+  using T = ListedExercise;
+  using Fields = Listed<&T::id, &T::title, &T::chapter, &T::file, &T::minutes, &T::difficulty,
+                        &T::short_path, &T::passed, if_any<&T::message>>;
+};
+
+ListedExercise listed(Session& session, const Exercise& exercise) {
+  return {exercise.id,
+          exercise.master.title,
+          exercise.chapter,
+          session.workspace.answer(exercise).string(),
+          exercise.master.minutes,
+          exercise.master.difficulty,
+          exercise.master.path == "short",
+          session.workspace.of(exercise).passed,
+          {}};
+}
+
+int list(const LearnOptions& options) {
+  Session session;
+  if (!options.json) {
+    fmt::print("{}", list_text(session.course, session.workspace, TerminalStyle::of(stdout)));
+    return 0;
+  }
+  std::vector<ListedExercise> all;
+  for (const Exercise& exercise : session.course.exercises) {
+    all.push_back(listed(session, exercise));
+  }
+  fmt::print("{}\n", json_of(all).dump(2));
+  return 0;
+}
+
+int hint(const LearnOptions& options) {
+  Session session;
+  fmt::print("{}",
+             hint_text(session.workspace, session.exercise(options.id), TerminalStyle::of(stdout)));
+  return 0;
+}
+
+int solution(const LearnOptions& options) {
+  Session session;
+  const Exercise& exercise = session.exercise(options.id);
+  ExerciseState& state = session.workspace.of(exercise);
+  if (!state.passed && !options.give_up) {
+    throw UsageError(fmt::format("{} is not done yet; add --give-up to see the solution anyway",
+                                 exercise.text()));
+  }
+  if (!state.passed) state.given_up = true;
+  session.workspace.save();
+  fmt::print("{}", exercise.master.solution().code);
+  return 0;
+}
+
+int reset(const LearnOptions& options) {
+  Session session;
+  const Exercise& exercise = session.exercise(options.id);
+  const fs::path kept = session.workspace.reset(exercise);
+  fmt::print("{}\n", shown(session.workspace.answer(exercise).string()));
+  if (!kept.empty()) fmt::print("Your file is now {}.\n", shown(kept.string()));
+  return 0;
+}
+
+int predict(const LearnOptions& options) {
+  Session session;
+  const std::string id = checked_prediction(session.course, options.id, options.value);
+  session.workspace.state.predictions[id] = options.value;
+  session.workspace.save();
+  fmt::print("You predict {} for {}. The experiment will show it.\n", options.value, id);
+  return 0;
+}
+
+int milestone(const LearnOptions& options) {
+  const Session session;
+  return run_milestone(session.course, session.workspace, options.chapter);
+}
+
+int grade(const LearnOptions& options) {
+  Session session;
+  std::vector<ListedExercise> all;
+  Index failed = 0;
+  for (const Exercise& exercise : session.course.exercises) {
+    ListedExercise& entry = all.emplace_back(listed(session, exercise));
+    const fs::path answer = session.workspace.answer(exercise);
+    if (!fs::exists(answer)) {
+      entry.passed = false;
+      entry.message = "not begun";
+    } else {
+      const Verdict verdict = judge(session.course, exercise, course_double, answer,
+                                    session.workspace.build() / "grade");
+      entry.passed = verdict.kind == Verdict::Kind::passed;
+      entry.message = verdict.stage + (verdict.stage.empty() ? "" : ": ") + verdict.message;
+    }
+    failed += entry.passed ? 0 : 1;
+    if (!options.json && !options.junit) {
+      fmt::print("{}  {}\n", entry.passed ? "done " : "     ", exercise.text());
+    }
+  }
+  if (options.json) {
+    fmt::print("{}\n", json_of(all).dump(2));
+  } else if (options.junit) {
+    fmt::print(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"headroom\" "
+        "tests=\"{}\" failures=\"{}\">\n",
+        all.size(), failed);
+    for (const ListedExercise& entry : all) {
+      fmt::print("  <testcase classname=\"{}\" name=\"{} {}\"", entry.chapter, entry.id,
+                 escaped_markup(entry.title));
+      if (entry.passed) {
+        fmt::print("/>\n");
+      } else {
+        fmt::print("><failure message=\"{}\"/></testcase>\n", escaped_markup(entry.message));
+      }
+    }
+    fmt::print("</testsuite>\n");
+  } else {
+    fmt::print("{} of {} exercises are done.\n", Index(all.size()) - failed, all.size());
+  }
+  return failed == 0 ? 0 : not_passed;
+}
+
+int generate(const LearnOptions& options) {
+  const Course course = load_course();
+  for (const fs::path& file : write_answers(course.exercise(options.id), options.folder)) {
+    fmt::print("{}\n", shown(file.string()));
+  }
+  return 0;
+}
+
+int try_all(const LearnOptions& options) {
+  const Course course = load_course();
+  if (options.trial.part < 0 || options.trial.part >= options.trial.parts) {
+    throw UsageError(fmt::format("--part {} must be 0 to {} with --parts {}", options.trial.part,
+                                 options.trial.parts - 1, options.trial.parts));
+  }
+  TrialOptions trial = options.trial;
+  if (options.sanitize) trial.solutions_only = true;  // wrong answers may crash on purpose
+  const CoursePrecision& precision = options.sanitize   ? course_sanitized
+                                     : options.in_float ? course_float
+                                                        : course_double;
+  return try_answers(course, precision, trial) ? 0 : not_passed;
+}
+
+}  // namespace
+
+Command add_learn(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("learn", "The course: checks your answers as you save them");
+  const auto options = std::make_shared<LearnOptions>();
+  const auto action = std::make_shared<std::function<int()>>();
+  *action = [options] { return learn(*options); };
+  app->add_option("EXERCISE", options->id,
+                  "an exercise or its function: 07/1, softmax (default: the current one)")
+      ->type_name("");
+  app->require_subcommand(0, 1);
+  const auto add = [&](const char* name, const char* does, int (*run)(const LearnOptions&)) {
+    CLI::App* command = app->add_subcommand(name, does);
+    command->callback(
+        [action, options, run] { *action = [options, run] { return run(*options); }; });
+    return command;
+  };
+  const auto add_id = [&](CLI::App* command, bool required = false) {
+    command->add_option("EXERCISE", options->id, "the exercise (default: the current one)")
+        ->type_name("")
+        ->required(required);
+  };
+  add_id(add("check", "checks an answer once", check));
+  add("list", "lists the exercises", list)
+      ->add_flag("--json", options->json, "print JSON, for programs");
+  add_id(add("hint", "shows the next hint", hint));
+  CLI::App* shown = add("solution", "shows the solution of an exercise that is done", solution);
+  add_id(shown);
+  shown->add_flag("--give-up", options->give_up, "also show it if the exercise is not done");
+  add_id(add("reset", "begins an exercise again; your file is kept under another name", reset));
+  CLI::App* predicted = add("predict", "stores a prediction before an experiment", predict);
+  predicted->add_option("PREDICTION", options->id, "its name in the chapter, for example 07/a")
+      ->type_name("")
+      ->required();
+  predicted->add_option("VALUE", options->value, "the number that you expect")
+      ->type_name("")
+      ->required();
+  CLI::App* run = app->add_subcommand(
+      "run", "runs a command of the program, or an example, with your functions");
+  run->prefix_command();
+  run->callback([action, run] {
+    *action = [run]() -> int {
+      const Session session;
+      run_with_mine(session.course, session.workspace, run->remaining());
+    };
+  });
+  add("milestone", "runs the commands that complete a chapter, with your functions", milestone)
+      ->add_option("CHAPTER", options->chapter, "number of the chapter in two digits, such as 07")
+      ->type_name("")
+      ->required();
+  CLI::App* shown_demo = app->add_subcommand("demo", "runs the demo with your functions");
+  shown_demo->prefix_command();
+  shown_demo->callback([action, shown_demo] {
+    *action = [shown_demo]() -> int {
+      const Session session;
+      std::vector<std::string> words = shown_demo->remaining();
+      words.insert(words.begin(), "demo");
+      run_with_mine(session.course, session.workspace, words);
+    };
+  });
+  CLI::App* graded = add("grade", "checks all answers of the workspace", grade);
+  graded->add_flag("--json", options->json, "print JSON");
+  graded->add_flag("--junit", options->junit, "print XML in the format of JUnit");
+  CLI::App* generated =
+      add("generate", "writes the solution, skeleton and wrong answers of an exercise", generate);
+  add_id(generated, true);
+  generated->add_option("folder", options->folder, "folder to write them to")->required();
+  CLI::App* tried = add("try", "tries all answers of the master files, for authors", try_all);
+  tried->add_option("exercises", options->trial.ids, "exercises to try (default: all)");
+  tried->add_flag("--float", options->in_float, "try them in float (default: in double)");
+  CLI::Option* sanitize =
+      tried->add_flag("--sanitize", options->sanitize,
+                      "try the solutions in double, with AddressSanitizer and UBSan");
+  CLI::Option* solutions =
+      tried->add_flag("--solutions", options->trial.solutions_only, "try only the solutions");
+  tried
+      ->add_flag("--missing", options->trial.missing_only,
+                 "try only answers without the function: an empty file, another name, ...")
+      ->excludes(solutions)
+      ->excludes(sanitize);
+  tried->add_option("--parts", options->trial.parts, "try every N-th exercise only")
+      ->check(at_least(1));
+  tried->add_option("--part", options->trial.part,
+                    "with --parts: begin with exercise number N, from 0");
+  return {app, [action] { return (*action)(); }};
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

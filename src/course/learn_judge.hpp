@@ -1,0 +1,44 @@
+// Compiles an answer and runs the checks of its exercise on it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "course/learn_course.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// The result of the checks.
+struct Verdict {
+  /// not_defined: the answer lacks the function that the checks are to call.
+  enum class Kind { passed, not_implemented, failed, crashed, does_not_compile, not_defined };
+  Kind kind = Kind::passed;
+  std::vector<std::string> passed;  // stages, in their order
+  std::string stage;                // the one that did not pass
+  std::string message;              // "" if all passed
+  std::string printed;              // by the answer; its beginning
+  std::string warnings;             // of the compiler
+};
+
+/// Compiles `source` into lib<exercise>.so in `folder`; the object file stays there. Returns the
+/// first error with the learner's line, "" if it compiles; `warnings` gets all other output.
+std::string compile_answer(const Course& course, const Exercise& exercise,
+                           const CoursePrecision& precision, const std::filesystem::path& source,
+                           const std::filesystem::path& folder, std::string& warnings);
+
+/// Builds a target of the course. Throws Error with the first error if that fails.
+void build_target(const Course& course, const std::string& target);
+
+/// Builds the checks of an exercise, if they are missing or older than their sources.
+void build_checks(const Course& course, const Exercise& exercise, const CoursePrecision& precision);
+
+/// Compiles an answer, builds the checks, compares the answer's functions with the solution's, and
+/// runs the checks. These run in a separate process with a time limit, so that no answer can stop
+/// or crash the caller.
+Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
+              const std::filesystem::path& source, const std::filesystem::path& folder);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,262 @@
+// Links the answers that have passed.
+#include "course/learn_mine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "course/learn_judge.hpp"
+#include "course/learn_symbols.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/record_json.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/child_program.hpp"
+#include "headroom/io/json.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* own_prefix = "headroom_own_";  // the learner's functions in libmine.so
+
+/// The objects of the answers that have passed, and their files, in one precision.
+fs::path objects(const Workspace& workspace, const CoursePrecision& precision) {
+  return workspace.build() / ("passed" + precision.suffix);
+}
+
+/// The learner's functions in an object file: mangled name -> the name that is shown.
+using NamedFunctions = std::map<std::string, std::string>;
+
+/// Those of all exercises whose object is in a folder, in the order of the course: functions of the
+/// library, and those of exercises whose function is not in the library, with their title.
+std::vector<std::pair<const Exercise*, NamedFunctions>> named_functions(
+    const Course& course, const CoursePrecision& precision, const fs::path& folder) {
+  std::vector<std::pair<const Exercise*, NamedFunctions>> all;
+  for (const Exercise& exercise : course.exercises) {
+    const fs::path object = folder / (exercise.target() + ".o");
+    if (!fs::exists(object)) continue;
+    const Functions defined = defined_functions(object);
+    NamedFunctions& named = all.emplace_back(&exercise, NamedFunctions()).second;
+    for (const std::string& function : replaced_functions(course, precision, defined)) {
+      named[function] = short_name(function);
+    }
+    if (!exercise.master.replaces.empty() || !exercise.master.begins_empty()) continue;
+    for (const std::string& function : defined) named.emplace(function, exercise.master.title);
+  }
+  return all;
+}
+
+/// Every name once, in the order of named_functions().
+std::vector<std::string> names_shown(
+    const std::vector<std::pair<const Exercise*, NamedFunctions>>& functions) {
+  std::vector<std::string> names;
+  for (const auto& [exercise, named] : functions) {
+    std::set<std::string> own;
+    for (const auto& [function, name] : named) own.insert(name);
+    names.insert(names.end(), own.begin(), own.end());
+  }
+  return names;
+}
+
+/// Runs a tool that makes libmine.so. Throws Error if it fails.
+void run_tool(const std::vector<std::string>& words) {
+  const ChildResult result = run_child(words);
+  if (result.code != 0) {
+    throw Error(fmt::format("your functions could not be linked: {}: {}", words[0], result.err));
+  }
+}
+
+/// Assembler code of a function that notes its call and continues in the learner's function, whose
+/// name begins with `own`. It changes a register that no caller expects to keep.
+std::string noting_function(const std::string& function, std::size_t number) {
+  return fmt::format(
+      "  .text\n  .globl {0}\n  .type {0}, @function\n{0}:\n  endbr64\n"
+      "  movq headroom_calls(%rip), %r11\n  movb $1, {1}(%r11)\n  jmp {2}{0}\n"
+      "  .size {0}, . - {0}\n  .hidden {2}{0}\n",
+      function, number, own_prefix);
+}
+
+/// New names for functions and streams of output in the learner's objects, for objcopy;
+/// chapters/common/own.cpp defines them.
+std::string output_names(const fs::path& object) {
+  std::string lines;
+  for (const char* name : {"printf", "vprintf", "puts", "putchar", "__printf_chk", "__vprintf_chk",
+                           "stdout", "stderr", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"}) {
+    lines += fmt::format("{0} headroom_answer_{0}\n", name);
+  }
+  for (const std::string& name : undefined_functions(object)) {  // fmt::v9::vprint(string_view, ..)
+    const bool prints = name.find("6vprintENS0_17basic_string_view") != std::string::npos;
+    if (name.starts_with("_ZN3fmt") && prints) lines += name + " headroom_answer_vprint\n";
+  }
+  return lines;
+}
+
+/// Links the objects of the answers that have passed to the learner's library of a precision.
+void link_mine(const Course& course, const Workspace& workspace, const CoursePrecision& precision) {
+  const fs::path kept = objects(workspace, precision), folder = folder_of_mine(workspace);
+  const fs::path changed = folder / ("objects" + precision.suffix);
+  fs::create_directories(changed);
+  const auto functions = named_functions(course, precision, kept);
+  const std::vector<std::string> names = names_shown(functions);
+  std::string code, strings;
+  std::vector<std::string> files;
+  for (const auto& [exercise, named] : functions) {
+    const std::string file = exercise->target() + ".o";
+    std::string renamed = output_names(kept / file);
+    for (const auto& [function, name] : named) {
+      if (!calls_are_noted) continue;
+      renamed += fmt::format("{0} {1}{0}\n", function, own_prefix);
+      const auto number = std::find(names.begin(), names.end(), name) - names.begin();
+      code += noting_function(function, std::size_t(number));
+    }
+    write_file(changed / "names", renamed);
+    files.push_back((changed / file).string());
+    run_tool({"objcopy", "--redefine-syms=" + (changed / "names").string(), (kept / file).string(),
+              files.back()});
+  }
+  code += "  .hidden headroom_calls\n  .globl headroom_own_names\n  .hidden headroom_own_names\n";
+  code += "  .section .data.rel.ro, \"aw\"\n  .balign 8\nheadroom_own_names:\n";
+  for (std::size_t i = 0; calls_are_noted && i < names.size(); ++i) {
+    code += fmt::format("  .quad .Lname{}\n", i);
+    strings += fmt::format(".Lname{}:\n  .string \"{}\"\n", i, names[i]);
+  }
+  code += "  .quad 0\n  .section .rodata\n" + strings;
+  code += "  .section .note.GNU-stack, \"\", %progbits\n";
+  const fs::path assembler = changed / "calls.s";
+  write_file(assembler, code);
+  // Linked under another name first: a program that runs keeps the library that it has loaded.
+  const std::string name = fmt::format("libmine{}.so", precision.suffix);
+  const fs::path linked = folder / (name + ".new");
+  std::vector<std::string> words{course.compiler, "-shared", "-o", linked.string(),
+                                 "-Wl,-soname," + name};
+  words.insert(words.end(), course.link_flags.begin(), course.link_flags.end());
+  words.insert(words.end(), files.begin(), files.end());
+  words.insert(words.end(),
+               {assembler.string(), (course.folder() / "lib/libcourse_own.a").string(), "-lfmt"});
+  run_tool(words);
+  fs::rename(linked, folder / name);
+}
+
+/// The time of a training step of a small model, in ms, with the learner's library of a folder.
+double time_of_step(const Course& course, const fs::path& folder, const char* layout) {
+  const fs::path program = course.folder() / "bin" / (is_double ? "headroom-f64" : "headroom");
+  const ChildResult timed =
+      run_child({"env", "LD_LIBRARY_PATH=" + folder.string(), program.string(), "bench", "step",
+                 "--case", "nano", "--layers", "1", "--batch", "2", "--steps", "12", "--layout",
+                 layout, "--threads", "1", "--json"});
+  if (timed.code != 0) return std::numeric_limits<double>::quiet_NaN();
+  return parse_json(timed.out, "bench").value("min_ms", 0.0);
+}
+
+/// How many times as long a training step takes with the answer of the folder, in the layout where
+/// that is more. Nothing if the program does not run with it.
+std::optional<double> step_time(const Course& course, const fs::path& folder) {
+  constexpr int rounds = 3;
+  double most = 0;
+  for (const char* layout : {"fused", "separate"}) {
+    double with = std::numeric_limits<double>::infinity(), without = with;
+    for (int round = 0; round < rounds; ++round) {  // in turn, since machines change their speed
+      with = std::min(with, time_of_step(course, folder, layout));
+      without = std::min(without, time_of_step(course, course.folder() / "lib", layout));
+    }
+    most = std::max(most, with / without);
+  }
+  return std::isfinite(most) ? std::optional(most) : std::nullopt;
+}
+
+}  // namespace
+
+fs::path folder_of_mine(const Workspace& workspace) { return workspace.build() / "mine"; }
+
+void add_to_mine(const Course& course, const Workspace& workspace, const Exercise& exercise) {
+  for (const CoursePrecision* precision : {&course_double, &course_float}) {
+    if (!fs::exists(shared_library(course, *precision))) continue;  // not built
+    const fs::path folder = workspace.build() / ("answer" + precision->suffix);
+    if (precision == &course_float) {  // the check has compiled the answer in double
+      std::string warnings;
+      const std::string error = compile_answer(course, exercise, *precision,
+                                               workspace.answer(exercise), folder, warnings);
+      if (!error.empty()) {
+        throw Error(fmt::format("{} does not compile in float: {}", exercise.id, error));
+      }
+    }
+    const fs::path kept = objects(workspace, *precision);
+    fs::create_directories(kept);
+    fs::copy_file(workspace.answer(exercise), kept / (exercise.target() + ".cpp"),
+                  fs::copy_options::overwrite_existing);
+    fs::copy_file(folder / (exercise.target() + ".o"), kept / (exercise.target() + ".o"),
+                  fs::copy_options::overwrite_existing);
+    link_mine(course, workspace, *precision);
+  }
+}
+
+void measure_mine(const Course& course, Workspace& workspace, const Exercise& exercise) {
+  const CoursePrecision& precision = is_double ? course_double : course_float;
+  const fs::path alone = workspace.build() / "alone";
+  fs::create_directories(alone);
+  std::vector<std::string> words{course.compiler, "-shared", "-o",
+                                 alone / fmt::format("libmine{}.so", precision.suffix),
+                                 objects(workspace, precision) / (exercise.target() + ".o")};
+  words.insert(words.end(), course.link_flags.begin(), course.link_flags.end());
+  run_tool(words);
+  workspace.of(exercise).step_time = step_time(course, alone);
+  workspace.save();
+}
+
+std::vector<OwnFunction> functions_of_mine(const Course& course, const Workspace& workspace) {
+  std::vector<OwnFunction> functions;
+  if (!fs::exists(folder_of_mine(workspace) / "libmine_f64.so")) return functions;
+  const auto named = named_functions(course, course_double, objects(workspace, course_double));
+  for (const auto& entry : named) {
+    const auto state = workspace.state.exercises.find(entry.first->id);
+    for (const std::string& name : names_shown({entry})) {
+      functions.push_back({name, {}});
+      if (state != workspace.state.exercises.end()) {
+        functions.back().step_time = state->second.step_time;
+      }
+    }
+  }
+  return functions;
+}
+
+std::string changed_text(const Course& course, const Workspace& workspace) {
+  std::string changed, without;
+  for (const auto& [exercise, named] :
+       named_functions(course, course_double, objects(workspace, course_double))) {
+    const fs::path passed = objects(workspace, course_double) / (exercise->target() + ".cpp");
+    const fs::path answer = workspace.answer(*exercise);
+    const bool owns = !exercise->master.replaces.empty() || exercise->master.begins_empty();
+    if (owns && named.empty()) {
+      without += (without.empty() ? "" : ", ") + exercise->id;
+    } else if (fs::exists(passed) &&
+               (!fs::exists(answer) || read_file(answer) != read_file(passed))) {
+      changed += (changed.empty() ? "" : ", ") + exercise->id;
+    }
+  }
+  std::string text;
+  if (!changed.empty()) {
+    text += fmt::format(
+        "{}: your file is not the one that passed. Its last right version is used here, until {} "
+        "learn check finds the new one right.\n",
+        changed, invocation());
+  }
+  if (!without.empty()) {
+    text += fmt::format(
+        "{}: your file passed, but does not define the function. The library's is used; {} learn "
+        "check says more.\n",
+        without, invocation());
+  }
+  return text;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,152 @@
+// Runs commands on the learner's functions.
+#include "course/learn_run.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <sstream>
+
+#include "cli/streams.hpp"
+#include "course/learn_judge.hpp"
+#include "course/learn_mine.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/io/atomic_file.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "2 functions are yours: softmax (1.4 times), FusedHeads::project", and what else to say about
+/// the learner's functions. Those that make a training step at least a quarter slower have their
+/// time.
+std::string mine_text(const Course& course, const Workspace& workspace,
+                      const std::vector<OwnFunction>& functions) {
+  const Index columns = TerminalStyle::of(stdout).columns;
+  std::string remarks;
+  std::istringstream lines(changed_text(course, workspace));
+  for (std::string line; std::getline(lines, line);) remarks += wrapped(line, columns) + "\n";
+  if (functions.empty()) {
+    return remarks + "No function is yours yet: all of them are the library's.\n";
+  }
+  std::string names;
+  bool slower = false;
+  for (const OwnFunction& function : functions) {
+    names += (names.empty() ? "" : ", ") + function.name;
+    if (function.step_time.value_or(1) < 1.25) continue;
+    names += fmt::format(" ({:.2g} times)", *function.step_time);
+    slower = true;
+  }
+  std::string text = fmt::format("{} {} yours: {}", functions.size(),
+                                 functions.size() == 1 ? "function is" : "functions are", names);
+  if (slower) {
+    text +=
+        ". In brackets: the time of a small training step with that function alone, relative to "
+        "the library's.";
+  }
+  if (calls_are_noted) {
+    text +=
+        std::string(slower ? "" : ".") + " The last line says which of them the command called.";
+  }
+  return wrapped(text, columns) + "\n" + remarks + "\n";
+}
+
+/// Becomes a program of the course, on these functions of the learner.
+[[noreturn]] void become(const Course& course, const Workspace& workspace,
+                         const std::vector<OwnFunction>& functions,
+                         const std::vector<std::string>& words) {
+  if (words.empty()) {
+    throw UsageError(
+        fmt::format("learn run needs a command, for example {} learn run train", invocation()));
+  }
+  std::string name = (course.folder() / "bin" / (is_double ? "headroom-f64" : "headroom")).string();
+  std::vector<std::string> arguments = words;
+  const std::vector<std::string>& experiments = course.experiments;
+  if (std::find(experiments.begin(), experiments.end(), words[0]) != experiments.end()) {
+    name = (course.folder() / "bin" / words[0]).string();
+    arguments.erase(arguments.begin());
+    build_target(course, "course_experiment_" + words[0]);
+  }
+  std::fflush(stdout);
+  std::string folders = folder_of_mine(workspace).string();
+  if (const char* before = std::getenv("LD_LIBRARY_PATH")) folders += std::string(":") + before;
+  std::string names;  // for the pages that the program writes
+  for (const OwnFunction& function : functions)
+    names += (names.empty() ? "" : ", ") + function.name;
+  const fs::path calls = workspace.build() / fmt::format("calls.{}", getpid());
+  fs::remove(calls);
+  setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+  setenv("HEADROOM_OWN_FUNCTIONS", names.c_str(), 1);
+  setenv("HEADROOM_CALLS", calls.c_str(), 1);
+  setenv("HEADROOM_PREDICTIONS", workspace.write_predictions().c_str(), 1);
+  std::vector<char*> argv{name.data()};
+  for (std::string& word : arguments) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(name.c_str(), argv.data());
+  throw FileError(fmt::format("{}: cannot be run; build it with {} learn", name, invocation()));
+}
+
+}  // namespace
+
+void run_with_mine(const Course& course, const Workspace& workspace,
+                   const std::vector<std::string>& words) {
+  const std::vector<OwnFunction> functions = functions_of_mine(course, workspace);
+  if (!words.empty()) fmt::print("{}", mine_text(course, workspace, functions));
+  become(course, workspace, functions, words);
+}
+
+int run_milestone(const Course& course, const Workspace& workspace, const std::string& chapter) {
+  fs::path file;
+  const std::string number = (chapter.size() == 1 ? "0" : "") + chapter;
+  for (const fs::directory_entry& entry : fs::directory_iterator(course.source / "chapters")) {
+    if (entry.path().filename().string().starts_with(number + "_")) {
+      file = entry.path() / "milestone.txt";
+    }
+  }
+  if (!fs::exists(file)) {
+    throw UsageError(
+        fmt::format("chapter \"{}\" has no milestone; give its number: {} learn milestone 07",
+                    chapter, invocation()));
+  }
+  const std::vector<OwnFunction> functions = functions_of_mine(course, workspace);
+  fmt::print("{}", mine_text(course, workspace, functions));
+  std::istringstream lines(read_file(file));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    if (line.starts_with("#")) {
+      fmt::print("{}\n", line.substr(std::min<std::size_t>(2, line.size())));
+      continue;
+    }
+    fmt::print("\n$ {} learn run {}\n", invocation(), line);
+    std::fflush(stdout);
+    std::istringstream stream(line);
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;) words.push_back(word);
+    const pid_t child = fork();
+    if (child == 0) {
+      try {
+        become(course, workspace, functions, words);
+      } catch (const std::exception& error) {
+        print_error("error: {}\n", shown(error.what(), stderr));
+      }
+      _exit(1);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (status != 0) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  return 0;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,309 @@
+// The interactive runner of the course.
+#include "course/learn_watch.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <sstream>
+#include <utility>
+
+#include "cli/streams.hpp"
+#include "course/learn_judge.hpp"
+#include "course/learn_mine.hpp"
+#include "course/learn_screen.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/train/stop_signals.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Single keys without Enter and without echo, until the end of its life.
+class KeyMode {
+ public:
+  KeyMode() {
+    tcgetattr(STDIN_FILENO, &before_);
+    termios keys = before_;
+    keys.c_lflag &= ~tcflag_t(ICANON | ECHO);  // Ctrl-C still sends its signal
+    tcsetattr(STDIN_FILENO, TCSANOW, &keys);
+  }
+  ~KeyMode() { tcsetattr(STDIN_FILENO, TCSANOW, &before_); }
+  KeyMode(const KeyMode&) = delete;
+  KeyMode& operator=(const KeyMode&) = delete;
+
+ private:
+  termios before_{};
+};
+
+/// Notices that a file is saved or is gone. Editors write a new file and rename it, so the folder
+/// is watched; where inotify is not available, the file's time is looked at.
+class SavedFile {
+ public:
+  explicit SavedFile(fs::path file) : file_(std::move(file)), queue_(inotify_init1(IN_NONBLOCK)) {
+    const fs::path folder = file_.parent_path();
+    if (queue_ >= 0 &&
+        inotify_add_watch(queue_, folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO) < 0) {
+      close(queue_);
+      queue_ = -1;
+    }
+    remember();
+  }
+  ~SavedFile() {
+    if (queue_ >= 0) close(queue_);
+  }
+  SavedFile(const SavedFile&) = delete;
+  SavedFile& operator=(const SavedFile&) = delete;
+
+  /// For poll(); negative: none, so that poll() ignores it.
+  int descriptor() const { return queue_; }
+  /// Whether the file was saved since the last call. Empties the queue.
+  bool saved() {
+    std::array<char, 4096> events;
+    while (queue_ >= 0 && read(queue_, events.data(), events.size()) > 0) {
+    }
+    const fs::file_time_type before = time_;
+    remember();
+    return time_ != before;
+  }
+  bool exists() const { return fs::exists(file_); }
+
+ private:
+  void remember() {
+    std::error_code gone;  // for a moment, while an editor replaces it
+    const auto time = fs::last_write_time(file_, gone);
+    if (!gone) time_ = time;
+  }
+
+  fs::path file_;
+  int queue_;
+  fs::file_time_type time_;
+};
+
+constexpr const char* keys_text =
+    "[n] next  [h] hint  [s] solution  [l] list  [c] check  [x] start over  [q] quit";
+
+/// The rows of the terminal on standard output.
+Index terminal_rows() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
+}
+
+/// The screen of one exercise at a time.
+class Watch {
+ public:
+  Watch(const Course& course, Workspace& workspace, const Exercise& first)
+      : course_(course), workspace_(workspace), exercise_(&first) {}
+
+  int run() {
+    const KeyMode keys;
+    const StopSignals signals;
+    while (!done_ && !signals.requested()) {
+      begin();
+      SavedFile file(workspace_.answer(*exercise_));  // before the check, which takes a while
+      check();
+      const Exercise* const shown = exercise_;
+      while (!done_ && exercise_ == shown && !signals.requested()) wait(file);
+    }
+    add();
+    fmt::print("\n");
+    return signals.exit_code();
+  }
+
+ private:
+  void begin() {
+    workspace_.begin(*exercise_);
+    workspace_.state.current = exercise_->id;
+    workspace_.save();
+  }
+
+  void check() {
+    fmt::print("\x1b[H\x1b[2J\x1b[3J{}\n", card_text(course_, workspace_, *exercise_, style_));
+    std::fflush(stdout);
+    passed_ = to_add_ = false;
+    attempt([&] { passed_ = check_once(course_, workspace_, *exercise_); });
+    if (passed_ && !exercise_->master.after.empty()) {
+      fmt::print("\n{}\n", prose_text(exercise_->master.after, style_.columns));
+    }
+    print_keys();
+    to_add_ = passed_;
+    said_gone_ = false;
+  }
+
+  void print_keys() {
+    fmt::print("\n{}\n", emphasised(wrapped(keys_text, style_.columns), Emphasis::faint, style_));
+    std::fflush(stdout);
+  }
+
+  /// Prints a text that may be longer than the screen, a screen at a time.
+  void page(const std::string& text) {
+    const Index most = std::max<Index>(1, terminal_rows() - 2);
+    std::istringstream lines(text);
+    Index row = 0;
+    for (std::string line; std::getline(lines, line); ++row) {
+      if (row == most) {
+        fmt::print("{}", emphasised("[q] back, any other key: more", Emphasis::faint, style_));
+        std::fflush(stdout);
+        const char key = read_key('q');
+        fmt::print("\r\x1b[K");
+        if (key == 'q') break;
+        row = 0;
+      }
+      fmt::print("{}\n", line);
+    }
+    print_keys();
+  }
+
+  static char read_key(char otherwise) {
+    char key = otherwise;
+    return read(STDIN_FILENO, &key, 1) <= 0 ? otherwise : key;
+  }
+
+  /// Adds an answer that is right to the learner's functions. This compiles it in float, so it
+  /// waits until the file and the keys are quiet: the next edit must not wait for it.
+  void add() {
+    if (!std::exchange(to_add_, false)) return;
+    attempt([&] { add_to_mine(course_, workspace_, *exercise_); });
+    if (!workspace_.of(*exercise_).step_time) {
+      attempt([&] { measure_mine(course_, workspace_, *exercise_); });
+    }
+  }
+
+  /// Calls the function. An error, such as checks that cannot be built, does not end the session.
+  template <class Function>
+  void attempt(const Function& function) {
+    try {
+      function();
+    } catch (const Error& error) {
+      fmt::print("{} {}\n", emphasised("error:", Emphasis::bad, style_), shown(error.what()));
+    }
+  }
+
+  /// Waits for a key or a saved file.
+  void wait(SavedFile& file) {
+    std::array<pollfd, 2> sources{pollfd{STDIN_FILENO, POLLIN, 0},
+                                  pollfd{file.descriptor(), POLLIN, 0}};
+    const int milliseconds = file.descriptor() >= 0 ? 1000 : 200;
+    const int ready = poll(sources.data(), sources.size(), milliseconds);
+    if (ready < 0 && errno != EINTR) done_ = true;
+    if (file.saved()) {
+      check();
+    } else if (ready == 0) {
+      add();
+      if (!file.exists()) say_gone();
+    }
+    if ((sources[0].revents & (POLLIN | POLLHUP)) == 0) return;
+    obey(read_key('q'));
+    std::fflush(stdout);
+  }
+
+  /// The file is not there, and no editor is just replacing it. Says so once.
+  void say_gone() {
+    if (std::exchange(said_gone_, true)) return;
+    passed_ = false;
+    fmt::print("\n{}\n", wrapped(fmt::format("Your file {} is gone. Save it again, or press [x] to "
+                                             "begin again with the file of the exercise.",
+                                             shown(workspace_.answer(*exercise_).string())),
+                                 style_.columns));
+    print_keys();
+  }
+
+  void obey(char key) {
+    switch (key) {
+      case 'n': next(); break;
+      case 'h': page("\n" + hint_text(workspace_, *exercise_, style_)); break;
+      case 's': solution(); break;
+      case 'l': page("\n" + list_text(course_, workspace_, style_)); break;
+      case 'c': check_again(); break;
+      case 'x': start_over(); break;
+      case 'q': done_ = true; break;
+      default: break;
+    }
+  }
+
+  void check_again() {
+    if (fs::exists(workspace_.answer(*exercise_))) return check();
+    said_gone_ = false;  // the key asks once more
+    say_gone();
+  }
+
+  void next() {
+    add();
+    const Exercise* next = workspace_.next(course_, *exercise_);
+    if (next == nullptr) {
+      fmt::print("\nThere is no exercise after this one that is not done. [l] lists all.\n");
+    } else {
+      exercise_ = next;
+    }
+  }
+
+  void solution() {
+    if (passed_ || confirmed("Show the solution before your own answer is right? [y/n] ")) {
+      if (!passed_) workspace_.of(*exercise_).given_up = true;
+      workspace_.save();
+      page("\n" + exercise_->master.solution().code);
+    }
+  }
+
+  void start_over() {
+    if (!confirmed(
+            "Begin again with the file of the exercise? Yours is kept as NAME.cpp.1. [y/n] "))
+      return;
+    workspace_.reset(*exercise_);  // the new file is noticed and checked
+  }
+
+  bool confirmed(const char* question) {
+    fmt::print("\n{}", question);
+    std::fflush(stdout);
+    const char key = read_key('n');  // Ctrl-C is no confirmation
+    fmt::print("{}\n", key == 'y' ? "yes" : "no");
+    if (key != 'y') print_keys();
+    return key == 'y';
+  }
+
+  const Course& course_;
+  Workspace& workspace_;
+  const Exercise* exercise_;
+  const TerminalStyle style_ = TerminalStyle::of(stdout);
+  bool passed_ = false, to_add_ = false, said_gone_ = false, done_ = false;
+};
+
+}  // namespace
+
+bool check_once(const Course& course, Workspace& workspace, const Exercise& exercise) {
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  fmt::print("checking {} ...{}", exercise.id, style.live ? "" : "\n");
+  std::fflush(stdout);
+  const auto began = std::chrono::steady_clock::now();
+  const Verdict verdict = judge(course, exercise, course_double, workspace.answer(exercise),
+                                workspace.build() / ("answer" + course_double.suffix));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  fmt::print("{}{}", style.live ? "\r\x1b[K" : "", verdict_text(exercise, verdict, style));
+  fmt::print("{}\n", emphasised(fmt::format("({:.2f} s)", took.count()), Emphasis::faint, style));
+  std::fflush(stdout);
+  if (verdict.kind != Verdict::Kind::passed) return false;
+  workspace.of(exercise).passed = true;
+  workspace.save();
+  return true;
+}
+
+int watch(const Course& course, Workspace& workspace, const Exercise& first) {
+  return Watch(course, workspace, first).run();
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

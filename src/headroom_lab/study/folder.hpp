@@ -1,0 +1,36 @@
+// The files of a study. Private.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "headroom/base/real.hpp"
+#include "headroom_runs/runs/run_folder.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// A folder that all copies of a study share.
+struct StudyFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path declaration() const { return path / "declaration.json"; }
+  std::filesystem::path results() const { return path / "results.json"; }
+  /// Folders of runs of `train`. A run is done when its folder has a summary.json.
+  std::filesystem::path trunk(const std::string& key) const { return path / "trunks" / key; }
+  std::filesystem::path cell(const std::string& key) const { return path / "cells" / key; }
+  std::string checkpoint(const std::string& trunk_key) const {
+    return (trunk(trunk_key) / RunFolder::checkpoint_name).string();
+  }
+  /// The output of `importance --json` for a trunk.
+  std::filesystem::path scores(const std::string& key) const {
+    return trunk(key) / "importance.json";
+  }
+  /// The file that a copy locks while it works on a job.
+  std::filesystem::path claim(const std::string& job) const { return path / "claims" / job; }
+  /// The seconds that a job took.
+  std::filesystem::path seconds(const std::string& job) const { return path / "seconds" / job; }
+};
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,298 @@
+// Runs the jobs of a study in child processes, under locks.
+#include "headroom_lab/study/run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <list>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/child_program.hpp"
+#include "headroom/io/file_lock.hpp"
+#include "headroom/io/files.hpp"
+#include "headroom/io/json.hpp"
+#include "study/jobs.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+double now() {
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now().time_since_epoch();
+  return since.count();
+}
+
+/// The fields of a declaration that must be equal when a study is resumed.
+Record comparable(const StudyDeclaration& declaration, const Record& precision) {
+  Record record = json_of(declaration);
+  record.erase("processes");
+  record["precision"] = precision;
+  return record;
+}
+
+/// The same for a saved declaration. Fields that its version did not have get their defaults.
+Record comparable(Record written, const std::string& origin) {
+  const Record precision = written.value("precision", Record());
+  written.erase("precision");
+  return comparable(struct_of<StudyDeclaration>(written, origin), precision);
+}
+
+/// Makes the folder with its declaration, or requires that its declaration is the same.
+void open_folder(const StudyDeclaration& declaration, const StudyOptions& options,
+                 const StudyFolder& folder) {
+  const std::string name = folder.path.string();
+  const bool begun = fs::exists(folder.declaration());
+  if (!begun && fs::exists(folder.path) && !fs::is_empty(folder.path) && !options.resume &&
+      !options.copy.launched) {
+    throw UsageError(
+        fmt::format("{}: the folder is not empty and has no study; choose another folder "
+                    "with --out",
+                    name));
+  }
+  if (begun && !options.resume && !options.copy.launched) {
+    throw UsageError(fmt::format(
+        "{}: the folder has a study; continue it with --resume, or choose another folder with "
+        "--out",
+        name));
+  }
+  for (const char* part : {"trunks", "cells", "claims", "seconds"}) make_folder(folder.path / part);
+  const Record mine = comparable(declaration, is_double ? "double" : "float");
+  if (!begun) {
+    write_file(folder.declaration(), mine.dump(2) + "\n");
+    return;
+  }
+  const std::string file = folder.declaration().string();
+  const Record theirs = comparable(parse_json(read_file(file), file), file);
+  const auto difference = first_difference(theirs, mine);
+  if (!difference) return;
+  throw UsageError(
+      fmt::format("{}: the folder has a study with another declaration ({} differs); choose "
+                  "another folder with --out, so that the comparisons stay those that were "
+                  "declared before the runs",
+                  name, difference->place));
+}
+
+/// A child process that works on a job.
+struct Working {
+  std::size_t job;
+  FileLock claim;
+  double began;
+  ChildProgram child;
+};
+
+/// Does the jobs of a study in one copy of the program.
+class Workshop {
+ public:
+  Workshop(const StudyDeclaration& declaration, const StudyPlan& plan, const StudyOptions& options,
+           const StopSignals& stop)
+      : declaration_(declaration),
+        plan_(plan),
+        options_(options),
+        stop_(stop),
+        folder_{fs::absolute(options.folder)},
+        jobs_(jobs_of(declaration, plan)),
+        done_(jobs_.size(), false),
+        began_(now()) {
+    open_folder(declaration, options, folder_);
+  }
+
+  bool run() {
+    const Index most = options_.copy.launched ? 1 : declaration_.processes;
+    look();
+    report("");
+    while (true) {
+      collect();
+      if (stop_.requested()) return stop_children();
+      const bool started = Index(working_.size()) < most && start_one();
+      if (started) continue;
+      if (working_.empty()) look();
+      if (all_done()) return true;
+      usleep(Index(working_.size()) < most ? 200'000 : 20'000);
+    }
+  }
+
+ private:
+  bool all_done() const { return std::find(done_.begin(), done_.end(), false) == done_.end(); }
+
+  /// Updates which jobs are done, by any copy.
+  void look() {
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (!done_[i]) done_[i] = fs::exists(result_of(jobs_[i], plan_, folder_));
+    }
+  }
+
+  /// Starts the first job that is ready and not locked by another copy.
+  bool start_one() {
+    const auto count = Index(jobs_.size());
+    const Index first = options_.copy.rank * count / options_.copy.copies;
+    for (Index i = 0; i < count; ++i) {
+      const auto job = static_cast<std::size_t>((first + i) % count);
+      if (done_[job]) continue;
+      done_[job] = fs::exists(result_of(jobs_[job], plan_, folder_));
+      const std::vector<std::size_t>& needs = jobs_[job].needs;
+      const bool ready =
+          std::all_of(needs.begin(), needs.end(), [&](std::size_t need) { return done_[need]; });
+      if (done_[job] || !ready) continue;
+      std::optional<FileLock> claim = FileLock::if_free(folder_.claim(jobs_[job].name));
+      if (!claim) continue;
+      done_[job] = fs::exists(result_of(jobs_[job], plan_, folder_));  // just before our lock
+      if (done_[job]) continue;
+      start(job, std::move(*claim));
+      return true;
+    }
+    return false;
+  }
+
+  void start(std::size_t job, FileLock claim) {
+    await_folder(result_of(jobs_[job], plan_, folder_).parent_path());
+    Words words = command_of(jobs_[job], declaration_, plan_, folder_);
+    words.insert(words.begin(), options_.program);
+    working_.push_back(
+        {job, std::move(claim), now(), ChildProgram(words, "", {"OMP_NUM_THREADS=1"})});
+  }
+
+  /// Waits for the child of a copy that died, which may take a moment to end.
+  static void await_folder(const fs::path& folder) {
+    if (!fs::exists(folder)) return;
+    const double patience = now() + 60;
+    while (!FileLock::if_free(folder / ".lock")) {
+      if (now() > patience) {
+        throw FileError(fmt::format("{}: {} still writes to this folder; end it and start again",
+                                    folder.string(), FileLock::holder(folder / ".lock")));
+      }
+      usleep(20'000);
+    }
+  }
+
+  /// Takes the results of children that have ended.
+  void collect() {
+    for (auto work = working_.begin(); work != working_.end();) {
+      const std::optional<ChildResult> result = work->child.poll();
+      if (!result) {
+        ++work;
+        continue;
+      }
+      finish(*work, *result);
+      work = working_.erase(work);
+    }
+  }
+
+  void finish(const Working& work, const ChildResult& result) {
+    const StudyJob& job = jobs_[work.job];
+    const fs::path file = result_of(job, plan_, folder_);
+    if (result.code == 0 && job.kind == StudyJob::Kind::scores) write_file(file, result.out);
+    if (result.code != 0 || !fs::exists(file)) {
+      if (stop_.requested()) return;
+      fail(job, result);
+    }
+    write_file(folder_.seconds(job.name), fmt::format("{:.3f}\n", now() - work.began));
+    done_[work.job] = true;
+    look();
+    report(title_of(job, plan_));
+  }
+
+  [[noreturn]] void fail(const StudyJob& job, const ChildResult& result) const {
+    std::string error = result.err.substr(std::min(result.err.rfind("error: "), result.err.size()));
+    while (!error.empty() && error.back() == '\n') error.pop_back();
+    const std::string text = fmt::format(
+        "{} failed with exit code {}: {} (in {})", title_of(job, plan_), result.code,
+        error.empty() ? "no message" : error.substr(std::min<std::size_t>(error.size(), 7)),
+        result_of(job, plan_, folder_).parent_path().string());
+    switch (result.code) {
+      case 2: throw UsageError(text);
+      case 3: throw NumericError(text);
+      case 4: throw DataError(text);
+      case 5: throw FileError(text);
+      default: throw Error(text);
+    }
+  }
+
+  /// Lets the children save and end. Returns false. They have received a Ctrl-C, too, and a second
+  /// signal would end them before they have saved.
+  bool stop_children() {
+    const double patience = now() + (stop_.exit_code() == 128 + SIGINT ? 10 : 0);
+    while (!working_.empty()) {
+      collect();
+      if (now() > patience) break;
+      usleep(20'000);
+    }
+    for (const Working& work : working_) work.child.send(SIGTERM);
+    for (Working& work : working_) work.child.wait();
+    working_.clear();
+    return false;
+  }
+
+  void report(const std::string& finished) const {
+    if (!options_.progress) return;
+    StudyProgress progress{.done = std::count(done_.begin(), done_.end(), true),
+                           .all = Index(jobs_.size()),
+                           .seconds = now() - began_,
+                           .left = seconds_left(),
+                           .finished = finished};
+    options_.progress(progress);
+  }
+
+  /// Estimates the seconds of the jobs that are not done, from the mean time of a step so far.
+  std::optional<double> seconds_left() const {
+    struct Sum {
+      double seconds = 0, amount = 0;
+    };
+    Sum known[3];
+    double open[3] = {0, 0, 0};
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      const auto kind = static_cast<std::size_t>(jobs_[i].kind);
+      const auto amount = double(std::max<Index>(1, jobs_[i].steps));
+      if (!done_[i]) {
+        open[kind] += amount;
+        continue;
+      }
+      const fs::path file = folder_.seconds(jobs_[i].name);
+      if (!fs::exists(file)) continue;
+      known[kind].seconds += std::atof(read_file(file).c_str());
+      known[kind].amount += amount;
+    }
+    double left = 0;
+    const Sum steps{known[0].seconds + known[2].seconds, known[0].amount + known[2].amount};
+    for (std::size_t kind = 0; kind < 3; ++kind) {
+      if (open[kind] == 0) continue;
+      constexpr auto scores = static_cast<std::size_t>(StudyJob::Kind::scores);
+      const Sum& by = known[kind].amount > 0 || kind == scores ? known[kind] : steps;
+      if (by.amount > 0) {
+        left += open[kind] * by.seconds / by.amount;
+      } else if (kind != scores) {
+        return std::nullopt;
+      }
+    }
+    const Index together = options_.copy.launched ? options_.copy.copies : declaration_.processes;
+    return left / double(together);
+  }
+
+  const StudyDeclaration& declaration_;
+  const StudyPlan& plan_;
+  const StudyOptions& options_;
+  const StopSignals& stop_;
+  StudyFolder folder_;
+  std::vector<StudyJob> jobs_;
+  std::vector<bool> done_;
+  std::list<Working> working_;
+  double began_;
+};
+
+}  // namespace
+
+bool run_study(const StudyDeclaration& declaration, const StudyPlan& plan,
+               const StudyOptions& options, const StopSignals& stop) {
+  return Workshop(declaration, plan, options, stop).run();
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

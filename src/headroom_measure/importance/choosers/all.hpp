@@ -1,0 +1,15 @@
+// The choosers of heads. Each is defined in a file of its name. Private.
+#pragma once
+
+#include "headroom_measure/importance/choosers.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+ChooserEntry chooser_greedy();
+ChooserEntry chooser_pairwise();
+ChooserEntry chooser_quadratic();
+ChooserEntry chooser_worst_first();
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,167 @@
+// The registry of metrics, and the measurement of heads by several of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/registry.hpp"
+#include "headroom/train/evaluation.hpp"
+#include "headroom_measure/importance/head_metric.hpp"
+#include "importance/evidence_pass.hpp"
+#include "importance/metrics/all.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+Registry<MetricEntry>& registry() {
+  // One metric per line.
+  // clang-format off
+  static Registry<MetricEntry> all("metric", {
+      metric_random(),
+      metric_depth(),
+      metric_magnitude(),
+      metric_attention_l1(),
+      metric_attention_l2(),
+      metric_position_variance(),
+      metric_entropy(),
+      metric_confidence(),
+      metric_first_token(),
+      metric_output_norm(),
+      metric_output_variance(),
+      metric_redundancy(),
+      metric_sensitivity(),
+      metric_sensitivity_per_token(),
+      metric_sensitivity_per_batch(),
+      metric_taylor(),
+      metric_fisher(),
+      metric_entropy_and_sensitivity(),
+      metric_logit_jacobian(),
+      metric_value_path(),
+      metric_routing_path(),
+      metric_parameter_taylor(),
+      metric_gradient_norms(),
+      metric_running_sensitivity(),
+      metric_movement(),
+      metric_hard_concrete(),
+      metric_subset(),
+      metric_frozen_gates(),
+      metric_path(),
+      metric_random_masks(),
+      metric_taylor2(),
+      metric_leave_one_out(),
+      metric_all_but_one(),
+      metric_divergence(),
+      metric_greedy(),
+      metric_regression(),
+      metric_shapley_sampled(),
+      metric_shapley(),
+      metric_banzhaf(),
+  });
+  // clang-format on
+  return all;
+}
+
+}  // namespace
+
+const std::deque<MetricEntry>& head_metrics() { return registry().all(); }
+void add_head_metric(MetricEntry entry) { registry().add(std::move(entry)); }
+const MetricEntry& head_metric(const std::string& name) { return registry().at(name); }
+
+MetricNeeds& MetricNeeds::operator|=(const MetricNeeds& other) {
+  maps |= other.maps;
+  head_outputs |= other.head_outputs;
+  gate_gradients |= other.gate_gradients;
+  token_gate_gradients |= other.token_gate_gradients;
+  parameter_gradients |= other.parameter_gradients;
+  logit_gradients |= other.logit_gradients;
+  return *this;
+}
+
+std::vector<HeadScore> ImportanceTable::importance(const std::string& metric) const {
+  for (const Column& column : columns) {
+    if (column.info.name != metric) continue;
+    std::vector<HeadScore> scores;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      scores.push_back({heads[i], column.info.keep_low ? -column.scores[i] : column.scores[i]});
+    }
+    return scores;
+  }
+  for (const auto& [info, reason] : absent) {
+    if (info.name == metric) throw UsageError(fmt::format("metric {}: {}", metric, reason));
+  }
+  throw UsageError(fmt::format("importance: {} was not measured", metric));
+}
+
+namespace {
+
+/// Measures all heads; metrics play the shared game, or one of their own.
+ImportanceTable measured(Learner& learner, const std::vector<std::string>& names,
+                         const ImportanceOptions& options, HeadGame* shared) {
+  const EvalMode now(learner.model());
+  ImportanceTable table;
+  table.heads = live_heads(learner.model());
+  const MetricSubject subject{learner.model(), table.heads, options.seed, options.recorded};
+  std::vector<std::unique_ptr<HeadMetric>> metrics;
+  MetricNeeds needs;
+  bool plays = false;
+  for (const std::string& name : names) {
+    const MetricEntry& entry = head_metric(name);
+    std::unique_ptr<HeadMetric> metric = entry.make();
+    metric->begin(subject);
+    if (const std::string reason = metric->absent(); !reason.empty()) {
+      table.absent.push_back({entry.info, reason});
+      continue;
+    }
+    needs |= metric->needs();
+    plays = plays || metric->plays();
+    table.columns.push_back({entry.info, {}});
+    metrics.push_back(std::move(metric));
+  }
+  if (needs.any()) {
+    EvidencePass pass(learner.model(), needs, options.seed);
+    learner.visit(options.set, options.examples, [&](const ProbedBatch& batch) {
+      pass.run(batch, [&](const Evidence& evidence) {
+        for (const auto& metric : metrics) metric->see(evidence);
+      });
+    });
+    table.forward = 1;
+    table.backward = Index{needs.loss_gradients()} + Index{needs.logit_gradients};
+  }
+  if (plays) {
+    std::optional<HeadGame> own;
+    if (shared == nullptr) own.emplace(learner, options.set, options.examples);
+    HeadGame& game = shared == nullptr ? *own : *shared;
+    const Index passes = game.passes(), gradient_passes = game.gradient_passes();
+    for (const auto& metric : metrics) {
+      if (metric->plays()) metric->play(game);
+    }
+    table.backward += game.gradient_passes() - gradient_passes;
+    table.forward += game.passes() - passes + game.gradient_passes() - gradient_passes;
+  }
+  for (std::size_t i = 0; i < metrics.size(); ++i) table.columns[i].scores = metrics[i]->scores();
+  return table;
+}
+
+}  // namespace
+
+ImportanceTable measure_importance(Learner& learner, const std::vector<std::string>& names,
+                                   const ImportanceOptions& options) {
+  return measured(learner, names, options, nullptr);
+}
+
+ImportanceTable measure_importance(HeadGame& game, const std::vector<std::string>& names,
+                                   const ImportanceOptions& options) {
+  if (game.players() != live_heads(game.model())) {
+    throw UsageError("importance: a game of some heads only; metrics measure all live heads");
+  }
+  ImportanceOptions own = options;
+  own.set = game.set();
+  own.examples = game.most();
+  return measured(game.learner(), names, own, &game);
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,10 @@
+# What a user's project gets of headroom: the engine, without tests, programs and developers' flags.
+foreach(ours IN ITEMS headroom_program headroom_quick_tests test_base_f64 headroom_measure_f64)
+  if(TARGET ${ours})
+    message(FATAL_ERROR "${ours} is of no use to a user's project")
+  endif()
+endforeach()
+get_target_property(options headroom_f64 COMPILE_OPTIONS)
+if(options MATCHES "-W|-march")
+  message(FATAL_ERROR "a user's build got the developers' flags: ${options}")
+endif()

@@ -1,0 +1,30 @@
+// The learner's workspace: states that are broken.
+#include "course/learn_workspace.hpp"
+
+#include <stdlib.h>
+
+#include "headroom/base/error.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace headroom;
+
+TEST_CASE("a broken state of the course is refused by its field") {
+  const TemporaryFolder folder;
+  Course course;
+  course.source = course.build = folder.path();
+  setenv("HEADROOM_WORKSPACE", (folder / "workspace").c_str(), 1);
+  for (const char* state :
+       {R"({"version": "1", "current": "", "exercises": {}, "predictions": {}})",
+        R"({"version": null})", R"({"version": 1})", R"([])",
+        R"({"version": 1, "current": "", "exercises": [], "predictions": {}})",
+        R"({"version": 1, "current": "", "exercises": {"01/1": 3}, "predictions": {}})"}) {
+    INFO(state);
+    folder.file("workspace/state.json", state);
+    CHECK_THROWS_AS(Workspace(course), Error);
+  }
+  folder.file("workspace/state.json",
+              R"({"version": 1, "current": "01/1", "exercises": {}, "predictions": {}})");
+  CHECK(Workspace(course).state.current == "01/1");
+  unsetenv("HEADROOM_WORKSPACE");
+}
