@@ -36,7 +36,7 @@ struct HeadHistory {
   using Fields = Listed<fields_of<&T::id>, &T::importance, &T::cost, &T::removed_at, &T::turn>;
 };
 
-/// What a run did to its heads: of a Pruner, of LearnedGates, or of both.
+/// The heads of a run with all removals and measurements, by a Pruner, by LearnedGates or by both.
 struct PruningHistory {
   std::vector<HeadHistory> heads{};            // empty before the first choice
   double lowest = 0;                           // a page counts importance from here

@@ -1,4 +1,4 @@
-// What happened to the heads of a run, and their attention maps, as records.
+// Converts the pruning history of a run and its attention maps to records.
 #pragma once
 
 #include <string>

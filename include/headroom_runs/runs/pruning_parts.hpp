@@ -29,7 +29,7 @@ class PruningParts {
   PruningParts(const PruningParts&) = delete;
   PruningParts& operator=(const PruningParts&) = delete;
 
-  /// What the parts have done so far. Empty before the first heads were chosen.
+  /// Returns the pruning history so far, empty before the first heads were chosen.
   PruningHistory history() const;
 
  private:
