@@ -119,3 +119,24 @@ TEST_CASE("without a signal nothing is requested, and only one may watch") {
   CHECK(stop.requested());
   CHECK(stop.exit_code() == 143);
 }
+
+TEST_CASE("a signal at any moment between two steps ends the loop with the observers of its end") {
+  for (int round = 0; round < 300; ++round) {
+    const StopSignals stop;
+    Index now = 0, saved = 0;
+    TrainingLoop loop(Index(1) << 40, [&now] {
+      StepReport report;
+      report.step = ++now;
+      report.lines.assign(200, {{"key", "value"}});  // freed between two steps, which takes a while
+      return report;
+    });
+    loop.at_end([&saved](StepReport& report) { saved = report.step; });
+    std::thread sender([round] {
+      std::this_thread::sleep_for(std::chrono::microseconds(50 + round));
+      kill(getpid(), SIGINT);
+    });
+    CHECK_FALSE(loop.run(0, &stop));
+    sender.join();
+    CHECK(saved == now);
+  }
+}

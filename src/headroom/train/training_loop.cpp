@@ -17,20 +17,21 @@ void TrainingLoop::every(Index n, Observer observer) {
 }
 
 bool TrainingLoop::run(Index done, const StopSignals* stop, Index until) {
-  const auto stopped = [&] {
-    return (until > 0 && done >= until) || (stop != nullptr && stop->requested());
+  const auto over = [&] {
+    return done >= steps_ || (until > 0 && done >= until) ||
+           (stop != nullptr && stop->requested());
   };
-  while (done < steps_ && !stopped()) {
+  if (over()) return done >= steps_;
+  while (true) {
     StepReport report = step_();
     done = report.step;
     for (const Regular& regular : regular_) {
       if (done % regular.every == 0 || done >= steps_) regular.observer(report);
     }
-    if (done < steps_ && !stopped()) continue;
+    if (!over()) continue;  // asked once a step: a signal after the answer no is seen by the next
     for (const Observer& observer : at_end_) observer(report);
-    break;  // a signal that comes while the end is being saved changes nothing
+    return done >= steps_;
   }
-  return done >= steps_;
 }
 
 }  // namespace HEADROOM_PRECISION
