@@ -13,6 +13,8 @@
 #include "headroom_runs/runs/pruning_parts.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
 #include "headroom_runs/runs/run_record.hpp"
+#include "headroom_runs/runs/run_settings.hpp"
+#include "headroom_runs/runs/setting.hpp"
 #include "headroom_runs/runs/telemetry.hpp"
 #include "headroom_runs/runs/training_run.hpp"
 #include "headroom_runs/runs/training_settings.hpp"

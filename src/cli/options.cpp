@@ -7,10 +7,14 @@
 #include <charconv>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/text.hpp"
+#include "headroom/base/utf8.hpp"
+#include "headroom_measure/importance/choosers.hpp"
+#include "headroom_measure/importance/head_metric.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -83,48 +87,16 @@ fs::path model_folder(const std::string& model, const char* option) {
   return model;
 }
 
-std::vector<HeadId> heads_from(const std::string& text, const std::string& origin) {
-  std::vector<HeadId> heads;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    HeadId head;
-    const char* at = word.data() + std::min(word.find(' ') + 1, word.size());
-    const char* const last = word.data() + word.size();
-    at = std::from_chars(at, last, head.layer).ptr;
-    std::from_chars(std::min(at + 1, last), last, head.head);
-    const auto kinds = all_of<AttentionKind>();
-    const bool known = std::any_of(kinds.begin(), kinds.end(), [&](AttentionKind kind) {
-      head.kind = kind;
-      return head.text() == word;
-    });
-    if (!known) {
-      throw UsageError(fmt::format(
-          "{}: \"{}\" is not a head; heads are written as \"cross 1.3\" (kind, layer, head), "
-          "separated by commas",
-          origin, word));
-    }
-    if (std::find(heads.begin(), heads.end(), head) != heads.end()) {
-      throw UsageError(fmt::format("{}: {} is listed twice", origin, word));
-    }
-    heads.push_back(head);
-    begin = end + 1;
-  }
-  return heads;
-}
-
-void require(bool right, const std::string& text) {
-  if (!right) throw UsageError(text);
-}
-
-void require_heads_divide(Index heads, Index width) {
-  if (width % heads == 0) return;
-  Index fewer = heads, more = heads;
-  while (width % fewer != 0) --fewer;
-  while (more < width && width % more != 0) ++more;
-  throw UsageError(fmt::format(
-      "--heads {} must divide --width {} (try {})", heads, width,
-      width % more == 0 ? fmt::format("{} or {}", fewer, more) : fmt::format("{}", fewer)));
+void require_metric(const std::string& name) {
+  std::vector<std::string> choosers;
+  for (const ChooserEntry& entry : head_choosers()) choosers.push_back(entry.info.name);
+  std::vector<std::string> all = choosers;
+  for (const MetricEntry& entry : head_metrics()) all.push_back(entry.info.name);
+  require(std::find(all.begin(), all.end(), name) != all.end(),
+          fmt::format("--metric \"{}\" is neither a chooser ({}) nor one of the metrics that {} "
+                      "importance --help lists{}",
+                      printable(name), fmt::join(choosers, ", "), invocation(),
+                      did_you_mean(name, all)));
 }
 
 void require_free_file(const fs::path& file) {

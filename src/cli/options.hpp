@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "headroom/base/head_id.hpp"
+#include "headroom/base/head_list.hpp"
 #include "headroom/base/real.hpp"
+#include "headroom/base/require.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
+#include "headroom_runs/runs/setting.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -43,16 +45,9 @@ std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string
 /// left out. Throws FileError when it does not exist, UsageError when there is no run.
 std::filesystem::path model_folder(const std::string& model, const char* option = "--model");
 
-/// Heads written as "cross 1.3,decoder 0.0" (kind, layer, head). Throws UsageError, naming
-/// `origin`, for another text and for a head that is listed twice.
-std::vector<HeadId> heads_from(const std::string& text, const std::string& origin);
-
-/// Throws UsageError with this text unless it is right.
-void require(bool right, const std::string& text);
-
-/// Throws UsageError, naming the nearest numbers of heads that fit, unless the width can be divided
-/// among the heads.
-void require_heads_divide(Index heads, Index width);
+/// Throws UsageError, saying where the names are listed, unless this is the name of a metric or a
+/// chooser.
+void require_metric(const std::string& name);
 
 /// Throws FileError if the file exists, so that nothing is overwritten.
 void require_free_file(const std::filesystem::path& file);

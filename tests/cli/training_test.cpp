@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <numeric>
 
 #include "cli/runs.hpp"
@@ -259,6 +260,15 @@ TEST_CASE("without telemetry nothing is written about heads, and the model is th
   CHECK(steps_with_heads(folder / "without/metrics.jsonl").empty());
   CHECK(saved_state(folder / "without/checkpoint.safetensors") ==
         saved_state(folder / "with/checkpoint.safetensors"));
+}
+
+TEST_CASE("the largest seed is a seed") {
+  const TemporaryFolder folder;
+  const std::string largest = std::to_string(std::numeric_limits<std::int64_t>::max());
+  auto run = small_run("run", {"--seed", largest, "--no-page", "--no-test"});
+  run[4] = "1";  // steps
+  CHECK(headroom_program(run, folder).code == 0);
+  CHECK(json::parse(content(folder / "run/config.json"))["task"]["seed"].dump() == largest);
 }
 
 TEST_CASE("the accuracy of a classifier is reported") {

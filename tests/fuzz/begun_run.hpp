@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "cli/program.hpp"
-#include "cli/train/train_settings.hpp"
 #include "fuzz/other_checkpoint.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
+#include "headroom_runs/runs/setting.hpp"
 
 /// Steps of the small runs, and the step after which they were stopped.
 inline constexpr headroom::Index small_steps = 4, stopped_at = 2;
 
 /// Settings of small runs with all kinds of parts: none; removals with compensation and swaps;
 /// learned gates; running scores and DropHead.
-inline std::vector<headroom::TrainSettings> small_settings() {
+inline std::vector<headroom::RunSettings> small_settings() {
   using namespace headroom;
   TrainingSettings plain;
   plain.task = "reverse";
@@ -36,33 +36,33 @@ inline std::vector<headroom::TrainSettings> small_settings() {
   plain.snapshots = {stopped_at};
   plain.derive();
 
-  TrainSettings whole{.run = plain, .pruning = {}, .branch = {}};
+  RunSettings whole{.training = plain, .pruning = {}, .branch = {}};
   whole.branch.page = false;
-  TrainSettings swapped = whole;
-  swapped.run.optimizer.kind = OptimizerKind::lamb;
-  swapped.run.model.block.layout = Layout::separate;
+  RunSettings swapped = whole;
+  swapped.training.optimizer.kind = OptimizerKind::lamb;
+  swapped.training.model.block.layout = Layout::separate;
   swapped.pruning.remove = 2;
   swapped.pruning.pace = Iterative{.from = 1, .rounds = 2, .recover = 2};
   swapped.pruning.rescoring = Rescoring::each_event;
   swapped.pruning.compensation = Compensation::mean;
   swapped.pruning.regrowth = Regrowth{.every = 1, .share = 0.5, .until = 4};
-  swapped.branch.cut = true;
-  TrainSettings gated = whole;
-  gated.run.task = "brackets";
-  gated.run.optimizer.kind = OptimizerKind::muon;
+  swapped.branch.measure_cut = true;
+  RunSettings gated = whole;
+  gated.training.task = "brackets";
+  gated.training.optimizer.kind = OptimizerKind::muon;
   gated.pruning.gates = GateOptions{.method = "hard_concrete", .keep = 1, .begin = 1, .end = 3};
   gated.branch.page = true;
-  TrainSettings dropped = whole;
-  dropped.run.optimizer.kind = OptimizerKind::sgd;
-  dropped.run.model.block.layout = Layout::shared;
+  RunSettings dropped = whole;
+  dropped.training.optimizer.kind = OptimizerKind::sgd;
+  dropped.training.model.block.layout = Layout::shared;
   dropped.pruning.remove = 1;
   dropped.pruning.pace = OneShot{.at = 1};
   dropped.pruning.drop_head = 0.1;
-  std::vector<TrainSettings> all{whole, swapped, gated, dropped};
-  for (TrainSettings& settings : all) {
-    TrainingSettings& run = settings.run;
+  std::vector<RunSettings> all{whole, swapped, gated, dropped};
+  for (RunSettings& settings : all) {
+    TrainingSettings& run = settings.training;
     run.model = fitted_to(run.make_task(), run.model, run.learner);
-    settings.pruning = fitted_to(run.model, settings.branch.without, settings.pruning);
+    fit_to_model(settings, {{"keep", 3}}, quoted_name);
   }
   return all;
 }
@@ -84,7 +84,7 @@ struct BegunRun {
   std::string log;
 
   /// Trains the run in a folder, which then has all of its files.
-  BegunRun(const headroom::TrainSettings& settings, const std::filesystem::path& folder)
+  BegunRun(const headroom::RunSettings& settings, const std::filesystem::path& folder)
       : config(settings.to_record()) {
     using headroom::TensorFile;
     std::filesystem::remove_all(folder);

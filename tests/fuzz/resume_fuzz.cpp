@@ -61,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const std::filesystem::path path = folder / "run";
   static const std::vector<BegunRun> sound = [] {
     std::vector<BegunRun> runs;
-    for (const TrainSettings& settings : small_settings()) runs.emplace_back(settings, path);
+    for (const RunSettings& settings : small_settings()) runs.emplace_back(settings, path);
     return runs;
   }();
   FuzzedDataProvider bytes(data, size);

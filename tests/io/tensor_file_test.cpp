@@ -156,6 +156,7 @@ TEST_CASE("what the format cannot hold is refused before anything is written") {
   file.put("w", Array(Shape{1}, Real(1)));
   CHECK_THROWS_WITH(file.put("w", Bytes(Shape{1})), Contains("\"w\" exists already"));
   CHECK_THROWS_AS(file.put("__metadata__", Bytes(Shape{1})), UsageError);
+  CHECK_THROWS_WITH(file.put("\xFF", Bytes(Shape{1})), Contains("not valid UTF-8"));
   CHECK_THROWS_WITH(file.put("v", StoredTensor{StoredType::f64, {2}, std::vector<std::byte>(8)}),
                     "checkpoint: tensor \"v\" F64 [2] cannot have 8 bytes");
   TensorFile many;

@@ -74,6 +74,7 @@ TEST_CASE("gemm equals three plain loops for every transposition, stride and siz
                          {2, 16, 16},
                          {3, 50, 64},
                          {7, 33, 130},
+                         {5, 40, 129},
                          {16, 48, 128},
                          {23, 170, 65}}) {
     for (const bool transpose_a : {false, true}) {

@@ -131,6 +131,20 @@ TEST_CASE("layer norm of a constant row is its bias, also far from zero") {
   for (const Real number : dx.span()) CHECK(std::isfinite(number));
 }
 
+TEST_CASE("layer norm of a row far from zero is that of the row near zero") {
+  const Real far = is_double ? Real(1 << 30) : Real(1 << 12);
+  Array x(Shape{1, 5}, {1, -2, Real(0.5), 3, Real(-0.25)}), moved = x.clone();
+  for (Real& number : moved.span()) number += far;
+  Array near_zero(x.shape()), y(x.shape()), mean(Shape{1}), rstd(Shape{1});
+  for (auto [from, to] : {std::pair(&x, &near_zero), {&moved, &y}}) {
+    kernels::layer_norm(from->data(), nullptr, nullptr, Real(epsilon), 1, 5, to->data(),
+                        mean.data(), rstd.data());
+  }
+  for (Index i = 0; i < 5; ++i) {
+    CHECK(std::abs(y.data()[i] - near_zero.data()[i]) < (is_double ? 1e-5 : 1e-2));
+  }
+}
+
 TEST_CASE("norm gradients are added to sums that are there") {
   const Array x(Shape{2, 2}, {1, 2, 4, 3}), dy(Shape{2, 2}, {1, -1, 2, 5});
   Array y(x.shape()), mean(Shape{2}), rstd(Shape{2});

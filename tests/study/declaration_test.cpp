@@ -14,8 +14,8 @@ TEST_CASE("a declaration is read with its arms in order, and its defaults") {
   std::vector<std::string> names;
   for (const StudyArm& arm : arms_of(declaration)) names.push_back(arm.name);
   CHECK(names == std::vector<std::string>{"sensitivity", "magnitude", "slow"});
-  CHECK(arms_of(declaration)[1].options == TrainWords{{"metric", "magnitude"}});
-  CHECK(arms_of(declaration)[2].options == TrainWords{{"prune_over", 5}});
+  CHECK(arms_of(declaration)[1].options == GivenSettings{{"metric", "magnitude"}});
+  CHECK(arms_of(declaration)[2].options == GivenSettings{{"prune_over", 5}});
   CHECK(declaration.reference == "sensitivity");
   CHECK(declaration.contrasts.against == "random");
   CHECK(declaration.contrasts.measures == std::vector<std::string>{"validation_loss"});
@@ -23,9 +23,9 @@ TEST_CASE("a declaration is read with its arms in order, and its defaults") {
   CHECK(json_of(declared(json_of(declaration))) == json_of(declaration));
   const TemporaryFolder folder;
   const std::string file = folder.file("a.json", small_declaration().dump());
-  CHECK(read_declaration(file, some_train_options()).seeds == std::vector<Index>{1, 2});
+  CHECK(read_declaration(file).seeds == std::vector<Index>{1, 2});
   folder.file("a.json", "{");
-  CHECK_THROWS_AS(read_declaration(file, some_train_options()), FileError);
+  CHECK_THROWS_AS(read_declaration(file), FileError);
 }
 
 TEST_CASE("a wrong declaration is refused with the place and the nearest name") {

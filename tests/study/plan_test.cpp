@@ -96,6 +96,10 @@ TEST_CASE("factors of the trunk make trunks, factors after it do not") {
   record["base"]["schedule_steps"] = 30;
   record["base"].erase("steps");
   record["factors"] = {{"steps", {25, 30}}};
+  // A quarter of 25 steps after step 21 the run has ended.
+  CHECK_THROWS_WITH(plan_of(declared(record)), Catch::Matchers::Contains("\"prune_to\" 27"));
+  record["arms"] = {{"metric", {"sensitivity", "magnitude"}}};
+  record["removal"]["prune_over"] = 4;
   const StudyDeclaration declaration = declared(record);
   const StudyPlan plan = plan_of(declaration);
   CHECK(plan.trunks.size() == 4);
@@ -122,7 +126,7 @@ TEST_CASE("named levels set several options, which an arm may set otherwise") {
   CHECK(plan.conditions[0].text() == "pace at once, prune 4");
   CHECK(plan.conditions[3].text() == "pace in rounds, prune 8");
   for (const StudyEntry& entry : plan.entries) {
-    const TrainWords& options = cell_of(plan, entry.cell).options;
+    const GivenSettings& options = cell_of(plan, entry.cell).options;
     CHECK_FALSE(options.contains("pace"));
     const bool rounds = plan.conditions[entry.condition].levels.at("pace") == "in rounds";
     if (entry.arm == "sensitivity" || entry.arm == "fixed" || entry.arm == "random") {

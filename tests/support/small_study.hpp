@@ -1,20 +1,8 @@
 // A declaration for tests.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "headroom/base/record_json.hpp"
 #include "headroom_lab/study/declaration.hpp"
-
-/// The options of train that these declarations may use.
-inline const std::vector<std::string>& some_train_options() {
-  static const std::vector<std::string> options{
-      "task",  "steps", "schedule-steps", "width",   "layers",         "heads",
-      "seed",  "until", "prune-from",     "layout",  "prune-over",     "metric",
-      "prune", "rate",  "keep",           "no-page", "prune-schedule", "rescore"};
-  return options;
-}
 
 inline headroom::Record small_declaration() {
   return headroom::Record::parse(R"({
@@ -32,5 +20,5 @@ inline headroom::Record small_declaration() {
 }
 
 inline headroom::StudyDeclaration declared(const headroom::Record& record) {
-  return headroom::declaration_of(record, "study.json", some_train_options());
+  return headroom::declaration_of(record, "study.json");
 }

@@ -50,7 +50,7 @@ class TensorFile {
   void write(const std::filesystem::path& path) const;
 
   /// Adds a tensor. Real arrays are stored in this build's precision. Throws UsageError for a name
-  /// that is there already or is `__metadata__`.
+  /// that is there already, is not UTF-8 or is `__metadata__`.
   void put(const std::string& name, const Array& array);
   void put(const std::string& name, const Ids& ids);
   void put(const std::string& name, const Bytes& bytes);

@@ -4,24 +4,15 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "headroom/base/record_json.hpp"
 #include "headroom/io/fields.hpp"
+#include "headroom_runs/runs/setting.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
-
-/// Options of `headroom train` by name, with _ for -: {"layers": 2, "post_norm": true}. A value is
-/// a text, a number, true or false (a flag), or a list of these where a study compares several. A
-/// factor may also be an object with named levels, each of which sets several options:
-/// ```
-/// {"pace": {"at once": {"prune_schedule": "one_shot"},
-///           "slowly": {"prune_schedule": "gradual", "prune_over": 200}}}
-/// ```
-using TrainWords = std::map<std::string, Record>;
 
 /// Runs that are compared with those of the arms.
 enum class StudyControl {
@@ -33,10 +24,18 @@ enum class StudyControl {
   small_from_start          // the final number of heads from the start, spread over all attentions
 };
 
+// A study's words are settings (headroom_runs/runs/setting.hpp) with one value, or with a list of
+// values that the study compares. A factor may also be an object with named levels, each of which
+// sets several settings:
+// ```
+// {"pace": {"at once": {"prune_schedule": "one_shot"},
+//           "slowly": {"prune_schedule": "gradual", "prune_over": 200}}}
+// ```
+
 /// The part of training that the runs of a seed share.
 struct StudyTrunk {
-  Index until = 0;          // its last step
-  TrainWords factors = {};  // options in which trunks differ
+  Index until = 0;             // its last step
+  GivenSettings factors = {};  // options in which trunks differ
 
   using T = StudyTrunk;
   using Fields = Listed<&T::until, if_any<&T::factors>>;
@@ -48,7 +47,7 @@ struct StudyContrasts {
   std::vector<std::string> measures = {};  // empty: the first measure
   std::string correction = "holm";
   /// Rules as in StudyDeclaration::only, also for a "measure": the comparisons of the family.
-  std::vector<TrainWords> only = {};
+  std::vector<GivenSettings> only = {};
 
   using T = StudyContrasts;
   using Fields =
@@ -69,13 +68,13 @@ struct StudyImportance {
 /// its factors). Each arm is trained once for every seed. docs/studies.md describes the fields.
 struct StudyDeclaration {
   std::string name, question;
-  TrainWords base;  // options of all runs
+  GivenSettings base;  // options of all runs
   std::vector<Index> seeds;
   StudyTrunk trunk;
-  TrainWords factors;            // options after the trunk, also of runs that remove nothing
-  TrainWords removal;            // options of runs that remove heads
-  Record arms;                   // name: options; or an option: list of its values
-  std::vector<TrainWords> only;  // rules that leave out combinations
+  GivenSettings factors;            // options after the trunk, also of runs that remove nothing
+  GivenSettings removal;            // options of runs that remove heads
+  Record arms;                      // name: options; or an option: list of its values
+  std::vector<GivenSettings> only;  // rules that leave out combinations
   std::vector<StudyControl> controls;
   std::string reference;                        // the arm that controls copy; empty: the first
   std::vector<std::string> same_allocation_of;  // arms; empty: the reference
@@ -102,30 +101,25 @@ struct StudyDeclaration {
 /// The options of an arm.
 struct StudyArm {
   std::string name;
-  TrainWords options;
+  GivenSettings options;
 };
 /// All arms of a declaration, in the order of its file.
 std::vector<StudyArm> arms_of(const StudyDeclaration& declaration);
 /// The levels of a factor: the values of a list, the names of an object, or the one value.
 std::vector<Record> levels_of(const Record& value);
 /// The options that a level sets: the factor itself, or those of a named level.
-TrainWords options_of(const std::string& factor, const Record& levels, const Record& level);
+GivenSettings options_of(const std::string& factor, const Record& levels, const Record& level);
 /// The arms whose allocation of heads the control same_allocation copies, each with the name of its
 /// control: same_allocation, or "same_allocation of NAME" if there are several.
 std::vector<std::pair<std::string, std::string>> allocations_of(const StudyDeclaration&);
 /// A level as text without quotes.
 std::string plain_text(const Record& value);
-/// The option "prune-from" for the word "prune_from".
-std::string option_name(std::string word);
-
-/// Reads a declaration. `train_options` are the names of all options of `headroom train`, without
-/// "--". Throws FileError for a file that cannot be read, DataError for fields and options that do
-/// not exist (with the nearest) or do not fit together, or make more than 20,000 runs.
-StudyDeclaration read_declaration(const std::filesystem::path& file,
-                                  std::span<const std::string> train_options);
+/// Reads a declaration. Throws FileError for a file that cannot be read, DataError for fields and
+/// options that do not exist (with the nearest) or do not fit together, or make more than 20,000
+/// runs.
+StudyDeclaration read_declaration(const std::filesystem::path& file);
 /// The same for a JSON text that was read from `origin`.
-StudyDeclaration declaration_of(const Record& record, const std::string& origin,
-                                std::span<const std::string> train_options);
+StudyDeclaration declaration_of(const Record& record, const std::string& origin);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -14,7 +14,7 @@ inline namespace HEADROOM_PRECISION {
 struct TrunkPlan {
   std::string key;
   Index seed = 0, fold = 0;
-  TrainWords options;  // of base and of the trunk's factors
+  GivenSettings options;  // of base and of the trunk's factors
 };
 
 /// A run, identified by its settings. `key`, 16 hexadecimal digits, is the hash of their canonical
@@ -28,15 +28,18 @@ struct StudyCell {
   Index draw = 0;         // number of the draw of random heads
   Index remove = 0;       // heads that a control removes
   std::string reference;  // key of the cell whose heads a control copies; empty: none
-  TrainWords options;     // without those that depend on other runs
+  GivenSettings options;  // without those that depend on other runs
   /// Returns whether the run begins with the trunk's checkpoint: not if heads are missing from the
   /// start.
   bool branches() const;
+  /// The settings that the options make; of a control with the number of heads that it removes, but
+  /// not with which ones. Throws UsageError as settings_of().
+  RunSettings settings() const;
 };
 
 /// A combination of levels: one of each factor with several values.
 struct StudyCondition {
-  TrainWords levels;
+  GivenSettings levels;
   std::string text() const;  // "prune 12, steps 1450"; "" if there is one condition only
 };
 
@@ -56,13 +59,14 @@ struct StudyPlan {
 };
 
 /// All runs of a declaration: for every condition, arm and control, seed and fold, and for random
-/// heads every draw. Throws UsageError if rules leave no combination.
+/// heads every draw. Throws UsageError if rules leave no combination, and for settings that
+/// contradict each other.
 StudyPlan plan_of(const StudyDeclaration& declaration);
 
 /// Returns whether all rules allow an arm or a control (`role`: "arm" or "control") of this name
 /// under a combination of levels. A rule whose single values all match allows only the levels in
 /// its lists.
-bool rules_allow(const std::vector<TrainWords>& rules, const TrainWords& combination,
+bool rules_allow(const std::vector<GivenSettings>& rules, const GivenSettings& combination,
                  const std::string& role, const std::string& name);
 
 /// The number of steps of a cell after its trunk, or from the start if it has no trunk.

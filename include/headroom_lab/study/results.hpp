@@ -161,7 +161,7 @@ struct StudyResults {
   Index cells_planned = 0;
   Index family = 0;                     // number of comparisons that are tested together
   std::vector<std::string> conditions;  // "pace gradual, prune 12"
-  std::vector<TrainWords> levels;       // of the factors, for each condition
+  std::vector<GivenSettings> levels;    // of the factors, for each condition
   std::vector<std::string> arms;        // of the declaration, then controls
   std::vector<std::string> controls;    // those of `arms` that are controls
   std::vector<CellResult> cells;

@@ -50,8 +50,14 @@ class Allowance {
   Index left_;
 };
 
+/// Heads of an attention: those that it was made with, those that are left, those that may go.
+struct HeadCounts {
+  Index original = 0, live = 0, candidates = 0;
+};
+
 /// How many of the candidates can be removed at most.
 Index most_removable(Module& model, std::span<const HeadId> candidates, const Budget& budget);
+Index most_removable(const std::map<AttentionLocation, HeadCounts>& counts, const Budget& budget);
 
 /// The first `remove` heads of `order` that the budget allows. Throws as Allowance does.
 std::vector<HeadId> choose(Module& model, std::span<const HeadId> order, Index remove,

@@ -1,7 +1,6 @@
 // TrainingSettings: everything that determines a training run, as config.json keeps it.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,16 +39,10 @@ struct TrainingSettings {
   /// The task with its data, divided as the fold says. Throws as make_task() and hold_out().
   Task make_task() const;
 
-  /// Throws UsageError for a count that is negative or so large that it must be a mistake: "--batch
-  /// -1 is negative". `name` gives the user's name of a key of config.json. The model's sizes are
-  /// checked by ModelConfig.
-  void check_counts(const std::function<std::string(const std::string& key)>& name) const;
-
   /// {"task": {...}, "model": {...}, "training": {...}}; see ModelConfig for the model.
   Record to_record() const;
-  /// Throws FileError naming `origin` and the key that is missing, of another type or, as in
-  /// check_counts(), out of range. Other keys
-  /// are ignored: a program may add its own.
+  /// Throws FileError naming `origin` and the key that is missing, of another type or out of range.
+  /// Other keys are ignored: a program may add its own.
   static TrainingSettings from_record(const Record& record, const std::string& origin);
 };
 

@@ -165,7 +165,7 @@ BenchCase resized(BenchCase bench_case, const BenchOptions& options, Record& lin
     *size = wanted;
     line[name] = wanted;
   }
-  require_heads_divide(bench_case.heads, bench_case.width);
+  require_heads_divide(bench_case.heads, bench_case.width, option_text);
   return bench_case;
 }
 
@@ -196,7 +196,7 @@ int run_bench_heads(const BenchCommand& command) {
   if (given.width > 0) sizes.width = given.width;
   if (given.heads > 0) sizes.heads = given.heads;
   if (given.length > 0) sizes.length = given.length;
-  require_heads_divide(sizes.heads, sizes.width);
+  require_heads_divide(sizes.heads, sizes.width, option_text);
   const TerminalStyle style = TerminalStyle::of(stdout);
   if (!command.json) {
     fmt::print(

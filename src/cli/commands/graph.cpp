@@ -239,7 +239,7 @@ Files draw(const GraphCommand& command, const std::vector<Picture>& pictures) {
 
 /// Throws UsageError for options that do not fit together, before anything is drawn.
 void check(const GraphCommand& command) {
-  require_heads_divide(command.heads, command.width);
+  require_heads_divide(command.heads, command.width, option_text);
   if (names_a_file(command.out) && fs::path(command.out).extension() != command.ending()) {
     throw UsageError(fmt::format("--out {}: the file name must end in {} {}", command.out,
                                  command.ending(),

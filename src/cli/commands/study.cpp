@@ -26,16 +26,6 @@ struct StudyCommand {
   bool dry_run = false, resume = false, page = false;
 };
 
-/// The long names of all options of train.
-std::vector<std::string> train_options(const CLI::App& program) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : program.get_subcommand("train")->get_options()) {
-    const std::vector<std::string>& here = option->get_lnames();
-    names.insert(names.end(), here.begin(), here.end());
-  }
-  return names;
-}
-
 void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
                     const StudyEstimate& estimate) {
   fmt::print("{}: {} seeds, {} conditions, {} arms and controls\n", shown(declaration.name),
@@ -90,8 +80,8 @@ void write_results(const StudyDeclaration& declaration, const StudyPlan& plan,
   }
 }
 
-int study(const CLI::App& program, const StudyCommand& command) {
-  const StudyDeclaration declaration = read_declaration(command.file, train_options(program));
+int study(const StudyCommand& command) {
+  const StudyDeclaration declaration = read_declaration(command.file);
   const StudyPlan plan = plan_of(declaration);
   StudyOptions options{
       .folder = command.out.empty() ? "runs/study-" + declaration.name : command.out,
@@ -149,8 +139,7 @@ Command add_study(CLI::App& program) {
                   "Examples: {0} study examples/studies/brackets.json --dry-run\n"
                   "          {0} study examples/studies/brackets.json",
                   invocation()));
-  const CLI::App* whole = &program;
-  return {app, [options, whole] { return study(*whole, *options); }};
+  return {app, [options] { return study(*options); }};
 }
 
 }  // namespace HEADROOM_PRECISION

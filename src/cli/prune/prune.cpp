@@ -12,7 +12,6 @@
 #include "cli/options.hpp"
 #include "cli/prune/prune_choice.hpp"
 #include "cli/streams.hpp"
-#include "cli/train/prune_options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"

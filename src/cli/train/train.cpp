@@ -10,7 +10,8 @@
 #include "cli/environment.hpp"
 #include "cli/options.hpp"
 #include "cli/streams.hpp"
-#include "cli/train/train_settings.hpp"
+#include "cli/train/train_branch.hpp"
+#include "cli/train/train_options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
@@ -104,25 +105,25 @@ void store_data_path(const TrainingRun& run) {
 }
 
 /// Trains or resumes in the folder. Returns the exit code.
-int train_in(RunFolder folder, const TrainSettings& settings, Task task,
+int train_in(RunFolder folder, const RunSettings& settings, Task task,
              Changes changes = Changes::refuse) {
   std::optional<FixedExample> example = fixed_example(task);
-  TrainingRun run(settings.run, std::move(task));
+  TrainingRun run(settings.training, std::move(task));
   const BranchSettings& branch = settings.branch;
   run.optimizer().apply(prune(run.model(), branch.without));
   PruningParts parts(run, settings.pruning);
   std::optional<MeasuredAfter> after_cut;
-  if (branch.cut && settings.pruning.removes()) {
+  if (branch.measure_cut && settings.pruning.removes()) {
     after_cut.emplace(run.learner(), last_removal(settings.pruning), branch.test);
     run.add("after_cut", *after_cut);
   }
   std::optional<HeadLives> lives;  // for the page
   if (branch.page && settings.pruning.removes()) {
-    lives.emplace(run.learner(), std::move(example), settings.run.steps,
+    lives.emplace(run.learner(), std::move(example), settings.training.steps,
                   [&parts] { return parts.history().timeline; });
     run.add("lives", *lives);
   }
-  ProgressLine progress({.steps = settings.run.steps, .title = "Learning"});
+  ProgressLine progress({.steps = settings.training.steps, .title = "Learning"});
   run.each([&](const StepReport& report) {
     const std::vector<PruningEvent> timeline = parts.history().timeline;
     if (timeline.empty() || timeline.front().step != report.step) return;
@@ -165,7 +166,7 @@ int train_in(RunFolder folder, const TrainSettings& settings, Task task,
 struct TrainCommandOptions {
   TrainOptions settings;
   std::string out;
-  bool resume = false, force = false, accept_changes = false;
+  bool resume = false, force = false, accept_changes = false, print_config = false;
 };
 
 int train(const TrainCommandOptions& options) {
@@ -184,12 +185,12 @@ int train(const TrainCommandOptions& options) {
                         "trained on; `train --prune` removes heads while a model trains",
                         folder.path().string()));
     require_known_task(config, folder.config().string());
-    TrainSettings settings = TrainSettings::from_record(config, folder.config().string());
+    RunSettings settings = RunSettings::from_record(config, folder.config().string());
     if (folder.resumes()) {
-      check_plausible(settings.run.model, TensorFile::read(folder.checkpoint()),
+      check_plausible(settings.training.model, TensorFile::read(folder.checkpoint()),
                       folder.config().string() + ": \"model\"");
     }
-    std::filesystem::path& data = settings.run.data.data;
+    std::filesystem::path& data = settings.training.data.data;
     if (const auto moved = options.settings.data()) data = std::filesystem::absolute(*moved);
     if (!data.empty() && !std::filesystem::exists(data)) {
       throw FileError(
@@ -198,26 +199,29 @@ int train(const TrainCommandOptions& options) {
     }
     const std::string file = folder.config().string();
     try {
-      return train_in(std::move(folder), settings, settings.run.make_task(),
+      return train_in(std::move(folder), settings, settings.training.make_task(),
                       options.accept_changes ? Changes::accept : Changes::refuse);
     } catch (const UsageError& error) {  // no option sets a resumed run
       throw FileError(fmt::format("{}: {}", file, error.what()));
     }
   }
   if (options.accept_changes) throw UsageError("--accept-changes needs --resume");
-  TrainSettings settings = options.settings.settings();
-  TrainingSettings& run = settings.run;
+  RunSettings settings = options.settings.settings();
+  TrainingSettings& run = settings.training;
   Task task = run.make_task();  // bad data leaves no folder behind
   require_examples(task);
   run.model = fitted_to(task, run.model, run.learner);
-  settings.pruning =
-      fitted_to(run.model, settings.branch.without, settings.pruning, options.settings.keep());
+  fit_to_model(settings, options.settings.given(), option_text);
   if (!settings.branch.from.empty()) require_same_beginning(settings);
   if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
     print_error("{}\n", pairs->skipped.text());
   }
   if (run.data.data.is_relative() && !run.data.data.empty()) {
     run.data.data = std::filesystem::absolute(run.data.data);
+  }
+  if (options.print_config) {
+    fmt::print("{}\n", settings.to_record().dump(2));
+    return 0;
   }
   auto [folder, lock] = new_run(options.out, run.task, options.force);
   folder.write_config(settings.to_record());
@@ -241,6 +245,8 @@ Command add_train(CLI::App& program) {
   CLI::App* app = program.add_subcommand("train", "Trains a model on a task");
   const auto options = std::make_shared<TrainCommandOptions>();
   options->settings.add_to(*app);
+  app->add_flag("--print-config", options->print_config,
+                "print the settings as config.json keeps them, and end");
   add_out(*app, options->out, "folder of the run");
   app->add_flag("--resume", options->resume,
                 "continue the run in --out, or the newest run in runs/");
@@ -254,7 +260,7 @@ Command add_train(CLI::App& program) {
       "          {0} train --task g2p --data PATH --keep 12\n"
       "          {0} train --out runs/g2p-1 --resume",
       invocation(), described("Tasks:", task_list()), described("Layouts:", layout_list()),
-      options->settings.recipes(), described("Gates:", gate_methods())));
+      TrainOptions::recipes(), described("Gates:", gate_methods())));
   return {app, [options] { return train(*options); }};
 }
 

@@ -46,10 +46,13 @@ std::vector<T> elements_of(const StoredTensor& tensor) {
   return result;
 }
 
+void require_utf8(const std::string& text) {
+  if (!find_malformed_utf8(text)) return;
+  throw UsageError(fmt::format("checkpoint: \"{}\" is not valid UTF-8", printable(text)));
+}
+
 std::string quoted(const std::string& text) {
-  if (find_malformed_utf8(text)) {
-    throw UsageError(fmt::format("checkpoint: \"{}\" is not valid UTF-8", printable(text)));
-  }
+  require_utf8(text);
   return nlohmann::json(text).dump();
 }
 
@@ -183,6 +186,7 @@ void TensorFile::put(const std::string& name, StoredTensor tensor) {
   if (name == "__metadata__") {
     throw UsageError("checkpoint: no tensor can be called __metadata__");
   }
+  require_utf8(name);
   std::uint64_t elements = 0;
   if (!count_elements(tensor.shape, elements) ||
       elements * static_cast<std::uint64_t>(size_of(tensor.type)) != tensor.bytes.size()) {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/head_list.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/io/atomic_file.hpp"
@@ -26,23 +27,6 @@ namespace {
 std::vector<HeadId> shuffled(std::vector<HeadId> heads, Rng rng) {
   shuffle(heads, rng);
   return heads;
-}
-
-/// The budget that the options of a run set.
-Budget budget_of(const TrainWords& options) {
-  Budget budget;
-  const auto set = [&](const char* name, Index& value) {
-    const auto found = options.find(name);
-    if (found != options.end() && found->second.is_number_integer()) {
-      value = found->second.get<Index>();
-    }
-  };
-  set("at_least", budget.at_least);
-  set("at_least_of_kind", budget.at_least_of_kind);
-  const auto over = options.find("budget");
-  if (over != options.end())
-    budget.over = from_name<BudgetOver>("budget", plain_text(over->second));
-  return budget;
 }
 
 /// The heads that another cell removed.
@@ -100,7 +84,7 @@ std::vector<HeadId> heads_of(const StudyCell& cell, const StudyFolder& folder) {
   switch (*cell.control) {
     case StudyControl::none: return {};
     case StudyControl::random:
-      return choose(*trunk.model, shuffled(all, rng), cell.remove, budget_of(cell.options));
+      return choose(*trunk.model, shuffled(all, rng), cell.remove, cell.settings().pruning.budget);
     case StudyControl::same_allocation: {
       std::map<AttentionLocation, Index> room;
       for (const HeadId& head : removed_in(cell.reference, folder)) ++room[{head.kind, head.layer}];
@@ -112,7 +96,7 @@ std::vector<HeadId> heads_of(const StudyCell& cell, const StudyFolder& folder) {
     }
     case StudyControl::costliest_first:
       return choose(*trunk.model, costliest(cell.trunk, folder), cell.remove,
-                    budget_of(cell.options));
+                    cell.settings().pruning.budget);
     case StudyControl::same_mask_reinitialised: return removed_in(cell.reference, folder);
     case StudyControl::small_from_start: return spread(all, cell.remove);
   }
@@ -120,7 +104,7 @@ std::vector<HeadId> heads_of(const StudyCell& cell, const StudyFolder& folder) {
 }
 
 /// The command that begins a run in a folder, or continues the run of the folder.
-Words train(const std::filesystem::path& folder, const TrainWords& options, Words data,
+Words train(const std::filesystem::path& folder, const GivenSettings& options, Words data,
             Words more) {
   const std::string out = folder.string();
   if (std::filesystem::exists(folder / "config.json")) {
@@ -133,22 +117,16 @@ Words train(const std::filesystem::path& folder, const TrainWords& options, Word
   return words;
 }
 
-std::string joined(const std::vector<HeadId>& heads) {
-  std::string text;
-  for (const HeadId& head : heads) text += (text.empty() ? "" : ",") + head.text();
-  return text;
-}
-
 }  // namespace
 
-Words words_of(const TrainWords& options) {
+Words words_of(const GivenSettings& options) {
   Words words;
   for (const auto& [name, value] : options) {
     if (value.is_boolean()) {
-      if (value.get<bool>()) words.push_back("--" + option_name(name));
+      if (value.get<bool>()) words.push_back(option_text(name));
       continue;
     }
-    words.push_back("--" + option_name(name));
+    words.push_back(option_text(name));
     words.push_back(plain_text(value));
   }
   return words;
@@ -213,7 +191,7 @@ Words cell_command(const StudyCell& cell, const StudyDeclaration& declaration,
   }
   if (cell.control && cell.control != StudyControl::none) {
     more.emplace_back(cell.branches() ? "--remove" : "--without");
-    more.push_back(joined(heads_of(cell, folder)));
+    more.push_back(heads_text(heads_of(cell, folder)));
   }
   return train(folder.cell(cell.key), cell.options, data_words(cell.seed, cell.fold, declaration),
                std::move(more));

@@ -25,7 +25,7 @@ bool measures(const StudyDeclaration& declaration, const char* part);
 Words cell_command(const StudyCell& cell, const StudyDeclaration& declaration,
                    const StudyFolder& folder);
 /// Returns the words of a command line: "--layers 2 --post-norm".
-Words words_of(const TrainWords& options);
+Words words_of(const GivenSettings& options);
 /// "--seed 1", and "--fold 2/5" if the study has folds. `fold` is counted from 0.
 Words data_words(Index seed, Index fold, const StudyDeclaration& declaration);
 

@@ -20,8 +20,8 @@ namespace {
 
 /// Options of `train` that only the study sets in its runs.
 const std::set<std::string> own_options = {"seed",  "until",   "from",    "remove", "without",
-                                           "init",  "no-test", "no-page", "out",    "resume",
-                                           "force", "threads", "help",    "fold",   "measure-cut"};
+                                           "init",  "no_test", "no_page", "out",    "resume",
+                                           "force", "threads", "config",  "fold",   "measure_cut"};
 
 /// A study of seconds for each run would take a day.
 constexpr double most_runs = 20'000;
@@ -31,6 +31,17 @@ bool is_word(const std::string& text) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
   });
+}
+
+std::string underlined(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+/// The setting's own name for a synonym.
+std::string canonical(const std::string& name) {
+  const Setting* const setting = find_setting(name);
+  return setting != nullptr ? setting->name : name;
 }
 
 bool is_scalar(const Record& value) {
@@ -45,9 +56,8 @@ bool contains(const std::vector<T>& all, const T& one) {
 /// Checks a declaration. Throws DataError.
 class Checker {
  public:
-  Checker(const StudyDeclaration& declaration, const std::string& origin,
-          std::span<const std::string> options)
-      : d_(declaration), origin_(origin), options_(options.begin(), options.end()) {}
+  Checker(const StudyDeclaration& declaration, const std::string& origin)
+      : d_(declaration), origin_(origin) {}
 
   void check() {
     require(is_word(d_.name), "name", "must be made of letters, digits, _ and -");
@@ -87,18 +97,19 @@ class Checker {
 
   /// Requires an option of `train` that is set in one place only.
   void check_option(const std::string& where, const std::string& name) {
-    const std::string option = option_name(name), place = where + "." + name;
-    require(!own_options.contains(option), place, "is set by the study; leave it out");
-    require(option != "keep", place,
+    const std::string place = where + "." + name;
+    require(!own_options.contains(underlined(name)), place, "is set by the study; leave it out");
+    const Setting* const setting = find_setting(name);
+    require(setting != nullptr && setting->is_option, place,
+            fmt::format("is not an option of train{}", did_you_mean(name, option_names())));
+    require(setting->name != "keep", place,
             "is the number of heads to keep in all, which removal.prune sets; the minimum in every "
             "attention is at_least");
-    require(contains(options_, option), place,
-            fmt::format("is not an option of train{}", did_you_mean(option, options_)));
-    const auto [first, added] = set_in_.emplace(option, where);
+    const auto [first, added] = set_in_.emplace(setting->name, where);
     require(added, place, fmt::format("is set in {}, too; set it in one place", first->second));
   }
 
-  void check_factors(const std::string& where, const TrainWords& factors) {
+  void check_factors(const std::string& where, const GivenSettings& factors) {
     for (const auto& [name, value] : factors) {
       const std::string place = where + "." + name;
       if (value.is_object()) {
@@ -118,7 +129,7 @@ class Checker {
 
   /// Checks a factor whose levels set several options each.
   void check_named_levels(const std::string& place, const std::string& name, const Record& levels) {
-    require(!contains(options_, option_name(name)), place,
+    require(find_setting(name) == nullptr, place,
             "has the name of an option of train; give the factor another name");
     require(name != "arm" && name != "control" && name != "measure", place,
             "has a name that rules use; give the factor another name");
@@ -131,7 +142,7 @@ class Checker {
         require(is_scalar(value), inside + "." + option, "must be one value");
         require(option != "prune" && option != "steps", inside + "." + option,
                 "cannot be set in a named level; make it a factor of its own");
-        if (here.insert(option_name(option)).second) check_option(inside, option);
+        if (here.insert(canonical(option)).second) check_option(inside, option);
       }
     }
     in_levels_.insert(here.begin(), here.end());
@@ -148,7 +159,7 @@ class Checker {
       require(steps.is_number_integer() && steps.get<Index>() > d_.trunk.until, place,
               fmt::format("must be more than trunk.until, {}", d_.trunk.until));
     }
-    require(all.size() == 1 || set_in_.contains("schedule-steps"), "base.schedule_steps",
+    require(all.size() == 1 || set_in_.contains("schedule_steps"), "base.schedule_steps",
             "must be set, because factors.steps has several values");
   }
 
@@ -168,16 +179,16 @@ class Checker {
       }
       for (const auto& [option, value] : arm.options) {
         require(is_scalar(value), where + "." + option, "must be one value");
-        const auto found = set_in_.find(option_name(option));  // other arms may set it, too
+        const auto found = set_in_.find(canonical(option));  // other arms may set it, too
         const bool in_arms = found != set_in_.end() && found->second.starts_with("arms");
-        if (!in_arms && !in_levels_.contains(option_name(option))) check_option("arms", option);
+        if (!in_arms && !in_levels_.contains(canonical(option))) check_option("arms", option);
       }
       names_.push_back(arm.name);
     }
   }
 
-  void check_rules(const std::string& place, const std::vector<TrainWords>& rules) const {
-    for (const TrainWords& rule : rules) {
+  void check_rules(const std::string& place, const std::vector<GivenSettings>& rules) const {
+    for (const GivenSettings& rule : rules) {
       for (const auto& [name, value] : rule) {
         const std::string where = place + "." + name;
         const std::vector<Record> known = known_levels(where, name);
@@ -201,7 +212,7 @@ class Checker {
       return controls;
     }
     std::vector<std::string> factors{"arm", "control"};
-    for (const TrainWords* words : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
+    for (const GivenSettings* words : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
       const auto found = words->find(name);
       if (found != words->end()) return levels_of(found->second);
       for (const auto& [factor, levels] : *words) factors.push_back(factor);
@@ -214,7 +225,7 @@ class Checker {
   /// A wrong number must not ask for memory for billions of runs.
   void check_size() const {
     double runs = double(d_.seeds.size()) * double(d_.folds);
-    for (const TrainWords* factors : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
+    for (const GivenSettings* factors : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
       for (const auto& [name, value] : *factors) runs *= double(levels_of(value).size());
     }
     const auto arms = double(names_.size() + d_.controls.size());
@@ -286,7 +297,7 @@ class Checker {
 
   const StudyDeclaration& d_;
   std::string origin_;
-  std::vector<std::string> options_, names_;
+  std::vector<std::string> names_;
   std::map<std::string, std::string> set_in_;
   std::set<std::string> in_levels_;  // options of named levels, which arms may override
 };
@@ -303,9 +314,9 @@ std::vector<Record> levels_of(const Record& value) {
                           : std::vector<Record>(1, value);
 }
 
-TrainWords options_of(const std::string& factor, const Record& levels, const Record& level) {
+GivenSettings options_of(const std::string& factor, const Record& levels, const Record& level) {
   if (!levels.is_object()) return {{factor, level}};
-  TrainWords options;
+  GivenSettings options;
   for (const auto& [name, value] : levels.at(level.get<std::string>()).items()) {
     options[name] = value;
   }
@@ -326,11 +337,6 @@ std::string plain_text(const Record& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string option_name(std::string word) {
-  std::replace(word.begin(), word.end(), '_', '-');
-  return word;
-}
-
 std::vector<StudyArm> arms_of(const StudyDeclaration& declaration) {
   std::vector<StudyArm> arms;
   for (const auto& [name, value] : declaration.arms.items()) {
@@ -344,10 +350,9 @@ std::vector<StudyArm> arms_of(const StudyDeclaration& declaration) {
   return arms;
 }
 
-StudyDeclaration declaration_of(const Record& record, const std::string& origin,
-                                std::span<const std::string> train_options) {
+StudyDeclaration declaration_of(const Record& record, const std::string& origin) {
   StudyDeclaration declaration = struct_of<StudyDeclaration>(record, origin);
-  Checker(declaration, origin, train_options).check();
+  Checker(declaration, origin).check();
   if (declaration.reference.empty()) declaration.reference = arms_of(declaration).front().name;
   if (declaration.contrasts.measures.empty()) {
     declaration.contrasts.measures = {declaration.measures.front()};
@@ -355,9 +360,8 @@ StudyDeclaration declaration_of(const Record& record, const std::string& origin,
   return declaration;
 }
 
-StudyDeclaration read_declaration(const std::filesystem::path& file,
-                                  std::span<const std::string> train_options) {
-  return declaration_of(parse_json(read_file(file), file.string()), file.string(), train_options);
+StudyDeclaration read_declaration(const std::filesystem::path& file) {
+  return declaration_of(parse_json(read_file(file), file.string()), file.string());
 }
 
 }  // namespace HEADROOM_PRECISION

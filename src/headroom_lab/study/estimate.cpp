@@ -52,10 +52,10 @@ class Prober {
   static constexpr Index steps = 20;
 
   /// Trains `steps` steps with other options. `name` says what is measured.
-  Probe train(const std::string& name, const TrainWords& options,
+  Probe train(const std::string& name, const GivenSettings& options,
               const Words& more = {"--no-test"}) const {
     announce(name);
-    TrainWords all = options;
+    GivenSettings all = options;
     all.insert(trunk_.options.begin(), trunk_.options.end());
     all["steps"] = steps;
     Words words{options_.program, "train",     "--out", scratch_.path.string(),
@@ -113,27 +113,17 @@ class Prober {
 /// The metric, chooser or method of learned gates that chooses heads in a cell; empty if none.
 std::string choice_of(const StudyCell& cell) {
   if (cell.control) return "";
-  for (const char* option : {"gates", "metric"}) {
-    const auto found = cell.options.find(option);
-    if (found != cell.options.end()) return plain_text(found->second);
-  }
-  return PruningRecipe().chooser;
+  const PruningRecipe recipe = cell.settings().pruning;
+  return recipe.gates ? recipe.gates->method : recipe.chooser;
 }
 
 /// The number of times that a cell chooses heads.
 Index choices_of(const StudyCell& cell) {
-  const auto option = [&](const char* name, const Record& otherwise) {
-    const auto found = cell.options.find(name);
-    return found == cell.options.end() ? otherwise : found->second;
-  };
-  const PruningRecipe usual;
-  if (option("rescore", name_of(usual.rescoring)) != name_of(Rescoring::each_event)) return 1;
-  const Record schedule = option("prune_schedule", name_of(usual.pace));
-  if (schedule == name_of(OneShot())) return 1;
-  if (schedule == name_of(Iterative())) {
-    return option("prune_rounds", usual_rounds).get<Index>();
-  }
-  return std::min(most_gradual_removals, option("prune", 1).get<Index>());
+  const PruningRecipe recipe = cell.settings().pruning;
+  if (recipe.gates || recipe.rescoring != Rescoring::each_event) return 1;
+  if (std::holds_alternative<OneShot>(recipe.pace)) return 1;
+  if (const auto* rounds = std::get_if<Iterative>(&recipe.pace)) return rounds->rounds;
+  return std::min(most_gradual_removals, recipe.remove);
 }
 
 /// The times of the choices of a study's cells.
@@ -147,7 +137,7 @@ class ChoiceTimes {
     const auto known = std::find_if(all_.begin(), all_.end(),
                                     [&](const StudyEstimate::Choice& c) { return c.by == name; });
     if (known != all_.end()) return *known;
-    TrainWords options;
+    GivenSettings options;
     for (const auto& [option, value] : cell.options) {
       const bool of_pace = option.starts_with("prune_") || option == "rescore";
       if (!of_pace && option != "steps") options[option] = value;

@@ -16,11 +16,11 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 /// All combinations of one level of each option.
-std::vector<TrainWords> combinations(const TrainWords& factors) {
-  std::vector<TrainWords> all{{}};
+std::vector<GivenSettings> combinations(const GivenSettings& factors) {
+  std::vector<GivenSettings> all{{}};
   for (const auto& [name, value] : factors) {
-    std::vector<TrainWords> longer;
-    for (const TrainWords& begun : all) {
+    std::vector<GivenSettings> longer;
+    for (const GivenSettings& begun : all) {
       for (const Record& level : levels_of(value)) {
         longer.push_back(begun);
         longer.back()[name] = level;
@@ -31,9 +31,9 @@ std::vector<TrainWords> combinations(const TrainWords& factors) {
   return all;
 }
 
-TrainWords merged(std::initializer_list<const TrainWords*> parts) {
-  TrainWords all;
-  for (const TrainWords* part : parts) all.insert(part->begin(), part->end());
+GivenSettings merged(std::initializer_list<const GivenSettings*> parts) {
+  GivenSettings all;
+  for (const GivenSettings* part : parts) all.insert(part->begin(), part->end());
   return all;
 }
 
@@ -43,8 +43,8 @@ bool is_level(const Record& allowed, const Record& level) {
 }
 
 /// The options that a combination of levels sets.
-TrainWords set_by(const TrainWords& factors, const TrainWords& combination) {
-  TrainWords all;
+GivenSettings set_by(const GivenSettings& factors, const GivenSettings& combination) {
+  GivenSettings all;
   for (const auto& [name, level] : combination) {
     all.merge(options_of(name, factors.at(name), level));
   }
@@ -54,7 +54,7 @@ TrainWords set_by(const TrainWords& factors, const TrainWords& combination) {
 /// Returns whether a rule allows an arm or control (`role`) under a combination of levels. A rule
 /// applies if its single values all match; it then allows only the levels in its lists. A rule that
 /// names only the other role does not apply.
-bool allows(const TrainWords& rule, TrainWords combination, const std::string& role,
+bool allows(const GivenSettings& rule, GivenSettings combination, const std::string& role,
             const std::string& name) {
   const std::string other = role == "arm" ? "control" : "arm";
   if (rule.contains(other) && !rule.contains(role)) return true;
@@ -94,9 +94,9 @@ class Planner {
       }
       for (const auto& [arm, name] : allocations_of(d_)) plan_.arms.push_back(name);
     }
-    for (const TrainWords& trunk : combinations(d_.trunk.factors)) {
-      for (const TrainWords& factors : combinations(d_.factors)) {
-        for (const TrainWords& removal : combinations(d_.removal)) {
+    for (const GivenSettings& trunk : combinations(d_.trunk.factors)) {
+      for (const GivenSettings& factors : combinations(d_.factors)) {
+        for (const GivenSettings& removal : combinations(d_.removal)) {
           plan_condition(trunk, factors, removal, arms);
         }
       }
@@ -107,9 +107,9 @@ class Planner {
   }
 
  private:
-  void plan_condition(const TrainWords& trunk, const TrainWords& factors, const TrainWords& removal,
-                      const std::vector<StudyArm>& arms) {
-    const TrainWords combination = merged({&trunk, &factors, &removal});
+  void plan_condition(const GivenSettings& trunk, const GivenSettings& factors,
+                      const GivenSettings& removal, const std::vector<StudyArm>& arms) {
+    const GivenSettings combination = merged({&trunk, &factors, &removal});
     const auto allowed_as = [&](const char* role, const std::string& name) {
       return rules_allow(d_.only, combination, role, name);
     };
@@ -120,7 +120,7 @@ class Planner {
                  [&](StudyControl c) { return allowed_as("control", name_of(c)); });
     if (allowed.arms.empty()) return;
     StudyCondition& condition = plan_.conditions.emplace_back();
-    for (const TrainWords* words : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
+    for (const GivenSettings* words : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
       for (const auto& [name, value] : *words) {
         if (levels_of(value).size() > 1) condition.levels[name] = combination.at(name);
       }
@@ -142,7 +142,7 @@ class Planner {
   };
   /// The options that the levels of a condition set.
   struct Levels {
-    TrainWords trunk, factors, removal;
+    GivenSettings trunk, factors, removal;
   };
 
   void plan_seed(Index seed, Index fold, const Levels& levels, const Allowed& allowed) {
@@ -150,7 +150,7 @@ class Planner {
     common.trunk = trunk_key(seed, fold, levels.trunk);
     common.seed = seed;
     common.fold = fold;
-    const TrainWords whole = merged({&d_.base, &levels.trunk, &levels.factors});
+    const GivenSettings whole = merged({&d_.base, &levels.trunk, &levels.factors});
     std::map<std::string, std::string> keys;  // of arms
     for (const StudyArm& arm : allowed.arms) {
       StudyCell cell = common;
@@ -198,7 +198,7 @@ class Planner {
     for (cell.draw = 0; cell.draw < draws; ++cell.draw) add(cell, name);
   }
 
-  std::string trunk_key(Index seed, Index fold, const TrainWords& factors) {
+  std::string trunk_key(Index seed, Index fold, const GivenSettings& factors) {
     TrunkPlan trunk{.key = {}, .seed = seed, .fold = fold, .options = merged({&d_.base, &factors})};
     if (!trunk.options.contains("steps")) trunk.options["steps"] = most_steps(d_);
     trunk.key = hash_of({{"trunk", trunk.options},
@@ -238,15 +238,22 @@ class Planner {
 
 }  // namespace
 
-bool rules_allow(const std::vector<TrainWords>& rules, const TrainWords& combination,
+bool rules_allow(const std::vector<GivenSettings>& rules, const GivenSettings& combination,
                  const std::string& role, const std::string& name) {
-  return std::all_of(rules.begin(), rules.end(),
-                     [&](const TrainWords& rule) { return allows(rule, combination, role, name); });
+  return std::all_of(rules.begin(), rules.end(), [&](const GivenSettings& rule) {
+    return allows(rule, combination, role, name);
+  });
 }
 
 bool StudyCell::branches() const {
   return control != StudyControl::same_mask_reinitialised &&
          control != StudyControl::small_from_start;
+}
+
+RunSettings StudyCell::settings() const {
+  GivenSettings given = options;
+  if (control && remove > 0) given["prune"] = remove;
+  return settings_of(given, quoted_name);
 }
 
 std::string StudyCondition::text() const {
@@ -257,7 +264,11 @@ std::string StudyCondition::text() const {
   return text;
 }
 
-StudyPlan plan_of(const StudyDeclaration& declaration) { return Planner(declaration).plan(); }
+StudyPlan plan_of(const StudyDeclaration& declaration) {
+  StudyPlan plan = Planner(declaration).plan();
+  for (const StudyCell& cell : plan.cells) cell.settings();  // contradictions end no long study
+  return plan;
+}
 
 Index steps_of(const StudyCell& cell, const StudyDeclaration& declaration) {
   const auto steps = cell.options.at("steps").get<Index>();

@@ -146,8 +146,8 @@ class StudySummary {
   bool in_family(Index condition, const std::string& measure, const std::string& arm) const {
     const std::vector<std::string>& tested = d_.contrasts.measures;
     if (std::find(tested.begin(), tested.end(), measure) == tested.end()) return false;
-    TrainWords levels = plan_.conditions[std::size_t(condition)].levels;
-    for (const TrainWords* factors : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
+    GivenSettings levels = plan_.conditions[std::size_t(condition)].levels;
+    for (const GivenSettings* factors : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
       for (const auto& [name, value] : *factors) levels.emplace(name, levels_of(value).front());
     }
     levels["measure"] = measure;
@@ -207,7 +207,7 @@ class StudySummary {
   }
 
   std::vector<Record> levels_of_factor(const std::string& factor) const {
-    for (const TrainWords* words : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
+    for (const GivenSettings* words : {&d_.trunk.factors, &d_.factors, &d_.removal}) {
       const auto found = words->find(factor);
       if (found != words->end()) return levels_of(found->second);
     }
@@ -220,7 +220,7 @@ class StudySummary {
     Index pairs = 0;
     for (std::size_t c = 0; c < plan_.conditions.size(); ++c) {
       if (plan_.conditions[c].levels.at(factor) != level) continue;
-      TrainWords other = plan_.conditions[c].levels;
+      GivenSettings other = plan_.conditions[c].levels;
       other[factor] = against;
       const auto twin = std::find_if(plan_.conditions.begin(), plan_.conditions.end(),
                                      [&](const StudyCondition& k) { return k.levels == other; });

@@ -44,24 +44,32 @@ struct Rooms {
   Index most = 0;  // that can be removed from the whole model
 };
 
-Rooms rooms_of(Module& model, std::span<const HeadId> candidates, const Budget& budget) {
-  Rooms rooms;
-  auto& places = rooms.places;
-  auto& kinds = rooms.kinds;
+std::map<AttentionLocation, HeadCounts> counts_of(Module& model,
+                                                  std::span<const HeadId> candidates) {
+  std::map<AttentionLocation, HeadCounts> counts;
   for (const NamedAttention& found : attentions(model)) {
-    Group& place = places[found.location()];
-    place.original = found.attention->config().heads;
-    place.live = std::ssize(found.attention->alive());
-    place.room = std::count_if(candidates.begin(), candidates.end(), [&](const HeadId& head) {
-      return AttentionLocation{head.kind, head.layer} == found.location();
-    });
-    place.room = std::clamp(place.live - budget.at_least, Index{0}, place.room);
-    Group& kind = kinds[found.location().kind];
-    kind.original += place.original;
-    kind.live += place.live;
-    kind.room += place.room;
+    const AttentionLocation place = found.location();
+    counts[place] = {
+        .original = found.attention->config().heads,
+        .live = std::ssize(found.attention->alive()),
+        .candidates = std::count_if(candidates.begin(), candidates.end(), [&](const HeadId& head) {
+          return AttentionLocation{head.kind, head.layer} == place;
+        })};
   }
-  for (auto& [key, kind] : kinds) {
+  return counts;
+}
+
+Rooms rooms_of(const std::map<AttentionLocation, HeadCounts>& counts, const Budget& budget) {
+  Rooms rooms;
+  for (const auto& [location, heads] : counts) {
+    const Index room = std::clamp(heads.live - budget.at_least, Index{0}, heads.candidates);
+    rooms.places[location] = {.original = heads.original, .live = heads.live, .room = room};
+    Group& kind = rooms.kinds[location.kind];
+    kind.original += heads.original;
+    kind.live += heads.live;
+    kind.room += room;
+  }
+  for (auto& [key, kind] : rooms.kinds) {
     kind.room = std::clamp(kind.live - budget.at_least_of_kind, Index{0}, kind.room);
     rooms.most += kind.room;
   }
@@ -79,7 +87,7 @@ Allowance::Allowance(Module& model, std::span<const HeadId> candidates, Index re
                     "to keep; none of these may be negative",
                     remove, budget.at_least, budget.at_least_of_kind));
   }
-  Rooms rooms = rooms_of(model, candidates, budget);
+  Rooms rooms = rooms_of(counts_of(model, candidates), budget);
   auto& places = rooms.places;
   auto& kinds = rooms.kinds;
   if (rooms.most < remove) {
@@ -123,7 +131,11 @@ void Allowance::give_back(const HeadId& head) {
 }
 
 Index most_removable(Module& model, std::span<const HeadId> candidates, const Budget& budget) {
-  return rooms_of(model, candidates, budget).most;
+  return most_removable(counts_of(model, candidates), budget);
+}
+
+Index most_removable(const std::map<AttentionLocation, HeadCounts>& counts, const Budget& budget) {
+  return rooms_of(counts, budget).most;
 }
 
 std::vector<HeadId> choose(Module& model, std::span<const HeadId> order, Index remove,

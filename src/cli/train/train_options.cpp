@@ -1,0 +1,179 @@
+// Options from the rows of all settings.
+#include "cli/train/train_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/options.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+/// A value as help shows it; "" where there is none to show.
+std::string shown_value(const Record& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
+  return value.is_array() ? "" : value.dump();
+}
+
+/// The default of a setting for every task, in the order of task_list().
+std::vector<std::string> defaults_of(const Setting& setting) {
+  static const std::vector<RunSettings> usual = [] {
+    std::vector<RunSettings> all;
+    for (const TaskInfo& info : task_list()) {
+      all.push_back(usual_settings(info.name));
+      all.back().training.task = "";  // the only difference between two tasks is not their name
+    }
+    return all;
+  }();
+  std::vector<std::string> values;
+  if (!setting.get || setting.help.find("(default: ") != std::string::npos) return values;
+  for (const RunSettings& settings : usual) values.push_back(shown_value(setting.get(settings)));
+  return values;
+}
+
+bool differ(const std::vector<std::string>& values) {
+  return std::adjacent_find(values.begin(), values.end(), std::not_equal_to()) != values.end();
+}
+
+/// The name of a setting in the table of defaults.
+std::string name_in_table(const Setting& setting) {
+  if (setting.is_option) return option_text(setting.name);
+  std::string words = setting.name;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+}  // namespace
+
+CLI::Option* TrainOptions::add(CLI::App& app, const Setting& setting) {
+  std::string names = option_text(setting.name);
+  for (const std::string& other : setting.synonyms) names += "," + option_text(other);
+  const std::string help = help_of(setting, option_text);
+  const auto keep = [this, name = setting.name](const auto& value) { given_[name] = value; };
+  switch (setting.type) {
+    case SettingType::flag:
+      return app.add_flag_function(
+          names, [keep](Index) { keep(true); }, help);
+    case SettingType::whole: return app.add_option_function<Index>(names, keep, help);
+    case SettingType::number: return app.add_option_function<double>(names, keep, help);
+    case SettingType::text: return app.add_option_function<std::string>(names, keep, help);
+    case SettingType::wholes:
+      return app.add_option_function<std::vector<Index>>(names, keep, help)
+          ->type_name("N")
+          ->delimiter(',');
+  }
+  return nullptr;
+}
+
+void TrainOptions::add_to(CLI::App& app) {
+  app.add_option("--config", config_,
+                 "settings from a file: the config.json of a run, or {\"steps\": 300, ...} with "
+                 "the names of these options; options that are given, too, come before it")
+      ->type_name("FILE");
+  for (const Setting& setting : all_settings()) {
+    if (!setting.is_option) continue;
+    CLI::Option* const option = added_.emplace_back(add(app, setting));
+    option->group(title_of(setting.group));
+    if (!setting.value.empty()) option->type_name(setting.value);
+    if (setting.type == SettingType::flag) continue;
+    const std::vector<std::string> defaults = defaults_of(setting);
+    if (defaults.empty() || defaults[0].empty() || (defaults[0] == "0" && !differ(defaults))) {
+      continue;
+    }
+    option->default_str(differ(defaults) ? "by task" : defaults[0]);
+  }
+}
+
+std::string TrainOptions::recipes() {
+  const std::vector<TaskInfo> tasks = task_list();
+  std::vector<std::pair<std::string, std::vector<std::string>>> rows;  // settings that differ
+  for (const Setting& setting : all_settings()) {
+    const std::vector<std::string> values = defaults_of(setting);
+    if (differ(values)) rows.emplace_back("  " + name_in_table(setting), values);
+  }
+  // Tasks with equal recipes share a column; that of most tasks comes last, without their names.
+  const auto column = [&](std::size_t task) {
+    std::vector<std::string> values;
+    for (const auto& [name, of_task] : rows) values.push_back(of_task[task]);
+    return values;
+  };
+  const auto usual = std::find_if(tasks.begin(), tasks.end(), [](const TaskInfo& info) {
+    return info.name == TrainingSettings().task;
+  });
+  const std::vector<std::string> others = column(std::size_t(usual - tasks.begin()));
+  std::vector<std::pair<std::string, std::vector<std::string>>> columns;
+  for (std::size_t task = 0; task < tasks.size(); ++task) {
+    const std::vector<std::string> values = column(task);
+    if (values == others) continue;
+    const auto same = std::find_if(columns.begin(), columns.end(),
+                                   [&](const auto& known) { return known.second == values; });
+    if (same == columns.end()) {
+      columns.emplace_back(tasks[task].name, values);
+    } else {
+      same->first += ", " + tasks[task].name;
+    }
+  }
+  columns.emplace_back("other tasks", others);
+  std::string text = before_column("Defaults by task:", help_column);
+  const auto add_row = [&](const auto& cell) {
+    for (const auto& each : columns) {
+      text += &each == &columns.back() ? cell(each) : before_column(cell(each), 13);
+    }
+  };
+  add_row([](const auto& each) { return each.first; });
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text += "\n" + before_column(rows[i].first, help_column);
+    add_row([i](const auto& each) { return each.second[i]; });
+  }
+  return text;
+}
+
+RunSettings TrainOptions::settings() const {
+  if (const auto metric = given_.find("metric"); metric != given_.end()) {
+    require_metric(metric->second.get<std::string>());
+  }
+  if (config_.empty()) return settings_of(given_, option_text);
+  const Record file = parse_json(read_file(config_), config_);
+  if (!file.is_object()) throw FileError(config_ + ": must be an object of settings");
+  if (file.contains("training") && file["training"].is_object()) {
+    return settings_of(given_, option_text, RunSettings::from_record(file, config_));
+  }
+  GivenSettings in_file;
+  for (const auto& [name, value] : file.items()) in_file[name] = value;
+  try {
+    settings_of(in_file, quoted_name);  // an error names the file's words
+  } catch (const UsageError& error) {
+    throw FileError(fmt::format("{}: {}", config_, error.what()));
+  }
+  GivenSettings all = given_;
+  for (const auto& [name, value] : in_file) all.emplace(find_setting(name)->name, value);
+  return settings_of(all, option_text);
+}
+
+std::string TrainOptions::first_given() const {
+  if (!config_.empty()) return "--config";
+  for (const CLI::Option* option : added_) {
+    if (option->count() > 0 && option->get_name() != "--data") return option->get_name();
+  }
+  return {};
+}
+
+std::optional<std::string> TrainOptions::data() const {
+  const auto found = given_.find("data");
+  if (found == given_.end()) return std::nullopt;
+  return found->second.get<std::string>();
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
