@@ -42,8 +42,55 @@ std::string uncommented(const std::string& line) {
   return code.erase(slashes, code.compare(slashes, 3, "// ") == 0 ? 3 : 2);
 }
 
+std::size_t indentation(const std::string& line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
+
+std::string stripped(const std::string& line) { return line.substr(indentation(line)); }
+
+using Lines = std::vector<std::string>;
+
+/// Lines of the file that belong together.
+struct Part {
+  Index number = 0;  // of the first line
+  Lines lines;
+};
+
 /// A part of the file: for all answers, or a block with a part for each answer that differs.
-using Block = std::map<std::string, std::string>;
+using Block = std::map<std::string, Part>;
+
+bool is_patch(const Part& part) {
+  return std::any_of(part.lines.begin(), part.lines.end(), [](const std::string& line) {
+    return stripped(line).starts_with("//-") || stripped(line).starts_with("//+");
+  });
+}
+
+/// A part of a patch. Its lines begin with ' ', '-' or '+'; those with ' ' and '-' are consecutive
+/// lines of the code, apart from their indentation.
+using Hunk = Part;
+
+/// The lines of a hunk with one of these marks, without it.
+Lines marked(const Hunk& hunk, std::string_view marks) {
+  Lines found;
+  for (const std::string& line : hunk.lines) {
+    if (marks.find(line[0]) != std::string_view::npos) found.push_back(line.substr(1));
+  }
+  return found;
+}
+
+/// The indices in the code at which a hunk applies.
+std::vector<std::size_t> places_of(const Hunk& hunk, const Lines& code) {
+  const Lines old = marked(hunk, " -");
+  const auto same = [](const std::string& a, const std::string& b) {
+    return stripped(a) == stripped(b);
+  };
+  std::vector<std::size_t> places;
+  auto at = code.begin();
+  while ((at = std::search(at, code.end(), old.begin(), old.end(), same)) != code.end()) {
+    places.push_back(std::size_t(at++ - code.begin()));
+  }
+  return places;
+}
 
 class Parser {
  public:
@@ -77,9 +124,9 @@ class Parser {
   void add(const std::string& line) {
     in_head_ = false;
     if (answer_.empty()) {
-      blocks_.back()["solution"] += line + "\n";
+      blocks_.back()["solution"].lines.push_back(line);
     } else {
-      blocks_.back()[answer_] += (answer_ == "solution" ? line : uncommented(line)) + "\n";
+      blocks_.back()[answer_].lines.push_back(line);
     }
   }
 
@@ -146,19 +193,87 @@ class Parser {
     } else {
       fail("expected solution, skeleton, wrong NAME: TEXT or end");
     }
-    if (!answer_.empty()) blocks_.back()[answer_];  // a part may be empty
+    if (!answer_.empty()) blocks_.back()[answer_].number = number_ + 1;  // a part may be empty
+  }
+
+  /// The hunks of a patch, without "//".
+  std::vector<Hunk> hunks_of(const Part& patch) {
+    number_ = patch.number;
+    std::vector<Hunk> hunks{{number_, {}}};
+    for (const std::string& line : patch.lines) {
+      const std::string text = stripped(line) + (stripped(line) == "//" ? " " : "");
+      if (text == "// ...") {
+        hunks.push_back({number_ + 1, {}});
+      } else if (text.starts_with("// ") || text.starts_with("//-") || text.starts_with("//+")) {
+        hunks.back().lines.push_back(text.substr(2));
+      } else {
+        fail("a line of a patch begins with \"// \", \"//-\" or \"//+\"");
+      }
+      ++number_;
+    }
+    return hunks;
+  }
+
+  /// The index in the code at which a hunk applies.
+  std::size_t place_of(const Hunk& hunk, const Lines& code) {
+    number_ = hunk.number;
+    const Lines old = marked(hunk, " -");
+    if (old.empty()) fail("add a line of the solution, \"// LINE\": it says where this belongs");
+    if (old == marked(hunk, " +")) fail("this changes nothing; \"//-\" removes, \"//+\" adds");
+    const std::vector<std::size_t> places = places_of(hunk, code);
+    if (places.size() == 1) return places[0];
+    fail(fmt::format("the lines \"// \" and \"//-\" from here on are {} of the solution; {}",
+                     places.empty() ? "not consecutive lines" : "at more than one place",
+                     places.empty() ? "copy them, or put \"// ...\" between two places"
+                                    : "add a line before or after them, \"// LINE\""));
+  }
+
+  /// The code with a patch applied. An added line is as far from the first line of its hunk as it
+  /// is in the patch.
+  Lines patched(const Lines& code, const std::vector<Hunk>& hunks) {
+    std::multimap<std::size_t, const Hunk*> in_order;
+    for (const Hunk& hunk : hunks) in_order.emplace(place_of(hunk, code), &hunk);
+    Lines result;
+    auto at = code.begin();
+    for (const auto& [place, hunk] : in_order) {
+      const auto begin = code.begin() + std::ptrdiff_t(place);
+      number_ = hunk->number;
+      if (begin < at) fail("overlaps other lines of the patch; join them, without \"// ...\"");
+      result.insert(result.end(), at, begin);
+      at = begin;
+      const std::size_t margin = indentation(*begin);
+      const std::size_t own_margin = indentation(marked(*hunk, " -")[0]);
+      for (const std::string& line : hunk->lines) {
+        if (line[0] == '+') {
+          const std::string text = stripped(line.substr(1));
+          const std::size_t indent = text.empty() ? 0 : indentation(line.substr(1)) + margin;
+          result.push_back(std::string(indent - std::min(indent, own_margin), ' ') + text);
+        } else if (const std::string& old = *at++; line[0] == ' ') {
+          result.push_back(old);
+        }
+      }
+    }
+    result.insert(result.end(), at, code.end());
+    return result;
   }
 
   void finish() {
     for (CourseAnswer& answer : file_.answers) {
-      for (const Block& block : blocks_) {
+      Lines code;
+      std::vector<Hunk> hunks;
+      for (Block& block : blocks_) {
         const auto own = block.find(answer.name);
-        if (own != block.end()) {
-          answer.code += own->second;
-        } else if (const auto solution = block.find("solution"); solution != block.end()) {
-          answer.code += solution->second;
+        const bool is_other = own != block.end() && answer.name != "solution";
+        if (is_other && is_patch(own->second)) {
+          const std::vector<Hunk> more = hunks_of(own->second);
+          hunks.insert(hunks.end(), more.begin(), more.end());
+        }
+        const bool is_whole = is_other && !is_patch(own->second);
+        for (const std::string& line : (is_whole ? own->second : block["solution"]).lines) {
+          code.push_back(is_whole ? uncommented(line) : line);
         }
       }
+      for (const std::string& line : patched(code, hunks)) answer.code += line + "\n";
     }
   }
 

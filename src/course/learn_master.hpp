@@ -38,6 +38,21 @@ inline namespace HEADROOM_PRECISION {
 //   // const Index rows = config().heads * head_dim();
 //   //! end
 // ```
+//
+// Where it is shorter, a part is a patch of the whole file, in the format of the faults of
+// tests/mutations. `//-` removes a line of the solution, `//+` adds one; lines that stay, after
+// `// `, tell places apart. `// ...` goes on at another place:
+// ```
+//   //! wrong last_batch: only the last batch counts
+//   //  sums_.resize(heads);
+//   //+ std::fill(sums_.begin(), sums_.end(), 0);
+//   // ...
+//   //- examples_ += batch.examples;
+//   //+ examples_ = batch.examples;
+// ```
+// The lines between two `// ...` that stay or go are consecutive lines of the solution and occur
+// there once. Their indentation does not count; that of an added line is relative to the first of
+// them.
 
 /// One answer to an exercise as a source file.
 struct CourseAnswer {

@@ -50,6 +50,81 @@ TEST_CASE("every answer has its own parts, and the solution's where it has none"
   CHECK(file.answers[3].code == "int f() {\n  int a = 1;\n  return 0;\n}\n");
 }
 
+namespace {
+
+/// A file of seven lines with a block, in which the part of the wrong answer "bad" begins in
+/// line 7.
+std::string with_part(const std::string& part) {
+  return "int f(int n) {\n  //! solution\n  int sum = 0;\n  for (int i = 0; i < n; ++i) {\n"
+         "    sum += i;\n  }\n  //! wrong bad: no\n" +
+         part + "  //! end\n  g();\n  g();\n\n  return sum;\n}\n";
+}
+
+/// The code of "bad".
+std::string patched(const std::string& part) { return read(with_part(part)).answers[2].code; }
+
+}  // namespace
+
+TEST_CASE("a part of an answer can be a patch of the whole solution") {
+  const std::string solution = read(with_part("")).solution().code;
+  const auto with = [&](const std::string& old, const std::string& text) {
+    std::string code = solution;
+    return code.replace(code.find(old), old.size(), text);
+  };
+  CHECK(patched("  //-     sum += i;\n  //+     sum += 2 * i;\n") == with("+= i", "+= 2 * i"));
+  // It is read from the file's solution and not only from that of the block.
+  CHECK(patched("//-return sum;\n//+return 0;\n") == with("return sum", "return 0"));
+  CHECK(patched("  //- sum += i;\n") == with("    sum += i;\n", ""));
+  CHECK(read(with_part("  //- sum += i;\n")).solution().code == solution);
+  CHECK(read(with_part("  //- sum += i;\n")).skeleton().code == solution);
+
+  SECTION("lines that stay tell its place") {
+    CHECK(patched("  //  g();\n  //\n  //- return sum;\n  //+ return 1;\n") ==
+          with("return sum", "return 1"));
+    CHECK(patched("  //- g();\n  //\n") == with("  g();\n\n", "\n"));
+  }
+  SECTION("an added line is indented as far as the patch says") {
+    CHECK(patched("  //+ a();\n  //+   b();\n  //+\n  //  sum += i;\n  //+ c();\n") ==
+          with("    sum += i;\n", "    a();\n      b();\n\n    sum += i;\n    c();\n"));
+    CHECK(patched("  //     sum += i;\n  //+a();\n") == with("i;\n", "i;\na();\n"));
+    CHECK(patched("  //  int sum = 0;\n  //+   a();\n") == with("0;\n", "0;\n    a();\n"));
+  }
+  SECTION("it can have several places, in any order") {
+    const std::string code = with("sum = 0", "sum = 7");
+    const std::string first = "  //- int sum = 0;\n  //+ int sum = 7;\n";
+    const std::string second = "  //- return sum;\n";
+    CHECK(patched(first + "  // ...\n" + second) == patched(second + "  // ...\n" + first));
+    CHECK(patched(first) == code);
+    CHECK(patched(first + "  // ...\n" + second).find("return") == std::string::npos);
+    // What one of them adds is no line of the solution to the other.
+    CHECK_NOTHROW(patched("  //+ return sum;\n  // int sum = 0;\n  // ...\n" + second));
+  }
+  SECTION("it applies to an answer's own code of another block") {
+    const MasterFile file = read(
+        "int f();\n//! solution\nint a;\n//! wrong bad: no\n// int b;\n//! end\n"
+        "//! solution\nint c;\n//! wrong bad: no\n//  int b;\n//- int c;\n//! end\n");
+    CHECK(file.answers[2].code == "int f();\nint b;\n");
+  }
+}
+
+TEST_CASE("a patch that does not apply exactly once is an error with its line and a remedy") {
+  const auto refused = [](const std::string& part, const char* line, const char* reason) {
+    CHECK_THROWS_AS(patched(part), DataError);
+    CHECK_THROWS_WITH(patched(part), Contains("1_x.cpp" + std::string(line)) && Contains(reason));
+  };
+  refused("  //- sum += 2;\n  //+ a();\n", ":8:", "not consecutive lines of the solution; copy");
+  refused("  //- int sum = 0;\n  //- sum += i;\n", ":8:", "put \"// ...\" between two places");
+  refused("  //- sum += i;\n  // ...\n  //- g();\n", ":10:", "more than one place of the solution");
+  refused("  // g();\n  //+ a();\n", ":8:", "add a line before or after them");
+  refused("  //+ a();\n", ":8:", "add a line of the solution");
+  refused("  //- sum += i;\n  // ...\n", ":10:", "add a line of the solution");
+  refused("  //- sum += i;\n  // ...\n  // return sum;\n", ":10:", "this changes nothing");
+  refused("  //- sum += i;\n  //+ sum += i;\n", ":8:", "this changes nothing");
+  refused("  //- sum += i;\n  sum += 2 * i;\n", ":9:", "a line of a patch begins with");
+  refused("  //- sum += i;\n  //* a();\n", ":9:", "a line of a patch begins with");
+  refused("  //  sum += i;\n  //- }\n  // ...\n  //- sum += i;\n", ":11:", "join them");
+}
+
 TEST_CASE("errors in a master file name the line") {
   const auto refused = [](const std::string& text, const char* line, const char* reason) {
     CHECK_THROWS_AS(read(text), DataError);
