@@ -4,6 +4,7 @@
 #include "headroom_lab/lab/ask.hpp"
 #include "headroom_lab/lab/experiment.hpp"
 #include "headroom_lab/lab/formula.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "headroom_lab/lab/lab_record.hpp"
 #include "headroom_lab/lab/notebook.hpp"
 #include "headroom_lab/lab/text.hpp"

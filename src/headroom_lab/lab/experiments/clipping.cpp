@@ -10,11 +10,11 @@
 
 #include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
 #include "lab/optimizer_rules.hpp"
 #include "lab/scaled_head.hpp"
-#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {

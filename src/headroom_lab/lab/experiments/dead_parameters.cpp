@@ -11,13 +11,13 @@
 #include "headroom/optim/sgd.hpp"
 #include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "headroom_lab/lab/lab_record.hpp"
 #include "lab/experiments/bias_folding.hpp"
 #include "lab/head_blocks.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
 #include "lab/optimizer_rules.hpp"
-#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {

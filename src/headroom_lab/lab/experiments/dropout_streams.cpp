@@ -10,8 +10,8 @@
 #include "headroom/ops/dropout.hpp"
 #include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/numbers.hpp"
-#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {
@@ -228,20 +228,24 @@ std::vector<double> sequence_of(const LabOptions& options, const Sizes& s, std::
 void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
   std::vector<std::vector<double>> sequences;
   for (std::uint64_t i = 0; i < draws; ++i) sequences.push_back(sequence_of(options, s, i));
+  std::vector<double> rates;
   Notebook::Series expected{"2 p (1 - p)", {}};
-  std::vector<Notebook::Series> lines;
+  for (int tenth = 1; tenth <= 9; ++tenth) {
+    const double p = 0.1 * tenth;
+    rates.push_back(p);
+    expected.points.emplace_back(p, 2 * p * (1 - p));
+  }
+  std::vector<Notebook::Series> lines{expected};
   Notebook::Rows rows;
   for (const Comparison& comparison : comparisons) {
-    lines.push_back({comparison.name, {}});
-    for (int tenth = 1; tenth <= 9; ++tenth) {
-      const double p = 0.1 * tenth, wanted = 2 * p * (1 - p);
-      const Survey<Changed> seen(
-          draws, [&](auto draw) { return compare(comparison, s, sequences[draw], p); });
-      const Interval mean = seen.mean(&Changed::share);
-      const Changed& any = seen.samples().front();  // all draws have the same indices
-      lines.back().points.emplace_back(p, mean.value);
-      if (lines.size() == 1) expected.points.emplace_back(p, wanted);
-      if (tenth != 1 && tenth != 2 && tenth != 5) continue;
+    const Grid<double, Changed> seen(rates, draws, [&](double p, auto draw) {
+      return compare(comparison, s, sequences[draw], p);
+    });
+    lines.push_back(seen.series(comparison.name, as_it_is, &Changed::share));
+    for (const std::size_t shown : {0u, 1u, 4u}) {  // p = 0.1, 0.2, 0.5
+      const auto [p, wanted] = expected.points[shown];
+      const Interval mean = seen[shown].mean(&Changed::share);
+      const Changed& any = seen[shown].samples().front();  // all draws have the same indices
       rows.push_back({comparison.name, p, double(any.moved) / double(any.elements), mean, wanted});
       const double allowed = allowance(p, draws * any.moved);
       book.within(
@@ -250,7 +254,6 @@ void emulate(const LabOptions& options, const Sizes& s, Notebook& book) {
           mean.value, wanted - allowed, wanted + allowed);
     }
   }
-  lines.insert(lines.begin(), expected);
   book.chart(sentence("With one sequence, {:.2f} of the elements with another index differ at p = "
                       "0.5",
                       lines[1].points[4].second),

@@ -13,9 +13,9 @@
 #include "headroom/ops/ops.hpp"
 #include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/numbers.hpp"
 #include "lab/saturation.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -164,7 +164,6 @@ bool picks_one_key(const std::vector<std::vector<double>>& scores) {
 
 /// Layers of ones with h heads and with one head on the same input.
 struct Pair {
-  Index heads;
   bool equal;      // outputs, bit for bit
   bool saturated;  // every row of weights of both has a 1
   bool one_hot;    // every other weight of both is 0
@@ -175,33 +174,31 @@ struct Pair {
   bool misses() const { return predicted && !equal; }
 };
 
-Survey<Pair> ones_on(const std::function<Tensor(Rng&)>& draw_input, const char* stream,
-                     const LabOptions& options, const std::vector<Index>& counts,
-                     const Layers& layers) {
+/// By the number of heads.
+using Pairs = Grid<Index, Pair>;
+
+Pairs ones_on(const std::function<Tensor(Rng&)>& draw_input, const char* stream,
+              const LabOptions& options, const std::vector<Index>& counts, const Layers& layers) {
   AttentionAsk ask;
   ask.maps = ask.rows = true;
-  Survey<Pair> found;
-  for (int draw = 0; draw < ones_draws; ++draw) {
-    Rng rng(options.seed, stream, static_cast<std::uint64_t>(draw));
+  return Pairs(counts, ones_draws, [&](std::uint64_t draw) {
+    Rng rng(options.seed, stream, draw);
     const Tensor x = draw_input(rng);
     const AttentionOut single = (*layers[0])(x, x, x, AttentionMask::none(), ask);
     const Saturation of_single = saturation_of(single.maps.value());
+    std::vector<Pair> found;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const AttentionOut several = (*layers[i])(x, x, x, AttentionMask::none(), ask);
       const Saturation of_several = saturation_of(several.maps.value());
       const auto scores = scores_by_formula(x, options.width / counts[i]);
-      found.add({counts[i], same_bits(several.y.value(), single.y.value()),
-                 of_single.complete && of_several.complete, of_single.one_hot && of_several.one_hot,
-                 picks_one_key(scores),  // then so does one head: its scores are larger
-                 distance_from_formula(several.rows.log_sum_exp, scores)});
+      found.push_back({same_bits(several.y.value(), single.y.value()),
+                       of_single.complete && of_several.complete,
+                       of_single.one_hot && of_several.one_hot,
+                       picks_one_key(scores),  // then so does one head: its scores are larger
+                       distance_from_formula(several.rows.log_sum_exp, scores)});
     }
-  }
-  return found;
-}
-
-/// Number of draws with a property and that number of heads.
-Index count(const Survey<Pair>& pairs, Index heads, bool Pair::*property) {
-  return pairs.count([&](const Pair& pair) { return pair.heads == heads && pair.*property; });
+    return found;
+  });
 }
 
 /// Tests layers of ones, as the text initialised them; returns the minimum number of draws with
@@ -214,21 +211,22 @@ Index all_ones(const LabOptions& options, const std::vector<Index>& counts, Note
     set_weights(*layer, ones({3 * width, width}), ones({width, width}));
   }
   const Shape shape{1, tokens, width};
-  const Survey<Pair> uniform = ones_on([&](Rng& rng) { return Tensor(uniform_array(shape, rng)); },
-                                       "ones uniform", options, counts, layers);
-  const Survey<Pair> normals = ones_on([&](Rng& rng) { return Tensor(normal(shape, 1, rng)); },
-                                       "ones normal", options, counts, layers);
+  const Pairs uniforms = ones_on([&](Rng& rng) { return Tensor(uniform_array(shape, rng)); },
+                                 "ones uniform", options, counts, layers);
+  const Pairs normals = ones_on([&](Rng& rng) { return Tensor(normal(shape, 1, rng)); },
+                                "ones normal", options, counts, layers);
   Notebook::Rows rows;
   Index least = ones_draws, least_normal = ones_draws;
   for (std::size_t i = 1; i < counts.size(); ++i) {
-    const Index h = counts[i], equal = count(uniform, h, &Pair::equal),
-                equal_normal = count(normals, h, &Pair::equal);
-    rows.push_back({h, equal, count(uniform, h, &Pair::saturated), rate_interval(equal, ones_draws),
-                    equal_normal, count(normals, h, &Pair::saturated),
-                    rate_interval(equal_normal, ones_draws)});
+    const Index equal = uniforms[i].count(&Pair::equal),
+                equal_normal = normals[i].count(&Pair::equal);
+    rows.push_back({counts[i], equal, uniforms[i].count(&Pair::saturated),
+                    rate_interval(equal, ones_draws), equal_normal,
+                    normals[i].count(&Pair::saturated), rate_interval(equal_normal, ones_draws)});
     least = std::min(least, equal);
     least_normal = std::min(least_normal, equal_normal);
   }
+  const Survey<Pair> uniform = uniforms.all(), normal_ones = normals.all();
   book.table(
       sentence("With all weights one, uniform inputs give the same output in at least {} of {} "
                "draws, normal ones in at least {}",
@@ -244,13 +242,14 @@ Index all_ones(const LabOptions& options, const std::vector<Index>& counts, Note
       {"heads", "uniform: equal", "uniform: saturated", "uniform: share", "normal: equal",
        "normal: saturated", "normal: share"},
       rows);
-  book.at_most("all ones: scores against s_i s_j sqrt(D), by the log-sum-exp of their rows",
-               larger(uniform.largest(&Pair::from_formula), normals.largest(&Pair::from_formula)),
-               same_gradients);
+  book.at_most(
+      "all ones: scores against s_i s_j sqrt(D), by the log-sum-exp of their rows",
+      larger(uniform.largest(&Pair::from_formula), normal_ones.largest(&Pair::from_formula)),
+      same_gradients);
   book.equal("all ones: draws with one-hot weights and different outputs",
-             double(uniform.count(&Pair::contradicts) + normals.count(&Pair::contradicts)), 0);
+             double(uniform.count(&Pair::contradicts) + normal_ones.count(&Pair::contradicts)), 0);
   book.equal("all ones: draws in which every query must select one key, and outputs differ",
-             double(uniform.count(&Pair::misses) + normals.count(&Pair::misses)), 0);
+             double(uniform.count(&Pair::misses) + normal_ones.count(&Pair::misses)), 0);
   if (width == 512) {
     book.more_than("all ones, uniform inputs: draws in which every query must select one key",
                    double(uniform.count(&Pair::predicted)), 0);
@@ -263,26 +262,27 @@ struct Difference {
   double absolute, relative;
 };
 
-/// The differences from one head in several draws, for every number of heads.
+/// The differences from one head in several draws, for every number of heads above 1.
 template <class Weights>
-std::vector<Survey<Difference>> differences(const LabOptions& options,
-                                            const std::vector<Index>& counts, const char* stream,
-                                            const Weights& weights) {
+Grid<Index, Difference> differences(const LabOptions& options, const std::vector<Index>& counts,
+                                    const char* stream, const Weights& weights) {
   const NoGrad quiet;
   const Layers layers = layers_for(options.width, counts);
-  std::vector<Survey<Difference>> seen(counts.size());
-  for (int draw = 0; draw < scaled_draws; ++draw) {
-    Rng rng(options.seed, stream, static_cast<std::uint64_t>(draw));
-    const auto [in, out, x] = weights(rng);
-    Array single;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      set_weights(*layers[i], in, out);
-      const Array y = (*layers[i])(x, x, AttentionMask::none()).value();
-      if (i == 0) single = y;
-      seen[i].add({largest_difference(single, y), relative_difference(single, y)});
-    }
-  }
-  return seen;
+  return {{counts.begin() + 1, counts.end()}, scaled_draws, [&](std::uint64_t draw) {
+            Rng rng(options.seed, stream, draw);
+            const auto [in, out, x] = weights(rng);
+            std::vector<Array> outputs;
+            for (const auto& layer : layers) {
+              set_weights(*layer, in, out);
+              outputs.push_back((*layer)(x, x, AttentionMask::none()).value());
+            }
+            std::vector<Difference> seen;
+            for (std::size_t i = 1; i < outputs.size(); ++i) {
+              seen.push_back({largest_difference(outputs[0], outputs[i]),
+                              relative_difference(outputs[0], outputs[i])});
+            }
+            return seen;
+          }};
 }
 
 struct Draw {
@@ -309,19 +309,13 @@ void run(const LabOptions& options, Notebook& book) {
     return Draw{normal({3 * width, width}, deviation, rng), normal({width, width}, deviation, rng),
                 Tensor(normal({1, tokens, width}, 1, rng))};
   });
-  Notebook::Rows rows;
-  Notebook::Series scaled_line{"all weights 8/C, uniform inputs", {}};
-  Notebook::Series random_line{"weights N(0, 1/C), normal inputs", {}};
-  double of_eight = 0, least_scaled = 1, least_random = 1;  // means, over h > 1
-  for (std::size_t i = 1; i < counts.size(); ++i) {
-    const Interval of_scaled = scaled[i].mean(&Difference::absolute),
-                   of_random = random[i].mean(&Difference::absolute);
-    rows.push_back({counts[i], of_scaled, of_random});
-    scaled_line.points.emplace_back(double(counts[i]), of_scaled.value);
-    random_line.points.emplace_back(double(counts[i]), of_random.value);
-    least_scaled = smaller(least_scaled, scaled[i].mean(&Difference::relative).value);
-    least_random = smaller(least_random, random[i].mean(&Difference::relative).value);
-    if (counts[i] == 8) of_eight = of_scaled.value;
+  const auto scaled_line =
+      scaled.series("all weights 8/C, uniform inputs", as_it_is, &Difference::absolute);
+  const auto random_line =
+      random.series("weights N(0, 1/C), normal inputs", as_it_is, &Difference::absolute);
+  Notebook::Rows rows = scaled.rows(as_it_is, &Difference::absolute);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].emplace_back(random[i].mean(&Difference::absolute));
   }
   const std::string about =
       fmt::format("Largest |y_1 - y_h| of a batch of one with {} tokens; mean of {} draws.", tokens,
@@ -332,12 +326,12 @@ void run(const LabOptions& options, Notebook& book) {
   book.table("Difference from the output of one head, with 95 % intervals", about,
              {"heads", scaled_line.name, random_line.name}, rows);
   book.more_than("scaled ones: smallest mean relative difference from one head, beyond rounding",
-                 least_scaled, same_values);
-  book.more_than("random weights: smallest mean relative difference from one head", least_random,
-                 1e-2);
+                 smallest(scaled.by_case(&Difference::relative)), same_values);
+  book.more_than("random weights: smallest mean relative difference from one head",
+                 smallest(random.by_case(&Difference::relative)), 1e-2);
   if (width == 512) {
-    book.within("scaled ones (1/64): mean largest difference between 1 and 8 heads", of_eight, 0.03,
-                0.3);
+    book.within("scaled ones (1/64): mean largest difference between 1 and 8 heads",
+                scaled.of(8).mean(&Difference::absolute).value, 0.03, 0.3);
   }
   const Text ones_text =
       2 * equal > ones_draws

@@ -2,8 +2,8 @@
 // every query needs two keys.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/at.hpp"
@@ -15,9 +15,9 @@
 #include "headroom/surgery/transplant.hpp"
 #include "headroom/train/trainer.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/key_tasks.hpp"
 #include "lab/numbers.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -54,7 +54,8 @@ struct Trained {
 /// sum s^4 over the singular values s of S, at most D. The s^2 are the eigenvalues of A B, with A =
 /// Q^T Q and B = K^T K.
 double effective_rank(const Array& q, const Array& k) {
-  const Array ab = product(product_at(q, q), product_at(k, k)), square = product(ab, ab);
+  const Array ab = matmul(matmul(transposed(q), q), matmul(transposed(k), k)),
+              square = matmul(ab, ab);
   double trace = 0, of_square = 0;
   for (Index i = 0; i < ab.dim(0); ++i) {
     trace += double(ab[i * ab.dim(0) + i]);
@@ -69,8 +70,8 @@ double rank_of_scores(const FusedHeads& layer, const Tensor& x) {
   const Array rows = packed.reshaped({x.dim(0) * tokens, 3 * width});
   double sum = 0;
   for (Index h = 0; h < layer.config().heads; ++h) {
-    sum += effective_rank(part_of(rows, 1, h * d, (h + 1) * d),
-                          part_of(rows, 1, width + h * d, width + (h + 1) * d));
+    sum += effective_rank(slice(rows, {1, h * d, (h + 1) * d}),
+                          slice(rows, {1, width + h * d, width + (h + 1) * d}));
   }
   return sum / double(layer.config().heads);
 }
@@ -80,7 +81,7 @@ void read_maps(const Array& maps, const KeyBatch& test, Trained& into) {
   const Index heads = maps.dim(1), square = tokens * tokens;
   std::vector<Array> of_head;  // [B, T, T]
   for (Index h = 0; h < heads; ++h) {
-    of_head.push_back(part_of(maps, 1, h, h + 1));
+    of_head.push_back(slice(maps, {1, h, h + 1}));
     for (std::size_t relation = 0; relation < 2; ++relation) {
       double sum = 0;
       const std::vector<Index>& keys = test.keys[relation];
@@ -135,11 +136,8 @@ Trained train(Index width, Index heads, std::uint64_t seed) {
   return trained;
 }
 
-/// All seeds of one number of heads.
-struct Trial {
-  Index heads;
-  Survey<Trained> runs;
-};
+/// All seeds, by the number of heads.
+using Trials = Grid<Index, Trained>;
 
 /// The largest difference between the parameters that two numbers of heads start from.
 double starts_apart(const LabOptions& options, const std::vector<Index>& counts) {
@@ -158,15 +156,14 @@ double starts_apart(const LabOptions& options, const std::vector<Index>& counts)
   return apart;
 }
 
-void show_curves(const std::vector<Trial>& trials, Notebook& book) {
+void show_curves(const Trials& trials, Notebook& book) {
   std::vector<Notebook::Series> lines;
-  for (const Trial& trial : trials) {
-    Notebook::Series line{fmt::format("{} {}", trial.heads, trial.heads == 1 ? "head" : "heads"),
-                          {}};
+  for (const Index heads : trials.cases()) {
+    Notebook::Series line{fmt::format("{} {}", heads, heads == 1 ? "head" : "heads"), {}};
     for (Index point = 0; point <= curve_points; ++point) {
-      line.points.emplace_back(
-          double(point * steps / curve_points),
-          trial.runs.mean([&](const Trained& t) { return at(t.curve, point); }).value);
+      const auto error = [&](const Trained& t) { return at(t.curve, point); };
+      line.points.emplace_back(double(point * steps / curve_points),
+                               trials.of(heads).mean(error).value);
     }
     lines.push_back(std::move(line));
   }
@@ -197,40 +194,39 @@ void show_maps(const Trained& one, const Trained& several, const LabOptions& opt
 
 void run(const LabOptions& options, Notebook& book) {
   const std::vector<Index> counts = counts_of_heads(options.width, 8, options.heads, 4);
-  std::vector<Trial> trials;
-  for (const Index heads : counts) {
-    trials.push_back({heads, Survey<Trained>(seeds, [&](std::uint64_t draw) {
-                        return train(options.width, heads, seed_of_draw(options.seed, draw));
-                      })});
-  }
-  const Trial& one = trials.front();
-  const std::vector<double> of_one = one.runs.all(&Trained::error);
-  Notebook::Rows rows, roles;
-  double smallest_gain = 1e300, best_of_one = one.runs.largest(&Trained::both);
-  const Trial *chosen = &one, *best = &one;
-  for (const Trial& trial : trials) {
-    const bool single = trial.heads == 1;
-    const PairedContrast gain = paired_contrast(of_one, trial.runs.all(&Trained::error));
-    const Interval rank = trial.runs.mean(&Trained::rank);
-    rows.push_back({trial.heads, options.width / trial.heads, trial.runs.mean(&Trained::error),
-                    single ? Value() : Value(gain.interval.value()), rank,
-                    single ? Value() : Value(trial.runs.mean(&Trained::similarity))});
-    const auto found = [&](std::size_t relation) {
-      return rate_interval(
-          trial.runs.count([&](const Trained& t) { return t.best(relation) > 0.5; }), seeds);
+  const Trials trials(counts, seeds, [&](Index heads, std::uint64_t draw) {
+    return train(options.width, heads, seed_of_draw(options.seed, draw));
+  });
+  const Survey<Trained>&one = trials[0], &chosen = trials.of(options.heads);
+  const auto gain_over_one = [&](const Survey<Trained>& runs) {
+    return paired_contrast(one.all(&Trained::error), runs.all(&Trained::error)).interval;
+  };
+  const auto gain = [&](const Survey<Trained>& runs) {
+    const auto interval = gain_over_one(runs);
+    return interval ? Value(*interval) : Value();  // none of one head over itself
+  };
+  const auto found = [](std::size_t relation) {
+    return [relation](const Survey<Trained>& runs) {
+      return rate_interval(runs.count([&](const Trained& t) { return t.best(relation) > 0.5; }),
+                           seeds);
     };
-    roles.push_back({trial.heads, found(0), found(1), trial.runs.mean(&Trained::both)});
-    if (!single) smallest_gain = smaller(smallest_gain, gain.interval.value().low);
-    if (trial.heads == options.heads) chosen = &trial;
-    if (trial.runs.mean(&Trained::error).value < best->runs.mean(&Trained::error).value) {
-      best = &trial;
-    }
+  };
+  Notebook::Rows rows = trials.rows(
+      as_it_is, [&](Index heads) { return options.width / heads; }, &Trained::error, gain,
+      &Trained::rank, &Trained::similarity);
+  rows.front().back() = {};  // one head has no similarity
+  double smallest_gain = 1e300;
+  for (std::size_t i = 1; i < trials.size(); ++i) {
+    smallest_gain = smaller(smallest_gain, gain_over_one(trials[i]).value().low);
   }
+  const std::vector<double> errors = trials.by_case(&Trained::error);
+  const Index best = std::min_element(errors.begin(), errors.end()) - errors.begin();
+  const Index best_heads = at(counts, best);
+  const double best_error = at(errors, best), error_of_one = errors[0];
   show_curves(trials, book);
   book.table(
       sentence("After {} steps the error is {:.2g} with one head and {:.2g} with {}", steps,
-               one.runs.mean(&Trained::error).value, best->runs.mean(&Trained::error).value,
-               best->heads),
+               error_of_one, best_error, best_heads),
       sentence("Means of {} seeds with 95 % intervals, on {} test sequences each. All layers of a "
                "seed start from the same {:,} parameters and see the same batches. The gain is the "
                "error of one head minus that of h heads, paired by seed. The effective rank of the "
@@ -249,8 +245,9 @@ void run(const LabOptions& options, Notebook& book) {
                "best head for it, the smaller one; mean with 95 % interval. The weights of "
                "one softmax sum to 1, so a single head cannot have more than 0.5 on both.",
                seeds),
-      {"heads", "found the token before", "found the token pointed to", "weight on both"}, roles);
-  show_maps(one.runs.samples().front(), chosen->runs.samples().front(), options,
+      {"heads", "found the token before", "found the token pointed to", "weight on both"},
+      trials.rows(as_it_is, found(0), found(1), &Trained::both));
+  show_maps(one.samples().front(), chosen.samples().front(), options,
             two_relations(test_size, options.width,
                           Rng(seed_of_draw(options.seed, 0), "head-count-training test")),
             book);
@@ -258,29 +255,29 @@ void run(const LabOptions& options, Notebook& book) {
   book.equal("largest difference between the starting weights of two numbers of heads",
              starts_apart(options, counts), 0);
   // The bound of the text is 0.5; a finite test set can be off by a few percent.
-  book.at_least("one head: mean test error", one.runs.mean(&Trained::error).value, 0.47);
-  book.at_most("one head: largest weight on both keys, any seed", best_of_one, 0.5 + same_values);
+  book.at_least("one head: mean test error", error_of_one, 0.47);
+  book.at_most("one head: largest weight on both keys, any seed", one.largest(&Trained::both),
+               0.5 + same_values);
   book.more_than("gain of several heads over one: smallest lower end of the 95 % intervals",
                  smallest_gain, 0);
-  const Index reached = best->runs.count([](const Trained& t) { return t.error() < 0.4; });
+  const Index reached =
+      trials.of(best_heads).count([](const Trained& t) { return t.error() < 0.4; });
   book.at_least(fmt::format("best number of heads: seeds of {} below an error of 0.4, which no "
                             "single head can reach",
                             seeds),
                 double(reached), 6);
-  const Index on_before = one.runs.count([](const Trained& t) { return t.best(0) > t.best(1); });
-  const Interval both = chosen->runs.mean(&Trained::both);
+  const Index on_before = one.count([](const Trained& t) { return t.best(0) > t.best(1); });
   book.answer(
       sentence("Each head has its own softmax, so each can point to another key: with one head the "
                "test error stays at {:.2g}, with {} heads, from the same weights, it falls to "
                "{:.2g}. The output of one head is a linear function of one mixture of the tokens, "
                "which explains at most half of two independent contents.",
-               one.runs.mean(&Trained::error).value, chosen->heads,
-               chosen->runs.mean(&Trained::error).value),
+               error_of_one, options.heads, chosen.mean(&Trained::error).value),
       sentence("The single head prefers the token before in {} of {} seeds, the other in the rest. "
                "The {} heads give {:.2g} of their weight to each of the two keys; the smallest "
                "error is {:.2g}, with {} heads.",
-               on_before, seeds, chosen->heads, both.value, best->runs.mean(&Trained::error).value,
-               best->heads));
+               on_before, seeds, options.heads, chosen.mean(&Trained::both).value, best_error,
+               best_heads));
 }
 
 }  // namespace head_count_training

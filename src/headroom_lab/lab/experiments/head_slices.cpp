@@ -11,10 +11,10 @@
 #include "headroom/ops/ops.hpp"
 #include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "headroom_lab/lab/lab_record.hpp"
 #include "lab/head_outlines.hpp"
 #include "lab/numbers.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -59,11 +59,11 @@ struct OneHead {
 OneHead one_head(const Linears& from, const Tensor& x, Index head, Index d) {
   const Index begin = head * d, end = begin + d;
   OneHead one;
-  one.query = parameter(part_of(from.query, 0, begin, end));
-  one.key = parameter(part_of(from.key, 0, begin, end));
-  one.value = parameter(part_of(from.value, 0, begin, end));
-  one.output = parameter(part_of(from.output, 1, begin, end));
-  const auto bias = [&](const Array& all) { return Tensor(part_of(all, 0, begin, end)); };
+  one.query = parameter(slice(from.query, {0, begin, end}));
+  one.key = parameter(slice(from.key, {0, begin, end}));
+  one.value = parameter(slice(from.value, {0, begin, end}));
+  one.output = parameter(slice(from.output, {1, begin, end}));
+  const auto bias = [&](const Array& all) { return Tensor(slice(all, {0, begin, end})); };
   const Tensor q = linear(x, one.query, bias(from.query_bias));
   const Tensor k = linear(x, one.key, bias(from.key_bias));
   const Tensor v = linear(x, one.value, bias(from.value_bias));
@@ -158,16 +158,16 @@ Setting take_apart(const LabOptions& options, Rng& rng, Notebook& book) {
     for (const Tensor* rows : {&one.query, &one.key, &one.value}) {
       const Index begin = third++ * width + h * d;
       in_difference = larger(
-          in_difference, largest_difference(part_of(packed, 0, begin, begin + d), rows->grad()));
+          in_difference, largest_difference(slice(packed, {0, begin, begin + d}), rows->grad()));
     }
     out_difference =
         larger(out_difference,
-               largest_difference(part_of(output, 1, h * d, (h + 1) * d), one.output.grad()));
+               largest_difference(slice(output, {1, h * d, (h + 1) * d}), one.output.grad()));
   }
   book.at_most("layer output against b_O + sum of A_h W_O^h, relative difference",
                relative_difference(s.y, sum.value()), same_values);
   book.at_most("gradients of the layer against those of the heads alone, relative difference",
-               larger(in_difference / largest(packed), out_difference / largest(output)),
+               larger(in_difference / max_abs(packed), out_difference / max_abs(output)),
                same_gradients);
   return s;
 }
@@ -179,7 +179,7 @@ void show_slices(const LabOptions& options, const Setting& s, Notebook& book) {
   double all_squares = 0;
   std::vector<double> squares;
   for (const Array& contribution : s.contributions) {
-    const Array first = part_of(contribution, 2, 0, d);
+    const Array first = slice(contribution, {2, 0, d});
     squares.push_back(inner(first, first));
     all_squares += squares.back();
   }

@@ -2,6 +2,7 @@
 // of training.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "headroom/autograd/tape.hpp"
@@ -15,10 +16,10 @@
 #include "headroom/train/gate_gradients.hpp"
 #include "headroom/train/trainer.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "headroom_measure/importance/head_game.hpp"
 #include "lab/key_model.hpp"
 #include "lab/numbers.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -128,27 +129,22 @@ std::vector<Measured> train(const LabOptions& options, Real noise, std::uint64_t
   return results;
 }
 
-using Surveys = std::vector<Survey<Measured>>;  // one for each point
+/// All seeds, by the point.
+using AtPoints = Grid<Index, Measured>;
 
-Surveys measure_all(const LabOptions& options, Real noise) {
-  Surveys at_points(count);
-  for (std::uint64_t draw = 0; draw < seeds; ++draw) {
-    std::vector<Measured> run = train(options, noise, seed_of_draw(options.seed, draw));
-    for (std::size_t i = 0; i < count; ++i) at_points[i].add(std::move(run[i]));
-  }
-  return at_points;
+AtPoints measure_all(const LabOptions& options, Real noise) {
+  return AtPoints({std::begin(points), std::end(points)}, seeds, [&](std::uint64_t draw) {
+    return train(options, noise, seed_of_draw(options.seed, draw));
+  });
 }
 
 /// "without noise", "with noise"
 const char* name_of(Real noise) { return noise == 0 ? "without noise" : "with noise"; }
 
+/// The geometric mean of a part, as a column.
 template <class Part>
-Notebook::Series line(const char* name, const Surveys& at_points, Part part) {
-  Notebook::Series series{name, {}};
-  for (std::size_t i = 0; i < count; ++i) {
-    series.points.emplace_back(double(points[i]), geometric_mean(at_points[i].all(part)).value);
-  }
-  return series;
+auto geometric(Part part) {
+  return [part](const Survey<Measured>& here) { return geometric_mean(here.all(part)); };
 }
 
 /// The mean difference of a part of later and earlier measurements, paired by seed.
@@ -158,42 +154,28 @@ Interval change(const Survey<Measured>& later, const Survey<Measured>& earlier, 
 }
 
 /// The point after the first one with the largest mean slope.
-std::size_t peak_of(const Surveys& at_points) {
-  std::size_t peak = 1;
-  for (std::size_t i = 1; i < count; ++i) {
-    if (at_points[i].mean(&Measured::mean_slope).value >
-        at_points[peak].mean(&Measured::mean_slope).value) {
-      peak = i;
-    }
-  }
-  return peak;
+std::size_t peak_of(const AtPoints& at_points) {
+  const std::vector<double> slopes = at_points.by_case(&Measured::mean_slope);
+  return std::size_t(std::max_element(slopes.begin() + 1, slopes.end()) - slopes.begin());
 }
 
-void show(const Surveys& at_points, Real noise, const LabOptions& options, Notebook& book) {
+void show(const AtPoints& at_points, Real noise, const LabOptions& options, Notebook& book) {
   book.chart(
       sentence("Slope, sensitivity and removal cost during training {}", name_of(noise)),
       sentence("Means over the heads of a model, geometric means over {} seeds. The cost is the "
                "|rise| of the loss without the head.",
                seeds),
       "step", "loss", true,
-      {line("slope |dL/dg|", at_points, &Measured::mean_slope),
-       line("sensitivity E |dL(x)/dg|", at_points, &Measured::mean_sensitivity),
-       line("removal cost", at_points, &Measured::mean_cost_size)});
+      {at_points.series("slope |dL/dg|", as_it_is, geometric(&Measured::mean_slope)),
+       at_points.series("sensitivity E |dL(x)/dg|", as_it_is,
+                        geometric(&Measured::mean_sensitivity)),
+       at_points.series("removal cost", as_it_is, geometric(&Measured::mean_cost_size))});
   if (noise == 0) book.figure();
-  Notebook::Rows rows;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Survey<Measured>& here = at_points[i];
-    rows.push_back({points[i], here.mean(&Measured::loss), here.mean(&Measured::mean_slope),
-                    here.mean(&Measured::mean_sensitivity), here.mean(&Measured::mean_cost),
-                    geometric_mean(here.all(&Measured::cost_over_slope)),
-                    here.mean(&Measured::slope_order), here.mean(&Measured::sensitivity_order)});
-  }
-  const auto ratio = [&](std::size_t point) {
-    return geometric_mean(at_points[point].all(&Measured::cost_over_slope)).value;
-  };
+  const auto ratio = geometric(&Measured::cost_over_slope);
+  const std::vector<double> ratios = at_points.by_case(ratio);
   book.table(
       sentence("Training {}: cost over slope is {:.2g} at first and {:.2g} after {} steps",
-               name_of(noise), ratio(0), ratio(count - 1), points[count - 1]),
+               name_of(noise), ratios.front(), ratios.back(), points[count - 1]),
       sentence("Means of {} seeds with 95 % intervals, on {} sequences that are not trained on. "
                "Slope, sensitivity and removal cost are means over the {} heads. Cost over slope "
                "is the sum of |cost| over the sum of |slope|: 1 where the loss is linear in the "
@@ -202,7 +184,9 @@ void show(const Surveys& at_points, Real noise, const LabOptions& options, Noteb
                seeds, measured_examples, options.heads),
       {"step", "loss", "slope", "sensitivity", "removal cost", "cost / slope", "order by slope",
        "order by sensitivity"},
-      rows);
+      at_points.rows(as_it_is, &Measured::loss, &Measured::mean_slope, &Measured::mean_sensitivity,
+                     &Measured::mean_cost, ratio, &Measured::slope_order,
+                     &Measured::sensitivity_order));
 }
 
 /// "from 0.15 to 0.001 (lower)"
@@ -216,20 +200,18 @@ std::string course(const Survey<Measured>& from, const Survey<Measured>& to, Par
 }
 
 void run(const LabOptions& options, Notebook& book) {
-  std::vector<Surveys> all;
+  std::vector<AtPoints> all;
   double euler = 0;
   for (const Real noise : noises) {
     all.push_back(measure_all(options, noise));
     show(all.back(), noise, options, book);
-    for (const Survey<Measured>& here : all.back()) {
-      euler = larger(euler, here.largest(&Measured::euler));
-    }
+    euler = larger(euler, all.back().all().largest(&Measured::euler));
   }
   book.at_most("|dL/dg - <W_O, dL/dW_O>| over the largest sensitivity, at all points", euler,
                by_precision(1e-11, 1e-3));
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Survey<Measured>&start = all[i].front(), &peak = all[i][peak_of(all[i])],
-          &end = all[i].back();
+    const Survey<Measured>&start = all[i][0], &peak = all[i][peak_of(all[i])],
+          &end = all[i][count - 1];
     const std::string where = name_of(noises[i]);
     book.more_than(where + ": log(cost / slope), last point minus first: lower end of the interval",
                    change(end, start, &Measured::log_ratio).low, 0);
@@ -240,9 +222,9 @@ void run(const LabOptions& options, Notebook& book) {
     book.more_than(where + ": fall of the loss by training: lower end of the interval",
                    -change(end, start, &Measured::loss).high, 0);
   }
-  const Surveys &exact = all[0], &noisy = all[1];
-  const Survey<Measured>&peak = exact[peak_of(exact)], &end = exact.back(),
-        &noisy_peak = noisy[peak_of(noisy)], &noisy_end = noisy.back();
+  const AtPoints &exact = all[0], &noisy = all[1];
+  const Survey<Measured>&peak = exact[peak_of(exact)], &end = exact[count - 1],
+        &noisy_peak = noisy[peak_of(noisy)], &noisy_end = noisy[count - 1];
   const Interval order =
       noisy_end.mean([](const Measured& m) { return m.sensitivity_order() - m.slope_order(); });
   book.answer(
@@ -269,7 +251,7 @@ void run(const LabOptions& options, Notebook& book) {
           course(noisy_peak, noisy_end, &Measured::mean_slope),
           course(noisy_peak, noisy_end, &Measured::mean_sensitivity),
           course(noisy_peak, noisy_end, &Measured::mean_cost),
-          exact.front().mean(&Measured::mean_cost).value));
+          exact[0].mean(&Measured::mean_cost).value));
 }
 
 }  // namespace importance_over_training

@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/extremes.hpp"
@@ -12,8 +10,8 @@
 #include "headroom/ops/ops.hpp"
 #include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/numbers.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -75,12 +73,6 @@ Seen look_at(FanPolicy policy, Index width, Index heads, std::uint64_t seed, std
   return seen;
 }
 
-using Draws = Survey<Seen>;
-
-Draws draws_of(FanPolicy policy, Index width, Index heads, std::uint64_t seed) {
-  return Draws(draws, [&](auto draw) { return look_at(policy, width, heads, seed, draw); });
-}
-
 /// Relative tolerance of the mean of n squared uniform numbers: squares of a uniform weight are in
 /// [0, 3 variances], so Hoeffding's inequality gives the bound for a probability of 1e-9 and any n.
 double variance_tolerance(Index n) { return 3 * std::sqrt(std::log(2e9) / (2 * double(n))); }
@@ -101,7 +93,7 @@ double distance_from_multiple(const Array& a, double factor, const Array& b) {
   for (Index i = 0; i < a.size(); ++i) {
     most = larger(most, std::abs(double(a[i]) - factor * double(b[i])));
   }
-  return most / largest(a);
+  return most / max_abs(a);
 }
 
 /// Number of rows of attention whose maximum is smaller than in `before` by more than rounding, or
@@ -124,17 +116,13 @@ double distance_of_layouts(FanPolicy policy, const LabOptions& options) {
   return parameter_distance(*separate, *fused).largest;
 }
 
-using AllDraws = std::array<Draws, std::size(policies)>;
+using AllDraws = Grid<Policy, Seen>;
 
 void policy_table(const LabOptions& options, const AllDraws& all, Notebook& book) {
-  Notebook::Rows rows;
-  std::vector<double> found;
-  for (std::size_t p = 0; p < all.size(); ++p) {
-    const double v = scaled_variance(policies[p].policy, options.width, options.heads);
-    rows.push_back({policies[p].name, policies[p].matrix, v, all[p].mean(&Seen::weight_variance),
-                    all[p].mean(&Seen::logit_deviation), all[p].mean(&Seen::row_maximum)});
-    found.push_back(all[p].mean(&Seen::logit_deviation).value);
-  }
+  const std::vector<double> found = all.by_case(&Seen::logit_deviation);
+  const auto formula = [&](const Policy& p) {
+    return scaled_variance(p.policy, options.width, options.heads);
+  };
   book.table(sentence("Initial standard deviation of the logits: {:.2f}, {:.2f} and {:.2f}",
                       found[packed], found[per_matrix], found[per_head]),
              sentence("W_Q, W_K and W_V by Xavier's rule, {} tokens N(0, 1), mean of {} draws "
@@ -144,7 +132,8 @@ void policy_table(const LabOptions& options, const AllDraws& all, Notebook& book
                       tokens, draws, 1.0 / double(tokens)),
              {"policy", "matrix", "variance x C, formula", "measured", "logits, std",
               "largest weight of a row"},
-             rows);
+             all.rows(&Policy::name, &Policy::matrix, formula, &Seen::weight_variance,
+                      &Seen::logit_deviation, &Seen::row_maximum));
 }
 
 void libraries(const LabOptions& options, Notebook& book) {
@@ -172,19 +161,18 @@ void libraries(const LabOptions& options, Notebook& book) {
 }
 
 void charts(const LabOptions& options, std::uint64_t seed, Notebook& book) {
+  const std::vector<Index> counts = counts_of_heads(options.width, most_heads, options.heads);
   std::vector<Notebook::Series> deviation, maxima;
   for (const Policy& policy : policies) {
-    deviation.push_back({policy.name, {}});
-    maxima.push_back({policy.name, {}});
+    const Grid<Index, Seen> seen(counts, draws, [&](Index heads, auto draw) {
+      return look_at(policy.policy, options.width, heads, seed, draw);
+    });
+    deviation.push_back(seen.series(policy.name, as_it_is, &Seen::logit_deviation));
+    maxima.push_back(seen.series(policy.name, as_it_is, &Seen::row_maximum));
   }
   Notebook::Series formula{"per head, 2H / (H + 1)", {}}, even{"uniform attention, 1 / T", {}};
-  for (const Index heads : counts_of_heads(options.width, most_heads, options.heads)) {
+  for (const Index heads : counts) {
     const auto at = double(heads);
-    for (std::size_t p = 0; p < std::size(policies); ++p) {
-      const Draws seen = draws_of(policies[p].policy, options.width, heads, seed);
-      deviation[p].points.emplace_back(at, seen.mean(&Seen::logit_deviation).value);
-      maxima[p].points.emplace_back(at, seen.mean(&Seen::row_maximum).value);
-    }
     formula.points.emplace_back(at, 2 * at / (at + 1));
     even.points.emplace_back(at, 1.0 / double(tokens));
   }
@@ -257,10 +245,10 @@ void claims(const LabOptions& options, const AllDraws& all, Notebook& book) {
 }
 
 void run(const LabOptions& options, Notebook& book) {
-  AllDraws all;
-  for (std::size_t p = 0; p < all.size(); ++p) {
-    all[p] = draws_of(policies[p].policy, options.width, options.heads, options.seed);
-  }
+  const AllDraws all({std::begin(policies), std::end(policies)}, draws,
+                     [&](const Policy& one, auto draw) {
+                       return look_at(one.policy, options.width, options.heads, options.seed, draw);
+                     });
   policy_table(options, all, book);
   charts(options, options.seed, book);
   libraries(options, book);

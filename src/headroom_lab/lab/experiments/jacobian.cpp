@@ -12,10 +12,10 @@
 #include "headroom/base/extremes.hpp"
 #include "headroom/ops/softmax.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/attention_derivation.hpp"
 #include "lab/mask_kinds.hpp"
 #include "lab/numbers.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -204,9 +204,9 @@ std::vector<std::string> entry_names(Index heads) {
 Notebook::Step one_block(const Taped& taped) {
   const Index row = tokens - 1;  // query T - 1 of head 0, with the most allowed keys
   const Array p =
-      part_of(taped.weights.reshaped({taped.weights.size()}), 0, row * tokens, (row + 1) * tokens);
-  const Array block = part_of(part_of(taped.jacobian, 0, row * tokens, (row + 1) * tokens), 1,
-                              row * tokens, (row + 1) * tokens);
+      slice(taped.weights.reshaped({taped.weights.size()}), {0, row * tokens, (row + 1) * tokens});
+  const Array block = slice(slice(taped.jacobian, {0, row * tokens, (row + 1) * tokens}),
+                            {1, row * tokens, (row + 1) * tokens});
   Array formula({tokens, tokens});
   for (Index i = 0; i < tokens; ++i) {
     for (Index j = 0; j < tokens; ++j) {

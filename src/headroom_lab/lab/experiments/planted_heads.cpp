@@ -11,10 +11,10 @@
 #include "headroom/base/extremes.hpp"
 #include "headroom/statistics/contrasts.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "headroom_measure/importance/head_metric.hpp"
 #include "lab/numbers.hpp"
 #include "lab/planted_model.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -186,7 +186,7 @@ struct Verdict {
   Line line = near_chance;
 };
 
-using Surveys = std::vector<Survey<Found>>;  // by task
+using Surveys = Grid<PlantedTask, Found>;
 
 /// The p-values of "this metric is not on one side of 0.5 in every task", and of "it is neither
 /// above 0.95 in every task nor below it in some": the largest p-value of the tasks that all have
@@ -226,18 +226,18 @@ Line line_of(const Verdict& verdict, double at_chance, double at_found) {
 std::vector<Verdict> verdicts_of(const Surveys& surveys) {
   std::vector<Verdict> verdicts;
   std::vector<double> p;
+  const Survey<Found> all = surveys.all();
   for (const MetricEntry& entry : head_metrics()) {
     const std::string& name = entry.info.name;
     if (!surveys[0].samples()[0].aucs.contains(name)) continue;
     Verdict& verdict = verdicts.emplace_back(Verdict{name, entry.info.cost});
-    std::vector<double> all;
+    const auto auc_of = [&](const Found& f) { return f.aucs.at(name); };
     std::vector<std::vector<double>> aucs;
-    for (const Survey<Found>& survey : surveys) {
-      aucs.push_back(survey.all([&](const Found& f) { return f.aucs.at(name); }));
+    for (std::size_t task = 0; task < surveys.size(); ++task) {
+      aucs.push_back(surveys[task].all(auc_of));
       verdict.by_task.push_back(mean_interval(aucs.back()));
-      all.insert(all.end(), aucs.back().begin(), aucs.back().end());
     }
-    verdict.mean = mean_interval(all);
+    verdict.mean = all.mean(auc_of);
     for (const double doubt : doubts(aucs)) p.push_back(doubt);
   }
   const std::vector<double> adjusted = holm(p);
@@ -262,7 +262,7 @@ std::pair<std::string, Index> with(const std::vector<Verdict>& verdicts, Line li
 
 void show(const Surveys& surveys, const std::vector<Verdict>& verdicts, const LabOptions& options,
           Notebook& book) {
-  Notebook::Rows groups, rows, construction;
+  Notebook::Rows groups, rows;
   for (const Line line :
        {finds, above_chance, below_chance, always_even, near_found, near_chance}) {
     const auto [names, count] = with(verdicts, line);
@@ -278,7 +278,7 @@ void show(const Surveys& surveys, const std::vector<Verdict>& verdicts, const La
           "clearly below 0.5 in every task. Clearly: Student's test over {} models with "
           "p < {}, corrected for {} tests by Holm's method. Other seeds may put the metrics of "
           "the last two lines on either side of a border.",
-          seeds * std::ssize(surveys), seeds, significant, 2 * Index(verdicts.size())),
+          seeds * Index(surveys.size()), seeds, significant, 2 * Index(verdicts.size())),
       {"verdict", "metrics", "names"}, groups);
   book.figure();
   for (const Verdict& verdict : verdicts) {
@@ -297,12 +297,6 @@ void show(const Surveys& surveys, const std::vector<Verdict>& verdicts, const La
                       "and backward, N heads.",
                       seeds, measured_examples),
              columns, rows);
-  for (std::size_t i = 0; i < surveys.size(); ++i) {
-    const Survey<Found>& survey = surveys[i];
-    construction.push_back({name_of(planted_tasks[i]), survey.mean(&Found::all),
-                            survey.mean(&Found::planted), survey.mean(&Found::noise),
-                            survey.mean(&Found::weight), survey.mean(&Found::noise_weight)});
-  }
   book.table(
       "The planted heads do the tasks, the noise heads do not",
       sentence("Accuracy on {} examples with all {} heads, with the planted ones only and "
@@ -312,11 +306,12 @@ void show(const Surveys& surveys, const std::vector<Verdict>& verdicts, const La
                "with 95 % intervals.",
                tested_examples, 2 * options.heads, 1 / double(options.head_dim()), seeds),
       {"task", "all heads", "planted only", "noise only", "weight, planted", "weight, noise"},
-      construction);
+      surveys.rows([](PlantedTask task) { return name_of(task); }, &Found::all, &Found::planted,
+                   &Found::noise, &Found::weight, &Found::noise_weight));
   std::vector<Notebook::Map> maps;
   for (std::size_t i = 0; i < surveys.size(); ++i) {
     for (const auto& [name, map] : surveys[i].samples().front().maps) {
-      maps.push_back({fmt::format("{}: {}", name_of(planted_tasks[i]), name), map});
+      maps.push_back({fmt::format("{}: {}", name_of(surveys.cases()[i]), name), map});
     }
   }
   book.maps("Attention weights of planted and noise heads for one example of each task",
@@ -330,10 +325,9 @@ const Verdict& named(const std::vector<Verdict>& verdicts, const std::string& me
 }
 
 void claim_construction(const Surveys& surveys, const LabOptions& options, Notebook& book) {
-  double apart = 0;
   for (std::size_t i = 0; i < surveys.size(); ++i) {
     const Survey<Found>& survey = surveys[i];
-    const std::string task = name_of(planted_tasks[i]);
+    const std::string task = name_of(surveys.cases()[i]);
     book.at_least(task + ": accuracy with the planted heads only",
                   survey.mean(&Found::planted).value, 0.99);
     book.at_least(task + ": accuracy with all heads", survey.mean(&Found::all).value, 0.6);
@@ -343,19 +337,16 @@ void claim_construction(const Surveys& surveys, const LabOptions& options, Noteb
                   survey.mean(&Found::weight).value, 0.9);
     book.at_most(task + ": largest weight of a noise head on it",
                  survey.mean(&Found::noise_weight).value, 0.6);
-    apart = larger(apart, survey.largest(&Found::norms_apart));
   }
-  book.at_most("largest relative difference between the norms of two heads of a model", apart,
-               same_values);
+  book.at_most("largest relative difference between the norms of two heads of a model",
+               surveys.all().largest(&Found::norms_apart), same_values);
 }
 
 void run(const LabOptions& options, Notebook& book) {
-  Surveys surveys;
-  for (const PlantedTask task : planted_tasks) {
-    surveys.emplace_back(seeds, [&](std::uint64_t draw) {
-      return examine(task, options, seed_of_draw(options.seed, draw));
-    });
-  }
+  const Surveys surveys({std::begin(planted_tasks), std::end(planted_tasks)}, seeds,
+                        [&](PlantedTask task, std::uint64_t draw) {
+                          return examine(task, options, seed_of_draw(options.seed, draw));
+                        });
   const std::vector<Verdict> verdicts = verdicts_of(surveys);
   show(surveys, verdicts, options, book);
   claim_construction(surveys, options, book);

@@ -17,9 +17,9 @@
 #include "headroom/surgery/transplant.hpp"
 #include "headroom/train/objectives.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "headroom_lab/lab/lab_record.hpp"
 #include "lab/numbers.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -81,10 +81,10 @@ Errors errors_of(const OneGradient& drawn, Index heads) {
     std::vector<Tensor> weights;
     for (Index h = 0; h < heads; ++h) {
       const Index begin = third * width + h * d;
-      weights.push_back(parameter(part_of(drawn.weight, 0, begin, begin + d)));
+      weights.push_back(parameter(slice(drawn.weight, {0, begin, begin + d})));
     }
     linear_side_by_side(of_many, weights, {})
-        .backward(part_of(drawn.dy, 1, third * width, (third + 1) * width));
+        .backward(slice(drawn.dy, {1, third * width, (third + 1) * width}));
   }
   return {relative_difference(of_one.grad(), drawn.exact),
           relative_difference(of_many.grad(), drawn.exact),
@@ -96,16 +96,12 @@ Errors show_one_gradient(const LabOptions& options, Notebook& book) {
   std::vector<OneGradient> drawn;
   Rng rng(options.seed, "rounding gradient");
   for (int i = 0; i < draws; ++i) drawn.push_back(draw_gradient(options.width, rng));
-  Notebook::Rows table;
-  Errors most;
-  for (const Index heads : counts_of_heads(options.width, 16, options.heads)) {
-    const Survey<Errors> all(draws, [&](std::uint64_t i) { return errors_of(drawn[i], heads); });
-    most = {larger(most.one, all.largest(&Errors::one)),
-            larger(most.many, all.largest(&Errors::many)),
-            larger(most.between, all.largest(&Errors::between))};
-    table.push_back(
-        {3 * heads, all.mean(&Errors::one), all.mean(&Errors::many), all.mean(&Errors::between)});
-  }
+  const Grid<Index, Errors> seen(
+      counts_of_heads(options.width, 16, options.heads), draws,
+      [&](Index heads, std::uint64_t draw) { return errors_of(drawn[draw], heads); });
+  const Survey<Errors> all = seen.all();
+  const Errors most{all.largest(&Errors::one), all.largest(&Errors::many),
+                    all.largest(&Errors::between)};
   book.table(
       sentence("One gradient: the error is at most {:.1e} by one product, {:.1e} by small ones",
                most.one, most.many),
@@ -113,7 +109,9 @@ Errors show_one_gradient(const LabOptions& options, Notebook& book) {
                "with sums in long double: max |difference| / max |dX|, means of {} draws "
                "with 95 % intervals.",
                draws),
-      {"small products", "one product, error", "small products, error", "difference"}, table);
+      {"small products", "one product, error", "small products, error", "difference"},
+      seen.rows([](Index heads) { return 3 * heads; }, &Errors::one, &Errors::many,
+                &Errors::between));
   return most;
 }
 

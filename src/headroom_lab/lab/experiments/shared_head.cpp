@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <span>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/at.hpp"
@@ -15,9 +15,9 @@
 #include "headroom/ops/losses.hpp"
 #include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/head_outlines.hpp"
 #include "lab/numbers.hpp"
-#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {
@@ -120,7 +120,7 @@ std::vector<Array> row_blocks(const Sizes& s, const FusedHeads& layer, Index thi
   std::vector<Array> blocks;
   for (Index h = 0; h < s.heads; ++h) {
     const Index begin = third * s.width + h * s.d;
-    blocks.push_back(part_of(layer.in_proj_weight.grad(), 0, begin, begin + s.d));
+    blocks.push_back(slice(layer.in_proj_weight.grad(), {0, begin, begin + s.d}));
   }
   return blocks;
 }
@@ -129,7 +129,7 @@ std::vector<Array> row_blocks(const Sizes& s, const FusedHeads& layer, Index thi
 std::vector<Array> diagonal_blocks(const Sizes& s, const Twins& twins, Index third) {
   std::vector<Array> blocks = row_blocks(s, *twins.fused, third);
   for (Index h = 0; h < s.heads; ++h) {
-    at(blocks, h) = part_of(at(blocks, h), 1, h * s.d, (h + 1) * s.d);
+    at(blocks, h) = slice(at(blocks, h), {1, h * s.d, (h + 1) * s.d});
   }
   return blocks;
 }
@@ -145,16 +145,16 @@ Array changed_heads(const Attention& layer, const Tensor& x, const Sizes& s, Rng
   };
   const Array before = head_outputs(x);
   Array result = zeros({s.heads, s.heads});
-  for (Index slice = 0; slice < s.heads; ++slice) {
+  for (Index of = 0; of < s.heads; ++of) {
     Array changed = x.value().clone();
     for (Index row = 0; row < batch * tokens; ++row) {
-      for (Index i = 0; i < s.d; ++i) changed[row * s.width + slice * s.d + i] += rng.normal();
+      for (Index i = 0; i < s.d; ++i) changed[row * s.width + of * s.d + i] += rng.normal();
     }
     const Array after = head_outputs(Tensor(changed));
     for (Index h = 0; h < s.heads; ++h) {
       const double difference =
-          largest_difference(part_of(before, 1, h, h + 1), part_of(after, 1, h, h + 1));
-      result[slice * s.heads + h] =
+          largest_difference(slice(before, {1, h, h + 1}), slice(after, {1, h, h + 1}));
+      result[of * s.heads + h] =
           Real(std::isfinite(difference) ? (difference > 0 ? 1 : 0) : std::nan(""));
     }
   }
@@ -212,7 +212,7 @@ void add_up_gradients(const Sizes& s, const Twins& twins, Notebook& book) {
     const std::vector<Array> diagonal = diagonal_blocks(s, twins, third);
     double on = 0;
     for (const Array& block : diagonal) on += inner(block, block);
-    const Array matrix = part_of(packed, 0, third * s.width, (third + 1) * s.width);
+    const Array matrix = slice(packed, {0, third * s.width, (third + 1) * s.width});
     const double off = 1 - on / inner(matrix, matrix);
     const Array sum = sum_of(diagonal);
     const double difference = relative_difference(sum, small->weight.grad());
@@ -265,16 +265,13 @@ void probe_slices(const Sizes& s, const Twins& twins, std::uint64_t seed, Notebo
             numbered("slice", s.heads), numbered("head", s.heads), maps);
 }
 
-/// Cosines between the heads' blocks of one gradient, [heads, heads] of each draw.
-using Signal = Survey<Array>;
-
-double smallest_of(const Array& square) { return smallest(pairs_of(square)); }
-double largest_of(const Array& square) { return largest(pairs_of(square)); }
-double mean_of(const Array& square) {
+double smallest_pair(const Array& square) { return smallest(pairs_of(square)); }
+double largest_pair(const Array& square) { return largest(pairs_of(square)); }
+double mean_pair(const Array& square) {
   const std::vector<double> pairs = pairs_of(square);
   return std::accumulate(pairs.begin(), pairs.end(), 0.0) / double(pairs.size());
 }
-double mean_size_of(const Array& square) { return mean_of(absolute(square)); }
+double mean_size_of(const Array& square) { return mean_pair(absolute(square)); }
 
 /// The expected |cosine| of independent random directions in n dimensions: that of one coordinate
 /// of a uniform point on the unit sphere, Gamma(n / 2) / (sqrt(pi) Gamma((n + 1) / 2)).
@@ -298,70 +295,75 @@ Tensor teacher_outputs(const Sizes& s, const Tensor& x, std::uint64_t seed, std:
   return teacher(x, x, AttentionMask::none());
 }
 
-/// Gradients of W_Q, W_K and W_V: diagonal blocks of the constrained layer, and rows of a free one.
-struct Signals {
-  std::array<Signal, 3> shared, free;
+/// A gradient of W_Q, W_K or W_V: the diagonal blocks of the constrained layer, or the rows of a
+/// free one.
+struct Signal {
+  bool shared;
+  Index third;
+
+  const char* blocks() const {
+    return shared ? "shared, diagonal blocks" : "fused, rows of each head";
+  }
+  std::string gradient() const { return fmt::format("d{}", roles[third]); }
 };
+
+/// Cosines between the heads' blocks of each gradient, [heads, heads] of each draw.
+using Signals = Grid<Signal, Array>;
 
 Signals signals_of(const Sizes& s, std::uint64_t seed) {
   Rng rng(seed, "shared-head free layers");
-  Signals signals;
-  for (std::uint64_t i = 0; i < draws; ++i) {
+  const std::vector<Signal> cases{{true, 0},  {true, 1},  {true, 2},
+                                  {false, 0}, {false, 1}, {false, 2}};
+  return Signals(cases, draws, [&](std::uint64_t i) {
     const Twins twins = draw(s, seed, i);
     FusedHeads layer({.width = s.width, .heads = s.heads, .bias = false}, rng);
     const Tensor target = teacher_outputs(s, twins.x, seed, i);
     task_gradients(*twins.fused, twins.x, target);
     task_gradients(layer, twins.x, target);
-    for (Index third = 0; third < 3; ++third) {
-      at(signals.shared, third).add(cosines(diagonal_blocks(s, twins, third)));
-      at(signals.free, third).add(cosines(row_blocks(s, layer, third)));
+    std::vector<Array> found;
+    for (const auto& [shared, third] : cases) {
+      found.push_back(
+          cosines(shared ? diagonal_blocks(s, twins, third) : row_blocks(s, layer, third)));
     }
-  }
-  return signals;
+    return found;
+  });
 }
 
 /// Compares the gradients that the heads receive. Returns the mean |cosine| of dW_Q in the shared
 /// layer.
 double compare_signals(const Sizes& s, std::uint64_t seed, Notebook& book) {
   const Signals signals = signals_of(s, seed);
+  const Survey<Array>& shared_query = signals[0];
   const std::vector<std::string> names = numbered("head", s.heads);
   book.maps("Similarity of the gradients that the heads receive",
             "|cosine| between the heads' blocks of dL/dW_Q in the first draw; L is the squared "
             "error against another layer's outputs. It is 1 for parallel blocks.",
             names, names,
-            {{"shared, diagonal blocks", absolute(signals.shared[0].samples().front())},
-             {"fused, rows of each head", absolute(signals.free[0].samples().front())}});
-  Notebook::Rows rows;
-  double worst_shared = 0, worst_free = 0;
-  for (const bool shared : {true, false}) {
-    for (std::size_t third = 0; third < 3; ++third) {
-      const Signal& signal = (shared ? signals.shared : signals.free)[third];
-      const Interval size = signal.mean(mean_size_of);
-      rows.push_back({shared ? "shared, diagonal blocks" : "fused, rows of each head",
-                      fmt::format("d{}", roles[third]), signal.mean(mean_of),
-                      signal.smallest(smallest_of), signal.largest(largest_of), size,
-                      chance(s.d * (shared ? s.d : s.width))});
-      double& worst = shared ? worst_shared : worst_free;
-      worst = larger(worst, size.value);
-    }
-  }
+            {{signals.cases()[0].blocks(), absolute(shared_query.samples().front())},
+             {signals.cases()[3].blocks(), absolute(signals[3].samples().front())}});
+  const std::vector<double> sizes = signals.by_case(mean_size_of);
+  const auto by_chance = [&](const Signal& signal) {
+    return chance(s.d * (signal.shared ? s.d : s.width));
+  };
   book.table(
       sentence("Cosines of dW_Q from {:.2g} to {:.2g} in the shared layer",
-               signals.shared[0].smallest(smallest_of), signals.shared[0].largest(largest_of)),
+               shared_query.smallest(smallest_pair), shared_query.largest(largest_pair)),
       sentence("Cosines between two heads' blocks of a gradient, over all pairs of heads "
                "and {} draws; means with 95 % intervals. The loss is the squared error "
                "against a third layer's outputs. Equal gradients would have 1; \"by chance\" is "
                "the expected |cosine| of independent random directions with as many "
                "elements.",
                draws),
-      {"blocks", "gradient", "mean", "smallest", "largest", "mean |cosine|", "by chance"}, rows);
+      {"blocks", "gradient", "mean", "smallest", "largest", "mean |cosine|", "by chance"},
+      signals.rows(&Signal::blocks, &Signal::gradient, mean_pair, smallest_of(smallest_pair),
+                   largest_of(largest_pair), mean_size_of, by_chance));
   if (s.heads <= 8) {
     Notebook::Rows of_pairs;
     for (Index i = 0; i < s.heads; ++i) {
       for (Index j = i + 1; j < s.heads; ++j) {
         std::vector<Value> row{fmt::format("heads {} and {}", i, j)};
-        for (const Signal& signal : signals.shared) {
-          row.emplace_back(double(signal.samples().front()[i * s.heads + j]));
+        for (std::size_t third = 0; third < 3; ++third) {
+          row.emplace_back(double(signals[third].samples().front()[i * s.heads + j]));
         }
         of_pairs.push_back(std::move(row));
       }
@@ -374,10 +376,10 @@ double compare_signals(const Sizes& s, std::uint64_t seed, Notebook& book) {
   // the loss correlate the heads, so no multiple of the chance value follows from theory.
   constexpr double most = 0.5 * std::numbers::sqrt2;
   book.at_most(fmt::format("shared: mean |cosine| between heads' blocks over {} draws", draws),
-               worst_shared, most);
+               largest(std::span(sizes).first(3)), most);
   book.at_most(fmt::format("fused: mean |cosine| between heads' rows over {} draws", draws),
-               worst_free, most);
-  return signals.shared[0].mean(mean_size_of).value;
+               largest(std::span(sizes).last(3)), most);
+  return sizes.front();
 }
 
 void run(const LabOptions& options, Notebook& book) {

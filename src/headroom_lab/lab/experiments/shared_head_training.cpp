@@ -11,9 +11,9 @@
 #include "headroom/statistics/contrasts.hpp"
 #include "headroom/train/trainer.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/key_model.hpp"
 #include "lab/numbers.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -107,18 +107,13 @@ Result train(const Job& job, const Size& size, std::uint64_t seed) {
 /// The models of one task and their results.
 struct Comparison {
   const Job* job;
-  std::vector<Size> sizes;                // by variant
-  std::vector<Survey<Result>> results{};  // likewise
+  Grid<Size, Result> results;  // by variant
 };
 
 Comparison compare(const Job& job, const LabOptions& options) {
-  Comparison comparison{&job, sizes_of(job, options)};
-  for (const Size& size : comparison.sizes) {
-    comparison.results.emplace_back(seeds, [&](std::uint64_t draw) {
-      return train(job, size, seed_of_draw(options.seed, draw));
-    });
-  }
-  return comparison;
+  return {&job, {sizes_of(job, options), seeds, [&](const Size& size, std::uint64_t draw) {
+                   return train(job, size, seed_of_draw(options.seed, draw));
+                 }}};
 }
 
 /// What sharing costs on one task: the error divided by that with own rows.
@@ -161,7 +156,7 @@ void show_results(const Comparison& comparison, Notebook& book) {
     return geometric_mean(comparison.results[v].all(&Result::after));
   };
   for (std::size_t v = 0; v < variants; ++v) {
-    const Size& size = comparison.sizes[v];
+    const Size& size = comparison.results.cases()[v];
     rows.push_back({names[v], size.width, parameters_of(*comparison.job, size), error(v)});
   }
   book.table(sentence("{}: test error {:.2g} with own rows, {:.2g} and {:.2g} with shared ones",
@@ -190,9 +185,10 @@ void claim_sizes(const LabOptions& options, const Comparison& comparison, Notebo
   const std::string task = comparison.job->name;
   const Index width = options.width, d = options.head_dim();
   const auto parameters = [&](Size size) { return parameters_of(*comparison.job, size); };
-  const Size &own = comparison.sizes[own_rows], &wide = comparison.sizes[same_parameters];
+  const std::vector<Size>& sizes = comparison.results.cases();
+  const Size &own = sizes[own_rows], &wide = sizes[same_parameters];
   book.equal(task + ": parameters saved by sharing at equal width, 3 C (C + 1) - 3 D^2",
-             double(parameters(own) - parameters(comparison.sizes[same_width])),
+             double(parameters(own) - parameters(sizes[same_width])),
              double(3 * width * (width + 1) - 3 * d * d));  // the shared matrices have no bias
   Size wider = wide;
   wider.width += options.heads;
@@ -237,18 +233,16 @@ void run(const LabOptions& options, Notebook& book) {
   book.figure();
   for (const Comparison& comparison : comparisons) {
     claim_sizes(options, comparison, book);
-    double least = 1e300;
-    for (const Survey<Result>& results : comparison.results) {
-      least = smaller(
-          least, paired_contrast(results.all(&Result::log_before), results.all(&Result::log_after))
-                     .interval.value()
-                     .low);
-    }
+    const auto least_fall = [](const Survey<Result>& one) {
+      return paired_contrast(one.all(&Result::log_before), one.all(&Result::log_after))
+          .interval.value()
+          .low;
+    };
     // Models that learn nothing would be compared by their starts.
     book.more_than(fmt::format("{}: fall of log(error) by training, lowest end of the 95 % "
                                "intervals of the models",
                                comparison.job->name),
-                   least, 0);
+                   smallest(comparison.results.by_case(least_fall)), 0);
   }
   claim_verdicts(options, costs, book);
   const Index worse =

@@ -8,10 +8,10 @@
 #include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/experiments/single_vs_multi.hpp"
 #include "lab/numbers.hpp"
 #include "lab/saturation.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -111,7 +111,7 @@ bool named_seeds(const LabOptions& options, Notebook& book) {
       gradients.push_back({fmt::format("{}, {}", seed, heads == 1 ? "single" : "multi"),
                            truth(saturation_of(t.weights).one_hot), norm(t.d_wq), norm(t.d_wk),
                            norm(t.d_wv)});
-      most = larger(most, larger(largest(t.d_wq), largest(t.d_wk)));
+      most = larger(most, larger(max_abs(t.d_wq), max_abs(t.d_wk)));
     }
     // At the text's sizes this seed saturates in both precisions; at other sizes a seed may or may
     // not.

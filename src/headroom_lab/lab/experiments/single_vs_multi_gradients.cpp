@@ -1,17 +1,15 @@
 // single-vs-multi, second half: zero-mean weights, and the gradients of one head and of several.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/surgery/transplant.hpp"
-#include "headroom_lab/lab/lab_record.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/experiments/single_vs_multi.hpp"
 #include "lab/numbers.hpp"
-#include "lab/survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -40,7 +38,7 @@ Array sum_over_heads(const Array& x, double factor) {
 
 /// The columns of a weight that belong to one head.
 Array columns_of(const Array& weight, Index head, Index d) {
-  return part_of(weight, 1, head * d, (head + 1) * d);
+  return slice(weight, {1, head * d, (head + 1) * d});
 }
 
 /// Shows a row for every head: its columns of dW in both, and the difference between derivation and
@@ -98,11 +96,11 @@ void draw_scores(const AttentionDerivation& one, const AttentionDerivation& many
   std::vector<Notebook::Map> maps{{"S", of_head(one.scores, 0, 1)}};
   std::vector<std::string> positions;
   for (Index i = 0; i < n; ++i) positions.push_back(std::to_string(i));
-  double top = largest(maps.front().weights);
+  double top = max_abs(maps.front().weights);
   for (Index h = 0; h < heads; ++h) {
     maps.push_back({fmt::format("S_{}", h), of_head(many.scores, h, 1 / std::sqrt(double(heads))),
                     h == 0 ? "=" : "+"});
-    top = larger(top, largest(maps.back().weights));
+    top = larger(top, max_abs(maps.back().weights));
   }
   book.maps(sentence("The scores of a single head are the sum of {} heads' scores", heads),
             sentence("Scores of the first example, queries by keys; those of the heads are divided "
@@ -119,7 +117,7 @@ Array block_norms(const Array& gradient, Index heads) {
   const Index d = gradient.dim(0) / heads;
   Array norms({heads, heads});
   for (Index row = 0; row < heads; ++row) {
-    const Array rows = part_of(gradient, 0, row * d, (row + 1) * d);
+    const Array rows = slice(gradient, {0, row * d, (row + 1) * d});
     for (Index head = 0; head < heads; ++head) {
       norms[row * heads + head] = Real(norm(columns_of(rows, head, d)));
     }
@@ -138,7 +136,7 @@ void draw_gradients(const TapedAttention& one, const TapedAttention& many,
                                         {"dW_V, single", block_norms(one.d_wv, heads)},
                                         {"dW_V, multi", block_norms(many.d_wv, heads)}};
   double top = 0;
-  for (const Notebook::Map& map : maps) top = larger(top, largest(map.weights));
+  for (const Notebook::Map& map : maps) top = larger(top, max_abs(map.weights));
   book.maps("Gradients of the weights by blocks",
             sentence("Norm of each {} x {} block. Columns are heads: a head's columns of the "
                      "weight. Rows are blocks of input features. The darkest shade is {:,}.",
@@ -197,31 +195,29 @@ struct Cosines {
 };
 
 /// For several numbers of heads, on the same draws.
-std::vector<Survey<Cosines>> cosines(const LabOptions& options, const std::vector<Index>& counts,
-                                     Index length) {
-  std::vector<Survey<Cosines>> found(counts.size());
-  for (int draw = 0; draw < cosine_draws; ++draw) {
-    Rng rng(options.seed, "single-vs-multi cosine " + std::to_string(length),
-            static_cast<std::uint64_t>(draw));
-    const AttentionInputs inputs = zero_mean_inputs(batch, length, options.width, rng);
-    const TapedAttention one = taped(inputs, 1);
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      const TapedAttention many = taped(inputs, counts[i]);
-      found[i].add({cosine(one.d_wq, many.d_wq), cosine(one.d_wk, many.d_wk),
-                    cosine(one.d_wv, many.d_wv), cosine(one.d_x, many.d_x)});
-    }
-  }
-  return found;
+Grid<Index, Cosines> cosines(const LabOptions& options, const std::vector<Index>& counts,
+                             Index length) {
+  return {counts, cosine_draws, [&](std::uint64_t draw) {
+            Rng rng(options.seed, "single-vs-multi cosine " + std::to_string(length), draw);
+            const AttentionInputs inputs = zero_mean_inputs(batch, length, options.width, rng);
+            const TapedAttention one = taped(inputs, 1);
+            std::vector<Cosines> found;
+            for (const Index heads : counts) {
+              const TapedAttention many = taped(inputs, heads);
+              found.push_back({cosine(one.d_wq, many.d_wq), cosine(one.d_wk, many.d_wk),
+                               cosine(one.d_wv, many.d_wv), cosine(one.d_x, many.d_x)});
+            }
+            return found;
+          }};
 }
 
 void angles(const LabOptions& options, Notebook& book) {
   // All numbers of heads at the text's length, the asked one at longer ones.
   const std::vector<Index> counts = counts_of_heads(options.width, 64, options.heads);
-  const std::vector<Survey<Cosines>> by_heads = cosines(options, counts, tokens);
-  const auto asked = std::find(counts.begin(), counts.end(), options.heads) - counts.begin();
-  const Survey<Cosines>& at_ten = at(by_heads, asked);
-  const Survey<Cosines> at_sixteen = cosines(options, {options.heads}, 16).front();
-  const Survey<Cosines> at_many = cosines(options, {options.heads}, 128).front();
+  const Grid<Index, Cosines> by_heads = cosines(options, counts, tokens);
+  const Survey<Cosines>& at_ten = by_heads.of(options.heads);
+  const Survey<Cosines> at_sixteen = cosines(options, {options.heads}, 16)[0],
+                        at_many = cosines(options, {options.heads}, 128)[0];
   Notebook::Rows rows;
   const auto add_row = [&](Index length, const Survey<Cosines>& c) {
     rows.push_back({length, c.mean(&Cosines::query), c.mean(&Cosines::key), c.mean(&Cosines::value),
@@ -239,11 +235,8 @@ void angles(const LabOptions& options, Notebook& book) {
                "intervals.",
                options.heads, options.width, batch, cosine_draws),
       {"tokens", "dW_Q", "dW_K", "dW_V", "dx"}, rows);
-  Notebook::Series query{"dW_Q", {}}, value{"dW_V", {}};
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    query.points.emplace_back(counts[i], by_heads[i].mean(&Cosines::query).value);
-    value.points.emplace_back(counts[i], by_heads[i].mean(&Cosines::value).value);
-  }
+  const Notebook::Series query = by_heads.series("dW_Q", as_it_is, &Cosines::query),
+                         value = by_heads.series("dW_V", as_it_is, &Cosines::value);
   book.chart(sentence("With {} heads the cosine is {:.2f} for W_Q, with {} it is {:.2f}", counts[1],
                       query.points[1].second, counts.back(), query.points.back().second),
              sentence("Cosine with the single head's gradient at {} tokens.", tokens), "heads",

@@ -10,8 +10,8 @@
 #include "headroom/base/parallel.hpp"
 #include "headroom/statistics/ranks.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "headroom_lab/lab/lab_record.hpp"
-#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {

@@ -11,11 +11,11 @@
 #include "headroom/optim/optim.hpp"
 #include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
+#include "headroom_lab/lab/grid.hpp"
 #include "lab/head_blocks.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
 #include "lab/optimizer_rules.hpp"
-#include "lab/survey.hpp"
 #include "lab/twin_layouts.hpp"
 
 namespace headroom {
