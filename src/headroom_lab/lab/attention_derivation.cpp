@@ -32,7 +32,7 @@ Array scaled(const Array& x, Real factor) {
 Array weight_gradient(const Array& x, const Array& d_heads) {
   const Array d = merge_heads(d_heads);
   const Index rows = x.dim(0) * x.dim(1), width = x.dim(2);
-  return product_at(x.reshaped({rows, width}), d.reshaped({rows, width}));
+  return matmul(transposed(x.reshaped({rows, width})), d.reshaped({rows, width}));
 }
 
 }  // namespace
@@ -68,25 +68,25 @@ AttentionDerivation derive(const AttentionInputs& inputs, Index heads) {
   const NoGrad quiet;
   const Real scale = 1 / std::sqrt(Real(inputs.x.dim(2) / heads));
   AttentionDerivation a;
-  a.query = split_heads(product(inputs.x, inputs.query), heads);
-  a.key = split_heads(product(inputs.x, inputs.key), heads);
-  a.value = split_heads(product(inputs.x, inputs.value), heads);
-  a.scores = scaled(product_bt(a.query, a.key), scale);
+  a.query = split_heads(matmul(inputs.x, inputs.query), heads);
+  a.key = split_heads(matmul(inputs.x, inputs.key), heads);
+  a.value = split_heads(matmul(inputs.x, inputs.value), heads);
+  a.scores = scaled(matmul(a.query, transposed(a.key)), scale);
   a.weights = softmax(Tensor(a.scores)).value();
-  a.y = merge_heads(product(a.weights, a.value));
+  a.y = merge_heads(matmul(a.weights, a.value));
 
   const Array d_out = split_heads(inputs.cotangent, heads);
-  a.d_value = product_at(a.weights, d_out);
-  a.d_weights = product_bt(d_out, a.value);
+  a.d_value = matmul(transposed(a.weights), d_out);
+  a.d_weights = matmul(d_out, transposed(a.value));
   a.d_scores = softmax_backward(a.weights, a.d_weights);
-  a.d_query = scaled(product(a.d_scores, a.key), scale);
-  a.d_key = scaled(product_at(a.d_scores, a.query), scale);
+  a.d_query = scaled(matmul(a.d_scores, a.key), scale);
+  a.d_key = scaled(matmul(transposed(a.d_scores), a.query), scale);
   a.d_wq = weight_gradient(inputs.x, a.d_query);
   a.d_wk = weight_gradient(inputs.x, a.d_key);
   a.d_wv = weight_gradient(inputs.x, a.d_value);
-  a.d_x = (Tensor(product_bt(merge_heads(a.d_query), inputs.query)) +
-           Tensor(product_bt(merge_heads(a.d_key), inputs.key)) +
-           Tensor(product_bt(merge_heads(a.d_value), inputs.value)))
+  a.d_x = (Tensor(matmul(merge_heads(a.d_query), transposed(inputs.query))) +
+           Tensor(matmul(merge_heads(a.d_key), transposed(inputs.key))) +
+           Tensor(matmul(merge_heads(a.d_value), transposed(inputs.value))))
               .value();
   return a;
 }

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "headroom/base/error.hpp"
-#include "headroom/base/extremes.hpp"
 #include "headroom/nn/init.hpp"
 
 namespace headroom {
@@ -40,14 +39,6 @@ void randomise(Module& module, Rng& rng) {
   }
 }
 
-Array part_of(const Array& x, int axis, Index begin, Index end) {
-  return slice(x, {axis, begin, end});
-}
-
-Array product(const Array& a, const Array& b) { return matmul(a, b); }
-Array product_bt(const Array& a, const Array& b) { return matmul(a, transposed(b)); }
-Array product_at(const Array& a, const Array& b) { return matmul(transposed(a), b); }
-
 double inner(const Array& a, const Array& b) {
   double sum = 0;
   for (Index i = 0; i < a.size(); ++i) {
@@ -59,12 +50,6 @@ double inner(const Array& a, const Array& b) {
 double norm(const Array& a) { return std::sqrt(inner(a, a)); }
 
 double cosine(const Array& a, const Array& b) { return inner(a, b) / (norm(a) * norm(b)); }
-
-double largest(const Array& a) {
-  double most = 0;
-  for (const Real x : a.span()) most = larger(most, std::abs(double(x)));
-  return most;
-}
 
 std::vector<Index> counts_of_heads(Index width, Index most, Index also, Index least_head_dim) {
   std::set<Index> counts{also};

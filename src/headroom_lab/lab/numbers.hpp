@@ -38,19 +38,11 @@ Tensor parameter_named(Module& module, const std::string& name);
 /// otherwise, which would hide errors.
 void randomise(Module& module, Rng& rng);
 
-/// Indices [begin, end) of an axis.
-Array part_of(const Array& x, int axis, Index begin, Index end);
-/// a b, a b^T and a^T b of the last two axes, without a tape.
-Array product(const Array& a, const Array& b);
-Array product_bt(const Array& a, const Array& b);
-Array product_at(const Array& a, const Array& b);
-
 /// The sum of a_i b_i, in double in both precisions.
 double inner(const Array& a, const Array& b);
 double norm(const Array& a);
 /// <a, b> / (|a| |b|); NaN if one of them is zero.
 double cosine(const Array& a, const Array& b);
-double largest(const Array& a);  // max |a_i|
 
 /// The numbers up to `most` that divide the width into heads of `least_head_dim` features or more,
 /// and `also`; ascending.

@@ -21,6 +21,7 @@ struct OptimizerRule {
   TrainingRule training;
   std::optional<Granularity> granularity = {};
 
+  const std::string& name() const { return training.name; }
   bool elementwise() const { return !granularity; }
   bool by_tensor() const { return granularity == Granularity::tensor; }
 };

@@ -10,6 +10,7 @@
 #include "headroom/nn/init.hpp"
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/shaping.hpp"
+#include "lab/head_shares.hpp"
 #include "lab/numbers.hpp"
 
 namespace headroom {
@@ -133,22 +134,17 @@ Array reading(Index letters, Index width, Part part, Index first, Index count, R
   return rows;
 }
 
-/// The matrices of one head: W_Q, W_K, W_V [D, C] and W_O [C, D].
-struct HeadMatrices {
-  Array query, key, value, output;
-};
-
 /// Attends where `count` features of a query's part are those of a key's part, and copies the
 /// letter into the part `to`.
-HeadMatrices matching(Index letters, Index width, std::pair<Part, Index> query,
-                      std::pair<Part, Index> key, Index count, Part to) {
+HeadArrays matching(Index letters, Index width, std::pair<Part, Index> query,
+                    std::pair<Part, Index> key, Index count, Part to) {
   const Real scale = Real(std::sqrt(match * std::sqrt(double(letters))) / double(embedded));
-  HeadMatrices head{reading(letters, width, query.first, query.second, count, scale),
-                    reading(letters, width, key.first, key.second, count, scale),
-                    reading(letters, width, letter, 0, letters, 1 / embedded),
-                    zeros({width, letters})};
-  for (Index i = 0; i < letters; ++i) head.output[(to * letters + i) * letters + i] = 1;
-  return head;
+  Array output = zeros({width, letters});
+  for (Index i = 0; i < letters; ++i) output[(to * letters + i) * letters + i] = 1;
+  return {{HeadRole::query, reading(letters, width, query.first, query.second, count, scale)},
+          {HeadRole::key, reading(letters, width, key.first, key.second, count, scale)},
+          {HeadRole::value, reading(letters, width, letter, 0, letters, 1 / embedded)},
+          {HeadRole::output, output}};
 }
 
 Array noise_like(const Array& planted, Rng& rng) {
@@ -156,20 +152,6 @@ Array noise_like(const Array& planted, Rng& rng) {
   const double factor = norm(planted) / norm(noise);
   for (Index i = 0; i < noise.size(); ++i) noise[i] = Real(double(noise[i]) * factor);
   return noise;
-}
-
-void set_head(FusedHeads& layer, Index head, const HeadMatrices& to) {
-  const Index width = layer.config().width, d = layer.head_dim();
-  Array in = layer.in_proj_weight.value().clone(), out = layer.out_proj.weight.value().clone();
-  const Array* const parts[] = {&to.query, &to.key, &to.value};
-  for (Index third = 0; third < 3; ++third) {
-    std::copy_n(parts[third]->data(), d * width, in.data() + (third * width + head * d) * width);
-  }
-  for (Index row = 0; row < width; ++row) {
-    std::copy_n(to.output.data() + row * d, d, out.data() + row * width + head * d);
-  }
-  layer.in_proj_weight.set_value(in);
-  layer.out_proj.weight.set_value(out);
 }
 
 }  // namespace
@@ -222,8 +204,8 @@ PlantedModel::PlantedModel(PlantedTask task, Index width, Index heads, Rng& rng)
   const auto before = [&](Part to) {
     return matched({position, 0}, {position, letters_ - 1}, letters_, to);
   };
-  std::vector<HeadMatrices> matrices;
-  const auto plant = [&](const char* role, Index layer, HeadMatrices head) {
+  std::vector<HeadArrays> matrices;
+  const auto plant = [&](const char* role, Index layer, HeadArrays head) {
     const AttentionLocation& location = at(attentions_, layer)->location();
     planted_.push_back({role, {location.kind, location.layer, rng.below(heads)}});
     matrices.push_back(std::move(head));
@@ -244,17 +226,16 @@ PlantedModel::PlantedModel(PlantedTask task, Index width, Index heads, Rng& rng)
   }
   for (const std::unique_ptr<FusedHeads>& attention : attentions_) {
     for (Index head = 0; head < heads; ++head) {
-      const HeadId id{attention->location().kind, attention->location().layer, head};
-      const auto found = std::find_if(planted_.begin(), planted_.end(),
-                                      [&](const PlantedHead& one) { return one.head == id; });
+      HeadShare share{{attention->location().kind, attention->location().layer, head}, {}, {}};
+      const auto found =
+          std::find_if(planted_.begin(), planted_.end(),
+                       [&](const PlantedHead& one) { return one.head == share.head; });
       if (found != planted_.end()) {
-        set_head(*attention, head, at(matrices, found - planted_.begin()));
+        share.value = at(matrices, found - planted_.begin());
       } else {
-        const HeadMatrices& like = matrices.front();
-        set_head(*attention, head,
-                 {noise_like(like.query, rng), noise_like(like.key, rng),
-                  noise_like(like.value, rng), noise_like(like.output, rng)});
+        for (const auto& [part, like] : matrices.front()) share.value[part] = noise_like(like, rng);
       }
+      set_values(*attention, share);
     }
   }
 }

@@ -1,6 +1,7 @@
 // Two copies of a layer, in one of which a head has a far larger gradient.
 #include "lab/scaled_head.hpp"
 
+#include "headroom/base/at.hpp"
 #include "headroom/surgery/transplant.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
@@ -10,7 +11,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 double ScaledHead::ratio(Index head) const {
-  return norm_of_head(scaled, head) / norm_of_head(unscaled, head);
+  return norm(at(scaled, head).value) / norm(at(unscaled, head).value);
 }
 
 double ScaledHead::others_ratio() const {
@@ -21,20 +22,18 @@ double ScaledHead::others_ratio() const {
 
 bool ScaledHead::others_unchanged() const {
   for (Index head = 1; head < heads(); ++head) {
-    if (!(largest_difference(unscaled, scaled, head) == 0)) return false;
+    if (!(largest_difference(at(unscaled, head).value, at(scaled, head).value) == 0)) return false;
   }
   return true;
 }
 
 bool ScaledHead::others_unchanged(HeadRole role) const {
   for (Index head = 1; head < heads(); ++head) {
-    if (!(largest_difference(unscaled.at({role, head}), scaled.at({role, head})) == 0))
-      return false;
+    const Array &was = at(unscaled, head).value.at(role), &is = at(scaled, head).value.at(role);
+    if (!(largest_difference(was, is) == 0)) return false;
   }
   return true;
 }
-
-Index ScaledHead::heads() const { return unscaled.rbegin()->first.second + 1; }
 
 ScaledHead with_scaled_head(Layout layout, Index width, Index heads, std::uint64_t seed,
                             const TrainingRule& rule, Scaled when) {
@@ -45,11 +44,11 @@ ScaledHead with_scaled_head(Layout layout, Index width, Index heads, std::uint64
       make_attention(Layout::separate, {.width = width, .heads = heads, .bias = false}, rng);
   std::unique_ptr<Attention> copies[2];
   std::unique_ptr<Optimizer> optimizers[2];
-  HeadBlocks before[2], changes[2];
+  HeadShares before[2];
   for (int i = 0; i < 2; ++i) {
     copies[i] = same_heads(*start, layout);
     optimizers[i] = rule.make(*copies[i]);
-    before[i] = head_values(*copies[i]);
+    before[i] = shares_of(*copies[i]);
   }
   for (Index step = 0; step <= steps_before; ++step) {
     imitation_gradients(*copies[0], task.batch(step));
@@ -59,12 +58,11 @@ ScaledHead with_scaled_head(Layout layout, Index width, Index heads, std::uint64
     }
     if (rule.clip) rule.clip(*copies[0], *copies[1]);
     for (int i = 0; i < 2; ++i) {
-      if (step == steps_before && when == Scaled::at_the_end) before[i] = head_values(*copies[i]);
+      if (step == steps_before && when == Scaled::at_the_end) before[i] = shares_of(*copies[i]);
       optimizers[i]->step(rule.rate);
     }
   }
-  for (int i = 0; i < 2; ++i) changes[i] = change(before[i], head_values(*copies[i]));
-  return {changes[0], changes[1]};
+  return {change(before[0], shares_of(*copies[0])), change(before[1], shares_of(*copies[1]))};
 }
 
 }  // namespace HEADROOM_PRECISION

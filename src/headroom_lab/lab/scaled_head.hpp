@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "headroom/optim/optimizer.hpp"
-#include "lab/head_blocks.hpp"
+#include "lab/head_shares.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -35,7 +35,7 @@ enum class Scaled { at_the_end, always };
 /// head 0's are multiplied by `gradient_factor` in the second copy, in the last step or in all
 /// steps.
 struct ScaledHead {
-  HeadBlocks unscaled, scaled;  // changes by the last step (or by all steps) in each copy
+  HeadShares unscaled, scaled;  // changes by the last step (or by all steps) in each copy
 
   /// The size of a head's update divided by that in the unscaled copy.
   double ratio(Index head) const;
@@ -45,7 +45,7 @@ struct ScaledHead {
   bool others_unchanged() const;
   /// The same for the other heads' blocks of one role.
   bool others_unchanged(HeadRole role) const;
-  Index heads() const;
+  Index heads() const { return std::ssize(unscaled); }
 };
 
 ScaledHead with_scaled_head(Layout layout, Index width, Index heads, std::uint64_t seed,

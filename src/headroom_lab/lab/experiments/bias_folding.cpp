@@ -8,7 +8,7 @@
 #include "headroom/base/extremes.hpp"
 #include "headroom/ops/dropout.hpp"
 #include "headroom/surgery/transplant.hpp"
-#include "lab/head_blocks.hpp"
+#include "lab/head_shares.hpp"
 #include "lab/numbers.hpp"
 
 namespace headroom {
@@ -56,12 +56,11 @@ Tensor output_bias(Attention& layer) {
 }
 
 Array folded_bias(Attention& layer, const Array& gates) {
-  const HeadBlocks values = head_values(layer);
   Array sum = zeros({layer.config().width});
-  for (const Index head : layer.alive()) {
-    const Array &weight = values.at({HeadRole::output, head}),
-                &bias = values.at({HeadRole::value_bias, head});
-    const Real gate = gates.defined() ? gates[head] : Real(1);
+  for (const HeadShare& share : shares_of(layer)) {
+    const Array &weight = share.value.at(HeadRole::output),
+                &bias = share.value.at(HeadRole::value_bias);
+    const Real gate = gates.defined() ? gates[share.head.head] : Real(1);
     for (Index o = 0; o < weight.dim(0); ++o) {
       for (Index d = 0; d < weight.dim(1); ++d) {
         sum[o] += gate * weight[o * weight.dim(1) + d] * bias[d];
@@ -102,7 +101,7 @@ Folding fold(const FoldingCase& which, const LabOptions& options, std::uint64_t 
     result.repaired = relative_difference(y, folded(folded_bias(*layer, ask.gates.value())));
   } else if (which.kind == Kind::empty_rows) {  // of the first example, all
     result.repaired =
-        relative_difference(part_of(y, 0, 1, folding_batch), part_of(z, 0, 1, folding_batch));
+        relative_difference(slice(y, {0, 1, folding_batch}), slice(z, {0, 1, folding_batch}));
     for (Index i = 0; i < folding_tokens * options.width; ++i) {
       const double off = double(z[i] - (y[i] + addition[i % options.width]));
       result.of_empty_rows = larger(result.of_empty_rows, std::abs(off));

@@ -1,13 +1,13 @@
 // clipping: clipping by the global norm is independent of the layout; clipping each tensor is not.
-#include "headroom/optim/clipping.hpp"
-#include "headroom/base/extremes.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
+#include "headroom/base/extremes.hpp"
+#include "headroom/optim/clipping.hpp"
 #include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
 #include "headroom_lab/lab/grid.hpp"
@@ -25,6 +25,8 @@ namespace clippings {
 
 constexpr int draws = 5;
 
+constexpr const char *global = "global", *per_tensor = "per tensor", *per_head = "per head";
+
 /// A clipping method. Returns the norm before clipping, or the maximum of several norms.
 struct Clip {
   const char* name;
@@ -36,12 +38,10 @@ double clip_blocks(Module& module, double limit) {
   return clip_block_norms(module, limit, granularity);
 }
 
-constexpr Clip clips[] = {{"global", clip_grad_norm},
-                          {"per tensor", clip_blocks<Granularity::tensor>},
+constexpr Clip clips[] = {{global, clip_grad_norm},
+                          {per_tensor, clip_blocks<Granularity::tensor>},
                           {"per projection", clip_blocks<Granularity::projection>},
-                          {"per head", clip_blocks<Granularity::head>}};
-constexpr std::size_t global = 0, per_tensor = 1, per_head = 3;
-
+                          {per_head, clip_blocks<Granularity::head>}};
 constexpr double no_limit = std::numeric_limits<double>::max();
 
 constexpr double margin = 1.001;
@@ -70,7 +70,7 @@ struct Agreement {
 
 Agreement agreement(const Clip& clip, const LabOptions& options, std::uint64_t draw) {
   const TwinLayouts pair = twins(options, draw);
-  const double limit = clips[per_head].apply(*pair.separate, no_limit) / 2;
+  const double limit = clip_blocks<Granularity::head>(*pair.separate, no_limit) / 2;
   Agreement result;
   for (std::size_t i = 0; i < std::size(both_layouts); ++i) {
     result.norms[i] = clip.apply(pair.of(both_layouts[i]), limit);
@@ -93,47 +93,46 @@ struct Kept {
   double by_norms = 0;                          // expected under a global norm, from two norms
 };
 
-/// The norm of all blocks together.
-double norm_of(const HeadBlocks& blocks) {
-  double squares = 0;
-  for (const auto& [place, block] : blocks) squares += inner(block, block);
-  return std::sqrt(squares);
+constexpr HeadRole all_roles[] = {HeadRole::query, HeadRole::key, HeadRole::value,
+                                  HeadRole::output};
+
+/// <a, b> of the gradients of some roles of some heads.
+double inner(std::span<const HeadShare> a, std::span<const HeadShare> b,
+             std::span<const HeadRole> roles = all_roles) {
+  double sum = 0;
+  for (const HeadRole role : roles) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      sum += headroom::inner(a[i].gradient.at(role), b[i].gradient.at(role));
+    }
+  }
+  return sum;
 }
 
-/// |after| / |before| of a head's input blocks or of its output block.
-double share_kept(const HeadBlocks& before, const HeadBlocks& after, Index head, bool inputs,
-                  bool outputs) {
-  double squares_before = 0, squares_after = 0;
-  for (const auto& [place, block] : before) {
-    const bool is_output = place.first == HeadRole::output;
-    if (place.second != head || !(is_output ? outputs : inputs)) continue;
-    squares_before += inner(block, block);
-    squares_after += inner(after.at(place), after.at(place));
-  }
-  return std::sqrt(squares_after / squares_before);
-}
+double norm(const HeadShares& a) { return std::sqrt(inner(a, a)); }
 
 Kept kept(const Clip& clip, Attention& layer) {
-  const double limit = limit_of_now(clip, layer), unscaled_norm = norm_of(head_gradients(layer));
+  const double limit = limit_of_now(clip, layer), unscaled_norm = norm(shares_of(layer));
   scale_gradient(layer, 0, Real(gradient_factor));
-  const HeadBlocks before = head_gradients(layer);
+  const HeadShares before = shares_of(layer);
   clip.apply(layer, limit);
-  const HeadBlocks after = head_gradients(layer);
+  const HeadShares after = shares_of(layer);
+  // |after| / |before| of some parts of a head.
+  const auto share_kept = [&](std::size_t head, std::span<const HeadRole> roles) {
+    const std::span was(&before[head], 1), is(&after[head], 1);
+    return std::sqrt(inner(is, is, roles) / inner(was, was, roles));
+  };
+  const std::span<const HeadRole> roles(all_roles), inputs = roles.first(3), output = roles.last(1);
   Kept result;
-  const Index heads = layer.config().heads;
-  for (Index head = 1; head < heads; ++head) {
-    const double inputs = share_kept(before, after, head, true, false),
-                 output = share_kept(before, after, head, false, true);
-    result.others_inputs += inputs / double(heads - 1);
-    result.others_output += output / double(heads - 1);
-    result.least_inputs = smaller(result.least_inputs, inputs);
-    result.least_output = smaller(result.least_output, output);
+  for (std::size_t head = 1; head < before.size(); ++head) {
+    const double of_inputs = share_kept(head, inputs), of_output = share_kept(head, output);
+    result.others_inputs += of_inputs / double(before.size() - 1);
+    result.others_output += of_output / double(before.size() - 1);
+    result.least_inputs = smaller(result.least_inputs, of_inputs);
+    result.least_output = smaller(result.least_output, of_output);
   }
-  result.scaled = share_kept(before, after, 0, true, true);
-  double product = 0;
-  for (const auto& [place, block] : before) product += inner(block, after.at(place));
-  result.cosine = product / (norm_of(before) * norm_of(after));
-  result.by_norms = (margin * unscaled_norm + 1e-6) / (norm_of(before) + 1e-6);
+  result.scaled = share_kept(0, roles);
+  result.cosine = inner(before, after) / (norm(before) * norm(after));
+  result.by_norms = (margin * unscaled_norm + 1e-6) / (norm(before) + 1e-6);
   return result;
 }
 
@@ -160,33 +159,25 @@ struct Way {
 std::vector<Way> ways() {
   std::vector<Way> result;
   for (const Clip& clip : clips) {
-    const bool by_layout = &clip == &clips[per_tensor];
-    for (const Layout layout : both_layouts) {
-      if (!by_layout && layout == Layout::separate) continue;
-      std::string name = clip.name;
-      if (by_layout) name += layout == Layout::separate ? ", separate" : ", fused";
-      result.push_back({&clip, layout, name});
+    if (clip.name == per_tensor) {
+      result.push_back({&clip, Layout::separate, "per tensor, separate"});
+      result.push_back({&clip, Layout::fused, "per tensor, fused"});
+    } else {
+      result.push_back({&clip, Layout::fused, clip.name});
     }
   }
   return result;
 }
 
 void layouts_table(const LabOptions& options, Notebook& book) {
-  Notebook::Rows rows;
-  double norms = 0, agreeing = 0, differing = 0, off_limit = 0;
-  for (const Clip& clip : clips) {
-    const Survey<Agreement> seen(draws, [&](auto draw) { return agreement(clip, options, draw); });
-    const auto norm = [](std::size_t i) { return [i](const Agreement& a) { return a.norms[i]; }; };
-    off_limit = larger(off_limit, seen.largest(&Agreement::off_limit));
-    if (&clip == &clips[per_tensor]) {
-      differing = seen.smallest(&Agreement::apart);
-    } else {
-      agreeing = larger(agreeing, seen.largest(&Agreement::apart));
-      norms = larger(norms, seen.off([](const auto& a) { return a.norms[0] / a.norms[1]; }, 1));
-    }
-    rows.push_back(
-        {clip.name, seen.mean(norm(0)), seen.mean(norm(1)), seen.largest(&Agreement::apart)});
-  }
+  const Grid<Clip, Agreement> seen(
+      {std::begin(clips), std::end(clips)}, draws,
+      [&](const Clip& clip, auto draw) { return agreement(clip, options, draw); });
+  const Survey<Agreement> others =
+      seen.where([](const Clip& clip) { return clip.name != per_tensor; });
+  const double differing = seen.of(per_tensor).smallest(&Agreement::apart),
+               agreeing = others.largest(&Agreement::apart);
+  const auto norm = [](std::size_t i) { return [i](const Agreement& a) { return a.norms[i]; }; };
   book.table(
       sentence("Clipped gradients of the two layouts: relative difference at least {:.2g} with a "
                "norm per tensor, at most {:.1g} with the other norms",
@@ -196,10 +187,13 @@ void layouts_table(const LabOptions& options, Notebook& book) {
                "block; mean of {} draws with 95 % intervals. Difference: max |difference| / max "
                "|value| of the clipped gradients, maximum over the draws.",
                draws),
-      {"norm", "separate: norm", "fused: norm", "difference"}, rows);
-  book.at_most("every clipping method: |maximum norm after clipping / limit - 1|", off_limit, 1e-3);
+      {"norm", "separate: norm", "fused: norm", "difference"},
+      seen.rows(&Clip::name, norm(0), norm(1), largest_of(&Agreement::apart)));
+  book.at_most("every clipping method: |maximum norm after clipping / limit - 1|",
+               seen.all().largest(&Agreement::off_limit), 1e-3);
   book.at_most("global, per projection, per head: norms of the two layouts, relative difference",
-               norms, same_gradients);
+               others.off([](const Agreement& a) { return a.norms[0] / a.norms[1]; }, 1),
+               same_gradients);
   book.at_most("global, per projection, per head: clipped gradients of the two layouts", agreeing,
                same_gradients);
   book.more_than("per tensor: clipped gradients of the two layouts, smallest difference", differing,
@@ -213,70 +207,67 @@ double most_kept(Index heads) { return 3 * std::sqrt(double(heads)) / gradient_f
 
 /// Returns the largest share that the other heads keep under the global norm.
 double kept_table(const LabOptions& options, Notebook& book) {
-  Notebook::Rows rows;
-  double global_share = 0, untouched = 1, untouched_inputs = 1, fused_share = 0, turned = 0;
-  double from_norms = 0;  // difference of the share from the expected one
-  for (const Way& way : ways()) {
-    const Survey<Kept> seen(
-        draws, [&](auto draw) { return kept(*way.clip, twins(options, draw).of(way.layout)); });
-    if (way.clip == &clips[global]) {
-      global_share = seen.largest(&Kept::others_inputs);
-      turned = seen.off(&Kept::cosine, 1);
-      from_norms = seen.off([](const auto& k) { return k.others_inputs / k.by_norms; }, 1);
-    } else if (way.clip == &clips[per_head]) {
-      untouched = smaller(seen.smallest(&Kept::least_inputs), seen.smallest(&Kept::least_output));
-    } else if (way.clip == &clips[per_tensor] && way.layout == Layout::separate) {
-      untouched_inputs = seen.smallest(&Kept::least_inputs);
-    } else if (way.clip == &clips[per_tensor]) {
-      fused_share = seen.largest(&Kept::others_inputs);
-    }
-    rows.push_back({way.name, seen.mean(&Kept::others_inputs), seen.mean(&Kept::others_output),
-                    seen.mean(&Kept::scaled), seen.mean(&Kept::cosine)});
-  }
+  const Grid<Way, Kept> seen(ways(), draws, [&](const Way& way, auto draw) {
+    return kept(*way.clip, twins(options, draw).of(way.layout));
+  });
+  const Survey<Kept>&globally = seen.of(global), &by_head = seen.of(per_head);
+  const double global_share = globally.largest(&Kept::others_inputs);
   book.table(
       sentence("A global norm scales the other heads' gradients to at most {:.2g}", global_share),
       sentence("Head 0's gradient is multiplied by {:.0f}; the limit is the maximum norm "
                "before that. Shares of the norms that remain after clipping; cosine between "
                "the gradients before and after; mean of {} draws with 95 % intervals.",
                gradient_factor, draws),
-      {"norm", "other heads: Q, K, V", "other heads: W_O", "head 0", "cosine"}, rows);
+      {"norm", "other heads: Q, K, V", "other heads: W_O", "head 0", "cosine"},
+      seen.rows(&Way::name, &Kept::others_inputs, &Kept::others_output, &Kept::scaled,
+                &Kept::cosine));
   book.figure();
   book.at_most("global: other heads' share against 1.001 |g| / |g with head 0 scaled|, relative",
-               from_norms, same_gradients);
+               globally.off([](const Kept& k) { return k.others_inputs / k.by_norms; }, 1),
+               same_gradients);
   book.at_most("global: largest share that the other heads keep", global_share,
                most_kept(options.heads));
-  book.at_most("global: |cosine between the gradients before and after - 1|", turned, same_values);
-  book.equal("per head: smallest share that the other heads keep", untouched, 1);
+  book.at_most("global: |cosine between the gradients before and after - 1|",
+               globally.off(&Kept::cosine, 1), same_values);
+  book.equal("per head: smallest share that the other heads keep",
+             smaller(by_head.smallest(&Kept::least_inputs), by_head.smallest(&Kept::least_output)),
+             1);
   book.equal("per tensor, separate: smallest share that the other heads keep of Q, K, V",
-             untouched_inputs, 1);
-  book.at_most("per tensor, fused: largest share that the other heads keep of Q, K, V", fused_share,
+             seen.of("per tensor, separate").smallest(&Kept::least_inputs), 1);
+  book.at_most("per tensor, fused: largest share that the other heads keep of Q, K, V",
+               seen.of("per tensor, fused").largest(&Kept::others_inputs),
                most_kept(options.heads));
   return global_share;
 }
 
 void updates_table(const LabOptions& options, Notebook& book) {
-  std::vector<Way> rows_of = ways();
-  rows_of.insert(rows_of.begin(), {nullptr, Layout::fused, "none"});
-  Notebook::Rows rows;
+  struct Updates {
+    ScaledHead by_sgd, by_adam;
+  };
+  std::vector<Way> all_ways = ways();
+  all_ways.insert(all_ways.begin(), {nullptr, Layout::fused, "none"});
+  const Grid<Way, Updates> seen(all_ways, draws, [&](const Way& way, auto draw) {
+    const auto with = [&](bool adam) {
+      return with_scaled_head(way.layout, options.width, options.heads,
+                              seed_of_draw(options.seed, draw), clipped_rule(adam, way.clip),
+                              Scaled::at_the_end);
+    };
+    return Updates{with(false), with(true)};
+  });
+  const auto head_0 = [](ScaledHead Updates::*by) {
+    return [by](const Updates& one) { return (one.*by).ratio(0); };
+  };
+  const auto others = [](ScaledHead Updates::*by) {
+    return [by](const Updates& one) { return (one.*by).others_ratio(); };
+  };
+  const auto sgd = &Updates::by_sgd, adam = &Updates::by_adam;
+  const double sgd_global = seen.of(global).mean(others(sgd)).value,
+               adam_global = seen.of(global).mean(others(adam)).value;
   Index touched = 0;
-  double sgd_global = 0, adam_global = 0;
-  for (const Way& way : rows_of) {
-    std::vector<Value> row{way.name};
-    for (const bool adam : {false, true}) {
-      const Survey<ScaledHead> seen(draws, [&](auto draw) {
-        return with_scaled_head(way.layout, options.width, options.heads,
-                                seed_of_draw(options.seed, draw), clipped_rule(adam, way.clip),
-                                Scaled::at_the_end);
-      });
-      const Interval others = seen.mean(&ScaledHead::others_ratio);
-      if (way.clip == nullptr || way.clip == &clips[per_head]) {
-        touched += seen.count([](const auto& one) { return !one.others_unchanged(); });
-      }
-      row.emplace_back(seen.mean([](const ScaledHead& one) { return one.ratio(0); }));
-      row.emplace_back(others);
-      if (way.clip == &clips[global]) (adam ? adam_global : sgd_global) = others.value;
+  for (const char* name : {"none", per_head}) {
+    for (const Updates& one : seen.of(name).samples()) {
+      touched += !one.by_sgd.others_unchanged() + !one.by_adam.others_unchanged();
     }
-    rows.push_back(row);
   }
   book.table(sentence("A global norm scales the other heads' updates by {:.2g} with SGD and by "
                       "{:.2g} with Adam",
@@ -287,7 +278,7 @@ void updates_table(const LabOptions& options, Notebook& book) {
                       "Adam's moments still contain the earlier gradients of these heads.",
                       gradient_factor, draws),
              {"norm", "SGD: head 0", "SGD: other heads", "Adam: head 0", "Adam: other heads"},
-             rows);
+             seen.rows(&Way::name, head_0(sgd), others(sgd), head_0(adam), others(adam)));
   book.equal("no clipping, per head: draws in which another head's update changes", double(touched),
              0);
   book.at_most("global, SGD: mean norm of the other heads' updates over that without the factor",

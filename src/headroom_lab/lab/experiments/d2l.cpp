@@ -187,7 +187,7 @@ void show_maps(const LabOptions& options, const Attended& uniform, const Attende
   std::vector<std::string> key_names, feature_names;
   for (Index j = 0; j < pairs; ++j) key_names.push_back(fmt::format("k{}", j));
   const auto map_of = [&](const Tensor& weights, Index head) {
-    return part_of(weights.value(), 0, head, head + 1).reshaped({queries, pairs});
+    return slice(weights.value(), {0, head, head + 1}).reshaped({queries, pairs});
   };
   std::vector<Notebook::Map> maps{{"all ones: every head", map_of(uniform.weights, 0)}};
   for (Index h = 0; h < std::min<Index>(options.heads, 8); ++h) {
@@ -200,7 +200,7 @@ void show_maps(const LabOptions& options, const Attended& uniform, const Attende
   book.figure();
 
   const Array output = random.output.value().reshaped({queries, options.width});
-  const double top = largest(output);
+  const double top = max_abs(output);
   Array positive(output.shape());
   for (Index i = 0; i < output.size(); ++i) {
     positive[i] = std::abs(output[i]) / Real(top);
@@ -212,7 +212,7 @@ void show_maps(const LabOptions& options, const Attended& uniform, const Attende
       sentence("|output| divided by its maximum, {:,}. The exercise labels the features' axis "
                "\"Key positions\", but it is num_hiddens.",
                top),
-      query_names, feature_names, {{"output", part_of(positive, 1, 0, features)}});
+      query_names, feature_names, {{"output", slice(positive, {1, 0, features})}});
 }
 
 void measure_heads(const LabOptions& options, const Attended& random, Notebook& book) {

@@ -1,6 +1,7 @@
 // dead-parameters: the key bias has no effect, and how optimizers amplify its rounding noise.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -14,7 +15,7 @@
 #include "headroom_lab/lab/grid.hpp"
 #include "headroom_lab/lab/lab_record.hpp"
 #include "lab/experiments/bias_folding.hpp"
-#include "lab/head_blocks.hpp"
+#include "lab/head_shares.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
 #include "lab/optimizer_rules.hpp"
@@ -30,22 +31,21 @@ constexpr int draws = 5;
 constexpr Index steps = 200;
 constexpr double adam_rate = 0.01;
 
-/// Maximum, or root mean square, of one role's blocks over all heads.
-double largest_of(const HeadBlocks& blocks, HeadRole role) {
+/// Maximum of one role's gradients over all heads.
+double largest_gradient(const HeadShares& shares, HeadRole role) {
   double most = 0;
-  for (const auto& [place, block] : blocks) {
-    if (place.first == role) most = larger(most, largest(block));
-  }
+  for (const HeadShare& share : shares) most = larger(most, max_abs(share.gradient.at(role)));
   return most;
 }
 
-double root_mean_square(const HeadBlocks& blocks, HeadRole role) {
+/// Root mean square of one role's values over all heads.
+double root_mean_square(const HeadShares& shares, HeadRole role) {
   double squares = 0;
   Index count = 0;
-  for (const auto& [place, block] : blocks) {
-    if (place.first != role) continue;
-    squares += inner(block, block);
-    count += block.size();
+  for (const HeadShare& share : shares) {
+    const Array& values = share.value.at(role);
+    squares += inner(values, values);
+    count += values.size();
   }
   return std::sqrt(squares / double(count));
 }
@@ -65,14 +65,14 @@ Gradients gradients_of(Layout layout, const LabOptions& options, std::uint64_t d
   transplant(*first, *layer);
   const Imitation task(options.width, options.heads, seed_of_draw(options.seed, draw));
   imitation_gradients(*layer, task.batch(0));
-  const HeadBlocks gradients = head_gradients(*layer), values = head_values(*layer);
+  const HeadShares shares = shares_of(*layer);
   const Array d_out = output_bias(*layer).grad().reshaped({1, options.width});
-  Gradients result{largest_of(gradients, HeadRole::query_bias),
-                   largest_of(gradients, HeadRole::key_bias),
-                   largest_of(gradients, HeadRole::value_bias), 0};
-  for (Index head = 0; head < options.heads; ++head) {
-    const Array expected = product(d_out, values.at({HeadRole::output, head}));  // [1, D]
-    const Array& seen = gradients.at({HeadRole::value_bias, head});
+  Gradients result{largest_gradient(shares, HeadRole::query_bias),
+                   largest_gradient(shares, HeadRole::key_bias),
+                   largest_gradient(shares, HeadRole::value_bias), 0};
+  for (const HeadShare& share : shares) {
+    const Array expected = matmul(d_out, share.value.at(HeadRole::output));  // [1, D]
+    const Array& seen = share.gradient.at(HeadRole::value_bias);
     result.value_relation =
         larger(result.value_relation,
                largest_difference(expected.reshaped(seen.shape()), seen) / result.value);
@@ -90,7 +90,7 @@ struct Rule {
 const std::array<Rule, 3> rules{{{"SGD", make_sgd(0.9), false},
                                  {"Adam, epsilon 1e-8", make_adam(), true},
                                  {"Adam, epsilon 1e-30", make_adam(1e-30), true}}};
-constexpr std::size_t sgd = 0, adam = 1, bare_adam = 2;
+const Rule &sgd = rules[0], &adam = rules[1], &bare_adam = rules[2];
 
 /// Movement of the biases in one training run.
 struct Walk {
@@ -106,7 +106,7 @@ Walk walk(const Rule& rule, Layout layout, const LabOptions& options, std::uint6
   const double rate = rule.adam ? adam_rate : 0.004 * double(options.width);
   Walk result;
   for (Index step = 0; step <= steps; ++step) {
-    const HeadBlocks values = head_values(*layer);
+    const HeadShares values = shares_of(*layer);
     result.key.push_back(root_mean_square(values, HeadRole::key_bias));
     result.query.push_back(root_mean_square(values, HeadRole::query_bias));
     if (step == steps) break;
@@ -121,69 +121,77 @@ Walk walk(const Rule& rule, Layout layout, const LabOptions& options, std::uint6
   return result;
 }
 
-/// The training runs, by layout (separate first), rule and draw.
-struct Walks {
-  Survey<Walk> of[std::size(both_layouts)][std::size(rules)];
+/// A rule in one layout: a row of the table.
+struct RuleIn {
+  const Rule* rule;
+  Layout layout;
 
-  /// Mean over the draws of a bias after `step` steps.
-  Interval mean(std::size_t layout, std::size_t rule, std::vector<double> Walk::*bias,
-                Index step) const {
-    return of[layout][rule].mean([&](const Walk& one) { return at(one.*bias, step); });
-  }
+  const char* rule_name() const { return rule->name; }
+  const char* layout_name() const { return name_of(layout); }
+  bool operator==(const RuleIn&) const = default;
 };
 
+using Walks = Grid<RuleIn, Walk>;
+
 Walks all_walks(const LabOptions& options) {
-  Walks all;
-  for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
-    for (std::size_t rule = 0; rule < std::size(rules); ++rule) {
-      all.of[layout][rule] = Survey<Walk>(
-          draws, [&](auto draw) { return walk(rules[rule], both_layouts[layout], options, draw); });
-    }
+  std::vector<RuleIn> cases;
+  for (const Rule& rule : rules) {
+    for (const Layout layout : both_layouts) cases.push_back({&rule, layout});
   }
-  return all;
+  return Walks(cases, draws, [&](const RuleIn& one, auto draw) {
+    return walk(*one.rule, one.layout, options, draw);
+  });
+}
+
+/// All walks by one rule, in both layouts.
+Survey<Walk> by_rule(const Walks& all, const Rule& rule) {
+  return all.where([&](const RuleIn& one) { return one.rule == &rule; });
+}
+
+/// A bias after `step` steps.
+auto after(Index step, std::vector<double> Walk::*bias = &Walk::key) {
+  return [=](const Walk& one) { return at(one.*bias, step); };
+}
+
+/// Mean over the draws with fused heads of a bias after `step` steps.
+double fused_mean(const Walks& all, const Rule& rule, std::vector<double> Walk::*bias, Index step) {
+  return all.of(RuleIn{&rule, Layout::fused}).mean(after(step, bias)).value;
 }
 
 void gradient_table(const LabOptions& options, Notebook& book) {
-  double share = 0, relation = 0;
-  Notebook::Rows rows;
-  for (const Layout layout : both_layouts) {
-    const Survey<Gradients> seen(draws,
-                                 [&](auto draw) { return gradients_of(layout, options, draw); });
-    share = larger(share, seen.largest([](const Gradients& g) { return g.key / g.query; }));
-    relation = larger(relation, seen.largest(&Gradients::value_relation));
-    rows.push_back({name_of(layout), seen.mean(&Gradients::query), seen.mean(&Gradients::key),
-                    seen.mean(&Gradients::value)});
-  }
+  const Grid<Layout, Gradients> seen(
+      {std::begin(both_layouts), std::end(both_layouts)}, draws,
+      [&](Layout layout, auto draw) { return gradients_of(layout, options, draw); });
+  const double share = seen.all().largest([](const Gradients& g) { return g.key / g.query; });
   book.table(sentence("The gradient of the key bias is at most {:.1g} of the query bias's", share),
              sentence("Maximum of each gradient's elements over all heads; mean of {} draws with "
                       "95 % intervals.",
                       draws),
-             {"layout", "dL/db_Q", "dL/db_K", "dL/db_V"}, rows);
+             {"layout", "dL/db_Q", "dL/db_K", "dL/db_V"},
+             seen.rows([](Layout layout) { return name_of(layout); }, &Gradients::query,
+                       &Gradients::key, &Gradients::value));
   book.at_most("largest dL/db_K over largest dL/db_Q", share, by_precision(1e-11, 2e-5));
-  book.at_most("dL/db_V^h against (W_O^h)^T dL/db_O, relative difference", relation,
-               same_gradients);
+  book.at_most("dL/db_V^h against (W_O^h)^T dL/db_O, relative difference",
+               seen.all().largest(&Gradients::value_relation), same_gradients);
 }
 
 void walks_chart(const Walks& all, Notebook& book) {
-  constexpr std::size_t fused = 1;
   std::vector<Notebook::Series> lines;
-  const auto line = [&](const std::string& name, std::size_t rule,
+  const auto line = [&](const std::string& name, const Rule& rule,
                         std::vector<double> Walk::*bias) {
     lines.push_back({name, {}});
     for (const Index step : {1, 2, 3, 5, 10, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200}) {
-      lines.back().points.emplace_back(step, all.mean(fused, rule, bias, step).value);
+      lines.back().points.emplace_back(step, fused_mean(all, rule, bias, step));
     }
   };
-  for (std::size_t rule = 0; rule < std::size(rules); ++rule) {
-    line(fmt::format("b_K, {}", rules[rule].name), rule, &Walk::key);
-  }
+  for (const Rule& rule : rules) line(fmt::format("b_K, {}", rule.name), rule, &Walk::key);
   line("b_Q, SGD", sgd, &Walk::query);
   line("b_Q, Adam", adam, &Walk::query);
-  const double of_query = all.mean(fused, adam, &Walk::query, steps).value;
+  const double of_query = fused_mean(all, adam, &Walk::query, steps);
   book.chart(sentence("After {} steps of Adam, b_K is {:.1g} of b_Q with the usual epsilon and "
                       "{:.2g} with epsilon 1e-30",
-                      steps, all.mean(fused, adam, &Walk::key, steps).value / of_query,
-                      all.mean(fused, bare_adam, &Walk::key, steps).value / of_query),
+                      steps, fused_mean(all, adam, &Walk::key, steps) / of_query,
+                      fused_mean(all, bare_adam, &Walk::key, steps) / of_query),
              sentence("Root mean square of a bias that starts at 0, mean of {} draws, fused "
                       "heads; Adam's learning rate is {}. Adam normalises gradients, so rounding "
                       "noise larger than epsilon changes b_K by the learning rate in every step.",
@@ -193,17 +201,7 @@ void walks_chart(const Walks& all, Notebook& book) {
 }
 
 void walks_table(const Walks& all, Notebook& book) {
-  Notebook::Rows rows;
-  double most_effect = 0;
-  for (std::size_t rule = 0; rule < std::size(rules); ++rule) {
-    for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
-      const double effect = all.of[layout][rule].largest(&Walk::effect);
-      most_effect = larger(most_effect, effect);
-      rows.push_back({rules[rule].name, name_of(both_layouts[layout]),
-                      all.mean(layout, rule, &Walk::key, 1),
-                      all.mean(layout, rule, &Walk::key, steps), effect});
-    }
-  }
+  const double most_effect = all.all().largest(&Walk::effect);
   book.table(
       sentence("Setting the trained b_K to zero changes the output by at most {:.1g}", most_effect),
       sentence("Root mean square of b_K over {} draws with 95 % intervals. Last column: change of "
@@ -212,45 +210,37 @@ void walks_table(const Walks& all, Notebook& book) {
                draws),
       {"optimizer", "layout", "b_K after 1 step", fmt::format("after {}", steps),
        "output without b_K"},
-      rows);
+      all.rows(&RuleIn::rule_name, &RuleIn::layout_name, after(1), after(steps),
+               largest_of(&Walk::effect)));
   const auto last_ratio = [](const Walk& w) { return w.key.back() / w.query.back(); };
-  const auto least_key = [&](Index step) {
-    const auto key = [&](const Walk& w) { return at(w.key, step); };
-    return smaller(all.of[0][bare_adam].smallest(key), all.of[1][bare_adam].smallest(key));
-  };
+  const Survey<Walk> bare = by_rule(all, bare_adam);
   book.at_most(fmt::format("SGD: b_K over b_Q after {} steps, largest", steps),
-               larger(all.of[0][sgd].largest(last_ratio), all.of[1][sgd].largest(last_ratio)),
-               by_precision(1e-11, 2e-5));
+               by_rule(all, sgd).largest(last_ratio), by_precision(1e-11, 2e-5));
   book.at_least("Adam, epsilon 1e-30: b_K after 1 step over the learning rate, smallest",
-                least_key(1) / adam_rate, 0.1);
+                bare.smallest(after(1)) / adam_rate, 0.1);
   book.at_least(
       fmt::format("Adam, epsilon 1e-30: b_K after {} steps over the learning rate, smallest",
                   steps),
-      least_key(steps) / adam_rate, 1);
+      bare.smallest(after(steps)) / adam_rate, 1);
   book.at_most("output of the trained layers without b_K, relative difference", most_effect,
                same_gradients);
 }
 
 void foldings(const LabOptions& options, Notebook& book) {
-  Notebook::Rows rows;
-  double exact = 0, repaired = 0, of_empty_rows = 0, least_inexact = 1;
-  Index inexact = 0;
-  for (const FoldingCase& which : folding_cases()) {
-    const Survey<Folding> seen(draws, [&](auto draw) { return fold(which, options, draw); });
-    const double after_repair = seen.largest(&Folding::repaired);
-    of_empty_rows = larger(of_empty_rows, seen.largest(&Folding::of_empty_rows));
-    if (which.exact) {
-      exact = larger(exact, seen.largest(&Folding::difference));
-    } else {
-      least_inexact = smaller(least_inexact, seen.smallest(&Folding::difference));
-      ++inexact;
-    }
-    if (*which.repair != 0) repaired = larger(repaired, after_repair);
-    rows.push_back({which.name, which.row_sums, seen.mean(&Folding::difference), which.repair,
-                    *which.repair != 0 ? Value(after_repair) : Value()});
+  const auto cases = folding_cases();
+  const Grid<FoldingCase, Folding> seen(
+      {cases.begin(), cases.end()}, draws,
+      [&](const FoldingCase& which, auto draw) { return fold(which, options, draw); });
+  const auto is_inexact = [](const FoldingCase& which) { return !which.exact; };
+  const auto has_repair = [](const FoldingCase& which) { return *which.repair != 0; };
+  Notebook::Rows rows = seen.rows(&FoldingCase::name, &FoldingCase::row_sums, &Folding::difference,
+                                  &FoldingCase::repair, largest_of(&Folding::repaired));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!has_repair(cases[i])) rows[i].back() = {};
   }
   book.table(
-      sentence("b_V can be folded into b_O, except in {} of {} cases", inexact, rows.size()),
+      sentence("b_V can be folded into b_O, except in {} of {} cases",
+               std::count_if(cases.begin(), cases.end(), is_inexact), cases.size()),
       sentence("Difference of a layer from its copy with b_V = 0 and b_O' = b_O + sum_h "
                "W_O^h b_V^h: max |difference| / max |output|, mean of {} draws with 95 % "
                "intervals. The last two columns: the restriction or change that makes both "
@@ -258,11 +248,14 @@ void foldings(const LabOptions& options, Notebook& book) {
                draws),
       {"case", "rows of attention sum to", "difference", "equal if", "largest difference then"},
       rows);
-  book.at_most("b_V folded into b_O where rows sum to one, difference", exact, same_values);
-  book.more_than("empty rows, gates, dropout: smallest difference", least_inexact, 1e-3);
-  book.at_most("difference in rows with keys only, and with gates in the sum", repaired,
-               same_values);
-  book.at_most("empty rows: the difference against sum_h W_O^h b_V^h", of_empty_rows, same_values);
+  book.at_most("b_V folded into b_O where rows sum to one, difference",
+               seen.where(&FoldingCase::exact).largest(&Folding::difference), same_values);
+  book.more_than("empty rows, gates, dropout: smallest difference",
+                 seen.where(is_inexact).smallest(&Folding::difference), 1e-3);
+  book.at_most("difference in rows with keys only, and with gates in the sum",
+               seen.where(has_repair).largest(&Folding::repaired), same_values);
+  book.at_most("empty rows: the difference against sum_h W_O^h b_V^h",
+               seen.all().largest(&Folding::of_empty_rows), same_values);
 }
 
 void run(const LabOptions& options, Notebook& book) {
@@ -272,9 +265,8 @@ void run(const LabOptions& options, Notebook& book) {
   walks_table(all, book);
   foldings(options, book);
   const Index c = options.width, parameters = 4 * c * c + 4 * c;
-  constexpr std::size_t fused = 1;
-  const double usual = all.mean(fused, adam, &Walk::key, steps).value / adam_rate,
-               bare = all.mean(fused, bare_adam, &Walk::key, steps).value / adam_rate;
+  const double usual = fused_mean(all, adam, &Walk::key, steps) / adam_rate,
+               bare = fused_mean(all, bare_adam, &Walk::key, steps) / adam_rate;
   book.answer(
       sentence(
           "Of {:,} parameters, the {} of b_K have no effect, because softmax cancels a term that "

@@ -78,13 +78,12 @@ ByHead products(Attention& layer, HeadRole weight, HeadRole bias) {
   const Index heads = layer.config().heads;
   ByHead sums(static_cast<std::size_t>(heads));
   bool of_all = false;
-  for (const HeadSlice& slice : layer.head_slices()) {
-    if (slice.role != weight && slice.role != bias) continue;
-    of_all = of_all || slice.head == HeadSlice::of_all;
-    const Tensor parameter = parameter_named(layer, slice.name);
-    add_all(part_of(parameter.value(), slice.axis, slice.begin, slice.end),
-            part_of(parameter.grad(), slice.axis, slice.begin, slice.end),
-            at(sums, std::max<Index>(slice.head, 0)));
+  for (const HeadSlice& part : layer.head_slices()) {
+    if (part.role != weight && part.role != bias) continue;
+    of_all = of_all || part.head == HeadSlice::of_all;
+    const Tensor parameter = parameter_named(layer, part.name);
+    add_all(slice(parameter.value(), part), slice(parameter.grad(), part),
+            at(sums, std::max<Index>(part.head, 0)));
   }
   if (of_all) sums.resize(1);
   return sums;

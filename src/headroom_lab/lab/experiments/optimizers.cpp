@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
@@ -35,7 +34,7 @@ double layouts_apart(const OptimizerRule& rule, Gradients gradients, const LabOp
   const auto [separate, fused] = twin_layouts(config, rng);
   const Imitation task(options.width, options.heads, seed_of_draw(options.seed, draw), false);
   const auto first = rule.training.make(*separate), second = rule.training.make(*fused);
-  const HeadBlocks before = head_values(*separate);
+  const HeadShares before = shares_of(*separate);
   for (Index step = 0; step < compared_steps; ++step) {
     const Imitation::Batch batch = task.batch(step);
     imitation_gradients(*separate, batch);
@@ -47,11 +46,12 @@ double layouts_apart(const OptimizerRule& rule, Gradients gradients, const LabOp
     first->step(rule.training.rate);
     second->step(rule.training.rate);
   }
-  const HeadBlocks after = head_values(*separate), other = head_values(*fused);
+  const HeadShares after = shares_of(*separate), other = shares_of(*fused);
   double difference = 0, movement = 0;
-  for (Index head = 0; head < options.heads; ++head) {
-    difference = larger(difference, largest_difference(after, other, head));
-    movement = larger(movement, largest_difference(before, after, head));
+  for (std::size_t head = 0; head < after.size(); ++head) {
+    const HeadArrays& here = after[head].value;
+    difference = larger(difference, largest_difference(here, other[head].value));
+    movement = larger(movement, largest_difference(before[head].value, here));
   }
   return difference / movement;
 }
@@ -64,23 +64,17 @@ struct Divergence {
 /// Returns the smallest divergence of the layouts under a rule per tensor.
 double layouts_table(const std::vector<OptimizerRule>& rules, const LabOptions& options,
                      Notebook& book) {
-  Notebook::Rows rows;
-  double elementwise = 0, sgd = 0, by_block = 0, by_tensor = std::numeric_limits<double>::max();
-  for (const OptimizerRule& rule : rules) {
-    const Survey<Divergence> found(draws, [&](std::uint64_t draw) {
-      return Divergence{layouts_apart(rule, Gradients::the_same, options, draw),
-                        layouts_apart(rule, Gradients::their_own, options, draw)};
-    });
-    if (rule.by_tensor()) {
-      by_tensor = smaller(by_tensor, found.smallest(&Divergence::same));
-    } else {
-      double& most = rule.elementwise() ? elementwise : by_block;
-      most = larger(most, found.largest(&Divergence::same));
-    }
-    if (&rule == &rules.front()) sgd = found.largest(&Divergence::own);
-    rows.push_back(
-        {rule.training.name, found.mean(&Divergence::same), found.mean(&Divergence::own)});
-  }
+  const Grid<OptimizerRule, Divergence> found(
+      rules, draws, [&](const OptimizerRule& rule, std::uint64_t draw) {
+        return Divergence{layouts_apart(rule, Gradients::the_same, options, draw),
+                          layouts_apart(rule, Gradients::their_own, options, draw)};
+      });
+  const auto is_by_block = [](const OptimizerRule& r) {
+    return !r.elementwise() && !r.by_tensor();
+  };
+  const double elementwise = found.where(&OptimizerRule::elementwise).largest(&Divergence::same),
+               by_block = found.where(is_by_block).largest(&Divergence::same),
+               by_tensor = found.where(&OptimizerRule::by_tensor).smallest(&Divergence::same);
   book.table(sentence("Per tensor, the two layouts' weights diverge by at least {:.1g} of their "
                       "largest change, with any other rule by at most {:.1g}",
                       by_tensor, larger(elementwise, by_block)),
@@ -90,12 +84,14 @@ double layouts_table(const std::vector<OptimizerRule>& rules, const LabOptions& 
                       "refers to the same gradients. Own gradients differ by rounding, which "
                       "Adam's division by the gradient's magnitude can amplify.",
                       compared_steps, draws),
-             {"optimizer", "same gradients", "own gradients"}, rows);
+             {"optimizer", "same gradients", "own gradients"},
+             found.rows(&OptimizerRule::name, &Divergence::same, &Divergence::own));
   book.equal("SGD, Adam, AdamW, same gradients: largest distance of the layouts", elementwise, 0);
   book.at_most("LAMB, Muon per projection and per head, same gradients: largest distance", by_block,
                same_gradients);
   book.more_than("LAMB, Muon per tensor, same gradients: smallest distance", by_tensor, 1e-3);
-  book.at_most("SGD, own gradients: largest distance", sgd, by_precision(1e-11, 1e-4));
+  book.at_most("SGD, own gradients: largest distance", found.of("SGD").largest(&Divergence::own),
+               by_precision(1e-11, 1e-4));
   return by_tensor;
 }
 
@@ -104,40 +100,44 @@ struct Row {
   const OptimizerRule* rule;
   Layout layout;
   std::string name;
-  Survey<ScaledHead> one_step, all_steps;  // head 0 is scaled in the last step, in all steps
 };
 
-/// Size of head 0's update divided by that without the scaling.
-double scaled_ratio(const ScaledHead& one) { return one.ratio(0); }
+/// Head 0 is scaled in the last step, in all steps.
+struct BothScaled {
+  ScaledHead one_step, all_steps;
+
+  // Size of head 0's update divided by that without the scaling, and of the others'.
+  double head_0_in_one() const { return one_step.ratio(0); }
+  double others_in_one() const { return one_step.others_ratio(); }
+  double head_0_in_all() const { return all_steps.ratio(0); }
+  double others_in_all() const { return all_steps.others_ratio(); }
+};
+
+using ScaledRows = Grid<Row, BothScaled>;
 
 /// Only rules per tensor depend on the layout; the others are shown in the fused layout.
-std::vector<Row> scaled_rows(const std::vector<OptimizerRule>& rules, const LabOptions& options) {
+ScaledRows scaled_rows(const std::vector<OptimizerRule>& rules, const LabOptions& options) {
   std::vector<Row> rows;
   for (const OptimizerRule& rule : rules) {
-    for (const Layout layout : {Layout::separate, Layout::fused}) {
-      if (!rule.by_tensor() && layout == Layout::separate) continue;
-      const auto all_draws = [&](Scaled when) {
-        return Survey<ScaledHead>(draws, [&](std::uint64_t draw) {
-          return with_scaled_head(layout, options.width, options.heads,
-                                  seed_of_draw(options.seed, draw), rule.training, when);
-        });
-      };
-      Row row{&rule, layout, rule.training.name, all_draws(Scaled::at_the_end),
-              all_draws(Scaled::always)};
-      if (rule.by_tensor()) row.name += std::string(", ") + name_of(layout);
-      rows.push_back(std::move(row));
-    }
+    const std::string name = rule.name();
+    if (rule.by_tensor()) rows.push_back({&rule, Layout::separate, name + ", separate"});
+    rows.push_back({&rule, Layout::fused, name + (rule.by_tensor() ? ", fused" : "")});
   }
-  return rows;
+  return ScaledRows(rows, draws, [&](const Row& row, std::uint64_t draw) {
+    const auto scaled = [&](Scaled when) {
+      return with_scaled_head(row.layout, options.width, options.heads,
+                              seed_of_draw(options.seed, draw), row.rule->training, when);
+    };
+    return BothScaled{scaled(Scaled::at_the_end), scaled(Scaled::always)};
+  });
 }
 
 /// The mean over the draws of every head's ratio, in one step.
-std::vector<std::pair<double, double>> mean_by_head(const Row& row) {
+std::vector<std::pair<double, double>> mean_by_head(const Survey<BothScaled>& seen) {
   std::vector<std::pair<double, double>> points;
-  for (Index head = 0; head < row.one_step.samples().front().heads(); ++head) {
-    double mean = 0;
-    for (const ScaledHead& one : row.one_step.samples()) mean += one.ratio(head) / draws;
-    points.emplace_back(double(head), mean);
+  for (Index head = 0; head < seen.samples().front().one_step.heads(); ++head) {
+    const auto ratio = [head](const BothScaled& one) { return one.one_step.ratio(head); };
+    points.emplace_back(double(head), seen.mean(ratio).value);
   }
   return points;
 }
@@ -149,14 +149,10 @@ struct MuonShares {
 
 /// Claims the effect of granularities on heads of unequal gradient; returns Muon's shares, for the
 /// answer.
-MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& options,
-                               Notebook& book) {
-  const auto row_of = [&](const std::string& name) -> const Row& {
-    return *std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.name == name; });
-  };
-  const MuonShares muon{row_of("Muon per tensor, fused").all_steps.mean(&ScaledHead::others_ratio),
-                        row_of("Muon per projection").all_steps.mean(&ScaledHead::others_ratio)};
-  const Interval lamb = row_of("LAMB per projection").one_step.mean(&ScaledHead::others_ratio);
+MuonShares claim_granularities(const ScaledRows& seen, const LabOptions& options, Notebook& book) {
+  const MuonShares muon{seen.of("Muon per tensor, fused").mean(&BothScaled::others_in_all),
+                        seen.of("Muon per projection").mean(&BothScaled::others_in_all)};
+  const Interval lamb = seen.of("LAMB per projection").mean(&BothScaled::others_in_one);
   if (options.width >= 16) {  // below, the spread of the draws is as large as their distance from 1
     book.at_most(
         "LAMB per projection, one step: the others' updates over those without scaling, mean",
@@ -176,28 +172,23 @@ MuonShares claim_granularities(const std::vector<Row>& rows, const LabOptions& o
   return muon;
 }
 
-void claim_scaled(const std::vector<Row>& rows, Notebook& book) {
+void claim_scaled(const ScaledRows& seen, Notebook& book) {
   Index untouched_missing = 0, touched_missing = 0, separate_inputs = 0;
-  double sgd = 0, adam = 0;
-  for (const Row& row : rows) {
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const Row& row = seen.cases()[i];
     const bool alone = row.rule->elementwise() || row.rule->granularity == Granularity::head;
     const bool shares_inputs = !alone && !(row.rule->by_tensor() && row.layout == Layout::separate);
-    for (const Survey<ScaledHead>* seen : {&row.one_step, &row.all_steps}) {
-      const bool one_step = seen == &row.one_step;  // Adam's normalisation hides a lasting one
-      for (const ScaledHead& one : seen->samples()) {
-        if (alone) untouched_missing += !one.others_unchanged();
+    for (const BothScaled& both : seen[i].samples()) {
+      for (const ScaledHead* one : {&both.one_step, &both.all_steps}) {
+        const bool one_step = one == &both.one_step;  // Adam's normalisation hides a lasting one
+        if (alone) untouched_missing += !one->others_unchanged();
         for (const HeadRole role : {HeadRole::query, HeadRole::key, HeadRole::value}) {
-          if (shares_inputs && one_step) touched_missing += one.others_unchanged(role);
-          if (!alone && !shares_inputs) separate_inputs += !one.others_unchanged(role);
+          if (shares_inputs && one_step) touched_missing += one->others_unchanged(role);
+          if (!alone && !shares_inputs) separate_inputs += !one->others_unchanged(role);
         }
-        if (!alone && one_step) touched_missing += one.others_unchanged(HeadRole::output);
+        if (!alone && one_step) touched_missing += one->others_unchanged(HeadRole::output);
       }
     }
-    if (row.name == "SGD") {
-      sgd =
-          row.one_step.off([](const ScaledHead& one) { return one.ratio(0) / gradient_factor; }, 1);
-    }
-    if (row.name == "Adam") adam = row.all_steps.off(scaled_ratio, 1);
   }
   book.equal("SGD, Adam, AdamW, all per head: runs in which another head changes",
              double(untouched_missing), 0);
@@ -205,34 +196,32 @@ void claim_scaled(const std::vector<Row>& rows, Notebook& book) {
       "one step: other heads' blocks that stay the same though they share a block with head 0",
       double(touched_missing), 0);
   book.equal("separate per tensor: other heads' Q, K, V that change", double(separate_inputs), 0);
-  book.at_most("SGD, one step: |head 0's update / (100 times its unscaled update) - 1|", sgd,
-               by_precision(1e-9, 1e-2));
-  book.at_most("Adam, all steps: |head 0's change / its unscaled change - 1|", adam, 1e-3);
+  const auto over_factor = [](const BothScaled& b) { return b.head_0_in_one() / gradient_factor; };
+  book.at_most("SGD, one step: |head 0's update / (100 times its unscaled update) - 1|",
+               seen.of("SGD").off(over_factor, 1), by_precision(1e-9, 1e-2));
+  book.at_most("Adam, all steps: |head 0's change / its unscaled change - 1|",
+               seen.of("Adam").off(&BothScaled::head_0_in_all, 1), 1e-3);
 }
 
 MuonShares scaled_table(const std::vector<OptimizerRule>& rules, const LabOptions& options,
                         Notebook& book) {
-  const std::vector<Row> rows = scaled_rows(rules, options);
-  Notebook::Rows cells;
+  const ScaledRows seen = scaled_rows(rules, options);
   std::vector<Notebook::Series> lines;
-  const Row* worst = &rows.front();
-  const auto off = [](const Row& row) {
-    return std::abs(std::log(row.one_step.mean(&ScaledHead::others_ratio).value));
-  };
-  for (const Row& row : rows) {
-    cells.push_back({row.name, row.one_step.mean(scaled_ratio),
-                     row.one_step.mean(&ScaledHead::others_ratio), row.all_steps.mean(scaled_ratio),
-                     row.all_steps.mean(&ScaledHead::others_ratio)});
-    if (off(row) > off(*worst)) worst = &row;
+  const std::vector<double> others = seen.by_case(&BothScaled::others_in_one);
+  const auto worst = std::max_element(others.begin(), others.end(), [](double a, double b) {
+    return std::abs(std::log(a)) < std::abs(std::log(b));
+  });
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const Row& row = seen.cases()[i];
     if (row.layout == Layout::separate || row.rule->granularity == Granularity::projection ||
         row.name == "SGD" || row.name == "AdamW") {
       continue;
     }
-    lines.push_back({row.name, mean_by_head(row)});
+    lines.push_back({row.name, mean_by_head(seen[i])});
   }
   book.table(sentence("Head 0's larger gradient changes the others' updates most under {}: to "
                       "{:.2g} of their size",
-                      worst->name, worst->one_step.mean(&ScaledHead::others_ratio).value),
+                      at(seen.cases(), worst - others.begin()).name, *worst),
              sentence("Head 0's gradient is {:.0f} times as large, in the last of 11 steps (one "
                       "step) or in all of them. Norm of that head's update divided by the norm "
                       "without this factor, and the mean of this ratio over the other heads; {} "
@@ -240,7 +229,8 @@ MuonShares scaled_table(const std::vector<OptimizerRule>& rules, const LabOption
                       gradient_factor, draws),
              {"optimizer", "one step: head 0", "one step: others", "all steps: head 0",
               "all steps: others"},
-             cells);
+             seen.rows(&Row::name, &BothScaled::head_0_in_one, &BothScaled::others_in_one,
+                       &BothScaled::head_0_in_all, &BothScaled::others_in_all));
   const auto at_scaled = [&](std::size_t line) { return lines[line].points[0].second; };
   book.chart(
       sentence("Head 0's own update is {:.2g} times the unscaled one with {}, {:.2g} times with {}",
@@ -251,8 +241,8 @@ MuonShares scaled_table(const std::vector<OptimizerRule>& rules, const LabOption
                draws),
       "head", "update over the unscaled update", false, lines);
   book.figure();
-  claim_scaled(rows, book);
-  return claim_granularities(rows, options, book);
+  claim_scaled(seen, book);
+  return claim_granularities(seen, options, book);
 }
 
 /// The mean ratio of two rules' losses in the same draws, with its interval.
@@ -270,12 +260,8 @@ Text compared(const Interval& ratio) {
 
 /// Trains with every rule; returns the loss with Muon per head over that with Muon per tensor.
 Text training(const std::vector<OptimizerRule>& rules, const LabOptions& options, Notebook& book) {
-  Notebook::Rows rows;
   std::vector<Notebook::Series> lines;
-  std::vector<std::vector<double>> finals;
   Text found, of_muon;
-  double least_gain = std::numeric_limits<double>::max();
-  Index not_learned = 0;
   constexpr std::size_t last = 10;  // steps whose mean is the final loss
   const auto final_loss = [](const TrainingCurves& curves) {
     double mean = 0;
@@ -287,39 +273,36 @@ Text training(const std::vector<OptimizerRule>& rules, const LabOptions& options
   const auto gain = [&](const TrainingCurves& curves) {
     return curves.fused.front() / final_loss(curves);
   };
-  for (const OptimizerRule& rule : rules) {
-    const Survey<TrainingCurves> seen(draws, [&](std::uint64_t draw) {
-      return train_both_layouts(rule, options.width, options.heads,
-                                seed_of_draw(options.seed, draw));
-    });
-    // Counts NaN, too.
-    not_learned += seen.count([&](const TrainingCurves& one) { return !(gain(one) > 1); });
-    least_gain = smaller(least_gain, seen.smallest(gain));
-    const std::vector<double> ends = seen.all(final_loss);
-    finals.push_back(ends);
-    Value against_tensor;  // the rules are in the order tensor, projection, head
-    if (rule.granularity == Granularity::projection) {
-      against_tensor = compared(ratio_of(ends, finals[finals.size() - 2]));
-    } else if (rule.granularity == Granularity::head) {
-      const Interval ratio = ratio_of(ends, finals[finals.size() - 3]);
+  const Grid<OptimizerRule, TrainingCurves> seen(
+      rules, draws, [&](const OptimizerRule& rule, std::uint64_t draw) {
+        return train_both_layouts(rule, options.width, options.heads,
+                                  seed_of_draw(options.seed, draw));
+      });
+  Notebook::Rows rows = seen.rows(&OptimizerRule::name, final_loss, &TrainingCurves::apart);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const OptimizerRule& rule = rules[i];
+    Value against_tensor;
+    if (!rule.elementwise() && !rule.by_tensor()) {  // the order is tensor, projection, head
+      const std::size_t tensor = rule.granularity == Granularity::head ? i - 2 : i - 1;
+      const Interval ratio = ratio_of(seen[i].all(final_loss), seen[tensor].all(final_loss));
       against_tensor = compared(ratio);
-      found = found + sentence(found.pattern.empty() ? "{} {:.3g}" : ", {} {:.3g}",
-                               rule.training.name, ratio.value);
-      if (rule.training.name == "Muon per head") of_muon = compared(ratio);
+      if (rule.granularity == Granularity::head) {
+        found = found + sentence(found.pattern.empty() ? "{} {:.3g}" : ", {} {:.3g}", rule.name(),
+                                 ratio.value);
+      }
+      if (rule.name() == "Muon per head") of_muon = compared(ratio);
     }
-    rows.push_back({rule.training.name, mean_interval(ends), seen.mean(&TrainingCurves::apart),
-                    against_tensor});
-    if (rule.granularity == Granularity::projection || rule.training.name == "AdamW") continue;
-    lines.push_back({rule.training.name, {}});
+    rows[i].push_back(against_tensor);
+    if (rule.granularity == Granularity::projection || rule.name() == "AdamW") continue;
+    lines.push_back({rule.name(), {}});
     for (Index step = 0; step < TrainingCurves::steps; step += 10) {
-      double mean = 0;
-      for (const TrainingCurves& one : seen.samples()) mean += at(one.fused, step) / draws;
-      lines.back().points.emplace_back(double(step), mean);
+      const auto loss = [&](const TrainingCurves& one) { return at(one.fused, step); };
+      lines.back().points.emplace_back(double(step), seen[i].mean(loss).value);
     }
   }
   book.chart(sentence("In {} steps the loss falls by a factor of {:.2g} or more under every rule, "
                       "in every draw",
-                      TrainingCurves::steps, least_gain),
+                      TrainingCurves::steps, seen.all().smallest(gain)),
              sentence("A layer imitates another one; mean squared error, mean of {} draws, "
                       "fused heads. The learning rates are fixed and not tuned, so the chart "
                       "does not show which optimizer is better.",
@@ -332,7 +315,9 @@ Text training(const std::vector<OptimizerRule>& rules, const LabOptions& options
                       "draws with 95 % intervals.",
                       last, TrainingCurves::steps, draws),
              {"optimizer", "loss", "difference of the layouts", "loss over that per tensor"}, rows);
-  book.equal("runs whose loss does not fall", double(not_learned), 0);
+  // Counts NaN, too.
+  const auto not_learned = [&](const TrainingCurves& one) { return !(gain(one) > 1); };
+  book.equal("runs whose loss does not fall", double(seen.all().count(not_learned)), 0);
   return of_muon;
 }
 

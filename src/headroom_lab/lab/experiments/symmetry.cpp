@@ -12,7 +12,7 @@
 #include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
 #include "headroom_lab/lab/grid.hpp"
-#include "lab/head_blocks.hpp"
+#include "lab/head_shares.hpp"
 #include "lab/imitation.hpp"
 #include "lab/numbers.hpp"
 #include "lab/optimizer_rules.hpp"
@@ -25,7 +25,6 @@ namespace {
 namespace symmetric_heads {
 
 constexpr int draws = 5;
-constexpr std::size_t fused = 1;  // among both_layouts
 constexpr Index steps = 100;
 
 /// Initial state of head 1, a copy of head 0.
@@ -41,26 +40,27 @@ constexpr Start starts[] = {{.name = "equal in everything"},
                             {.name = "equal, with dropout", .dropout = Real(0.1)},
                             {.name = "equal except for one element", .nudge = Real(1e-5)},
                             {.name = "equal, with AdamW", .adam = true}};
-constexpr std::size_t equal = 0, different_output = 1, dropped = 2, nudged = 3, by_adam = 4;
+constexpr const Start &equal = starts[0], &different_output = starts[1], &dropped = starts[2],
+                      &nudged = starts[3], &by_adam = starts[4];
 
 /// max |head 0 - head 1| / max |head 0| of the blocks of some roles together. NaN if all elements
 /// are zero, because vanished blocks are always equal.
-double distance(const HeadBlocks& blocks, std::initializer_list<HeadRole> roles) {
+double distance(const HeadArrays& of_0, const HeadArrays& of_1,
+                std::initializer_list<HeadRole> roles) {
   double difference = 0, size = 0;
   for (const HeadRole role : roles) {
-    const Array& block = blocks.at({role, 0});
-    difference = larger(difference, largest_difference(block, blocks.at({role, 1})));
-    size = larger(size, largest(block));
+    difference = larger(difference, largest_difference(of_0.at(role), of_1.at(role)));
+    size = larger(size, max_abs(of_0.at(role)));
   }
   return size > 0 ? difference / size : std::nan("");
 }
 
 /// distance() of the input blocks: W_Q with b_Q, W_K, W_V with b_V. The key bias has no effect on
 /// the function and is left out.
-double input_distance(const HeadBlocks& blocks) {
-  return largest(std::array{distance(blocks, {HeadRole::query, HeadRole::query_bias}),
-                            distance(blocks, {HeadRole::key}),
-                            distance(blocks, {HeadRole::value, HeadRole::value_bias})});
+double input_distance(const HeadArrays& of_0, const HeadArrays& of_1) {
+  return largest(std::array{distance(of_0, of_1, {HeadRole::query, HeadRole::query_bias}),
+                            distance(of_0, of_1, {HeadRole::key}),
+                            distance(of_0, of_1, {HeadRole::value, HeadRole::value_bias})});
 }
 
 /// One training run of a layer whose heads 0 and 1 began equal.
@@ -79,14 +79,11 @@ std::unique_ptr<Attention> first_layer(const Start& start, const LabOptions& opt
       Layout::fused, {.width = options.width, .heads = options.heads, .dropout = start.dropout},
       rng);
   randomise(*layer, rng);
-  HeadBlocks twin;
-  for (const auto& [place, block] : head_values(*layer)) {
-    const auto [role, head] = place;
-    if (head != 0 || (role == HeadRole::output && start.different_output)) continue;
-    twin[{role, 1}] = block;
-  }
-  twin.at({HeadRole::value, 1})[0] += start.nudge;
-  set_head_values(*layer, twin);
+  HeadShare twin = shares_of(*layer).front();
+  twin.head.head = 1;
+  if (start.different_output) twin.value.erase(HeadRole::output);
+  twin.value.at(HeadRole::value)[0] += start.nudge;
+  set_values(*layer, twin);
   return layer;
 }
 
@@ -108,15 +105,17 @@ Course train(const Start& start, Layout layout, const LabOptions& options, std::
   const auto optimizer = optimizer_for(start, *layer);
   Course course;
   for (Index step = 0; step <= steps; ++step) {
-    const HeadBlocks values = head_values(*layer);
-    course.inputs.push_back(input_distance(values));
-    course.largest_output = larger(course.largest_output, distance(values, {HeadRole::output}));
+    const HeadShares values = shares_of(*layer);
+    const HeadArrays &of_0 = values[0].value, &of_1 = values[1].value;
+    course.inputs.push_back(input_distance(of_0, of_1));
+    course.largest_output = larger(course.largest_output, distance(of_0, of_1, {HeadRole::output}));
     if (step == steps) break;
     const RandomStep random(seed_of_draw(options.seed, draw), static_cast<std::uint64_t>(step));
     imitation_gradients(*layer, task.batch(step));
-    const HeadBlocks gradients = head_gradients(*layer);
-    course.gradient.push_back(input_distance(gradients));
-    if (step == 0) course.first_output_gradient = distance(gradients, {HeadRole::output});
+    const HeadShares gradients = shares_of(*layer);
+    const HeadArrays &d_0 = gradients[0].gradient, &d_1 = gradients[1].gradient;
+    course.gradient.push_back(input_distance(d_0, d_1));
+    if (step == 0) course.first_output_gradient = distance(d_0, d_1, {HeadRole::output});
     optimizer->step(rate_for(start, options.width));
   }
   first->eval();
@@ -128,64 +127,61 @@ Course train(const Start& start, Layout layout, const LabOptions& options, std::
   return course;
 }
 
-/// All runs of one start: every draw in both layouts.
-struct Runs {
-  Survey<Course> layouts[std::size(both_layouts)];
+/// A start in one layout: a row of the table.
+struct StartIn {
+  const Start* start;
+  Layout layout;
 
-  template <class Part>
-  double largest_of(const Part& part) const {
-    return larger(layouts[0].largest(part), layouts[1].largest(part));
-  }
-  double smallest_after(Index step) const {
-    const auto inputs = [&](const Course& course) { return at(course.inputs, step); };
-    return smaller(layouts[0].smallest(inputs), layouts[1].smallest(inputs));
-  }
-  /// Mean over the draws in one layout.
-  Interval after(std::size_t layout, Index step) const {
-    return layouts[layout].mean([&](const Course& course) { return at(course.inputs, step); });
-  }
+  const char* start_name() const { return start->name; }
+  const char* layout_name() const { return name_of(layout); }
+  bool operator==(const StartIn&) const = default;
 };
 
-Runs runs_of(const Start& start, const LabOptions& options) {
-  Runs runs;
-  for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
-    runs.layouts[layout] = Survey<Course>(draws, [&](std::uint64_t draw) {
-      return train(start, both_layouts[layout], options, draw);
-    });
+using AllRuns = Grid<StartIn, Course>;
+
+AllRuns all_runs(const LabOptions& options) {
+  std::vector<StartIn> cases;
+  for (const Start& start : starts) {
+    for (const Layout layout : both_layouts) cases.push_back({&start, layout});
   }
-  return runs;
+  return AllRuns(cases, draws, [&](const StartIn& one, std::uint64_t draw) {
+    return train(*one.start, one.layout, options, draw);
+  });
 }
 
-using AllRuns = std::array<Runs, std::size(starts)>;
+const Survey<Course>& fused(const AllRuns& all, const Start& start) {
+  return all.of(StartIn{&start, Layout::fused});
+}
+Survey<Course> in_both_layouts(const AllRuns& all, const Start& start) {
+  return all.where([&](const StartIn& one) { return one.start == &start; });
+}
+
+/// The distance of the inputs after `step` steps.
+auto after(Index step) {
+  return [step](const Course& course) { return at(course.inputs, step); };
+}
+double largest_input(const Course& course) { return largest(course.inputs); }
 
 /// Relative difference between the layouts of the distance after the first step.
 double disagreement(const AllRuns& all) {
   double most = 0;
-  for (const std::size_t start : {different_output, dropped, nudged}) {
-    for (std::size_t i = 0; i < draws; ++i) {
-      const auto after_one = [&](std::size_t layout) {
-        return all[start].layouts[layout].samples()[i].inputs[1];
-      };
-      const double a = after_one(0), b = after_one(1);
-      most = larger(most, std::abs(a - b) / a);
-    }
+  for (const Start* start : {&different_output, &dropped, &nudged}) {
+    const std::vector<double> a = all.of(StartIn{start, Layout::separate}).all(after(1)),
+                              b = fused(all, *start).all(after(1));
+    for (std::size_t i = 0; i < a.size(); ++i) most = larger(most, std::abs(a[i] - b[i]) / a[i]);
   }
   return most;
 }
 
 void show(const AllRuns& all, Notebook& book) {
   std::vector<Notebook::Series> lines;
-  Notebook::Rows rows;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    lines.push_back({starts[i].name, {}});
+  for (const Start& start : starts) {
+    lines.push_back({start.name, {}});
     for (const Index step : {0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100}) {
-      lines[i].points.emplace_back(step, all[i].after(fused, step).value);
-    }
-    for (std::size_t layout = 0; layout < std::size(both_layouts); ++layout) {
-      rows.push_back({starts[i].name, name_of(both_layouts[layout]), all[i].after(layout, 1),
-                      all[i].after(layout, 10), all[i].after(layout, steps)});
+      lines.back().points.emplace_back(step, fused(all, start).mean(after(step)).value);
     }
   }
+  const Notebook::Series& free = lines[1];
   const std::string about = fmt::format(
       "Distance of head 1 from head 0: max |difference| / max |value|, the largest of W_Q with its "
       "bias, W_K, and W_V with its bias. Mean of {} draws; SGD with momentum, or AdamW.",
@@ -193,49 +189,46 @@ void show(const AllRuns& all, Notebook& book) {
   book.chart(
       sentence("With a different output block, the copied head differs by {:.2g} after one "
                "step and by {:.2g} after {}",
-               lines[different_output].points[1].second,
-               lines[different_output].points.back().second, steps),
+               free.points[1].second, free.points.back().second, steps),
       about +
           " Fused heads. Heads that stay equal to the bit have distance 0, which is not on the "
           "logarithmic axis.",
       "step", "distance of the two heads", true, lines);
   book.figure();
-  book.table(sentence("After one step the distances in the two layouts agree to {:.1g}",
-                      disagreement(all)),
-             about + " With 95 % intervals.",
-             {"head 1 starts", "layout", "after 1 step", "after 10", "after 100"}, rows);
+  book.table(
+      sentence("After one step the distances in the two layouts agree to {:.1g}",
+               disagreement(all)),
+      about + " With 95 % intervals.",
+      {"head 1 starts", "layout", "after 1 step", "after 10", "after 100"},
+      all.rows(&StartIn::start_name, &StartIn::layout_name, after(1), after(10), after(steps)));
 }
 
 void claims(const AllRuns& all, Notebook& book) {
   // Only rounding can make equal heads diverge, because it may differ between their columns.
   constexpr double same = by_precision(1e-12, 1e-5);
-  for (const std::size_t start : {equal, by_adam}) {
-    const char* name = start == equal ? "equal" : "equal, AdamW";
-    const Runs& twins = all[start];
+  for (const Start* start : {&equal, &by_adam}) {
+    const char* name = start == &equal ? "equal" : "equal, AdamW";
+    const Survey<Course> twins = in_both_layouts(all, *start);
     book.at_most(fmt::format("{}: largest distance of Q, K, V in {} steps", name, steps),
-                 twins.largest_of([](const Course& c) { return largest(c.inputs); }), same);
+                 twins.largest(largest_input), same);
     book.at_most(fmt::format("{}: largest distance of the output blocks in {} steps", name, steps),
-                 twins.largest_of(&Course::largest_output), same);
+                 twins.largest(&Course::largest_output), same);
     book.at_most(fmt::format("{}: largest distance of the gradients of Q, K, V", name),
-                 twins.largest_of([](const Course& c) { return largest(c.gradient); }), same);
+                 twins.largest([](const Course& c) { return largest(c.gradient); }), same);
   }
-  const Runs &free = all[different_output], &random = all[dropped];
+  const Survey<Course> free = in_both_layouts(all, different_output),
+                       random = in_both_layouts(all, dropped);
   book.at_most("different output block: distance of the output blocks' gradients at the first step",
-               free.largest_of(&Course::first_output_gradient), same);
+               free.largest(&Course::first_output_gradient), same);
   book.more_than("different output block: smallest distance of Q, K, V after 1 step",
-                 free.smallest_after(1), 1e-4);
+                 free.smallest(after(1)), 1e-4);
   book.more_than(fmt::format("different output block: smallest distance after {} steps", steps),
-                 free.smallest_after(steps), 0.05);
-  book.more_than("dropout: smallest distance after 1 step", random.smallest_after(1), 1e-5);
+                 free.smallest(after(steps)), 0.05);
+  book.more_than("dropout: smallest distance after 1 step", random.smallest(after(1)), 1e-5);
   book.more_than(fmt::format("dropout: smallest distance after {} steps", steps),
-                 random.smallest_after(steps), 0.01);
-  Index not_fallen = 0;
-  for (const Runs& runs : all) {
-    for (const Survey<Course>& courses : runs.layouts) {  // counts NaN, too
-      not_fallen +=
-          courses.count([](const Course& c) { return !(c.last_loss / c.first_loss < 1); });
-    }
-  }
+                 random.smallest(after(steps)), 0.01);
+  const Index not_fallen = all.all().count(
+      [](const Course& c) { return !(c.last_loss / c.first_loss < 1); });  // counts NaN, too
   book.equal("runs whose loss does not fall", double(not_fallen), 0);
   book.at_most("separate against fused: the distances after 1 step", disagreement(all),
                by_precision(1e-9, 2e-2));
@@ -252,25 +245,21 @@ Text growth_of_nudge(const Survey<Course>& courses) {
 }
 
 void run(const LabOptions& options, Notebook& book) {
-  AllRuns all;
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = runs_of(starts[i], options);
+  const AllRuns all = all_runs(options);
   show(all, book);
   claims(all, book);
-  double drift = 0;
-  for (const std::size_t start : {equal, by_adam}) {
-    drift = larger(drift, all[start].largest_of([](const Course& c) { return largest(c.inputs); }));
-  }
+  const double drift = larger(in_both_layouts(all, equal).largest(largest_input),
+                              in_both_layouts(all, by_adam).largest(largest_input));
   const Text stayed = drift == 0 ? Text("to the bit") : sentence("up to rounding ({:.1g})", drift);
   book.answer(
       sentence("They stay equal, {}, if their output blocks are equal too: they then receive equal "
                "gradients in every step, in both layouts, with SGD and with AdamW. With different "
                "output blocks they diverge at the first step (by {:.2g}, and by {:.2g} after {}), "
                "and with dropout on the attention weights too (by {:.2g} after {}).",
-               stayed, all[different_output].after(fused, 1).value,
-               all[different_output].after(fused, steps).value, steps,
-               all[dropped].after(fused, steps).value, steps),
-      sentence("A difference of 1e-5 in one weight {}.",
-               growth_of_nudge(all[nudged].layouts[fused])));
+               stayed, fused(all, different_output).mean(after(1)).value,
+               fused(all, different_output).mean(after(steps)).value, steps,
+               fused(all, dropped).mean(after(steps)).value, steps),
+      sentence("A difference of 1e-5 in one weight {}.", growth_of_nudge(fused(all, nudged))));
 }
 
 }  // namespace symmetric_heads

@@ -1,6 +1,4 @@
 // transplant: which quantities are equal in both layouts once they hold the same heads.
-#include "headroom/surgery/transplant.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/optim/clipping.hpp"
+#include "headroom/surgery/transplant.hpp"
 #include "headroom_lab/lab/experiment.hpp"
 #include "headroom_lab/lab/lab_record.hpp"
 #include "lab/experiments/transplanted_steps.hpp"
@@ -76,8 +75,8 @@ void compare_pass(const TwinLayouts& twins, bool cross, Rng& rng, Worst& worst) 
   raise(worst, quantities[2], parts_apart(only(true, of_a), only(true, of_b)));
   double biases = 0, key_biases = 0;
   for (const auto* parts : {&of_a, &of_b}) {
-    for (const auto& [name, array] : only(true, *parts)) biases = larger(biases, largest(array));
-    key_biases = larger(key_biases, largest(parts->at("self.key.bias")));
+    for (const auto& [name, array] : only(true, *parts)) biases = larger(biases, max_abs(array));
+    key_biases = larger(key_biases, max_abs(parts->at("self.key.bias")));
   }
   raise(worst, "key bias", key_biases / biases);
 
@@ -100,12 +99,11 @@ Notebook::Step show_gradient(const LabOptions& options) {
   Notebook::Step step{fmt::format("dW_Q of head {}", last), "dQ_h^T X", {}};
   for (Attention* layer : {twins.separate.get(), twins.fused.get()}) {
     run_pass(*layer, x, {}, cotangent);
-    for (const HeadSlice& slice : layer->head_slices()) {
-      if (slice.role != HeadRole::query || slice.head != last) continue;
-      step.parts.push_back(
-          {fmt::format("{}: {}.grad, rows {} to {}", name_of(layer->layout()), slice.name,
-                       slice.begin, slice.end - 1),
-           part_of(parameter_named(*layer, slice.name).grad(), 0, slice.begin, slice.end)});
+    for (const HeadSlice& part : layer->head_slices()) {
+      if (part.role != HeadRole::query || part.head != last) continue;
+      step.parts.push_back({fmt::format("{}: {}.grad, rows {} to {}", name_of(layer->layout()),
+                                        part.name, part.begin, part.end - 1),
+                            slice(parameter_named(*layer, part.name).grad(), part)});
     }
   }
   return step;
