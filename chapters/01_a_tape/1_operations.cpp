@@ -30,10 +30,8 @@ Value operator*(const Value& a, const Value& b) {
   //   into[1] += Real(chapter::todo("the gradient of b: dy times dy/db"));
   // });
   //! wrong adds: the value is that of a + b
-  // return record(a.value() + b.value(), {a, b}, [a, b](Real dy, const Gradients& into) {
-  //   into[0] += dy * b.value();
-  //   into[1] += dy * a.value();
-  // });
+  //- return record(a.value() * b.value(), {a, b}, [a, b](Real dy, const Gradients& into) {
+  //+ return record(a.value() + b.value(), {a, b}, [a, b](Real dy, const Gradients& into) {
   //! wrong swapped_factor: each factor got its own value, not the other one's
   // return record(a.value() * b.value(), {a, b}, [a, b](Real dy, const Gradients& into) {
   //   into[0] += dy * a.value();

@@ -73,14 +73,7 @@ std::vector<Node*> backward_order(Node* root) {
   // visit(root, seen, order);
   // return order;
   //! wrong breadth_first: It looks as if nodes are in the order of a breadth-first search
-  // std::vector<Node*> nodes{root};
-  // std::set<Node*> seen{root};
-  // for (std::size_t i = 0; i < nodes.size(); ++i) {
-  //   for (const auto& input : nodes[i]->inputs) {
-  //     if (seen.insert(input.get()).second) nodes.push_back(input.get());
-  //   }
-  // }
-  // return nodes;
+  //- std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->number > b->number; });
   //! wrong repeats: is there 3 times
   // std::vector<Node*> nodes{root};
   // for (std::size_t i = 0; i < nodes.size() && i < 100; ++i) {
@@ -89,16 +82,8 @@ std::vector<Node*> backward_order(Node* root) {
   // std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->number > b->number; });
   // return nodes;
   //! wrong without_leaves: the leaf b is missing
-  // std::vector<Node*> nodes{root};
-  // std::set<Node*> seen{root};
-  // for (std::size_t i = 0; i < nodes.size(); ++i) {
-  //   for (const auto& input : nodes[i]->inputs) {
-  //     if (input->inputs.empty()) continue;
-  //     if (seen.insert(input.get()).second) nodes.push_back(input.get());
-  //   }
-  // }
-  // std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->number > b->number; });
-  // return nodes;
+  //  for (const auto& input : nodes[i]->inputs) {
+  //+   if (input->inputs.empty()) continue;
   //! wrong without_root: the root is missing
   // std::vector<Node*> nodes;
   // std::set<Node*> seen;
@@ -115,15 +100,8 @@ std::vector<Node*> backward_order(Node* root) {
   // std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->number > b->number; });
   // return nodes;
   //! wrong oldest_first: It looks as if the order is right, but backwards
-  // std::vector<Node*> nodes{root};
-  // std::set<Node*> seen{root};
-  // for (std::size_t i = 0; i < nodes.size(); ++i) {
-  //   for (const auto& input : nodes[i]->inputs) {
-  //     if (seen.insert(input.get()).second) nodes.push_back(input.get());
-  //   }
-  // }
-  // std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->number < b->number; });
-  // return nodes;
+  //- std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->number > b->number; });
+  //+ std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->number < b->number; });
   //! end
 }
 

@@ -35,18 +35,12 @@ void backward(const std::vector<Node*>& order) {
   //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
   // }
   //! wrong adds_to_old: the second pass began with the inner gradients of the first
-  // order.front()->gradient += 1;
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
-  // }
+  //- for (Node* node : order) {
+  //-   if (!node->inputs.empty()) node->gradient = 0;
+  //- }
   //! wrong root_replaced: a root that is a leaf lost what an earlier loss had added
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->gradient = 0;
-  // }
-  // order.front()->gradient = 1;
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
-  // }
+  //- order.front()->gradient += 1;
+  //+ order.front()->gradient = 1;
   //! wrong clears_leaves: an earlier loss had added to the leaves is lost
   // for (Node* node : order) node->gradient = 0;
   // order.front()->gradient = 1;
@@ -54,20 +48,10 @@ void backward(const std::vector<Node*>& order) {
   //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
   // }
   //! wrong seeds_with_value: the root's gradient was its value; dL/dL is 1
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->gradient = 0;
-  // }
-  // order.front()->gradient = order.front()->value;
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
-  // }
+  //- order.front()->gradient += 1;
+  //+ order.front()->gradient = order.front()->value;
   //! wrong no_seed: The root's gradient is 0
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->gradient = 0;
-  // }
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
-  // }
+  //- order.front()->gradient += 1;
   //! wrong zeroed_on_the_way: must not be lost before it is passed on
   // order.front()->gradient = 1;
   // for (Node* node : order) {
@@ -76,25 +60,20 @@ void backward(const std::vector<Node*>& order) {
   //   node->backward(node->gradient, Gradients(node->inputs));
   // }
   //! wrong oldest_first: The closures ran in the opposite order
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->gradient = 0;
-  // }
-  // order.front()->gradient = 1;
-  // for (std::size_t i = order.size(); i-- > 0;) {
-  //   Node* const node = order[i];
-  //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
-  // }
+  //- order.front()->gradient += 1;
+  //- for (Node* node : order) {
+  //+ order.front()->gradient = 1;
+  //+ for (std::size_t i = order.size(); i-- > 0;) {
+  //+   Node* const node = order[i];
   //! wrong only_the_root: Only the closure of the root was called
   // order.front()->gradient = 1;
   // order.front()->backward(1, Gradients(order.front()->inputs));
   //! wrong passes_on_one: each closure got 1, not the gradient of its own node
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->gradient = 0;
-  // }
-  // order.front()->gradient = 1;
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->backward(1, Gradients(node->inputs));
-  // }
+  //- order.front()->gradient += 1;
+  //+ order.front()->gradient = 1;
+  //  for (Node* node : order) {
+  //-   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
+  //+   if (!node->inputs.empty()) node->backward(1, Gradients(node->inputs));
   //! wrong calls_leaves: the closure of a leaf was called
   // for (Node* node : order) {
   //   if (!node->inputs.empty()) node->gradient = 0;

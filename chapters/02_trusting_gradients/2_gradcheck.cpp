@@ -66,11 +66,9 @@ GradcheckResult gradcheck(const Function& function, const Arrays& inputs,
     // for (const Array& x : inputs) before.push_back(zeros(x.shape()));
     // Arrays gradients = backward_pass(function, inputs, before, dy);
     //! wrong not_subtracted: what was there before the pass was counted
-    // Arrays before;
-    // for (const Array& x : inputs) {
-    //   before.push_back(c == 0 ? zeros(x.shape()) : random_like(x, rng));
-    // }
-    // Arrays gradients = backward_pass(function, inputs, before, dy);
+    //- for (std::size_t i = 0; i < inputs.size(); ++i) {
+    //-   for (Index e = 0; e < inputs[i].size(); ++e) gradients[i][e] -= before[i][e];
+    //- }
     //! end
 
     // dL/dt at t = 0, from differences: x(t) are the inputs, moved by t.
@@ -115,32 +113,16 @@ GradcheckResult gradcheck(const Function& function, const Arrays& inputs,
       // if (!(error <= 1)) result.passed = false;
       // if (error <= double(result.worst) || std::isnan(result.worst)) return;
       //! wrong nan_passes: a gradient of NaN went through
-      // const double allowed =
-      //     double(options.absolute) +
-      //     double(options.relative) * std::max(std::abs(analytic), std::abs(numeric));
-      // const double error = std::abs(analytic - numeric) / allowed;
-      // if (error > 1) result.passed = false;
-      // if (error <= double(result.worst) || std::isnan(result.worst)) return;
+      //- if (!(error <= 1)) result.passed = false;
+      //+ if (error > 1) result.passed = false;
       //! wrong with_sign: analytic - numeric has no absolute value
-      // const double allowed =
-      //     double(options.absolute) +
-      //     double(options.relative) * std::max(std::abs(analytic), std::abs(numeric));
-      // const double error = (analytic - numeric) / allowed;
-      // if (!(error <= 1)) result.passed = false;
-      // if (error <= double(result.worst) || std::isnan(result.worst)) return;
+      //- const double error = std::abs(analytic - numeric) / allowed;
+      //+ const double error = (analytic - numeric) / allowed;
       //! wrong last_not_worst: the last comparison was reported, not the worst
-      // const double allowed =
-      //     double(options.absolute) +
-      //     double(options.relative) * std::max(std::abs(analytic), std::abs(numeric));
-      // const double error = std::abs(analytic - numeric) / allowed;
-      // if (!(error <= 1)) result.passed = false;
+      //- if (error <= double(result.worst) || std::isnan(result.worst)) return;
       //! wrong verdict_of_the_last: passed was decided by the last comparison alone
-      // const double allowed =
-      //     double(options.absolute) +
-      //     double(options.relative) * std::max(std::abs(analytic), std::abs(numeric));
-      // const double error = std::abs(analytic - numeric) / allowed;
-      // result.passed = error <= 1;
-      // if (error <= double(result.worst) || std::isnan(result.worst)) return;
+      //- if (!(error <= 1)) result.passed = false;
+      //+ result.passed = error <= 1;
       //! end
       result.worst = Real(error);
       result.input = input;
@@ -183,24 +165,20 @@ GradcheckResult gradcheck(const Function& function, const Arrays& inputs,
     //           slope([&](Real t) { return moved(inputs, 0, e, t); }, h));
     // }
     //! wrong fixed_step: the step is the same at 1e+09 as at 1
-    // for (std::size_t i = 0; i < inputs.size(); ++i) {
-    //   for (Index e = 0; e < inputs[i].size(); ++e) {
-    //     compare(Index(i), e, double(gradients[i][e]),
-    //             slope([&](Real t) { return moved(inputs, i, e, t); }, options.step));
-    //   }
-    // }
+    //- const Real h = options.step * std::max(Real(1), std::abs(inputs[i][e]));
+    //  compare(Index(i), e, double(gradients[i][e]),
+    //-         slope([&](Real t) { return moved(inputs, i, e, t); }, h));
+    //+         slope([&](Real t) { return moved(inputs, i, e, t); }, options.step));
     //! wrong moves_the_inputs: the inputs themselves were moved
-    // for (std::size_t i = 0; i < inputs.size(); ++i) {
-    //   for (Index e = 0; e < inputs[i].size(); ++e) {
-    //     const auto in_place = [&](Real t) {
-    //       Arrays x = inputs;
-    //       x[i][e] += t;
-    //       return x;
-    //     };
-    //     const Real h = options.step * std::max(Real(1), std::abs(inputs[i][e]));
-    //     compare(Index(i), e, double(gradients[i][e]), slope(in_place, h));
-    //   }
-    // }
+    //+ const auto in_place = [&](Real t) {
+    //+   Arrays x = inputs;
+    //+   x[i][e] += t;
+    //+   return x;
+    //+ };
+    //  const Real h = options.step * std::max(Real(1), std::abs(inputs[i][e]));
+    //- compare(Index(i), e, double(gradients[i][e]),
+    //-         slope([&](Real t) { return moved(inputs, i, e, t); }, h));
+    //+ compare(Index(i), e, double(gradients[i][e]), slope(in_place, h));
     //! wrong directions_only: a comparison must name its input and element
     // Arrays along;
     // for (const Array& x : inputs) along.push_back(random_like(x, rng));

@@ -67,15 +67,13 @@ Tensor scale(const Tensor& x, const Tensor& s) {
       // ds[i % columns] += dy[i] * values[i] / Real(dy.size() / columns);
       //! wrong factor_missing: the factor x is missing
       // ds[i % columns] += dy[i];
+      //! wrong replaces_s: a gradient that was there before was replaced
+      //- into[1] += ds;
+      //+ into[1].sum() = ds;
       //! end
     }
-    //! solution
     into[0] += dx;
     into[1] += ds;
-    //! wrong replaces_s: a gradient that was there before was replaced
-    // into[0] += dx;
-    // into[1].sum() = ds;
-    //! end
   });
 }
 

@@ -16,18 +16,15 @@ inline namespace HEADROOM_PRECISION {
 
 Tensor sigmoid(const Tensor& x) {
   OpScope op("sigmoid");
-  //! solution
   Array y(x.shape());
-  //! skeleton
-  // Array y(x.shape());
-  //! wrong shape: the values have the shape [5, 3], expected [3, 5]
-  // Array y({x.dim(1), x.dim(0)});
-  //! end
   for (Index i = 0; i < y.size(); ++i) {
     //! solution
     y[i] = 1 / (1 + std::exp(-x.value()[i]));
     //! skeleton
     // y[i] = chapter::todo("the value");
+    //! wrong shape: the values have the shape [5, 3], expected [3, 5]
+    //- Array y(x.shape());
+    //+ Array y({x.dim(1), x.dim(0)});
     //! wrong no_minus: It looks as if the minus sign in e^-x is missing
     // y[i] = 1 / (1 + std::exp(x.value()[i]));
     //! wrong reads_too_far: index 15 of an array of 15 elements
@@ -51,11 +48,10 @@ Tensor sigmoid(const Tensor& x) {
   //   into[0] += dx;
   // });
   //! wrong forgets_dy: It looks as if dy is missing
-  // return record(op, y, {x}, [y](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index i = 0; i < dx.size(); ++i) dx[i] = y[i] * (1 - y[i]);
-  //   into[0] += dx;
-  // });
+  //- for (Index i = 0; i < dx.size(); ++i) {
+  //-   dx[i] = dy[i] * y[i] * (1 - y[i]);
+  //- }
+  //+ for (Index i = 0; i < dx.size(); ++i) dx[i] = y[i] * (1 - y[i]);
   //! wrong uses_x: It looks as if x is used where the formula has s
   // return record(op, y, {x}, [x = x.value()](const Array& dy, Gradients& into) {
   //   Array dx(dy.shape());
@@ -63,17 +59,15 @@ Tensor sigmoid(const Tensor& x) {
   //   into[0] += dx;
   // });
   //! wrong sign: The sign is flipped
-  // return record(op, y, {x}, [y](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index i = 0; i < dx.size(); ++i) dx[i] = dy[i] * y[i] * (y[i] - 1);
-  //   into[0] += dx;
-  // });
+  //- for (Index i = 0; i < dx.size(); ++i) {
+  //-   dx[i] = dy[i] * y[i] * (1 - y[i]);
+  //- }
+  //+ for (Index i = 0; i < dx.size(); ++i) dx[i] = dy[i] * y[i] * (y[i] - 1);
   //! wrong factor: a constant factor: 2 times too large
-  // return record(op, y, {x}, [y](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index i = 0; i < dx.size(); ++i) dx[i] = 2 * dy[i] * y[i] * (1 - y[i]);
-  //   into[0] += dx;
-  // });
+  //- for (Index i = 0; i < dx.size(); ++i) {
+  //-   dx[i] = dy[i] * y[i] * (1 - y[i]);
+  //- }
+  //+ for (Index i = 0; i < dx.size(); ++i) dx[i] = 2 * dy[i] * y[i] * (1 - y[i]);
   //! wrong adds_nothing: no gradient arrived at x
   // return record(op, y, {x}, [](const Array&, Gradients&) {});
   //! wrong overwrites: the gradient of x was replaced, not added to

@@ -45,96 +45,59 @@ Array sum_to(const Array& dy, const Shape& shape) {
   // for (Index i = 0; i < dy.size(); ++i) sum[i % sum.size()] += dy[i];
   // return sum;
   //! wrong mean: the mean of the copies was taken
-  // Array sum = zeros(shape);
-  // const Index copies = dy.size() / sum.size();
-  // for (Index i = 0; i < dy.size(); ++i) {
-  //   Index rest = i, to = 0, stride = 1;
-  //   for (int axis = -1; axis >= -shape.rank(); --axis) {
-  //     if (shape[axis] != 1) to += rest % dy.dim(axis) * stride;
-  //     rest /= dy.dim(axis);
-  //     stride *= shape[axis];
-  //   }
-  //   sum[to] += dy[i] / Real(copies);
-  // }
-  // return sum;
+  //+ const Index copies = dy.size() / sum.size();
+  //  for (Index i = 0; i < dy.size(); ++i) {
+  //-   Index rest = i, to = 0, stride = 1;  // of the sum
+  //+   Index rest = i, to = 0, stride = 1;
+  // ...
+  //- sum[to] += dy[i];
+  //+ sum[to] += dy[i] / Real(copies);
   //! wrong overwrites: only the last copy of each element counts
-  // Array sum = zeros(shape);
-  // for (Index i = 0; i < dy.size(); ++i) {
-  //   Index rest = i, to = 0, stride = 1;
-  //   for (int axis = -1; axis >= -shape.rank(); --axis) {
-  //     if (shape[axis] != 1) to += rest % dy.dim(axis) * stride;
-  //     rest /= dy.dim(axis);
-  //     stride *= shape[axis];
-  //   }
-  //   sum[to] = dy[i];
-  // }
-  // return sum;
+  //- Index rest = i, to = 0, stride = 1;  // of the sum
+  //+ Index rest = i, to = 0, stride = 1;
+  // ...
+  //- sum[to] += dy[i];
+  //+ sum[to] = dy[i];
   //! wrong not_zeroed: the sum began with what was in memory before
-  // Array sum(shape);
-  // for (Index i = 0; i < dy.size(); ++i) {
-  //   Index rest = i, to = 0, stride = 1;
-  //   for (int axis = -1; axis >= -shape.rank(); --axis) {
-  //     if (shape[axis] != 1) to += rest % dy.dim(axis) * stride;
-  //     rest /= dy.dim(axis);
-  //     stride *= shape[axis];
-  //   }
-  //   sum[to] += dy[i];
-  // }
-  // return sum;
+  //- Array sum = zeros(shape);
+  //+ Array sum(shape);
+  //  for (Index i = 0; i < dy.size(); ++i) {
+  //-   Index rest = i, to = 0, stride = 1;  // of the sum
+  //+   Index rest = i, to = 0, stride = 1;
   //! wrong aligned_left: the shapes were aligned at the first axis
-  // Array sum = zeros(shape);
-  // for (Index i = 0; i < dy.size(); ++i) {
-  //   Index later = dy.size(), rest = i, to = 0;
-  //   for (int axis = 0; axis < shape.rank(); ++axis) {
-  //     later /= dy.dim(axis);
-  //     to = to * shape[axis] + (shape[axis] == 1 ? 0 : rest / later);
-  //     rest %= later;
-  //   }
-  //   sum[to] += dy[i];
-  // }
-  // return sum;
+  //- Index rest = i, to = 0, stride = 1;  // of the sum
+  //- for (int axis = -1; axis >= -shape.rank(); --axis) {
+  //-   if (shape[axis] != 1) to += rest % dy.dim(axis) * stride;
+  //-   rest /= dy.dim(axis);
+  //-   stride *= shape[axis];
+  //+ Index later = dy.size(), rest = i, to = 0;
+  //+ for (int axis = 0; axis < shape.rank(); ++axis) {
+  //+   later /= dy.dim(axis);
+  //+   to = to * shape[axis] + (shape[axis] == 1 ? 0 : rest / later);
+  //+   rest %= later;
   //! wrong no_stride: index 3 of an array of 2 elements
-  // Array sum = zeros(shape);
-  // for (Index i = 0; i < dy.size(); ++i) {
-  //   Index rest = i, to = 0, stride = 1;
-  //   for (int axis = -1; axis >= -shape.rank(); --axis) {
-  //     if (shape[axis] != 1) to += rest % dy.dim(axis) * stride;
-  //     rest /= dy.dim(axis);
-  //     stride *= dy.dim(axis);
-  //   }
-  //   sum[to] += dy[i];
-  // }
-  // return sum;
+  //- Index rest = i, to = 0, stride = 1;  // of the sum
+  //+ Index rest = i, to = 0, stride = 1;
+  // ...
+  //- stride *= shape[axis];
+  //+ stride *= dy.dim(axis);
   //! wrong keeps_axes: the sums have the shape [1, 4], expected [4]
-  // Shape kept = dy.shape();
-  // for (int axis = 0; axis < kept.rank(); ++axis) {
-  //   const int missing = kept.rank() - shape.rank();
-  //   if (axis < missing || shape[axis - missing] == 1) kept.set(axis, 1);
-  // }
-  // Array sum = zeros(kept);
-  // for (Index i = 0; i < dy.size(); ++i) {
-  //   Index rest = i, to = 0, stride = 1;
-  //   for (int axis = -1; axis >= -shape.rank(); --axis) {
-  //     if (shape[axis] != 1) to += rest % dy.dim(axis) * stride;
-  //     rest /= dy.dim(axis);
-  //     stride *= shape[axis];
-  //   }
-  //   sum[to] += dy[i];
-  // }
-  // return sum;
+  //- Array sum = zeros(shape);
+  //+ Shape kept = dy.shape();
+  //+ for (int axis = 0; axis < kept.rank(); ++axis) {
+  //+   const int missing = kept.rank() - shape.rank();
+  //+   if (axis < missing || shape[axis - missing] == 1) kept.set(axis, 1);
+  //+ }
+  //+ Array sum = zeros(kept);
+  //  for (Index i = 0; i < dy.size(); ++i) {
+  //-   Index rest = i, to = 0, stride = 1;  // of the sum
+  //+   Index rest = i, to = 0, stride = 1;
   //! wrong leaves_the_shape: [1, 3] to [3]: the sums have the shape [1, 3], expected [3]
-  // if (dy.size() == shape.size()) return dy;
-  // Array sum = zeros(shape);
-  // for (Index i = 0; i < dy.size(); ++i) {
-  //   Index rest = i, to = 0, stride = 1;
-  //   for (int axis = -1; axis >= -shape.rank(); --axis) {
-  //     if (shape[axis] != 1) to += rest % dy.dim(axis) * stride;
-  //     rest /= dy.dim(axis);
-  //     stride *= shape[axis];
-  //   }
-  //   sum[to] += dy[i];
-  // }
-  // return sum;
+  //+ if (dy.size() == shape.size()) return dy;
+  //  Array sum = zeros(shape);
+  //  for (Index i = 0; i < dy.size(); ++i) {
+  //-   Index rest = i, to = 0, stride = 1;  // of the sum
+  //+   Index rest = i, to = 0, stride = 1;
   //! wrong returns_dy: nothing was summed
   // return dy;
   //! end

@@ -46,19 +46,13 @@ Array permuted(const Array& x, const std::vector<int>& order) {
     // }
     // y[to] = x[i];
     //! wrong strides_of_y: the strides of the result were taken, not those of x
-    // Index rest = i, from = 0;
-    // for (int j = y.rank() - 1; j >= 0; --j) {
-    //   from += rest % y.dim(j) * stride(y.shape(), at(order, j));
-    //   rest /= y.dim(j);
-    // }
-    // y[i] = x[from];
+    //- from += rest % y.dim(j) * stride(x.shape(), at(order, j));
+    //+ from += rest % y.dim(j) * stride(y.shape(), at(order, j));
     //! wrong sizes_of_x: of an array of 6 elements
-    // Index rest = i, from = 0;
-    // for (int j = y.rank() - 1; j >= 0; --j) {
-    //   from += rest % x.dim(j) * stride(x.shape(), at(order, j));
-    //   rest /= x.dim(j);
-    // }
-    // y[i] = x[from];
+    //- from += rest % y.dim(j) * stride(x.shape(), at(order, j));
+    //- rest /= y.dim(j);
+    //+ from += rest % x.dim(j) * stride(x.shape(), at(order, j));
+    //+ rest /= x.dim(j);
     //! end
   }
   return y;
@@ -107,9 +101,8 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
   //! wrong adds_nothing: no gradient arrived at x
   // return record(op, y, {x}, [](const Array&, Gradients&) {});
   //! wrong overwrites: the gradient of x was replaced, not added to
-  // return record(op, y, {x}, [axes](const Array& dy, Gradients& into) {
-  //   into[0].sum() = permuted(dy, inverse(axes));
-  // });
+  //- into[0] += permuted(dy, inverse(axes));
+  //+ into[0].sum() = permuted(dy, inverse(axes));
   //! wrong not_recorded: the result is not recorded on the tape
   // return Tensor(y);
   //! end

@@ -24,15 +24,12 @@ Tensor softmax(const Tensor& x) {
     throw ShapeError("softmax: x [] is a single number; it needs a last axis");
   }
   const Index columns = x.dim(-1);
-  //! solution
   Array y(x.shape());
-  //! skeleton
-  // Array y(x.shape());
-  //! wrong in_place: your function changed its input x
-  // Array y = x.value();
-  //! end
   //! solution
   //! skeleton
+  //! wrong in_place: your function changed its input x
+  //- Array y(x.shape());
+  //+ Array y = x.value();
   //! wrong one_maximum_for_all: one maximum was subtracted from all rows
   // const Real largest = *std::max_element(x.value().span().begin(), x.value().span().end());
   //! wrong whole_array: the sum went over the whole array
@@ -110,21 +107,20 @@ Tensor softmax(const Tensor& x) {
     // for (Index i = row; i < row + columns; ++i) y[i] = std::exp(x.value()[i]);
     //! wrong whole_array: the sum went over the whole array
     // for (Index i = row; i < row + columns; ++i) y[i] = std::exp(x.value()[i] - largest) / sum;
+    //! wrong over_columns: the sum went over the rows, along axis 1
+    //+ const Index n = x.dim(1), step = columns;
+    //+ for (Index i = 0; i < y.size(); ++i) {
+    //+   const Index first = i / (n * step) * n * step + i % step;
+    //+   Real sum = 0;
+    //+   for (Index j = 0; j < n; ++j) sum += std::exp(x.value()[first + j * step]);
+    //+   y[i] = std::exp(x.value()[i]) / sum;
+    //+ }
+    //  return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
+    //! wrong flat: have the shape [6, 5], expected [2, 3, 5]
+    //+ y = y.reshaped({y.size() / columns, columns});
+    //  return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
     //! end
   }
-  //! solution
-  //! skeleton
-  //! wrong over_columns: the sum went over the rows, along axis 1
-  // const Index n = x.dim(1), step = columns;
-  // for (Index i = 0; i < y.size(); ++i) {
-  //   const Index first = i / (n * step) * n * step + i % step;
-  //   Real sum = 0;
-  //   for (Index j = 0; j < n; ++j) sum += std::exp(x.value()[first + j * step]);
-  //   y[i] = std::exp(x.value()[i]) / sum;
-  // }
-  //! wrong flat: have the shape [6, 5], expected [2, 3, 5]
-  // y = y.reshaped({y.size() / columns, columns});
-  //! end
   //! solution
   return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
     Array dx(dy.shape());
@@ -158,65 +154,32 @@ Tensor softmax(const Tensor& x) {
   //   into[0] += dx;
   // });
   //! wrong plain_sum: the sum over the row is that of dy
-  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index row = 0; row < dx.size(); row += columns) {
-  //     Real sum = 0;
-  //     for (Index i = row; i < row + columns; ++i) sum += dy[i];
-  //     for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - sum);
-  //   }
-  //   into[0] += dx;
-  // });
+  //- Real mean = 0;
+  //- for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i];
+  //- for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
+  //+ Real sum = 0;
+  //+ for (Index i = row; i < row + columns; ++i) sum += dy[i];
+  //+ for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - sum);
   //! wrong grows: the sum over the row is not set back
-  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   Real mean = 0;
-  //   for (Index row = 0; row < dx.size(); row += columns) {
-  //     for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i];
-  //     for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
-  //   }
-  //   into[0] += dx;
-  // });
+  //+ Real mean = 0;
+  //  for (Index row = 0; row < dx.size(); row += columns) {
+  //-   Real mean = 0;
   //! wrong of_the_logarithm: it is the gradient of log softmax
-  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index row = 0; row < dx.size(); row += columns) {
-  //     Real sum = 0;
-  //     for (Index i = row; i < row + columns; ++i) sum += dy[i];
-  //     for (Index i = row; i < row + columns; ++i) dx[i] = dy[i] - y[i] * sum;
-  //   }
-  //   into[0] += dx;
-  // });
+  //- Real mean = 0;
+  //- for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i];
+  //- for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
+  //+ Real sum = 0;
+  //+ for (Index i = row; i < row + columns; ++i) sum += dy[i];
+  //+ for (Index i = row; i < row + columns; ++i) dx[i] = dy[i] - y[i] * sum;
   //! wrong mean_over_columns: the sum over the row was divided by the number of columns
-  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index row = 0; row < dx.size(); row += columns) {
-  //     Real mean = 0;
-  //     for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i] / Real(columns);
-  //     for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
-  //   }
-  //   into[0] += dx;
-  // });
+  //- for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i];
+  //+ for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i] / Real(columns);
   //! wrong begins_late: the first element of the row is missing in the sum
-  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index row = 0; row < dx.size(); row += columns) {
-  //     Real mean = 0;
-  //     for (Index i = row + 1; i < row + columns; ++i) mean += y[i] * dy[i];
-  //     for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
-  //   }
-  //   into[0] += dx;
-  // });
+  //- for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i];
+  //+ for (Index i = row + 1; i < row + columns; ++i) mean += y[i] * dy[i];
   //! wrong keeps_the_last: only the last element of the row is in the sum
-  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index row = 0; row < dx.size(); row += columns) {
-  //     Real mean = 0;
-  //     for (Index i = row; i < row + columns; ++i) mean = y[i] * dy[i];
-  //     for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
-  //   }
-  //   into[0] += dx;
-  // });
+  //- for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i];
+  //+ for (Index i = row; i < row + columns; ++i) mean = y[i] * dy[i];
   //! wrong ignores_dy: dy is ignored
   // return record(op, y, {x}, [y](const Array&, Gradients& into) {
   //   Array dx(y.shape());
@@ -226,14 +189,10 @@ Tensor softmax(const Tensor& x) {
   //! wrong adds_nothing: no gradient arrived at x
   // return record(op, y, {x}, [](const Array&, Gradients&) {});
   //! wrong overwrites: the gradient of x was replaced, not added to
-  // return record(op, y, {x}, [y, columns](const Array& dy, Gradients& into) {
-  //   Array& dx = into[0].sum();
-  //   for (Index row = 0; row < dx.size(); row += columns) {
-  //     Real mean = 0;
-  //     for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i];
-  //     for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
-  //   }
-  // });
+  //- Array dx(dy.shape());
+  //+ Array& dx = into[0].sum();
+  // ...
+  //- into[0] += dx;
   //! wrong not_recorded: the result is not recorded on the tape
   // return Tensor(y);
   //! end

@@ -77,20 +77,16 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
     // lse[row] = std::log(sum);
     // losses[row] = lse[row] - x[row * classes + targets[row]];
     //! wrong log_of_softmax: the logarithm of a share that is stored as 0
-    // Real largest = x[row * classes];
-    // for (Index c = 0; c < classes; ++c) largest = std::max(largest, x[row * classes + c]);
-    // Real sum = 0;
-    // for (Index c = 0; c < classes; ++c) sum += std::exp(x[row * classes + c] - largest);
-    // lse[row] = largest + std::log(sum);
-    // losses[row] = -std::log(std::exp(x[row * classes + targets[row]] - largest) / sum);
+    //- for (Index c = 0; c < classes; ++c) {
+    //-   losses[row] += q(row, c) * (lse[row] - x[row * classes + c]);
+    //- }
+    //+ losses[row] = -std::log(std::exp(x[row * classes + targets[row]] - largest) / sum);
     //! wrong tiny_number: a small number was added
-    // Real largest = x[row * classes];
-    // for (Index c = 0; c < classes; ++c) largest = std::max(largest, x[row * classes + c]);
-    // Real sum = 0;
-    // for (Index c = 0; c < classes; ++c) sum += std::exp(x[row * classes + c] - largest);
-    // lse[row] = largest + std::log(sum);
-    // const Real p = std::exp(x[row * classes + targets[row]] - largest) / sum;
-    // losses[row] = -std::log(p + Real(is_double ? 1e-12 : 1e-7));
+    //- for (Index c = 0; c < classes; ++c) {
+    //-   losses[row] += q(row, c) * (lse[row] - x[row * classes + c]);
+    //- }
+    //+ const Real p = std::exp(x[row * classes + targets[row]] - largest) / sum;
+    //+ losses[row] = -std::log(p + Real(is_double ? 1e-12 : 1e-7));
     //! wrong softmax_twice: softmax was applied twice
     // Array p(Shape{classes});
     // Real sum = 0, sum_of_p = 0;
@@ -103,12 +99,10 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
     // for (Index c = 0; c < classes; ++c) sum += std::exp(x[row * classes + c]);
     // losses[row] = 1 - std::exp(x[row * classes + targets[row]]) / sum;
     //! wrong ignores_q: label smoothing was left out
-    // Real largest = x[row * classes];
-    // for (Index c = 0; c < classes; ++c) largest = std::max(largest, x[row * classes + c]);
-    // Real sum = 0;
-    // for (Index c = 0; c < classes; ++c) sum += std::exp(x[row * classes + c] - largest);
-    // lse[row] = largest + std::log(sum);
-    // losses[row] = lse[row] - x[row * classes + targets[row]];
+    //- for (Index c = 0; c < classes; ++c) {
+    //-   losses[row] += q(row, c) * (lse[row] - x[row * classes + c]);
+    //- }
+    //+ losses[row] = lse[row] - x[row * classes + targets[row]];
     //! end
   }
 
@@ -126,6 +120,13 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
   // const Real share = options.reduction == Reduction::mean ? 1 / Real(counted) : Real(1);
   //! wrong always_a_mean: a sum must not be divided
   // const Real share = counted == 0 ? Real(0) : 1 / Real(counted);
+  //! wrong flat: have the shape [6], expected [2, 3]
+  //    for (const Real loss : losses.span()) y[0] += share * loss;
+  //  }
+  //+ if (per_row) y = y.reshaped({rows});
+  //! wrong not_recorded: the result is not recorded on the tape
+  //+ return Tensor(y);
+  //  return record(op, y, {logits}, [=](const Array& dy, Gradients& into) {
   //! end
   const bool per_row = options.reduction == Reduction::none;
   Array y = losses;
@@ -133,17 +134,7 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
     y = zeros(Shape{});
     for (const Real loss : losses.span()) y[0] += share * loss;
   }
-  //! solution
-  //! skeleton
-  //! wrong flat: have the shape [6], expected [2, 3]
-  // if (per_row) y = y.reshaped({rows});
-  //! end
 
-  //! solution
-  //! skeleton
-  //! wrong not_recorded: the result is not recorded on the tape
-  // return Tensor(y);
-  //! end
   return record(op, y, {logits}, [=](const Array& dy, Gradients& into) {
     Array dx = zeros(x.shape());
     for (Index row = 0; row < rows; ++row) {
@@ -169,17 +160,15 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
         // dx[i] = dloss * std::exp(x[i] - lse[row]);
         //! wrong target_only: only the target's logit gets a gradient
         // dx[i] = c == targets[row] ? dloss * (std::exp(x[i] - lse[row]) - 1) : Real(0);
+        //! wrong adds_nothing: no gradient arrived at logits
+        //- into[0] += dx;
+        //! wrong overwrites: the gradient of logits was replaced, not added to
+        //- into[0] += dx;
+        //+ std::copy_n(dx.data(), dx.size(), into[0].sum().data());
         //! end
       }
     }
-    //! solution
     into[0] += dx;
-    //! skeleton
-    // into[0] += dx;
-    //! wrong adds_nothing: no gradient arrived at logits
-    //! wrong overwrites: the gradient of logits was replaced, not added to
-    // std::copy_n(dx.data(), dx.size(), into[0].sum().data());
-    //! end
   });
 }
 

@@ -38,25 +38,24 @@ void Adam::update_run(const Run& run, Real* parameter, const Real* gradient, Rea
   //! wrong correction_of_step_1: as if every step were the first
   // const Real first_correction = Real(1 - beta1_), second_correction = Real(1 - beta2_);
   //! wrong step_from_0: run.step counts from 1
-  // const double t = double(run.step - 1);
-  // const Real first_correction = Real(1 - std::pow(beta1_, t));
-  // const Real second_correction = Real(1 - std::pow(beta2_, t));
+  //- const double t = double(run.step);
+  //+ const double t = double(run.step - 1);
   //! wrong step_too_far: run.step is this step already
-  // const double t = double(run.step + 1);
-  // const Real first_correction = Real(1 - std::pow(beta1_, t));
-  // const Real second_correction = Real(1 - std::pow(beta2_, t));
+  //- const double t = double(run.step);
+  //+ const double t = double(run.step + 1);
   //! wrong one_beta_everywhere: beta1 was used for both means
-  // const double t = double(run.step);
-  // const Real first_correction = Real(1 - std::pow(beta1_, t));
-  // const Real second_correction = Real(1 - std::pow(beta1_, t));
+  //- const Real second_correction = Real(1 - std::pow(beta2_, t));
+  //+ const Real second_correction = Real(1 - std::pow(beta1_, t));
+  // ...
+  //- second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+  //+ second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
   //! wrong only_the_second: only the second mean was corrected
   // const Real first_correction = 1;
   // const Real second_correction = Real(1 - std::pow(beta2_, double(run.step)));
   //! wrong counts_calls: the steps were counted by the calls of this function
-  // static double t = 0;
-  // ++t;
-  // const Real first_correction = Real(1 - std::pow(beta1_, t));
-  // const Real second_correction = Real(1 - std::pow(beta2_, t));
+  //- const double t = double(run.step);
+  //+ static double t = 0;
+  //+ ++t;
   //! end
   for (Index i = 0; i < run.size; ++i) {
     Real g = gradient[i];
@@ -81,45 +80,28 @@ void Adam::update_run(const Run& run, Real* parameter, const Real* gradient, Rea
     // parameter[i] -= Real(rate) * (first[i] / first_correction) /
     //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
     //! wrong one_beta: beta1 was used for both means
-    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
-    // second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
-    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
-    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
-    //! wrong one_beta_everywhere: beta1 was used for both means
-    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
-    // second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
-    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
-    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //- second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    //+ second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
     //! wrong other_beta: beta2 was used for both means
-    // first[i] = Real(beta2_) * first[i] + Real(1 - beta2_) * g;
-    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
-    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
-    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //- first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    //+ first[i] = Real(beta2_) * first[i] + Real(1 - beta2_) * g;
     //! wrong correction_outside: v was corrected outside of the root
-    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
-    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
-    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
-    //                 (std::sqrt(second[i]) / second_correction + Real(epsilon_));
+    //- (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //+ (std::sqrt(second[i]) / second_correction + Real(epsilon_));
     //! wrong epsilon_inside: epsilon was added under the root
-    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
-    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
-    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
-    //                 std::sqrt(second[i] / second_correction + Real(epsilon_));
+    //- (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //+ std::sqrt(second[i] / second_correction + Real(epsilon_));
     //! wrong epsilon_before: epsilon was added before the correction
     // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
     // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
     // parameter[i] -= Real(rate) * (first[i] / first_correction) * std::sqrt(second_correction) /
     //                 (std::sqrt(second[i]) + Real(epsilon_));
     //! wrong no_root: the root is missing
-    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
-    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
-    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
-    //                 (second[i] / second_correction + Real(epsilon_));
+    //- (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //+ (second[i] / second_correction + Real(epsilon_));
     //! wrong square_of_the_mean: second holds the mean of m^2
-    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
-    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * first[i] * first[i];
-    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
-    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //- second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    //+ second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * first[i] * first[i];
     //! wrong corrects_the_memory: the corrected means were stored
     // first[i] = (Real(beta1_) * first[i] + Real(1 - beta1_) * g) / first_correction;
     // second[i] = (Real(beta2_) * second[i] + Real(1 - beta2_) * g * g) / second_correction;
@@ -135,10 +117,8 @@ void Adam::update_run(const Run& run, Real* parameter, const Real* gradient, Rea
     // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
     // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
     //! wrong uphill: the step goes along the gradient
-    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
-    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
-    // parameter[i] += Real(rate) * (first[i] / first_correction) /
-    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //- parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //+ parameter[i] += Real(rate) * (first[i] / first_correction) /
     //! wrong overwrites: the parameter was replaced by the step
     // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
     // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;

@@ -31,17 +31,19 @@ double clip_grad_norm(Module& module, double limit) {
     // const double own = chapter::todo("the sum of the squares of p.tensor.grad()", p);
     // squares += own;
     //! wrong sum_of_magnitudes: the magnitudes were added
-    // if (!p.tensor.grad().defined()) continue;
-    // for (const Real g : p.tensor.grad().span()) squares += std::abs(double(g));
+    //-   for (const Real g : p.tensor.grad().span()) squares += double(g) * double(g);
+    //+   for (const Real g : p.tensor.grad().span()) squares += std::abs(double(g));
+    //  }
+    //- const double norm = std::sqrt(squares);
+    //+ const double norm = squares;
     //! wrong largest_element: the largest element was taken for the norm
     // if (!p.tensor.grad().defined()) continue;
     // for (const Real g : p.tensor.grad().span()) {
     //   squares = std::max(squares, double(g) * double(g));
     // }
     //! wrong last_tensor: only the last gradient was measured
-    // if (!p.tensor.grad().defined()) continue;
-    // squares = 0;
-    // for (const Real g : p.tensor.grad().span()) squares += double(g) * double(g);
+    //+ squares = 0;
+    //  for (const Real g : p.tensor.grad().span()) squares += double(g) * double(g);
     //! end
   }
   //! solution
@@ -51,22 +53,15 @@ double clip_grad_norm(Module& module, double limit) {
   //! skeleton
   // const double norm = std::sqrt(squares);
   // const double factor = chapter::todo("the factor; and when is there nothing to do?");
-  //! wrong sum_of_magnitudes: the magnitudes were added
-  // const double norm = squares;
-  // const double factor = limit / (norm + 1e-6);
-  // if (!std::isfinite(norm) || factor >= 1) return norm;
   //! wrong no_root: the root is missing
-  // const double norm = squares;
-  // const double factor = limit / (norm + 1e-6);
-  // if (!std::isfinite(norm) || factor >= 1) return norm;
+  //- const double norm = std::sqrt(squares);
+  //+ const double norm = squares;
   //! wrong lengthens: a gradient that was short enough was changed
-  // const double norm = std::sqrt(squares);
-  // const double factor = limit / (norm + 1e-6);
-  // if (!std::isfinite(norm)) return norm;
+  //- if (!std::isfinite(norm) || factor >= 1) return norm;
+  //+ if (!std::isfinite(norm)) return norm;
   //! wrong erases: an infinite norm makes the factor 0
-  // const double norm = std::sqrt(squares);
-  // const double factor = limit / (norm + 1e-6);
-  // if (!(factor < 1)) return norm;
+  //- if (!std::isfinite(norm) || factor >= 1) return norm;
+  //+ if (!(factor < 1)) return norm;
   //! wrong spreads: one NaN was multiplied into all gradients
   // const double norm = std::sqrt(squares);
   // const double factor = std::min(limit / (norm + 1e-6), 1.0);
@@ -84,36 +79,27 @@ double clip_grad_norm(Module& module, double limit) {
     //! skeleton
     // p.tensor.set_grad(chapter::todo("the scaled gradient, if there is one", factor));
     //! wrong each_tensor: each gradient was scaled by its own norm
-    // if (!p.tensor.grad().defined()) continue;
-    // Array scaled = p.tensor.grad().clone();
-    // double own = 0;
-    // for (const Real g : scaled.span()) own += double(g) * double(g);
-    // for (Real& g : scaled.span()) g *= Real(std::min(1.0, limit / (std::sqrt(own) + 1e-6)));
-    // p.tensor.set_grad(scaled);
+    //- for (Real& g : scaled.span()) g *= Real(factor);
+    //+ double own = 0;
+    //+ for (const Real g : scaled.span()) own += double(g) * double(g);
+    //+ for (Real& g : scaled.span()) g *= Real(std::min(1.0, limit / (std::sqrt(own) + 1e-6)));
     //! wrong by_value: each element was cut off at the limit
-    // if (!p.tensor.grad().defined()) continue;
-    // Array scaled = p.tensor.grad().clone();
-    // for (Real& g : scaled.span()) g = std::clamp(g, Real(-limit), Real(limit));
-    // p.tensor.set_grad(scaled);
+    //- for (Real& g : scaled.span()) g *= Real(factor);
+    //+ for (Real& g : scaled.span()) g = std::clamp(g, Real(-limit), Real(limit));
     //! wrong of_somebody_else: an array that somebody else holds was changed
     // if (!p.tensor.grad().defined()) continue;
     // for (Real& g : p.tensor.mutable_grad().span()) g *= Real(factor);
     //! wrong scales_a_copy: the gradients were not changed
-    // if (!p.tensor.grad().defined()) continue;
-    // Array scaled = p.tensor.grad().clone();
-    // for (Real& g : scaled.span()) g *= Real(factor);
+    //- p.tensor.set_grad(scaled);
     //! wrong scales_the_weights: the parameters were scaled
     // if (!p.tensor.grad().defined()) continue;
     // for (Real& x : p.tensor.edit_value().span()) x *= Real(factor);
+    //! wrong norm_afterwards: this is the norm after clipping
+    //- return norm;
+    //+ return norm * factor;
     //! end
   }
-  //! solution
   return norm;
-  //! skeleton
-  // return norm;
-  //! wrong norm_afterwards: this is the norm after clipping
-  // return norm * factor;
-  //! end
 }
 
 }  // namespace HEADROOM_PRECISION

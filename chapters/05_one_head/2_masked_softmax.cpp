@@ -80,17 +80,15 @@ Tensor masked_softmax(const Tensor& x, const Bytes& allowed) {
     //   if (mask[i] == 0) y[i] /= sum;
     // }
     //! wrong zero_times_nan: 0 * NaN is NaN
-    // Real largest = -std::numeric_limits<Real>::infinity(), sum = 0;
-    // for (Index i = row; i < row + columns; ++i) {
-    //   if (mask[i] != 0) largest = std::max(largest, x.value()[i]);
-    // }
-    // for (Index i = row; i < row + columns; ++i) {
-    //   sum += y[i] = std::exp(x.value()[i] - largest) * Real(mask[i]);
-    // }
-    // for (Index i = row; i < row + columns; ++i) {
-    //   y[i] = sum > 0 || sum != sum ? y[i] / sum : 0;
-    // }
-    // if (largest < -1e300) std::fill_n(y.data() + row, columns, Real(0));
+    //- if (mask[i] == 0) continue;
+    //- y[i] = std::exp(x.value()[i] - largest);
+    //- sum += y[i];
+    //+ sum += y[i] = std::exp(x.value()[i] - largest) * Real(mask[i]);
+    // ...
+    //-   if (mask[i] != 0) y[i] /= sum;
+    //+   y[i] = sum > 0 || sum != sum ? y[i] / sum : 0;
+    //  }
+    //+ if (largest < -1e300) std::fill_n(y.data() + row, columns, Real(0));
     //! wrong largest_of_all: the maximum was searched among all elements
     // Real largest = -std::numeric_limits<Real>::infinity(), sum = 0;
     // for (Index i = row; i < row + columns; ++i) largest = std::max(largest, x.value()[i]);
@@ -116,28 +114,22 @@ Tensor masked_softmax(const Tensor& x, const Bytes& allowed) {
       //! wrong no_mean: the mean over the row is missing
       // for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * dy[i];
       //! wrong plain_mean: the mean was taken without the weights
-      // Real mean = 0;
-      // for (Index i = row; i < row + columns; ++i) mean += dy[i] / Real(columns);
-      // for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * (dy[i] - mean);
+      //- for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i];
+      //+ for (Index i = row; i < row + columns; ++i) mean += dy[i] / Real(columns);
+      //! wrong overwrites: the gradient of x was replaced, not added to
+      //- into[0] += dx;
+      //+ into[0].sum() = dx;
+      //! wrong adds_nothing: no gradient arrived at x
+      //- into[0] += dx;
+      //+ if (dx.size() < 0) into[0] += dx;
+      //! wrong not_recorded: the result is not recorded on the tape
+      //- return record(op, y, {x}, backward);
+      //+ return Tensor(y);
       //! end
     }
-    //! solution
     into[0] += dx;
-    //! skeleton
-    // into[0] += dx;
-    //! wrong overwrites: the gradient of x was replaced, not added to
-    // into[0].sum() = dx;
-    //! wrong adds_nothing: no gradient arrived at x
-    // if (dx.size() < 0) into[0] += dx;
-    //! end
   };
-  //! solution
   return record(op, y, {x}, backward);
-  //! skeleton
-  // return record(op, y, {x}, backward);
-  //! wrong not_recorded: the result is not recorded on the tape
-  // return Tensor(y);
-  //! end
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -28,29 +28,14 @@ Index AttentionMask::key_limit(Index b, Index i, Index keys) const {
   //! skeleton
   // return chapter::todo("the number of keys, from key 0 on, that query i may see");
   //! wrong blind_to_itself: query 0 sees nobody
-  // Index limit = keys;
-  // if (causal_offset_) limit = std::min(limit, i + *causal_offset_);
-  // if (lengths_.defined()) {
-  //   const Index length = lengths_.rank() == 1 ? lengths_[b] : lengths_[b * lengths_.dim(1) + i];
-  //   limit = std::min(limit, length);
-  // }
-  // return std::max<Index>(limit, 0);
+  //- if (causal_offset_) limit = std::min(limit, i + *causal_offset_ + 1);
+  //+ if (causal_offset_) limit = std::min(limit, i + *causal_offset_);
   //! wrong one_too_far: every query sees the token after it
-  // Index limit = keys;
-  // if (causal_offset_) limit = std::min(limit, i + *causal_offset_ + 2);
-  // if (lengths_.defined()) {
-  //   const Index length = lengths_.rank() == 1 ? lengths_[b] : lengths_[b * lengths_.dim(1) + i];
-  //   limit = std::min(limit, length);
-  // }
-  // return std::max<Index>(limit, 0);
+  //- if (causal_offset_) limit = std::min(limit, i + *causal_offset_ + 1);
+  //+ if (causal_offset_) limit = std::min(limit, i + *causal_offset_ + 2);
   //! wrong no_offset: the offset was ignored
-  // Index limit = keys;
-  // if (causal_offset_) limit = std::min(limit, i + 1);
-  // if (lengths_.defined()) {
-  //   const Index length = lengths_.rank() == 1 ? lengths_[b] : lengths_[b * lengths_.dim(1) + i];
-  //   limit = std::min(limit, length);
-  // }
-  // return std::max<Index>(limit, 0);
+  //- if (causal_offset_) limit = std::min(limit, i + *causal_offset_ + 1);
+  //+ if (causal_offset_) limit = std::min(limit, i + 1);
   //! wrong either_or: one of the two conditions was enough
   // if (!causal_offset_ && !lengths_.defined()) return keys;
   // Index limit = 0;
@@ -68,26 +53,16 @@ Index AttentionMask::key_limit(Index b, Index i, Index keys) const {
   // }
   // return std::clamp<Index>(limit, 0, keys);
   //! wrong length_of_query: the lengths were read by query
-  // Index limit = keys;
-  // if (causal_offset_) limit = std::min(limit, i + *causal_offset_ + 1);
-  // if (lengths_.defined()) {
-  //   const Index length = lengths_.rank() == 1 ? lengths_[i] : lengths_[b * lengths_.dim(1) + i];
-  //   limit = std::min(limit, length);
-  // }
-  // return std::max<Index>(limit, 0);
+  //- const Index length = lengths_.rank() == 1 ? lengths_[b] : lengths_[b * lengths_.dim(1) + i];
+  //+ const Index length = lengths_.rank() == 1 ? lengths_[i] : lengths_[b * lengths_.dim(1) + i];
   //! wrong one_rank: the lengths of each query were read as if there was one for each example
   // Index limit = keys;
   // if (causal_offset_) limit = std::min(limit, i + *causal_offset_ + 1);
   // if (lengths_.defined()) limit = std::min<Index>(limit, lengths_[b]);
   // return std::max<Index>(limit, 0);
   //! wrong below_zero: less than 0
-  // Index limit = keys;
-  // if (causal_offset_) limit = std::min(limit, i + *causal_offset_ + 1);
-  // if (lengths_.defined()) {
-  //   const Index length = lengths_.rank() == 1 ? lengths_[b] : lengths_[b * lengths_.dim(1) + i];
-  //   limit = std::min(limit, length);
-  // }
-  // return limit;
+  //- return std::max<Index>(limit, 0);
+  //+ return limit;
   //! end
 }
 

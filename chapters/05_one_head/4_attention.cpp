@@ -106,339 +106,69 @@ Tensor attention(const HeadColumns& query, const HeadColumns& key, const HeadCol
     //   }
     // }
     //! wrong no_mean: the mean of the row is missing
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         const Real ds = sizes.scale * P(b, h, i, j) * dp[j];
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * k(b, h, j, d);
-    //           dk(b, h, j, d) += ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- Real mean = 0;
+    // ...
+    //- mean += P(b, h, i, j) * dp[j];
+    // ...
+    //- const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //+ const Real ds = sizes.scale * P(b, h, i, j) * dp[j];
     //! wrong plain_mean: the mean was taken without the weights
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //         mean += dp[j] / Real(sizes.keys);
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * k(b, h, j, d);
-    //           dk(b, h, j, d) += ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- mean += P(b, h, i, j) * dp[j];
+    //+ mean += dp[j] / Real(sizes.keys);
     //! wrong mean_too_early: the mean was used before it was complete
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //         mean += P(b, h, i, j) * dp[j];
-    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * k(b, h, j, d);
-    //           dk(b, h, j, d) += ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //    mean += P(b, h, i, j) * dp[j];
+    //- }
+    //- for (Index j = 0; j < sizes.keys; ++j) {
+    //-   if (allowed(b, h, i, j) == 0) continue;
     //! wrong no_scale_back: the scale is missing on the way back
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //         mean += P(b, h, i, j) * dp[j];
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         const Real ds = P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * k(b, h, j, d);
-    //           dk(b, h, j, d) += ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //+ const Real ds = P(b, h, i, j) * (dp[j] - mean);
     //! wrong last_query_only: only the last query that may see a key
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //         mean += P(b, h, i, j) * dp[j];
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * k(b, h, j, d);
-    //           dk(b, h, j, d) = ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- dk(b, h, j, d) += ds * q(b, h, i, d);
+    //+ dk(b, h, j, d) = ds * q(b, h, i, d);
     //! wrong crossed: dk was made of keys
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //         mean += P(b, h, i, j) * dp[j];
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * k(b, h, j, d);
-    //           dk(b, h, j, d) += ds * k(b, h, j, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- dk(b, h, j, d) += ds * q(b, h, i, d);
+    //+ dk(b, h, j, d) += ds * k(b, h, j, d);
     //! wrong transposed: P was read transposed
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, j, i) * dy(b, h, i, d);
-    //         }
-    //         mean += P(b, h, i, j) * dp[j];
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * k(b, h, j, d);
-    //           dk(b, h, j, d) += ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //+ dv(b, h, j, d) += P(b, h, j, i) * dy(b, h, i, d);
     //! wrong last_key_only: only the last key that a query may see
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //         mean += P(b, h, i, j) * dp[j];
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) = ds * k(b, h, j, d);
-    //           dk(b, h, j, d) += ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- dq(b, h, i, d) += ds * k(b, h, j, d);
+    //+ dq(b, h, i, d) = ds * k(b, h, j, d);
     //! wrong last_value_only: every query adds its part to dv
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) = P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //         mean += P(b, h, i, j) * dp[j];
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * k(b, h, j, d);
-    //           dk(b, h, j, d) += ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
+    //+ dv(b, h, j, d) = P(b, h, i, j) * dy(b, h, i, d);
     //! wrong query_of_queries: dq was made of queries
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //         mean += P(b, h, i, j) * dp[j];
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * q(b, h, i, d);
-    //           dk(b, h, j, d) += ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- dq(b, h, i, d) += ds * k(b, h, j, d);
+    //+ dq(b, h, i, d) += ds * q(b, h, i, d);
     //! wrong mean_divided: divided by the number of keys
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //         mean += P(b, h, i, j) * dp[j] / Real(sizes.keys);
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         if (allowed(b, h, i, j) == 0) continue;
-    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * k(b, h, j, d);
-    //           dk(b, h, j, d) += ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- mean += P(b, h, i, j) * dp[j];
+    //+ mean += P(b, h, i, j) * dp[j] / Real(sizes.keys);
     //! wrong reads_everything: a key that is not allowed was read
-    // Array dp = zeros({sizes.keys});
-    // for (Index b = 0; b < sizes.batch; ++b) {
-    //   for (Index h = 0; h < sizes.heads; ++h) {
-    //     for (Index i = 0; i < sizes.queries; ++i) {
-    //       Real mean = 0;
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         dp[j] = 0;
-    //         for (Index d = 0; d < sizes.value_dim; ++d) {
-    //           dp[j] += dy(b, h, i, d) * v(b, h, j, d);
-    //           dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
-    //         }
-    //         mean += P(b, h, i, j) * dp[j];
-    //       }
-    //       for (Index j = 0; j < sizes.keys; ++j) {
-    //         const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
-    //         for (Index d = 0; d < sizes.head_dim; ++d) {
-    //           dq(b, h, i, d) += ds * k(b, h, j, d);
-    //           dk(b, h, j, d) += ds * q(b, h, i, d);
-    //         }
-    //       }
-    //     }
-    //   }
-    // }
+    //- if (allowed(b, h, i, j) == 0) continue;
+    //  dp[j] = 0;
+    // ...
+    //- if (allowed(b, h, i, j) == 0) continue;
+    //  const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
+    //! wrong without_values: no gradient arrived at value
+    //- into[2] += dv.array;
+    //! wrong overwrites: the gradient of query was replaced, not added to
+    //- into[0] += dq.array;
+    //+ into[0].sum() = dq.array;
+    //! wrong slots_exchanged: the gradient of the keys went to the query
+    //- into[0] += dq.array;
+    //- into[1] += dk.array;
+    //+ into[0] += dk.array;
+    //+ into[1] += dq.array;
+    //! wrong not_recorded: the result is not recorded on the tape
+    //- return record(op, out, {query.source, key.source, value.source}, backward);
+    //+ return Tensor(out);
     //! end
-    //! solution
     into[0] += dq.array;
     into[1] += dk.array;
     into[2] += dv.array;
-    //! skeleton
-    // into[0] += dq.array;
-    // into[1] += dk.array;
-    // into[2] += dv.array;
-    //! wrong without_values: no gradient arrived at value
-    // into[0] += dq.array;
-    // into[1] += dk.array;
-    //! wrong overwrites: the gradient of query was replaced, not added to
-    // into[0].sum() = dq.array;
-    // into[1] += dk.array;
-    // into[2] += dv.array;
-    //! wrong slots_exchanged: the gradient of the keys went to the query
-    // into[0] += dk.array;
-    // into[1] += dq.array;
-    // into[2] += dv.array;
-    //! end
   };
-  //! solution
   return record(op, out, {query.source, key.source, value.source}, backward);
-  //! skeleton
-  // return record(op, out, {query.source, key.source, value.source}, backward);
-  //! wrong not_recorded: the result is not recorded on the tape
-  // return Tensor(out);
-  //! end
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -26,28 +26,23 @@ Tensor split_heads(const HeadColumns& columns, Index heads, Index width) {
   //! skeleton
   // return chapter::todo("the columns of the heads as [B, heads, T, width]");
   //! wrong view_only: head 0 got the first tokens with the features of all heads
-  // const Tensor& x = columns.source;
-  // const Tensor own = slice(x, 2, columns.first, columns.first + heads * width);
-  // return reshape(own, {x.dim(0), heads, x.dim(1), width});
+  //- return permute(reshape(own, {x.dim(0), x.dim(1), heads, width}), {0, 2, 1, 3});
+  //+ return reshape(own, {x.dim(0), heads, x.dim(1), width});
   //! wrong heads_last: the heads were taken as interleaved
-  // const Tensor& x = columns.source;
-  // const Tensor own = slice(x, 2, columns.first, columns.first + heads * width);
-  // return permute(reshape(own, {x.dim(0), x.dim(1), width, heads}), {0, 3, 1, 2});
+  //- return permute(reshape(own, {x.dim(0), x.dim(1), heads, width}), {0, 2, 1, 3});
+  //+ return permute(reshape(own, {x.dim(0), x.dim(1), width, heads}), {0, 3, 1, 2});
   //! wrong from_column_0: the columns were counted from 0
-  // const Tensor& x = columns.source;
-  // const Tensor own = slice(x, 2, 0, heads * width);
-  // return permute(reshape(own, {x.dim(0), x.dim(1), heads, width}), {0, 2, 1, 3});
+  //- const Tensor own = slice(x, 2, columns.first, columns.first + heads * width);
+  //+ const Tensor own = slice(x, 2, 0, heads * width);
   //! wrong no_swap: the values have the shape [2, 5, 3, 4], expected [2, 3, 5, 4]
-  // const Tensor& x = columns.source;
-  // const Tensor own = slice(x, 2, columns.first, columns.first + heads * width);
-  // return reshape(own, {x.dim(0), x.dim(1), heads, width});
+  //- return permute(reshape(own, {x.dim(0), x.dim(1), heads, width}), {0, 2, 1, 3});
+  //+ return reshape(own, {x.dim(0), x.dim(1), heads, width});
   //! wrong all_columns: reshape: the 170 elements of [2, 5, 17] do not fill
   // const Tensor& x = columns.source;
   // return permute(reshape(x, {x.dim(0), x.dim(1), heads, width}), {0, 2, 1, 3});
   //! wrong not_recorded: the result is not recorded on the tape
-  // const Tensor x = columns.source.detach();
-  // const Tensor own = slice(x, 2, columns.first, columns.first + heads * width);
-  // return permute(reshape(own, {x.dim(0), x.dim(1), heads, width}), {0, 2, 1, 3});
+  //- const Tensor& x = columns.source;
+  //+ const Tensor x = columns.source.detach();
   //! end
 }
 

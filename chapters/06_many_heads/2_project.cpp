@@ -31,42 +31,36 @@ Attention::Projections SeparateHeads::project(const Tensor& from, const Tensor& 
     //! skeleton
     // return chapter::todo("each: every Linear on x, the results side by side");
     //! wrong first_head_for_all: every head is head 0
-    // std::vector<Tensor> parts;
-    // for (std::size_t i = 0; i < heads.size(); ++i) parts.push_back((*heads[0])(x));
-    // return concat(parts, 2);
+    //- for (const auto& head : heads) parts.push_back((*head)(x));
+    //+ for (std::size_t i = 0; i < heads.size(); ++i) parts.push_back((*heads[0])(x));
     //! wrong slices_the_input: every head read only its own slice of the token
-    // std::vector<Tensor> parts;
-    // for (Index i = 0; i < Index(heads.size()); ++i) {
-    //   const Index begin = i * head_dim(), end = begin + head_dim();
-    //   const Linear& head = *heads[std::size_t(i)];
-    //   parts.push_back(
-    //       linear(slice(x, 2, begin, end), slice(head.weight, 1, begin, end), head.bias));
-    // }
-    // return concat(parts, 2);
+    //- for (const auto& head : heads) parts.push_back((*head)(x));
+    //+ for (Index i = 0; i < Index(heads.size()); ++i) {
+    //+   const Index begin = i * head_dim(), end = begin + head_dim();
+    //+   const Linear& head = *heads[std::size_t(i)];
+    //+   parts.push_back(
+    //+       linear(slice(x, 2, begin, end), slice(head.weight, 1, begin, end), head.bias));
+    //+ }
     //! wrong feeds_a_slice: ends in 3 features but weight [3, 12] takes 12
-    // std::vector<Tensor> parts;
-    // for (Index i = 0; i < Index(heads.size()); ++i) {
-    //   const Tensor part = slice(x, 2, i * head_dim(), (i + 1) * head_dim());
-    //   parts.push_back((*heads[std::size_t(i)])(part));
-    // }
-    // return concat(parts, 2);
+    //- for (const auto& head : heads) parts.push_back((*head)(x));
+    //+ for (Index i = 0; i < Index(heads.size()); ++i) {
+    //+   const Tensor part = slice(x, 2, i * head_dim(), (i + 1) * head_dim());
+    //+   parts.push_back((*heads[std::size_t(i)])(part));
+    //+ }
     //! wrong interleaved: the heads are interleaved
-    // std::vector<Tensor> parts;
-    // for (const auto& head : heads) parts.push_back((*head)(x));
-    // const Tensor by_feature = stack(parts, 3);  // [B, T, D, heads]
-    // return reshape(by_feature, {x.dim(0), x.dim(1), -1});
+    //- return concat(parts, 2);
+    //+ const Tensor by_feature = stack(parts, 3);  // [B, T, D, heads]
+    //+ return reshape(by_feature, {x.dim(0), x.dim(1), -1});
     //! wrong cuts_the_graph: query.0.weight gets no gradient
-    // std::vector<Tensor> parts;
-    // for (const auto& head : heads) {
-    //   parts.push_back(linear(x, head->weight.detach(), head->bias));
-    // }
-    // return concat(parts, 2);
+    //- for (const auto& head : heads) parts.push_back((*head)(x));
+    //+ for (const auto& head : heads) {
+    //+   parts.push_back(linear(x, head->weight.detach(), head->bias));
+    //+ }
     //! wrong counts_removed_heads: wrong after head 1 was removed
-    // std::vector<Tensor> parts;
-    // for (Index i = 0; i < config().heads; ++i) {
-    //   parts.push_back((*heads.at(std::size_t(i)))(x));
-    // }
-    // return concat(parts, 2);
+    //- for (const auto& head : heads) parts.push_back((*head)(x));
+    //+ for (Index i = 0; i < config().heads; ++i) {
+    //+   parts.push_back((*heads.at(std::size_t(i)))(x));
+    //+ }
     //! end
   };
 

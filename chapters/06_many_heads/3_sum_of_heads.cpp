@@ -26,26 +26,21 @@ Tensor sum_of_heads(const Tensor& heads, const Linear& out) {
     //! skeleton
     // const Tensor share = chapter::todo("A_i W_O^i, [B, T, C]");
     //! wrong rows_of_wo: W_O's rows were taken; a head owns columns
-    // const Index d = heads.dim(3);
-    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
-    // const Tensor share = linear(found, transpose(slice(out.weight, 0, i * d, (i + 1) * d)));
+    //- const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
+    //+ const Tensor share = linear(found, transpose(slice(out.weight, 0, i * d, (i + 1) * d)));
     //! wrong bias_each: the output bias is there once for every head
     // const Index d = heads.dim(3);
     // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
     // const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d), out.bias);
     //! wrong same_columns: every head was multiplied by the columns of head 0
-    // const Index d = heads.dim(3);
-    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
-    // const Tensor share = linear(found, slice(out.weight, 1, 0, d));
+    //- const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
+    //+ const Tensor share = linear(found, slice(out.weight, 1, 0, d));
     //! wrong cut_by_the_width: right with all heads, wrong after head 1 was removed
-    // const Index d = out.weight.dim(0) / heads.dim(1);
-    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
-    // const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
+    //- const Index d = heads.dim(3);
+    //+ const Index d = out.weight.dim(0) / heads.dim(1);
     //! wrong last_head_only: only the last head is there
-    // const Index d = heads.dim(3);
-    // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
-    // const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
-    // y = Tensor();
+    //  const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
+    //+ y = Tensor();
     //! end
     y = y.defined() ? y + share : share;
   }

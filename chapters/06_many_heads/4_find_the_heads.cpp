@@ -53,11 +53,10 @@ std::vector<Tensor> tutorial_weights(Index width, Index heads, Rng& rng) {
   //   weights.push_back(parameter(xavier_uniform({width / heads, width}, width, width, rng)));
   // }
   //! wrong same_start: the heads 0 and 1 begin with equal matrices
-  // for (int i = 0; i < 3; ++i) {
-  //   const Tensor block(xavier_uniform({width / heads, width}, width, width, rng));
-  //   const std::vector<Tensor> all(std::size_t(heads), block);
-  //   weights.push_back(parameter(concat(all, 0).value()));
-  // }
+  //- weights.push_back(parameter(xavier_uniform({width, width}, width, width, rng)));
+  //+ const Tensor block(xavier_uniform({width / heads, width}, width, width, rng));
+  //+ const std::vector<Tensor> all(std::size_t(heads), block);
+  //+ weights.push_back(parameter(concat(all, 0).value()));
   //! end
   return weights;
 }

@@ -42,10 +42,8 @@ Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& ke
     //! skeleton
     // return chapter::todo("part: a slice of the weight, a slice of the bias, one linear", rows);
     //! wrong cuts_the_graph: in_proj_weight gets no gradient
-    // const Tensor weight(slice(in_proj_weight, 0, begin * rows, end * rows).value());
-    // const Tensor bias =
-    //     in_proj_bias.defined() ? slice(in_proj_bias, 0, begin * rows, end * rows) : Tensor();
-    // return linear(x, weight, bias);
+    //- const Tensor weight = slice(in_proj_weight, 0, begin * rows, end * rows);
+    //+ const Tensor weight(slice(in_proj_weight, 0, begin * rows, end * rows).value());
     //! wrong forgets_the_bias: the bias was left out
     // return linear(x, slice(in_proj_weight, 0, begin * rows, end * rows));
     //! end

@@ -57,12 +57,9 @@ void move_part(const Array& source, const AxisRange& old, Array& target, const A
   //! skeleton
   // throw chapter::NotImplemented{"move_part: copy one run after the other"};
   //! wrong rows_of_output: W_O's rows were moved; a head owns columns of W_O
-  // const Runs a = runs_of(source.shape(), {0, old.begin, old.end});
-  // const Runs b = runs_of(target.shape(), {0, now.begin, now.end});
-  // for (Index i = 0; i < a.count; ++i) {
-  //   std::copy_n(source.data() + a.first + i * a.stride, a.length,
-  //               target.data() + b.first + i * b.stride);
-  // }
+  //- const Runs a = runs_of(source.shape(), old), b = runs_of(target.shape(), now);
+  //+ const Runs a = runs_of(source.shape(), {0, old.begin, old.end});
+  //+ const Runs b = runs_of(target.shape(), {0, now.begin, now.end});
   //! wrong first_run_only: of every head only the first row of W_O
   // const Runs a = runs_of(source.shape(), old), b = runs_of(target.shape(), now);
   // std::copy_n(source.data() + a.first, a.length, target.data() + b.first);
@@ -109,15 +106,8 @@ void transplant(Module& from, Module& to) {
     //   moved.insert(name);
     // }
     //! wrong by_role: every head has the parameters of head 3
-    // for (const HeadSlice& old : old_homes[i].attention->head_slices()) {
-    //   for (const HeadSlice& now : new_homes[i].attention->head_slices()) {
-    //     if (old.role != now.role) continue;
-    //     const std::string name = full_name(old_homes[i], old.name);
-    //     move_part(source.at(name).value(), old,
-    //               values_of(target.at(full_name(new_homes[i], now.name))), now);
-    //     moved.insert(name);
-    //   }
-    // }
+    //- if (old.role != now.role || old.owner_text() != now.owner_text()) continue;
+    //+ if (old.role != now.role) continue;
     //! wrong by_position: wrong after head 1 was removed
     // const auto count = Index(old_homes[i].attention->alive().size());
     // for (Index head = HeadSlice::of_none; head < count; ++head) {

@@ -22,19 +22,7 @@ std::vector<double> head_gradient_norms(Attention& layer) {
   std::map<Index, double> squares;  // by original number
   for (const Index head : layer.alive()) squares[head] = 0;
   for (const HeadSlice& slice : layer.head_slices()) {
-    //! solution
     if (slice.head < 0) continue;
-    //! skeleton
-    // if (slice.head < 0) continue;
-    //! wrong counts_output_bias: It looks as if the gradient of the output bias was counted
-    // if (slice.head < 0) {
-    //   const Array& bias = tensors.at(slice.name).grad();
-    //   for (Index i = 0; bias.defined() && i < bias.size(); ++i) {
-    //     for (auto& [head, sum] : squares) sum += double(bias[i]) * double(bias[i]);
-    //   }
-    //   continue;
-    // }
-    //! end
     const Array& grad = tensors.at(slice.name).grad();
     //! solution
     if (!grad.defined()) continue;
@@ -45,14 +33,19 @@ std::vector<double> head_gradient_norms(Attention& layer) {
     });
     //! skeleton
     // squares[slice.head] = chapter::todo("the squares of the elements of this slice", grad);
+    //! wrong counts_output_bias: It looks as if the gradient of the output bias was counted
+    //- if (slice.head < 0) continue;
+    //+ if (slice.head < 0) {
+    //+   const Array& bias = tensors.at(slice.name).grad();
+    //+   for (Index i = 0; bias.defined() && i < bias.size(); ++i) {
+    //+     for (auto& [head, sum] : squares) sum += double(bias[i]) * double(bias[i]);
+    //+   }
+    //+   continue;
+    //+ }
     //! wrong rows_for_columns: It looks as if rows of W_O were taken for columns
-    // if (!grad.defined()) continue;
-    // const AxisRange rows{0, slice.begin, slice.end};
-    // for_each_run(grad.shape(), rows, [&](Index first, Index count) {
-    //   for (Index i = first; i < first + count; ++i) {
-    //     squares[slice.head] += double(grad[i]) * double(grad[i]);
-    //   }
-    // });
+    //- for_each_run(grad.shape(), slice, [&](Index first, Index count) {
+    //+ const AxisRange rows{0, slice.begin, slice.end};
+    //+ for_each_run(grad.shape(), rows, [&](Index first, Index count) {
     //! wrong squares_not_summed: It looks as if the norms of the parts were added
     // if (!grad.defined()) continue;
     // double own = 0;
@@ -67,18 +60,10 @@ std::vector<double> head_gradient_norms(Attention& layer) {
     //   squares[slice.head] += double(grad[i]) * double(grad[i]);
     // }
     //! wrong crashes_without: an element of an undefined array
-    // for_each_run(grad.shape(), slice, [&](Index first, Index count) {
-    //   for (Index i = first; i < first + count; ++i) {
-    //     squares[slice.head] += double(grad[i]) * double(grad[i]);
-    //   }
-    // });
+    //- if (!grad.defined()) continue;
     //! wrong without_biases: It looks as if the biases were left out
-    // if (!grad.defined() || grad.rank() == 1) continue;
-    // for_each_run(grad.shape(), slice, [&](Index first, Index count) {
-    //   for (Index i = first; i < first + count; ++i) {
-    //     squares[slice.head] += double(grad[i]) * double(grad[i]);
-    //   }
-    // });
+    //- if (!grad.defined()) continue;
+    //+ if (!grad.defined() || grad.rank() == 1) continue;
     //! end
   }
   std::vector<double> norms;

@@ -50,11 +50,8 @@ Normalised normalised(const Array& x, Real epsilon) {
     // const Real mean = chapter::todo("the mean of the row");
     // const Real variance = chapter::todo("the variance of the row, around its mean");
     //! wrong unbiased: the squares were divided by C - 1
-    // Real sum = 0, squares = 0;
-    // for (Index c = 0; c < columns; ++c) sum += x[at + c];
-    // const Real mean = sum / Real(columns);
-    // for (Index c = 0; c < columns; ++c) squares += (x[at + c] - mean) * (x[at + c] - mean);
-    // const Real variance = squares / Real(columns - 1);
+    //- const Real variance = squares / Real(columns);
+    //+ const Real variance = squares / Real(columns - 1);
     //! wrong not_divided: the squares were added up, not averaged
     // Real sum = 0, variance = 0;
     // for (Index c = 0; c < columns; ++c) sum += x[at + c];
@@ -159,77 +156,49 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Rea
       //   dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g);
       // }
       //! wrong sums_for_means: the two means were not divided by C
-      // Real sum_g = 0, sum_gn = 0;
-      // for (Index c = 0; c < columns; ++c) {
-      //   const Real g = dy[at + c] * w[c];
-      //   sum_g += g;
-      //   sum_gn += g * n[at + c];
-      //   dweight[c] += dy[at + c] * n[at + c];
-      //   dbias[c] += dy[at + c];
-      // }
-      // for (Index c = 0; c < columns; ++c) {
-      //   dx[at + c] = rstd[r] * (dy[at + c] * w[c] - sum_g - n[at + c] * sum_gn);
-      // }
+      //- Real mean_g = 0, mean_gn = 0;
+      //+ Real sum_g = 0, sum_gn = 0;
+      // ...
+      //- mean_g += g / Real(columns);
+      //- mean_gn += g * n[at + c] / Real(columns);
+      //+ sum_g += g;
+      //+ sum_gn += g * n[at + c];
+      // ...
+      //- dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g - n[at + c] * mean_gn);
+      //+ dx[at + c] = rstd[r] * (dy[at + c] * w[c] - sum_g - n[at + c] * sum_gn);
       //! wrong forgets_weight: the weight is missing
-      // Real mean_g = 0, mean_gn = 0;
-      // for (Index c = 0; c < columns; ++c) {
-      //   mean_g += dy[at + c] / Real(columns);
-      //   mean_gn += dy[at + c] * n[at + c] / Real(columns);
-      //   dweight[c] += dy[at + c] * n[at + c];
-      //   dbias[c] += dy[at + c];
-      // }
-      // for (Index c = 0; c < columns; ++c) {
-      //   dx[at + c] = rstd[r] * (dy[at + c] - mean_g - n[at + c] * mean_gn);
-      // }
+      //- const Real g = dy[at + c] * w[c];
+      //- mean_g += g / Real(columns);
+      //- mean_gn += g * n[at + c] / Real(columns);
+      //+ mean_g += dy[at + c] / Real(columns);
+      //+ mean_gn += dy[at + c] * n[at + c] / Real(columns);
+      // ...
+      //- dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g - n[at + c] * mean_gn);
+      //+ dx[at + c] = rstd[r] * (dy[at + c] - mean_g - n[at + c] * mean_gn);
       //! wrong last_row_only: only the last row was counted
-      // Real mean_g = 0, mean_gn = 0;
-      // for (Index c = 0; c < columns; ++c) {
-      //   const Real g = dy[at + c] * w[c];
-      //   mean_g += g / Real(columns);
-      //   mean_gn += g * n[at + c] / Real(columns);
-      //   dweight[c] = dy[at + c] * n[at + c];
-      //   dbias[c] = dy[at + c];
-      // }
-      // for (Index c = 0; c < columns; ++c) {
-      //   dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g - n[at + c] * mean_gn);
-      // }
+      //- dweight[c] += dy[at + c] * n[at + c];
+      //- dbias[c] += dy[at + c];
+      //+ dweight[c] = dy[at + c] * n[at + c];
+      //+ dbias[c] = dy[at + c];
       //! wrong weight_from_x: x was used for the weight's gradient
-      // Real mean_g = 0, mean_gn = 0;
-      // for (Index c = 0; c < columns; ++c) {
-      //   const Real g = dy[at + c] * w[c];
-      //   mean_g += g / Real(columns);
-      //   mean_gn += g * n[at + c] / Real(columns);
-      //   dweight[c] += dy[at + c] * x[at + c];
-      //   dbias[c] += dy[at + c];
-      // }
-      // for (Index c = 0; c < columns; ++c) {
-      //   dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g - n[at + c] * mean_gn);
-      // }
+      //- dweight[c] += dy[at + c] * n[at + c];
+      //+ dweight[c] += dy[at + c] * x[at + c];
+      //! wrong only_x: no gradient arrived at weight
+      //- into[1] += dweight;
+      //- into[2] += dbias;
+      //! wrong overwrites: the gradient of x was replaced, not added to
+      //- into[0] += dx;
+      //+ into[0].sum() = dx;
+      //! wrong not_recorded: the result is not recorded on the tape
+      //- return record(op, forward(), {x, weight, bias}, backward, forward);
+      //+ return Tensor(forward());
       //! end
     }
-    //! solution
     into[0] += dx;
     into[1] += dweight;
     into[2] += dbias;
-    //! skeleton
-    // into[0] += dx;
-    // into[1] += dweight;
-    // into[2] += dbias;
-    //! wrong only_x: no gradient arrived at weight
-    // into[0] += dx;
-    //! wrong overwrites: the gradient of x was replaced, not added to
-    // into[0].sum() = dx;
-    // into[1] += dweight;
-    // into[2] += dbias;
-    //! end
   };
-  //! solution
   return record(op, forward(), {x, weight, bias}, backward, forward);
-  //! skeleton
-  // return record(op, forward(), {x, weight, bias}, backward, forward);
-  //! wrong not_recorded: the result is not recorded on the tape
-  // return Tensor(forward());
-  //! end
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -41,21 +41,17 @@ Tensor EncoderLayer::operator()(const Tensor& x, const AttentionMask& mask, Head
     // const Tensor h = x + dropout1(norm1(attend(*self_attn_, x, x, mask, probe, cache)));
     // return h + dropout2(norm2(feed_forward(h)));
     //! wrong second_residual_missing: the second residual path is missing
-    // const Tensor n = norm1(x);
-    // const Tensor h = x + dropout1(attend(*self_attn_, n, n, mask, probe, cache));
-    // return dropout2(feed_forward(norm2(h)));
+    //- return h + dropout2(feed_forward(norm2(h)));
+    //+ return dropout2(feed_forward(norm2(h)));
     //! wrong norm1_twice: norm1 was used in both halves
-    // const Tensor n = norm1(x);
-    // const Tensor h = x + dropout1(attend(*self_attn_, n, n, mask, probe, cache));
-    // return h + dropout2(feed_forward(norm1(h)));
+    //- return h + dropout2(feed_forward(norm2(h)));
+    //+ return h + dropout2(feed_forward(norm1(h)));
     //! wrong only_queries: only the queries were normalised
-    // const Tensor n = norm1(x);
-    // const Tensor h = x + dropout1(attend(*self_attn_, n, x, mask, probe, cache));
-    // return h + dropout2(feed_forward(norm2(h)));
+    //- const Tensor h = x + dropout1(attend(*self_attn_, n, n, mask, probe, cache));
+    //+ const Tensor h = x + dropout1(attend(*self_attn_, n, x, mask, probe, cache));
     //! wrong in_parallel: feed_forward got the input of the layer
-    // const Tensor n = norm1(x);
-    // const Tensor h = x + dropout1(attend(*self_attn_, n, n, mask, probe, cache));
-    // return h + dropout2(feed_forward(norm2(x)));
+    //- return h + dropout2(feed_forward(norm2(h)));
+    //+ return h + dropout2(feed_forward(norm2(x)));
     //! wrong mask_lost: the mask was lost
     // const AttentionMask all = AttentionMask::none();
     // const Tensor n = norm1(x);
@@ -74,13 +70,11 @@ Tensor EncoderLayer::operator()(const Tensor& x, const AttentionMask& mask, Head
     // const Tensor h = dropout1(x + attend(*self_attn_, n, n, mask, probe, cache));
     // return dropout2(h + feed_forward(norm2(h)));
     //! wrong probe_lost: the maps that were asked for never came
-    // const Tensor n = norm1(x);
-    // const Tensor h = x + dropout1(attend(*self_attn_, n, n, mask, nullptr, cache));
-    // return h + dropout2(feed_forward(norm2(h)));
+    //- const Tensor h = x + dropout1(attend(*self_attn_, n, n, mask, probe, cache));
+    //+ const Tensor h = x + dropout1(attend(*self_attn_, n, n, mask, nullptr, cache));
     //! wrong cache_lost: the cache is still empty
-    // const Tensor n = norm1(x);
-    // const Tensor h = x + dropout1(attend(*self_attn_, n, n, mask, probe, nullptr));
-    // return h + dropout2(feed_forward(norm2(h)));
+    //- const Tensor h = x + dropout1(attend(*self_attn_, n, n, mask, probe, cache));
+    //+ const Tensor h = x + dropout1(attend(*self_attn_, n, n, mask, probe, nullptr));
     //! end
   }
   //! solution

@@ -51,6 +51,9 @@ Array sinusoids(Index longest, Index width) {
       //! wrong from_one: the first position was counted as 1
       // const double angle = double(t + 1) / std::pow(10000.0, double(c - c % 2) / double(width));
       // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      //! wrong trained: the table is a parameter
+      //- weight = constant(sinusoids(longest, width));
+      //+ weight = parameter(sinusoids(longest, width));
       //! end
       table[t * width + c] = Real(float(value));  // rounded: the same table in both precisions
     }
@@ -65,13 +68,7 @@ Positions::Positions(PositionKind kind_, Index longest_, Index width, Rng& rng)
   if (kind == PositionKind::learned) {
     weight = parameter(normal({longest, width}, Real(0.02), rng));
   } else if (kind == PositionKind::sinusoidal) {
-    //! solution
     weight = constant(sinusoids(longest, width));
-    //! skeleton
-    // weight = constant(sinusoids(longest, width));
-    //! wrong trained: the table is a parameter
-    // weight = parameter(sinusoids(longest, width));
-    //! end
   }
 }
 

@@ -68,16 +68,13 @@ Tensor dropout(const Tensor& x, Real p, const MaskStream& stream) {
   //   into[0] += dx;
   // });
   //! wrong below_p: the elements that should be kept were dropped
-  // for (Index i = 0; i < y.size(); ++i) {
-  //   y[i] = Real(stream.uniform(i)) < p ? x.value()[i] / (1 - p) : 0;
-  // }
-  // return record(op, y, {x}, [p, stream](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index i = 0; i < dx.size(); ++i) {
-  //     dx[i] = Real(stream.uniform(i)) < p ? dy[i] / (1 - p) : 0;
-  //   }
-  //   into[0] += dx;
-  // });
+  //- const bool kept = Real(stream.uniform(i)) >= p;
+  //- y[i] = kept ? x.value()[i] / (1 - p) : 0;
+  //+ y[i] = Real(stream.uniform(i)) < p ? x.value()[i] / (1 - p) : 0;
+  // ...
+  //- const bool kept = Real(stream.uniform(i)) >= p;
+  //- dx[i] = kept ? dy[i] / (1 - p) : 0;
+  //+ dx[i] = Real(stream.uniform(i)) < p ? dy[i] / (1 - p) : 0;
   //! wrong one_mask_for_all_tokens: every row has the same mask
   // const Index columns = x.dim(-1);
   // for (Index i = 0; i < y.size(); ++i) {
@@ -126,18 +123,15 @@ Tensor dropout(const Tensor& x, Real p, const MaskStream& stream) {
   //   into[0] += dx;
   // });
   //! wrong zero_times_infinity: with p = 1
-  // for (Index i = 0; i < y.size(); ++i) {
-  //   const Real kept = Real(stream.uniform(i)) >= p ? 1 : 0;
-  //   y[i] = x.value()[i] * kept / (1 - p);
-  // }
-  // return record(op, y, {x}, [p, stream](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index i = 0; i < dx.size(); ++i) {
-  //     const Real kept = Real(stream.uniform(i)) >= p ? 1 : 0;
-  //     dx[i] = dy[i] * kept / (1 - p);
-  //   }
-  //   into[0] += dx;
-  // });
+  //- const bool kept = Real(stream.uniform(i)) >= p;
+  //- y[i] = kept ? x.value()[i] / (1 - p) : 0;
+  //+ const Real kept = Real(stream.uniform(i)) >= p ? 1 : 0;
+  //+ y[i] = x.value()[i] * kept / (1 - p);
+  // ...
+  //- const bool kept = Real(stream.uniform(i)) >= p;
+  //- dx[i] = kept ? dy[i] / (1 - p) : 0;
+  //+ const Real kept = Real(stream.uniform(i)) >= p ? 1 : 0;
+  //+ dx[i] = dy[i] * kept / (1 - p);
   //! wrong overwrites: the gradient of x was replaced, not added to
   // for (Index i = 0; i < y.size(); ++i) {
   //   y[i] = Real(stream.uniform(i)) >= p ? x.value()[i] / (1 - p) : 0;

@@ -52,64 +52,42 @@ Seq2SeqBatch make_batch(std::span<const Seq2SeqExample> set, std::vector<Index> 
   //   labels.push_back(label);
   // }
   //! wrong not_shifted: the decoder reads the token that it should name
-  // for (const Index i : examples) {
-  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
-  //   sources.push_back(example.source);
-  //   Tokens label = example.target;
-  //   label.push_back(target.eos());
-  //   inputs.push_back(label);
-  //   labels.push_back(label);
-  // }
+  //- Tokens input{target.bos()}, label = example.target;
+  //- input.insert(input.end(), example.target.begin(), example.target.end());
+  //+ Tokens label = example.target;
+  //  label.push_back(target.eos());
+  //- inputs.push_back(input);
+  //+ inputs.push_back(label);
   //! wrong not_shifted_from_bos: the decoder reads the token that it should name
-  // for (const Index i : examples) {
-  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
-  //   sources.push_back(example.source);
-  //   Tokens input{target.bos()};
-  //   input.insert(input.end(), example.target.begin(), example.target.end());
-  //   inputs.push_back(input);
-  //   labels.push_back(input);
-  // }
+  //- Tokens input{target.bos()}, label = example.target;
+  //+ Tokens input{target.bos()};
+  //  input.insert(input.end(), example.target.begin(), example.target.end());
+  //- label.push_back(target.eos());
+  //  inputs.push_back(input);
+  //- labels.push_back(label);
+  //+ labels.push_back(input);
   //! wrong shifted_to_the_left: target_in and labels were exchanged
-  // for (const Index i : examples) {
-  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
-  //   sources.push_back(example.source);
-  //   Tokens input{target.bos()}, label = example.target;
-  //   input.insert(input.end(), example.target.begin(), example.target.end());
-  //   label.push_back(target.eos());
-  //   inputs.push_back(label);
-  //   labels.push_back(input);
-  // }
+  //- inputs.push_back(input);
+  //- labels.push_back(label);
+  //+ inputs.push_back(label);
+  //+ labels.push_back(input);
   //! wrong no_end: <eos> is no label
-  // for (const Index i : examples) {
-  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
-  //   sources.push_back(example.source);
-  //   Tokens input{target.bos()};
-  //   input.insert(input.end(), example.target.begin(), example.target.end());
-  //   if (!example.target.empty()) input.pop_back();
-  //   inputs.push_back(input);
-  //   labels.push_back(example.target);
-  // }
+  //- Tokens input{target.bos()}, label = example.target;
+  //+ Tokens input{target.bos()};
+  //  input.insert(input.end(), example.target.begin(), example.target.end());
+  //- label.push_back(target.eos());
+  //+ if (!example.target.empty()) input.pop_back();
+  //  inputs.push_back(input);
+  //- labels.push_back(label);
+  //+ labels.push_back(example.target);
   //! wrong end_is_read: <eos> is in target_in
-  // for (const Index i : examples) {
-  //   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
-  //   sources.push_back(example.source);
-  //   Tokens input{target.bos()}, label = example.target;
-  //   input.insert(input.end(), example.target.begin(), example.target.end());
-  //   input.push_back(target.eos());
-  //   label.push_back(target.eos());
-  //   inputs.push_back(input);
-  //   labels.push_back(label);
-  // }
+  //  input.insert(input.end(), example.target.begin(), example.target.end());
+  //+ input.push_back(target.eos());
   //! wrong first_examples: the examples 0, 1, 2, ... of the set were taken
-  // for (std::size_t i = 0; i < examples.size(); ++i) {
-  //   const Seq2SeqExample& example = set[i];
-  //   sources.push_back(example.source);
-  //   Tokens input{target.bos()}, label = example.target;
-  //   input.insert(input.end(), example.target.begin(), example.target.end());
-  //   label.push_back(target.eos());
-  //   inputs.push_back(input);
-  //   labels.push_back(label);
-  // }
+  //- for (const Index i : examples) {
+  //-   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
+  //+ for (std::size_t i = 0; i < examples.size(); ++i) {
+  //+   const Seq2SeqExample& example = set[i];
   //! end
 
   Seq2SeqBatch batch;
@@ -134,41 +112,22 @@ Seq2SeqBatch make_batch(std::span<const Seq2SeqExample> set, std::vector<Index> 
   // batch.source_tokens = sum(from.lengths);
   // batch.target_tokens = chapter::todo("the number of target tokens, without padding");
   //! wrong pads_count: padding is a label like any other
-  // const Padded from = pad(sources, source.pad()), to = pad(inputs, target.pad());
-  // batch.source = from.ids;
-  // batch.source_lengths = from.lengths;
-  // batch.target_in = to.ids;
-  // batch.target_lengths = to.lengths;
-  // batch.labels = pad(labels, target.pad()).ids;
-  // batch.source_tokens = sum(from.lengths);
-  // batch.target_tokens = sum(to.lengths);
+  //- batch.labels = pad(labels, ignored_label).ids;
+  //+ batch.labels = pad(labels, target.pad()).ids;
   //! wrong ignored_is_read: the decoder would look up token -100
-  // const Padded from = pad(sources, source.pad()), to = pad(inputs, ignored_label);
-  // batch.source = from.ids;
-  // batch.source_lengths = from.lengths;
-  // batch.target_in = to.ids;
-  // batch.target_lengths = to.lengths;
-  // batch.labels = pad(labels, ignored_label).ids;
-  // batch.source_tokens = sum(from.lengths);
-  // batch.target_tokens = sum(to.lengths);
+  //- const Padded from = pad(sources, source.pad()), to = pad(inputs, target.pad());
+  //+ const Padded from = pad(sources, source.pad()), to = pad(inputs, ignored_label);
   //! wrong counts_padding: padding was counted
-  // const Padded from = pad(sources, source.pad()), to = pad(inputs, target.pad());
-  // batch.source = from.ids;
-  // batch.source_lengths = from.lengths;
-  // batch.target_in = to.ids;
-  // batch.target_lengths = to.lengths;
-  // batch.labels = pad(labels, ignored_label).ids;
-  // batch.source_tokens = from.ids.size();
-  // batch.target_tokens = to.ids.size();
+  //- batch.source_tokens = sum(from.lengths);
+  //- batch.target_tokens = sum(to.lengths);
+  //+ batch.source_tokens = from.ids.size();
+  //+ batch.target_tokens = to.ids.size();
   //! wrong longest_for_all: every sequence is said to be as long as the longest
-  // const Padded from = pad(sources, source.pad()), to = pad(inputs, target.pad());
-  // batch.source = from.ids;
-  // batch.source_lengths = Ids(from.lengths.shape(), std::int32_t(from.ids.dim(1)));
-  // batch.target_in = to.ids;
-  // batch.target_lengths = Ids(to.lengths.shape(), std::int32_t(to.ids.dim(1)));
-  // batch.labels = pad(labels, ignored_label).ids;
-  // batch.source_tokens = sum(from.lengths);
-  // batch.target_tokens = sum(to.lengths);
+  //- batch.source_lengths = from.lengths;
+  //+ batch.source_lengths = Ids(from.lengths.shape(), std::int32_t(from.ids.dim(1)));
+  //  batch.target_in = to.ids;
+  //- batch.target_lengths = to.lengths;
+  //+ batch.target_lengths = Ids(to.lengths.shape(), std::int32_t(to.ids.dim(1)));
   //! end
   return batch;
 }

@@ -35,38 +35,25 @@ Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const Att
     //! skeleton
     // return chapter::todo("pre-norm: self-attention, cross-attention, feed-forward", own, cross);
     //! wrong memory_as_query: the output has a row for each token of the source
-    // const Tensor n = norm1(x);
-    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
-    // const Tensor h2 =
-    //     memory + dropout2(attend(*multihead_attn_, memory, norm2(h1), AttentionMask::none(),
-    //     probe, cross));
-    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //- h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    //+ memory + dropout2(attend(*multihead_attn_, memory, norm2(h1), AttentionMask::none(),
+    //+ probe, cross));
     //! wrong listens_to_itself: cross-attention got its own tokens as memory
-    // const Tensor n = norm1(x);
-    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
-    // const Tensor m = norm2(h1);
-    // const Tensor h2 = h1 + dropout2(attend(*multihead_attn_, m, m, mask, probe, cross));
-    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //- const Tensor h2 =
+    //-     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    //+ const Tensor m = norm2(h1);
+    //+ const Tensor h2 = h1 + dropout2(attend(*multihead_attn_, m, m, mask, probe, cross));
     //! wrong padding_seen: padding of the source is seen
-    // const Tensor n = norm1(x);
-    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
-    // const Tensor h2 =
-    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, AttentionMask::none(), probe,
-    //     cross));
-    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //- h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    //+ h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, AttentionMask::none(), probe,
+    //+ cross));
     //! wrong one_mask: the mask of the decoder was used for the source
-    // const Tensor n = norm1(x);
-    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
-    // const Tensor h2 =
-    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, mask, probe, cross));
-    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //- h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    //+ h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, mask, probe, cross));
     //! wrong no_causal_mask: every token sees the later ones
-    // const Tensor n = norm1(x);
-    // const AttentionMask all = AttentionMask::none();
-    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, all, probe, own));
-    // const Tensor h2 =
-    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
-    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //- const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
+    //+ const AttentionMask all = AttentionMask::none();
+    //+ const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, all, probe, own));
     //! wrong order: cross-attention came first
     // const Tensor h1 =
     //     x + dropout2(attend(*multihead_attn_, norm2(x), memory, memory_mask, probe, cross));
@@ -80,25 +67,16 @@ Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const Att
     //     h1 + dropout2(attend(*self_attn_, norm2(h1), memory, memory_mask, probe, cross));
     // return h2 + dropout3(feed_forward(norm3(h2)));
     //! wrong memory_normed: norm2 was applied to the memory, too
-    // const Tensor n = norm1(x);
-    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
-    // const Tensor h2 =
-    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), norm2(memory), memory_mask, probe,
-    //     cross));
-    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //- h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    //+ h1 + dropout2(attend(*multihead_attn_, norm2(h1), norm2(memory), memory_mask, probe,
+    //+ cross));
     //! wrong residual_missing: the residual path around cross-attention is missing
-    // const Tensor n = norm1(x);
-    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
-    // const Tensor h2 =
-    //     dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
-    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //- h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    //+ dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
     //! wrong memory_cut: no gradient arrived at memory, so the encoder would never learn
-    // const Tensor n = norm1(x);
-    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
-    // const Tensor h2 =
-    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory.detach(), memory_mask, probe,
-    //     cross));
-    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //- h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    //+ h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory.detach(), memory_mask, probe,
+    //+ cross));
     //! wrong without_dropout: dropout was left out
     // const Tensor n = norm1(x);
     // const Tensor h1 = x + attend(*self_attn_, n, n, mask, probe, own);
@@ -106,17 +84,11 @@ Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const Att
     // const Tensor h2 = h1 + attend(*multihead_attn_, m, memory, memory_mask, probe, cross);
     // return h2 + feed_forward(norm3(h2));
     //! wrong map_lost: the map of cross-attention never came
-    // const Tensor n = norm1(x);
-    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
-    // const Tensor h2 =
-    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, nullptr, cross));
-    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //- h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    //+ h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, nullptr, cross));
     //! wrong cross_not_cached: the cache of cross-attention is still empty
-    // const Tensor n = norm1(x);
-    // const Tensor h1 = x + dropout1(attend(*self_attn_, n, n, mask, probe, own));
-    // const Tensor h2 =
-    //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, nullptr));
-    // return h2 + dropout3(feed_forward(norm3(h2)));
+    //- h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
+    //+ h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, nullptr));
     //! end
   }
   //! solution
@@ -133,10 +105,8 @@ Tensor DecoderLayer::operator()(const Tensor& x, const Tensor& memory, const Att
   //     h1 + dropout2(attend(*multihead_attn_, norm2(h1), memory, memory_mask, probe, cross));
   // return h2 + dropout3(feed_forward(norm3(h2)));
   //! wrong third_norm_missing: norm3 is missing
-  // const Tensor h1 = norm1(x + dropout1(attend(*self_attn_, x, x, mask, probe, own)));
-  // const Tensor h2 =
-  //     norm2(h1 + dropout2(attend(*multihead_attn_, h1, memory, memory_mask, probe, cross)));
-  // return h2 + dropout3(feed_forward(h2));
+  //- return norm3(h2 + dropout3(feed_forward(h2)));
+  //+ return h2 + dropout3(feed_forward(h2));
   //! end
 }
 

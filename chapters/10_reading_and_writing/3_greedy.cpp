@@ -97,79 +97,44 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       // if (ends) continue;
       // tokens.push_back(id);
       //! wrong wrong_result: after the first sequence had ended, tokens went to the wrong result
-      // Written& mine = results[row];
-      // mine.log_probability += double(*best) - log_sum_exp(scores);
-      // mine.finished = id == limits.end;
-      // if (mine.finished) continue;
-      // mine.ids.push_back(id);
-      // rows.push_back(Index(row));
-      // going_on.push_back(live[row]);
-      // tokens.push_back(id);
+      //- Written& mine = results[live[row]];
+      //+ Written& mine = results[row];
       //! wrong goes_on: the writing went on behind the end
-      // Written& mine = results[live[row]];
-      // mine.log_probability += double(*best) - log_sum_exp(scores);
-      // if (id == limits.end) mine.finished = true;
-      // if (id != limits.end) mine.ids.push_back(id);
-      // rows.push_back(Index(row));
-      // going_on.push_back(live[row]);
-      // tokens.push_back(id);
+      //- mine.finished = id == limits.end;
+      //- if (mine.finished) continue;
+      //- mine.ids.push_back(id);
+      //+ if (id == limits.end) mine.finished = true;
+      //+ if (id != limits.end) mine.ids.push_back(id);
       //! wrong end_is_kept: the end token is among the ids
-      // Written& mine = results[live[row]];
-      // mine.log_probability += double(*best) - log_sum_exp(scores);
-      // mine.finished = id == limits.end;
-      // mine.ids.push_back(id);
-      // if (mine.finished) continue;
-      // rows.push_back(Index(row));
-      // going_on.push_back(live[row]);
-      // tokens.push_back(id);
+      //- if (mine.finished) continue;
+      //  mine.ids.push_back(id);
+      //+ if (mine.finished) continue;
       //! wrong never_finished: no sequence is marked as finished
-      // Written& mine = results[live[row]];
-      // mine.log_probability += double(*best) - log_sum_exp(scores);
-      // if (id == limits.end) continue;
-      // mine.ids.push_back(id);
-      // rows.push_back(Index(row));
-      // going_on.push_back(live[row]);
-      // tokens.push_back(id);
+      //- mine.finished = id == limits.end;
+      //- if (mine.finished) continue;
+      //+ if (id == limits.end) continue;
       //! wrong sum_of_scores: the scores were added
-      // Written& mine = results[live[row]];
-      // mine.log_probability += double(*best);
-      // mine.finished = id == limits.end;
-      // if (mine.finished) continue;
-      // mine.ids.push_back(id);
-      // rows.push_back(Index(row));
-      // going_on.push_back(live[row]);
-      // tokens.push_back(id);
+      //- mine.log_probability += double(*best) - log_sum_exp(scores);
+      //+ mine.log_probability += double(*best);
       //! wrong end_is_free: the log-probability of the end token is missing
-      // Written& mine = results[live[row]];
-      // mine.finished = id == limits.end;
-      // if (mine.finished) continue;
-      // mine.log_probability += double(*best) - log_sum_exp(scores);
-      // mine.ids.push_back(id);
-      // rows.push_back(Index(row));
-      // going_on.push_back(live[row]);
-      // tokens.push_back(id);
+      //- mine.log_probability += double(*best) - log_sum_exp(scores);
+      //  mine.finished = id == limits.end;
+      //  if (mine.finished) continue;
+      //+ mine.log_probability += double(*best) - log_sum_exp(scores);
       //! wrong first_ends_all: the first sequence that ended stopped all others
-      // Written& mine = results[live[row]];
-      // mine.log_probability += double(*best) - log_sum_exp(scores);
-      // mine.finished = id == limits.end;
-      // if (!mine.finished) mine.ids.push_back(id);
-      // rows.push_back(Index(row));
-      // going_on.push_back(live[row]);
-      // tokens.push_back(id);
-      // if (row + 1 == live.size()) {
-      //   for (const Written& one : results) {
-      //     if (one.finished) return results;
-      //   }
-      // }
+      //- if (mine.finished) continue;
+      //- mine.ids.push_back(id);
+      //+ if (!mine.finished) mine.ids.push_back(id);
+      // ...
+      //  tokens.push_back(id);
+      //+ if (row + 1 == live.size()) {
+      //+   for (const Written& one : results) {
+      //+     if (one.finished) return results;
+      //+   }
+      //+ }
       //! wrong old_input: the writer was fed the same token in every step
-      // Written& mine = results[live[row]];
-      // mine.log_probability += double(*best) - log_sum_exp(scores);
-      // mine.finished = id == limits.end;
-      // if (mine.finished) continue;
-      // mine.ids.push_back(id);
-      // rows.push_back(Index(row));
-      // going_on.push_back(live[row]);
-      // tokens.push_back(limits.begin);
+      //- tokens.push_back(id);
+      //+ tokens.push_back(limits.begin);
       //! wrong not_removed: finished sequences were not removed from the writer
       // Written& mine = results[live[row]];
       // if (!mine.finished) {
@@ -195,8 +160,7 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
     // live = going_on;
     // newest = chapter::todo("the next input; and what must the writer be told?");
     //! wrong rows_stay: the writer still has
-    // live = going_on;
-    // newest = Ids({std::ssize(tokens), 1}, std::span<const std::int32_t>(tokens));
+    //- if (rows.size() < live.size()) writer.reorder(rows);
     //! end
   }
   return results;

@@ -42,31 +42,26 @@ class LeaveOneOut : public HeadMetric {
     //   scores_.push_back(game.value(present) - before);
     // }
     //! wrong all_gone_so_far: the heads before it were missing, too
-    // const double whole = game.value(game.all());
-    // HeadSet present = game.all();
-    // for (Index i = 0; i < game.size(); ++i) {
-    //   present = present.without(i);
-    //   scores_.push_back(game.value(present) - whole);
-    // }
+    //+ HeadSet present = game.all();
+    //  for (Index i = 0; i < game.size(); ++i) {
+    //-   scores_.push_back(game.value(game.all().without(i)) - whole);
+    //+   present = present.without(i);
+    //+   scores_.push_back(game.value(present) - whole);
     //! wrong loss_only: the loss of the whole model was not subtracted
     // for (Index i = 0; i < game.size(); ++i) {
     //   scores_.push_back(game.value(game.all().without(i)));
     // }
     //! wrong gain: The sign is flipped
-    // const double whole = game.value(game.all());
-    // for (Index i = 0; i < game.size(); ++i) {
-    //   scores_.push_back(whole - game.value(game.all().without(i)));
-    // }
+    //- scores_.push_back(game.value(game.all().without(i)) - whole);
+    //+ scores_.push_back(whole - game.value(game.all().without(i)));
     //! wrong alone: all other heads were missing
     // const double none = game.value(HeadSet());
     // for (Index i = 0; i < game.size(); ++i) {
     //   scores_.push_back(none - game.value(HeadSet().with(i)));
     // }
     //! wrong absolute: the sign was dropped
-    // const double whole = game.value(game.all());
-    // for (Index i = 0; i < game.size(); ++i) {
-    //   scores_.push_back(std::abs(game.value(game.all().without(i)) - whole));
-    // }
+    //- scores_.push_back(game.value(game.all().without(i)) - whole);
+    //+ scores_.push_back(std::abs(game.value(game.all().without(i)) - whole));
     //! wrong original_number: heads were taken by their number in their layer
     // const double whole = game.value(game.all());
     // for (const HeadId& head : game.players()) {

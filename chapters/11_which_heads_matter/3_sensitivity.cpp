@@ -49,12 +49,12 @@ class Sensitivity : public HeadMetric {
     // sums_[0] += contribution;
     // examples_ += batch.examples;
     //! wrong abs_of_mean: gradients of different examples cancelled
-    // for (Index b = 0; b < batch.examples; ++b) {
-    //   for (Index h = 0; h < heads; ++h) {
-    //     sums_[static_cast<std::size_t>(h)] += double(batch.gate_gradients[b * heads + h]);
-    //   }
-    // }
-    // examples_ += batch.examples;
+    //- sums_[static_cast<std::size_t>(h)] +=
+    //-     std::abs(double(batch.gate_gradients[b * heads + h]));
+    //+ sums_[static_cast<std::size_t>(h)] += double(batch.gate_gradients[b * heads + h]);
+    // ...
+    //- for (double& mean : means) mean /= double(examples_);
+    //+ for (double& mean : means) mean = std::abs(mean) / double(examples_);
     //! wrong abs_of_batch: the gradients of the examples of a batch were added first
     // for (Index h = 0; h < heads; ++h) {
     //   double sum = 0;
@@ -65,46 +65,26 @@ class Sensitivity : public HeadMetric {
     // }
     // examples_ += batch.examples;
     //! wrong last_batch: only the last batch counts
-    // std::fill(sums_.begin(), sums_.end(), 0);
-    // for (Index b = 0; b < batch.examples; ++b) {
-    //   for (Index h = 0; h < heads; ++h) {
-    //     sums_[static_cast<std::size_t>(h)] +=
-    //         std::abs(double(batch.gate_gradients[b * heads + h]));
-    //   }
-    // }
-    // examples_ = batch.examples;
+    //  sums_.resize(static_cast<std::size_t>(heads));
+    //+ std::fill(sums_.begin(), sums_.end(), 0);
+    // ...
+    //- examples_ += batch.examples;
+    //+ examples_ = batch.examples;
     //! wrong mean_of_means: every batch counts the same
-    // for (Index b = 0; b < batch.examples; ++b) {
-    //   for (Index h = 0; h < heads; ++h) {
-    //     sums_[static_cast<std::size_t>(h)] +=
-    //         std::abs(double(batch.gate_gradients[b * heads + h])) / double(batch.examples);
-    //   }
-    // }
-    // ++examples_;
+    //- std::abs(double(batch.gate_gradients[b * heads + h]));
+    //+ std::abs(double(batch.gate_gradients[b * heads + h])) / double(batch.examples);
+    // ...
+    //- examples_ += batch.examples;
+    //+ ++examples_;
     //! wrong squares: the gradients were squared
-    // for (Index b = 0; b < batch.examples; ++b) {
-    //   for (Index h = 0; h < heads; ++h) {
-    //     sums_[static_cast<std::size_t>(h)] +=
-    //         std::pow(double(batch.gate_gradients[b * heads + h]), 2);
-    //   }
-    // }
-    // examples_ += batch.examples;
+    //- std::abs(double(batch.gate_gradients[b * heads + h]));
+    //+ std::pow(double(batch.gate_gradients[b * heads + h]), 2);
     //! wrong counts_batches: divided by the number of batches
-    // for (Index b = 0; b < batch.examples; ++b) {
-    //   for (Index h = 0; h < heads; ++h) {
-    //     sums_[static_cast<std::size_t>(h)] +=
-    //         std::abs(double(batch.gate_gradients[b * heads + h]));
-    //   }
-    // }
-    // ++examples_;
+    //- examples_ += batch.examples;
+    //+ ++examples_;
     //! wrong transposed: read as [heads, examples]
-    // for (Index b = 0; b < batch.examples; ++b) {
-    //   for (Index h = 0; h < heads; ++h) {
-    //     sums_[static_cast<std::size_t>(h)] +=
-    //         std::abs(double(batch.gate_gradients[h * batch.examples + b]));
-    //   }
-    // }
-    // examples_ += batch.examples;
+    //- std::abs(double(batch.gate_gradients[b * heads + h]));
+    //+ std::abs(double(batch.gate_gradients[h * batch.examples + b]));
     //! end
   }
 
@@ -115,10 +95,6 @@ class Sensitivity : public HeadMetric {
     return means;
     //! skeleton
     // return chapter::todo("the means: divide each sum by the number of examples");
-    //! wrong abs_of_mean: gradients of different examples cancelled
-    // std::vector<double> means = sums_;
-    // for (double& mean : means) mean = std::abs(mean) / double(examples_);
-    // return means;
     //! end
   }
 

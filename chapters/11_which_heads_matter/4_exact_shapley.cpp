@@ -69,9 +69,8 @@ std::vector<double> exact_shapley(std::span<const double> values, Index players)
       // const double contribution = chapter::todo("what h lowers the loss by; 0 if set has h");
       // shapley[h] += share[std::size_t(size_of(set))] * contribution;
       //! wrong rises: The sign is flipped
-      // if (((set >> h) & 1) != 0) continue;
-      // const double contribution = values[set | (std::size_t{1} << h)] - values[set];
-      // shapley[h] += share[std::size_t(size_of(set))] * contribution;
+      //- const double contribution = values[set] - values[set | (std::size_t{1} << h)];
+      //+ const double contribution = values[set | (std::size_t{1} << h)] - values[set];
       //! wrong reversed: bit 0 was taken for the last head
       // const std::size_t bit = std::size_t{1} << (n - 1 - h);
       // if ((set & bit) != 0) continue;

@@ -82,55 +82,24 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   // drop_modules(kept_positions);
   // alive_ = kept_heads;
   //! wrong slices_too_late: nothing was removed
-  // std::map<std::string, Cut> cuts;
-  // drop_modules(kept_positions);
-  // alive_ = kept_heads;
-  // for (const HeadSlice& slice : head_slices()) {
-  //   if (!goes(slice)) continue;
-  //   Cut& cut = cuts[slice.name];
-  //   cut.axis = slice.axis;
-  //   for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
-  // }
+  //  std::map<std::string, Cut> cuts;
+  //+ drop_modules(kept_positions);
+  //+ alive_ = kept_heads;
+  // ...
+  //- drop_modules(kept_positions);
+  //- alive_ = kept_heads;
   //! wrong the_others_go: the heads that should stay were removed
-  // std::map<std::string, Cut> cuts;
-  // for (const HeadSlice& slice : head_slices()) {
-  //   if (slice.head < 0 || goes(slice)) continue;
-  //   Cut& cut = cuts[slice.name];
-  //   cut.axis = slice.axis;
-  //   for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
-  // }
-  // drop_modules(kept_positions);
-  // alive_ = kept_heads;
+  //- if (!goes(slice)) continue;
+  //+ if (slice.head < 0 || goes(slice)) continue;
   //! wrong always_rows: axis 0 was cut
-  // std::map<std::string, Cut> cuts;
-  // for (const HeadSlice& slice : head_slices()) {
-  //   if (!goes(slice)) continue;
-  //   Cut& cut = cuts[slice.name];
-  //   for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
-  // }
-  // drop_modules(kept_positions);
-  // alive_ = kept_heads;
+  //- cut.axis = slice.axis;
   //! wrong one_index_short: end is one past the last index
-  // std::map<std::string, Cut> cuts;
-  // for (const HeadSlice& slice : head_slices()) {
-  //   if (!goes(slice)) continue;
-  //   Cut& cut = cuts[slice.name];
-  //   cut.axis = slice.axis;
-  //   for (Index i = slice.begin; i < slice.end - 1; ++i) cut.indices.insert(i);
-  // }
-  // drop_modules(kept_positions);
-  // alive_ = kept_heads;
+  //- for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
+  //+ for (Index i = slice.begin; i < slice.end - 1; ++i) cut.indices.insert(i);
   //! wrong renumbered: names moved up
-  // std::map<std::string, Cut> cuts;
-  // for (const HeadSlice& slice : head_slices()) {
-  //   if (!goes(slice)) continue;
-  //   Cut& cut = cuts[slice.name];
-  //   cut.axis = slice.axis;
-  //   for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
-  // }
-  // drop_modules(kept_positions);
-  // alive_.clear();
-  // for (Index i = 0; i < std::ssize(kept_heads); ++i) alive_.push_back(i);
+  //- alive_ = kept_heads;
+  //+ alive_.clear();
+  //+ for (Index i = 0; i < std::ssize(kept_heads); ++i) alive_.push_back(i);
   //! end
 
   const std::vector<NamedParameter> after = parameters(*this);
@@ -168,15 +137,12 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
       // tensor.set_value(kept(tensor.value(), edit));
       //! wrong gradient_left: the value was cut, the gradient was not
       // tensor.edit_value() = kept(tensor.value(), edit);
+      //! wrong without_cuts: out.weight lost its columns, and the optimizer was not told
+      //- edits.push_back(edit);
+      //+ if (edit.gone) edits.push_back(edit);
       //! end
     }
-    //! solution
     edits.push_back(edit);
-    //! skeleton
-    // edits.push_back(edit);
-    //! wrong without_cuts: out.weight lost its columns, and the optimizer was not told
-    // if (edit.gone) edits.push_back(edit);
-    //! end
   }
   return edits;
 }

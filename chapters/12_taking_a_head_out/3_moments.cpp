@@ -49,6 +49,10 @@ Array edited(const Array& moment, const ParameterEdit& edit) {
   // std::vector<Index> from = edit.from;
   // std::replace(from.begin(), from.end(), ParameterEdit::fresh, moment.dim(edit.axis) - 1);
   // return gather(moment, edit.axis, from);
+  //! wrong remembers: query.1.weight is gone, and the optimizer still has its moments
+  //- forget(edit.name);
+  //! wrong only_the_first: the second moments of in_proj_weight have the shape
+  //- memory.second = edited(memory.second, edit);
   //! end
 }
 
@@ -56,22 +60,12 @@ Array edited(const Array& moment, const ParameterEdit& edit) {
 
 void Optimizer::change(const ParameterEdit& edit) {
   if (edit.gone) {
-    //! solution
     forget(edit.name);
-    //! skeleton
-    // forget(edit.name);
-    //! wrong remembers: query.1.weight is gone, and the optimizer still has its moments
-    //! end
     return;
   }
   OptimizerState& memory = state(edit.name);
   memory.first = edited(memory.first, edit);
-  //! solution
   memory.second = edited(memory.second, edit);
-  //! skeleton
-  // memory.second = edited(memory.second, edit);
-  //! wrong only_the_first: the second moments of in_proj_weight have the shape
-  //! end
   //! solution
   if (edit.axis != memory.axis) return;
   std::vector<std::int64_t> steps;
@@ -88,20 +82,15 @@ void Optimizer::change(const ParameterEdit& edit) {
   // memory.steps.assign(edit.from.size(), 0);
   //! wrong steps_left: 24 step counts for 18 indices
   //! wrong steps_of_any_axis: the edit was along another axis
-  // std::vector<std::int64_t> steps;
-  // for (const Index index : edit.from) {
-  //   const bool fresh = index == ParameterEdit::fresh;
-  //   steps.push_back(fresh ? 0 : memory.steps[static_cast<std::size_t>(index) %
-  //   memory.steps.size()]);
-  // }
-  // memory.steps = steps;
+  //- if (edit.axis != memory.axis) return;
+  // ...
+  //- steps.push_back(fresh ? 0 : memory.steps[static_cast<std::size_t>(index)]);
+  //+ steps.push_back(fresh ? 0 : memory.steps[static_cast<std::size_t>(index) %
+  //+ memory.steps.size()]);
   //! wrong fresh_is_old: a fresh index must start at 0
-  // if (edit.axis != memory.axis) return;
-  // std::vector<std::int64_t> steps;
-  // for (const Index index : edit.from) {
-  //   steps.push_back(memory.steps[static_cast<std::size_t>(std::max(index, Index{0}))]);
-  // }
-  // memory.steps = steps;
+  //- const bool fresh = index == ParameterEdit::fresh;
+  //- steps.push_back(fresh ? 0 : memory.steps[static_cast<std::size_t>(index)]);
+  //+ steps.push_back(memory.steps[static_cast<std::size_t>(std::max(index, Index{0}))]);
   //! end
 }
 

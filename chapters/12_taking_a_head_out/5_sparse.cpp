@@ -25,11 +25,6 @@ void prune(SparseWeight& weight, double share) {
             [&](Index a, Index b) { return std::abs(value[a]) < std::abs(value[b]); });
   order.resize(std::size_t(share * double(value.size())));
   for (const Index i : order) weight.mask[i] = value[i] = 0;
-  //! solution
-  //! skeleton
-  //! wrong forgets_momentum: the kept weights lost their momentum
-  // weight.momentum = Array(weight.momentum.shape(), 0);
-  //! end
 }
 
 void step(SparseWeight& weight, Real rate) {
@@ -43,6 +38,9 @@ void step(SparseWeight& weight, Real rate) {
     //! skeleton
     // v = Real(0.9) * v + gradient[i] * weight.mask[i];
     // value[i] -= rate * v;
+    //! wrong forgets_momentum: the kept weights lost their momentum
+    //  for (const Index i : order) weight.mask[i] = value[i] = 0;
+    //+ weight.momentum = Array(weight.momentum.shape(), 0);
     //! wrong only_the_count: only the gradients of pruned weights were masked
     // v = Real(0.9) * v + gradient[i] * weight.mask[i];
     // value[i] -= rate * v;

@@ -53,39 +53,27 @@ Index gone(const Gradual& pace, Index total, Index step) {
   // const double part = double(removals * pace.every) / double(pace.to - pace.from);
   // return Index(std::floor(double(total) * std::pow(part, 3) + 1e-9));
   //! wrong every_step: heads go in every step
-  // if (step <= pace.from) return 0;
-  // if (step >= pace.to) return total;
-  // const double part = double(step - pace.from) / double(pace.to - pace.from);
-  // return Index(std::floor(double(total) * (1 - std::pow(1 - part, 3)) + 1e-9));
+  //- const Index removals = (step - pace.from) / pace.every;  // whole intervals that have passed
+  //- const double part = double(removals * pace.every) / double(pace.to - pace.from);
+  //+ const double part = double(step - pace.from) / double(pace.to - pace.from);
   //! wrong one_late: every removal comes one step late
-  // if (step <= pace.from) return 0;
-  // if (step >= pace.to) return total;
-  // const Index removals = (step - pace.from - 1) / pace.every;
-  // const double part = double(removals * pace.every) / double(pace.to - pace.from);
-  // return Index(std::floor(double(total) * (1 - std::pow(1 - part, 3)) + 1e-9));
+  //- const Index removals = (step - pace.from) / pace.every;  // whole intervals that have passed
+  //+ const Index removals = (step - pace.from - 1) / pace.every;
   //! wrong begun_intervals: an interval that has only begun was counted
-  // if (step <= pace.from) return 0;
-  // if (step >= pace.to) return total;
-  // const Index removals = (step - pace.from + pace.every - 1) / pace.every;
-  // const double part = double(removals * pace.every) / double(pace.to - pace.from);
-  // return Index(std::floor(double(total) * (1 - std::pow(1 - part, 3)) + 1e-9));
+  //- const Index removals = (step - pace.from) / pace.every;  // whole intervals that have passed
+  //+ const Index removals = (step - pace.from + pace.every - 1) / pace.every;
   //! wrong one_early: an interval that has only begun was counted
-  // if (step <= pace.from) return 0;
-  // if (step >= pace.to) return total;
-  // const Index removals = (step - pace.from) / pace.every + 1;
-  // const double part = double(removals * pace.every) / double(pace.to - pace.from);
-  // return Index(std::floor(double(total) * (1 - std::pow(1 - part, 3)) + 1e-9));
+  //- const Index removals = (step - pace.from) / pace.every;  // whole intervals that have passed
+  //+ const Index removals = (step - pace.from) / pace.every + 1;
   //! wrong not_all: heads are left at the end
-  // if (step <= pace.from) return 0;
-  // const Index removals = (std::min(step, pace.to) - pace.from) / pace.every;
-  // const double part = double(removals * pace.every) / double(pace.to - pace.from);
-  // return Index(std::floor(double(total) * (1 - std::pow(1 - part, 3)) + 1e-9));
+  //- if (step >= pace.to) return total;
+  //- const Index removals = (step - pace.from) / pace.every;  // whole intervals that have passed
+  //+ const Index removals = (std::min(step, pace.to) - pace.from) / pace.every;
   //! wrong from_the_start: the way was measured from step 0
-  // if (step <= pace.from) return 0;
-  // if (step >= pace.to) return total;
-  // const Index removals = step / pace.every;
-  // const double part = double(removals * pace.every) / double(pace.to);
-  // return Index(std::floor(double(total) * (1 - std::pow(1 - part, 3)) + 1e-9));
+  //- const Index removals = (step - pace.from) / pace.every;  // whole intervals that have passed
+  //- const double part = double(removals * pace.every) / double(pace.to - pace.from);
+  //+ const Index removals = step / pace.every;
+  //+ const double part = double(removals * pace.every) / double(pace.to);
   //! wrong rounds_up: the number was rounded up
   // if (step <= pace.from) return 0;
   // if (step >= pace.to) return total;

@@ -41,21 +41,21 @@ std::vector<HeadId> eliminate(HeadGame& game, Index remove, const Budget& budget
       // candidates.push_back(i);
       // subsets.push_back(chapter::todo("the set that is left if player i goes"));
       //! wrong once: the costs were measured once
-      // if (!left.contains(i) || !allowance.allows(head)) continue;
-      // candidates.push_back(i);
-      // subsets.push_back(game.all().without(i));
+      //- subsets.push_back(left.without(i));
+      //+ subsets.push_back(game.all().without(i));
       //! wrong ignores_budget: the budget was ignored
-      // if (!left.contains(i)) continue;
-      // candidates.push_back(i);
-      // subsets.push_back(left.without(i));
+      //- if (!left.contains(i) || !allowance.allows(head)) continue;
+      //+ if (!left.contains(i)) continue;
+      // ...
+      //- allowance.take(removed.back());
+      //+ if (Index(removed.size()) == remove) break;
       //! wrong alone: what it does alone
       // if (!left.contains(i) || !allowance.allows(head)) continue;
       // candidates.push_back(i);
       // subsets.push_back(HeadSet().with(i));
       //! wrong twice: a head that is gone was removed again
-      // if (!allowance.allows(head)) continue;
-      // candidates.push_back(i);
-      // subsets.push_back(left.without(i));
+      //- if (!left.contains(i) || !allowance.allows(head)) continue;
+      //+ if (!allowance.allows(head)) continue;
       //! end
     }
     const std::vector<double> values = game.values(subsets);
@@ -67,17 +67,21 @@ std::vector<HeadId> eliminate(HeadGame& game, Index remove, const Budget& budget
     // const auto best = std::max_element(values.begin(), values.end()) - values.begin();
     //! wrong alone: what it does alone
     // const auto best = std::max_element(values.begin(), values.end()) - values.begin();
+    //! wrong other_way: in the opposite order
+    //- removed.push_back(game.players()[player]);
+    //+ removed.insert(removed.begin(), game.players()[player]);
+    //  left = left.without(Index(player));
+    //- allowance.take(removed.back());
+    //+ allowance.take(removed.front());
+    //! wrong number_in_list: the number among the candidates
+    //- removed.push_back(game.players()[player]);
+    //+ removed.push_back(game.players()[static_cast<std::size_t>(best)]);
+    //  left = left.without(Index(player));
+    //- allowance.take(removed.back());
+    //+ allowance.take(game.players()[player]);
     //! end
     const auto player = static_cast<std::size_t>(candidates[static_cast<std::size_t>(best)]);
-    //! solution
     removed.push_back(game.players()[player]);
-    //! skeleton
-    // removed.push_back(game.players()[player]);
-    //! wrong other_way: in the opposite order
-    // removed.insert(removed.begin(), game.players()[player]);
-    //! wrong number_in_list: the number among the candidates
-    // removed.push_back(game.players()[static_cast<std::size_t>(best)]);
-    //! end
     //! solution
     left = left.without(Index(player));
     allowance.take(removed.back());
@@ -85,17 +89,8 @@ std::vector<HeadId> eliminate(HeadGame& game, Index remove, const Budget& budget
     // // The next round begins without this head, in `left` and for the budget.
     // left = chapter::todo("the set that is left after this removal");
     // allowance.take(chapter::todo("the head that was removed"));
-    //! wrong other_way: in the opposite order
-    // left = left.without(Index(player));
-    // allowance.take(removed.front());
-    //! wrong number_in_list: the number among the candidates
-    // left = left.without(Index(player));
-    // allowance.take(game.players()[player]);
     //! wrong left_as_it_was: `left` was not changed
     // allowance.take(removed.back());
-    //! wrong ignores_budget: the budget was ignored
-    // left = left.without(Index(player));
-    // if (Index(removed.size()) == remove) break;
     //! wrong budget_not_told: or was not told which heads are gone
     // left = left.without(Index(player));
     // if (Index(removed.size()) == remove) break;

@@ -40,7 +40,9 @@ HeadStash fresh_head(Module& model, const HeadId& head, std::uint64_t seed, Inde
   // const std::string purpose = chapter::todo("what these random numbers are for");
   // Rng rng(seed, purpose, static_cast<std::uint64_t>(step));
   //! wrong same_for_all: every head of the attention gets the numbers of head 0
-  // Rng rng(seed, "regrow " + head.text(), static_cast<std::uint64_t>(step));
+  //- HeadStash result{share_of({"", drawn.get()}, head.head)};
+  //+ HeadStash result{share_of({"", drawn.get()}, 0)};
+  //+ result.share.head = head;
   //! wrong twins: two heads that come back at the same step have the same random numbers
   // Rng rng(seed, "regrow", static_cast<std::uint64_t>(step));
   //! wrong any_step: another step gives the same random numbers
@@ -60,9 +62,6 @@ HeadStash fresh_head(Module& model, const HeadId& head, std::uint64_t seed, Inde
   HeadStash result{share_of({"", drawn.get()}, head.head)};
   //! skeleton
   // HeadStash result{share_of({"", drawn.get()}, chapter::todo("the number of the head"))};
-  //! wrong same_for_all: every head of the attention gets the numbers of head 0
-  // HeadStash result{share_of({"", drawn.get()}, 0)};
-  // result.share.head = head;
   //! wrong twins: two heads that come back at the same step have the same random numbers
   // HeadStash result{share_of({"", drawn.get()}, 0)};
   // result.share.head = head;

@@ -32,46 +32,30 @@ Interval mean_interval(std::span<const double> values) {
   // if (n == 1) return {mean, mean, mean};
   // const double half = chapter::todo("half the width of the interval", squares);
   //! wrong normal: 1.96 was taken for t
-  // for (const double v : values) mean += v / double(n);
-  // for (const double v : values) squares += (v - mean) * (v - mean);
-  // if (n == 1) return {mean, mean, mean};
-  // const double half = 1.959964 * std::sqrt(squares / double(n - 1) / double(n));
+  //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //+ const double half = 1.959964 * std::sqrt(squares / double(n - 1) / double(n));
   //! wrong rounded_normal: 1.96 was taken for t
-  // for (const double v : values) mean += v / double(n);
-  // for (const double v : values) squares += (v - mean) * (v - mean);
-  // if (n == 1) return {mean, mean, mean};
-  // const double half = 1.96 * std::sqrt(squares / double(n - 1) / double(n));
+  //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //+ const double half = 1.96 * std::sqrt(squares / double(n - 1) / double(n));
   //! wrong whole_width: h is the whole width
-  // for (const double v : values) mean += v / double(n);
-  // for (const double v : values) squares += (v - mean) * (v - mean);
-  // if (n == 1) return {mean, mean, mean};
-  // const double half = 2 * student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //+ const double half = 2 * student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
   //! wrong sum_of_squares: lose the digits in which they differ
-  // for (const double v : values) mean += v / double(n);
-  // for (const double v : values) squares += v * v;
-  // squares -= double(n) * mean * mean;
-  // if (n == 1) return {mean, mean, mean};
-  // const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //- for (const double v : values) squares += (v - mean) * (v - mean);
+  //+ for (const double v : values) squares += v * v;
+  //+ squares -= double(n) * mean * mean;
   //! wrong n_for_n_minus_1: the squares were divided by n
-  // for (const double v : values) mean += v / double(n);
-  // for (const double v : values) squares += (v - mean) * (v - mean);
-  // if (n == 1) return {mean, mean, mean};
-  // const double half = student_t(n - 1) * std::sqrt(squares / double(n) / double(n));
+  //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //+ const double half = student_t(n - 1) * std::sqrt(squares / double(n) / double(n));
   //! wrong of_the_values: it is the interval of a value
-  // for (const double v : values) mean += v / double(n);
-  // for (const double v : values) squares += (v - mean) * (v - mean);
-  // if (n == 1) return {mean, mean, mean};
-  // const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1));
+  //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //+ const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1));
   //! wrong freedom_n: t was taken for n degrees of freedom
-  // for (const double v : values) mean += v / double(n);
-  // for (const double v : values) squares += (v - mean) * (v - mean);
-  // if (n == 1) return {mean, mean, mean};
-  // const double half = student_t(n) * std::sqrt(squares / double(n - 1) / double(n));
+  //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //+ const double half = student_t(n) * std::sqrt(squares / double(n - 1) / double(n));
   //! wrong one_error: it is one standard error to each side
-  // for (const double v : values) mean += v / double(n);
-  // for (const double v : values) squares += (v - mean) * (v - mean);
-  // if (n == 1) return {mean, mean, mean};
-  // const double half = std::sqrt(squares / double(n - 1) / double(n));
+  //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
+  //+ const double half = std::sqrt(squares / double(n - 1) / double(n));
   //! wrong nan_for_one: a single value has no interval that is a number
   // for (const double v : values) mean += v / double(n);
   // for (const double v : values) squares += (v - mean) * (v - mean);
@@ -99,13 +83,11 @@ Interval paired_interval(std::span<const double> a, std::span<const double> b) {
   // const Interval x = mean_interval(a), y = mean_interval(b);
   // return {x.value - y.value, x.low - y.low, x.high - y.high};
   //! wrong absolute: the signs of the differences were dropped
-  // std::vector<double> differences;
-  // for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(std::abs(a[i] - b[i]));
-  // return mean_interval(differences);
+  //- for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
+  //+ for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(std::abs(a[i] - b[i]));
   //! wrong other_sign: a was subtracted from b
-  // std::vector<double> differences;
-  // for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(b[i] - a[i]);
-  // return mean_interval(differences);
+  //- for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
+  //+ for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(b[i] - a[i]);
   //! end
 }
 
