@@ -35,5 +35,11 @@ class EvidencePass {
   Index done_ = 0;           // examples
 };
 
+/// How many of the queries of example b, of `queries` in the batch, are not padding.
+inline Index real_queries(const Evidence& batch, AttentionKind kind, Index b, Index queries) {
+  const auto lengths = batch.probe.query_lengths.find(kind);
+  return lengths == batch.probe.query_lengths.end() ? queries : Index{lengths->second[b]};
+}
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

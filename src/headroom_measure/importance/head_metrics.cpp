@@ -9,7 +9,7 @@
 #include "headroom/train/evaluation.hpp"
 #include "headroom_measure/importance/head_metric.hpp"
 #include "importance/evidence_pass.hpp"
-#include "importance/metrics/all.hpp"
+#include "importance/metrics/families.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -17,50 +17,14 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 Registry<MetricEntry>& registry() {
-  // One metric per line.
-  // clang-format off
-  static Registry<MetricEntry> all("metric", {
-      metric_random(),
-      metric_depth(),
-      metric_magnitude(),
-      metric_attention_l1(),
-      metric_attention_l2(),
-      metric_position_variance(),
-      metric_entropy(),
-      metric_confidence(),
-      metric_first_token(),
-      metric_output_norm(),
-      metric_output_variance(),
-      metric_redundancy(),
-      metric_sensitivity(),
-      metric_sensitivity_per_token(),
-      metric_sensitivity_per_batch(),
-      metric_taylor(),
-      metric_fisher(),
-      metric_entropy_and_sensitivity(),
-      metric_logit_jacobian(),
-      metric_value_path(),
-      metric_routing_path(),
-      metric_parameter_taylor(),
-      metric_gradient_norms(),
-      metric_running_sensitivity(),
-      metric_movement(),
-      metric_hard_concrete(),
-      metric_subset(),
-      metric_frozen_gates(),
-      metric_path(),
-      metric_random_masks(),
-      metric_taylor2(),
-      metric_leave_one_out(),
-      metric_all_but_one(),
-      metric_divergence(),
-      metric_greedy(),
-      metric_regression(),
-      metric_shapley_sampled(),
-      metric_shapley(),
-      metric_banzhaf(),
-  });
-  // clang-format on
+  static Registry<MetricEntry> all("metric", [] {
+    std::deque<MetricEntry> entries;
+    for (const auto& family : {control_metrics(), attention_metrics(), output_metrics(),
+                               gradient_metrics(), recorded_metrics(), game_metrics()}) {
+      entries.insert(entries.end(), family.begin(), family.end());
+    }
+    return entries;
+  }());
   return all;
 }
 

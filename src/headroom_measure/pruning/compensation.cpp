@@ -10,7 +10,6 @@
 #include "headroom/nn/head_share.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "importance/evidence_pass.hpp"
-#include "importance/metrics/real_queries.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
