@@ -215,8 +215,8 @@ TEST_CASE("the usual answer to a question is its first") {
 TEST_CASE("an unknown task is refused with the list and the nearest, and --data where it belongs") {
   CHECK_THROWS_WITH(
       make_task("date"),
-      "unknown task \"date\" (did you mean dates?); tasks are reverse, sort, brackets, "
-      "numbers, spelling, dates, g2p, text");
+      "task: \"date\" is not one of reverse, sort, brackets, numbers, spelling, dates, g2p, text "
+      "(did you mean dates?)");
   CHECK_THROWS_WITH(make_task("g2p"), "task g2p needs a data file: --data FILE");
   CHECK_THROWS_WITH(make_task("dates", {.data = "x"}), Contains("takes no --data"));
   for (const TaskOptions& sizes :

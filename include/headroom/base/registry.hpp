@@ -36,18 +36,12 @@ class Registry {
     }
     return nullptr;
   }
-  /// Throws UsageError: `metric "entropi" is unknown (did you mean entropy?)`.
-  const Entry& at(const std::string& name) const {
-    if (const Entry* const found = find(name)) return *found;
-    throw UsageError(std::string(what_) + " \"" + name + "\" is unknown" +
-                     did_you_mean(name, names()));
-  }
   /// `origin` says where the name was read. Throws UsageError: `config.json: "fussed" is not one of
-  /// separate, fused, shared (did you mean fused?)`.
+  /// separate, fused, shared (did you mean fused?)`; of a long list only the nearest name.
   const Entry& at(const std::string& name, const std::string& origin) const {
     if (const Entry* const found = find(name)) return *found;
-    throw UsageError(origin + ": \"" + name + "\" is not one of " + list() +
-                     did_you_mean(name, names()));
+    const std::string error = entries_.size() > 12 ? "is unknown" : "is not one of " + list();
+    throw UsageError(origin + ": \"" + name + "\" " + error + did_you_mean(name, names()));
   }
   /// "separate, fused, shared"
   std::string list() const {

@@ -91,12 +91,8 @@ void add_task(TaskInfo info, TaskFactory make) {
 }
 
 Task make_task(const std::string& name, const TaskOptions& options) {
-  const Entry* const found = registry().find(name);
-  if (found == nullptr) {
-    throw UsageError(fmt::format("unknown task \"{}\"{}; tasks are {}", name,
-                                 did_you_mean(name, registry().names()), registry().list()));
-  }
-  const bool needs_data = found->info.needs_data;
+  const Entry& entry = registry().at(name, "task");
+  const bool needs_data = entry.info.needs_data;
   if (needs_data && options.data.empty()) {
     throw UsageError(fmt::format("task {} needs a data file: --data FILE", name));
   }
@@ -107,7 +103,7 @@ Task make_task(const std::string& name, const TaskOptions& options) {
     throw UsageError(fmt::format(
         "task {} reads its examples from a file, which decides how many are kept back", name));
   }
-  return found->make(options);
+  return entry.make(options);
 }
 
 }  // namespace HEADROOM_PRECISION

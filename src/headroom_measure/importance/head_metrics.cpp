@@ -32,7 +32,7 @@ Registry<MetricEntry>& registry() {
 
 const std::deque<MetricEntry>& head_metrics() { return registry().all(); }
 void add_head_metric(MetricEntry entry) { registry().add(std::move(entry)); }
-const MetricEntry& head_metric(const std::string& name) { return registry().at(name); }
+const MetricEntry& head_metric(const std::string& name) { return registry().at(name, "metric"); }
 
 MetricNeeds& MetricNeeds::operator|=(const MetricNeeds& other) {
   maps |= other.maps;
