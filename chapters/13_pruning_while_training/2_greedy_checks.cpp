@@ -71,7 +71,7 @@ Order number_in_list(const Order& order) {
 
 void check_order(Learner& learner, Index remove, const Budget& budget) {
   HeadGame game(learner, ExampleSet::importance, examples);
-  const std::vector<HeadId> heads = make_chooser("greedy")(game, remove, budget);
+  const std::vector<HeadId> heads = head_chooser("greedy").make({})(game, remove, budget);
   chapter::require(std::ssize(heads) == remove,
                    fmt::format("{} heads were chosen, expected {}: the list is not complete.",
                                heads.size(), remove));

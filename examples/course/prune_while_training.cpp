@@ -110,7 +110,7 @@ class Trunk {
     const Heads all = live_heads(run.model());
     HeadGame game(run.learner(), ExampleSet::importance, choice_examples);
     const auto chosen = [&](const char* name, Index remove) {
-      return make_chooser(name, {.seed = seed})(game, remove, Budget{});
+      return head_chooser(name).make({.seed = seed})(game, remove, Budget{});
     };
     const auto only = [&](auto keep) {
       Heads some = all;

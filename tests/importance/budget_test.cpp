@@ -47,14 +47,14 @@ std::vector<HeadId> shuffled(std::vector<HeadId> heads, Rng& rng) {
 TEST_CASE("by default one head of each kind is left, wherever the least important ones are") {
   SmallModel small;
   std::vector<HeadId> order = small.heads;  // the kinds one after the other
-  const std::vector<HeadId> removed = choose(small.model, order, 15, {});
+  const std::vector<HeadId> removed = first_allowed(small.model, order, 15, {});
   CHECK(count_in(removed, encoder) == 5);
   CHECK(count_in(removed, decoder) == 5);
   CHECK(count_in(removed, cross) == 5);
   CHECK(removed[0] == order[0]);
   CHECK(removed[5] == order[6]);  // order[5] is the last of its kind
-  CHECK(choose(small.model, order, 4, {}) == std::vector(order.begin(), order.begin() + 4));
-  CHECK(choose(small.model, order, 18, {.at_least_of_kind = 0}).size() == 18);
+  CHECK(first_allowed(small.model, order, 4, {}) == std::vector(order.begin(), order.begin() + 4));
+  CHECK(first_allowed(small.model, order, 18, {.at_least_of_kind = 0}).size() == 18);
 }
 
 TEST_CASE("the most that can be removed is what a choice accepts, and not one more") {
@@ -66,8 +66,8 @@ TEST_CASE("the most that can be removed is what a choice accepts, and not one mo
         const Budget budget{.over = over, .at_least = at_least, .at_least_of_kind = of_kind};
         const std::vector<HeadId> live = live_heads(small.model);
         const Index most = most_removable(small.model, live, budget);
-        CHECK(std::ssize(choose(small.model, live, most, budget)) == most);
-        CHECK_THROWS_AS(choose(small.model, live, most + 1, budget), UsageError);
+        CHECK(std::ssize(first_allowed(small.model, live, most, budget)) == most);
+        CHECK_THROWS_AS(first_allowed(small.model, live, most + 1, budget), UsageError);
       }
     }
   }
@@ -75,21 +75,23 @@ TEST_CASE("the most that can be removed is what a choice accepts, and not one mo
 
 TEST_CASE("a budget keeps heads in each attention, and says when that is impossible") {
   SmallModel small;
-  const std::vector<HeadId> removed = choose(small.model, small.heads, 12, {.at_least = 1});
+  const std::vector<HeadId> removed = first_allowed(small.model, small.heads, 12, {.at_least = 1});
   for (const AttentionKind kind : {encoder, decoder, cross}) {
     CHECK(count_in(removed, kind, 0) == 2);
     CHECK(count_in(removed, kind, 1) == 2);
   }
-  CHECK_THROWS_WITH(choose(small.model, small.heads, 13, {.at_least = 1}),
+  CHECK_THROWS_WITH(first_allowed(small.model, small.heads, 13, {.at_least = 1}),
                     "prune: 13 heads cannot be removed if each attention keeps 1 and each kind of "
                     "attention 1; at most 12 can");
-  CHECK_THROWS_WITH(choose(small.model, small.heads, 16, {}), Catch::Contains("at most 15 can"));
+  CHECK_THROWS_WITH(first_allowed(small.model, small.heads, 16, {}),
+                    Catch::Contains("at most 15 can"));
   // Only candidates count as removable, all live heads as kept.
   const std::span<const HeadId> two(small.heads.data(), 2);
-  CHECK(choose(small.model, two, 2, {.at_least = 1}).size() == 2);
-  CHECK_THROWS_WITH(choose(small.model, two, 3, {}), Catch::Contains("at most 2 can"));
-  CHECK_THROWS_WITH(choose(small.model, two, -1, {}), Catch::Contains("negative"));
-  CHECK_THROWS_WITH(choose(small.model, two, 1, {.at_least = -1}), Catch::Contains("negative"));
+  CHECK(first_allowed(small.model, two, 2, {.at_least = 1}).size() == 2);
+  CHECK_THROWS_WITH(first_allowed(small.model, two, 3, {}), Catch::Contains("at most 2 can"));
+  CHECK_THROWS_WITH(first_allowed(small.model, two, -1, {}), Catch::Contains("negative"));
+  CHECK_THROWS_WITH(first_allowed(small.model, two, 1, {.at_least = -1}),
+                    Catch::Contains("negative"));
 }
 
 TEST_CASE("kinds and attentions lose the same share, in one step or in many") {
@@ -99,14 +101,15 @@ TEST_CASE("kinds and attentions lose the same share, in one step or in many") {
     Rng rng(static_cast<std::uint64_t>(step));
     for (Index gone = 0; gone < 12; gone += step) {
       const std::vector<HeadId> order = shuffled(live_heads(gradual.model), rng);
-      prune(gradual.model, choose(gradual.model, order, step, {.over = BudgetOver::per_kind}));
+      prune(gradual.model,
+            first_allowed(gradual.model, order, step, {.over = BudgetOver::per_kind}));
     }
     const std::vector<HeadId> left = live_heads(gradual.model);
     for (const AttentionKind kind : {encoder, decoder, cross}) CHECK(count_in(left, kind) == 2);
   }
   Rng rng(9);
   const std::vector<HeadId> removed =
-      choose(small.model, shuffled(small.heads, rng), 8, {.over = BudgetOver::per_layer});
+      first_allowed(small.model, shuffled(small.heads, rng), 8, {.over = BudgetOver::per_layer});
   for (const AttentionKind kind : {encoder, decoder, cross}) {
     for (const Index layer : {0, 1}) {
       const Index gone = count_in(removed, kind, layer);
@@ -115,14 +118,14 @@ TEST_CASE("kinds and attentions lose the same share, in one step or in many") {
   }
   // A kind that has lost more heads than the others keeps the rest until they have caught up.
   prune(small.model, std::vector<HeadId>{{cross, 0, 0}, {cross, 0, 1}, {cross, 1, 2}});
-  const std::vector<HeadId> next = choose(small.model, shuffled(live_heads(small.model), rng), 6,
-                                          {.over = BudgetOver::per_kind});
+  const std::vector<HeadId> next = first_allowed(
+      small.model, shuffled(live_heads(small.model), rng), 6, {.over = BudgetOver::per_kind});
   CHECK(count_in(next, encoder) == 3);
   CHECK(count_in(next, decoder) == 3);
   // If a kind must keep its heads, more are removed from the others.
   const std::vector<HeadId> rest =
-      choose(small.model, live_heads(small.model), 9,
-             {.over = BudgetOver::per_kind, .at_least = 0, .at_least_of_kind = 2});
+      first_allowed(small.model, live_heads(small.model), 9,
+                    {.over = BudgetOver::per_kind, .at_least = 0, .at_least_of_kind = 2});
   CHECK(count_in(rest, encoder) == 4);
   CHECK(count_in(rest, decoder) == 4);
   CHECK(count_in(rest, cross) == 1);
@@ -174,7 +177,7 @@ TEST_CASE("taking the cheapest allowed head each time is the best choice of all 
         }
         if (allowed) best = std::min(best, cost_of(set));
       }
-      CHECK(std::abs(cost_of(choose(model, sorted, remove, budget)) - best) < 1e-12);
+      CHECK(std::abs(cost_of(first_allowed(model, sorted, remove, budget)) - best) < 1e-12);
     }
   }
 }

@@ -119,7 +119,7 @@ TEST_CASE("where costs add up, every chooser finds the best set that the budget 
         for (const Index remove : {0, 1, 4, 6}) {
           INFO(name << ", " << remove << " heads, " << name_of(budget.over));
           HeadGame game(learner, ExampleSet::importance, 3);
-          const std::vector<HeadId> chosen = make_chooser(name)(game, remove, budget);
+          const std::vector<HeadId> chosen = head_chooser(name).make({})(game, remove, budget);
           REQUIRE(std::ssize(chosen) == remove);
           const double more =
               learner.value(without(game, chosen)) - best_of(learner, game, remove, budget);
@@ -149,7 +149,8 @@ TEST_CASE("with costs of pairs, quadratic and pairwise find the best set, not th
         std::vector<HeadScore> costs;
         for (Index i = 0; i < 9; ++i)
           costs.push_back({at(game.players(), i), at(learner.single, i)});
-        const auto ranked = choose(learner.model(), least_important_first(costs), remove, budget);
+        const auto ranked =
+            first_allowed(learner.model(), least_important_first(costs), remove, budget);
         if (learner.value(without(game, ranked)) > best + 0.02) ++ranking_is_worse;
       }
     }
@@ -165,7 +166,7 @@ TEST_CASE("in games of many heads no exchange of two heads improves the choice")
   const Budget budget{.at_least = 1};
   const std::vector<HeadId> chosen = quadratic()(game, 10, budget);
   REQUIRE(chosen.size() == 10);
-  CHECK(choose(learner.model(), chosen, 10, budget) == chosen);
+  CHECK(first_allowed(learner.model(), chosen, 10, budget) == chosen);
   const double cost = learner.value(without(game, chosen));
   for (const HeadId& back : chosen) {
     std::vector<HeadId> others = chosen;
@@ -210,9 +211,9 @@ TEST_CASE("choosers by metrics remove its least important heads, or its most imp
   const std::vector<HeadId> order = least_important_first(
       measure_importance(learner, {"leave_one_out"}).importance("leave_one_out"));
   const Budget all{.at_least_of_kind = 0};
-  CHECK(make_chooser("leave_one_out")(game, 5, all) ==
+  CHECK(head_chooser("leave_one_out").make({})(game, 5, all) ==
         std::vector(order.begin(), order.begin() + 5));
-  CHECK(make_chooser("worst_first")(game, 5, all) ==
+  CHECK(head_chooser("worst_first").make({})(game, 5, all) ==
         std::vector(order.rbegin(), order.rbegin() + 5));
   // In a game among some heads, only these are chosen.
   std::vector<HeadId> cross = live_heads(learner.model());
@@ -220,7 +221,7 @@ TEST_CASE("choosers by metrics remove its least important heads, or its most imp
   HeadGame among(learner, ExampleSet::importance, 3, cross);
   for (const char* name : {"leave_one_out", "greedy", "pairwise", "quadratic"}) {
     INFO(name);
-    const std::vector<HeadId> chosen = make_chooser(name)(among, 4, {});
+    const std::vector<HeadId> chosen = head_chooser(name).make({})(among, 4, {});
     REQUIRE(chosen.size() == 4);
     for (const HeadId& head : chosen) CHECK(head.kind == AttentionKind::cross);
   }
@@ -235,23 +236,23 @@ TEST_CASE("choosers are known by name, those of one's own too") {
     CHECK_FALSE(entry.info.formula.empty());
     CHECK_FALSE(entry.info.source.empty());
     CHECK_FALSE(entry.info.cost.empty());
-    CHECK(chooser_info(entry.info.name).formula == entry.info.formula);
+    CHECK(head_chooser(entry.info.name).info.formula == entry.info.formula);
   }
   CHECK(names.size() >= 4);
-  CHECK(chooser_info("fisher").cost == head_metric("fisher").info.cost);
-  CHECK_THROWS_WITH(make_chooser("greddy"), "chooser \"greddy\" is unknown (did you mean greedy?)");
-  CHECK_THROWS_WITH(chooser_info("fishre"), Catch::Contains("did you mean fisher?"));
-  CHECK_THROWS_WITH(make_chooser("pairwise", {.samples = -1}), Catch::Contains("-1 samples"));
+  CHECK(head_chooser("fisher").info.cost == head_metric("fisher").info.cost);
+  CHECK_THROWS_WITH(head_chooser("greddy"), "chooser \"greddy\" is unknown (did you mean greedy?)");
+  CHECK_THROWS_WITH(head_chooser("fishre"), Catch::Contains("did you mean fisher?"));
+  CHECK_THROWS_WITH(head_chooser("pairwise").make({.samples = -1}), Catch::Contains("-1 samples"));
   const ChooserInfo info{.name = "first", .formula = "1", .source = "this test", .cost = "0"};
   const auto first = [](const ChooserOptions&) -> Chooser {
     return [](HeadGame& game, Index remove, const Budget& budget) {
-      return choose(game.model(), game.players(), remove, budget);
+      return first_allowed(game.model(), game.players(), remove, budget);
     };
   };
   add_head_chooser({info, first});
   PolynomialLearner learner(1);
   HeadGame game(learner, ExampleSet::importance, 3);
-  CHECK(make_chooser("first")(game, 1, {}) == std::vector<HeadId>{learner.heads()[0]});
+  CHECK(head_chooser("first").make({})(game, 1, {}) == std::vector<HeadId>{learner.heads()[0]});
   CHECK_THROWS_WITH(add_head_chooser({info, first}), Catch::Contains("exists already"));
   CHECK_THROWS_WITH(add_head_chooser({{}, first}), Catch::Contains("needs a name"));
   CHECK_THROWS_WITH(add_head_chooser({{.name = "x", .formula = {}, .source = {}, .cost = {}}, {}}),

@@ -91,7 +91,7 @@ TEST_CASE("a cut removes the heads that its metric or chooser names, within the 
       CHECK(cut.importance().empty() == (name != std::string("sensitivity")));
       for (const Index remove : {1, 6, 12}) {
         HeadGame game(learner, ExampleSet::importance, 3);
-        std::vector<HeadId> expected = make_chooser(name, {.seed = 4})(game, remove, budget);
+        std::vector<HeadId> expected = head_chooser(name).make({.seed = 4})(game, remove, budget);
         expected.resize(std::size_t(remove));
         CHECK(cut.choose(remove) == expected);
       }

@@ -60,8 +60,8 @@ Index most_removable(Module& model, std::span<const HeadId> candidates, const Bu
 Index most_removable(const std::map<AttentionLocation, HeadCounts>& counts, const Budget& budget);
 
 /// The first `remove` heads of `order` that the budget allows. Throws as Allowance does.
-std::vector<HeadId> choose(Module& model, std::span<const HeadId> order, Index remove,
-                           const Budget& budget);
+std::vector<HeadId> first_allowed(Module& model, std::span<const HeadId> order, Index remove,
+                                  const Budget& budget);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -67,11 +67,9 @@ const std::deque<ChooserEntry>& head_choosers();
 /// Registers a chooser of one's own. Call it before any thread starts. Throws UsageError for a name
 /// that is empty or taken, and for an empty function.
 void add_head_chooser(ChooserEntry entry);
-/// The chooser of this name; if there is none, by_metric() for the metric of this name. Throws
+/// The chooser of this name; if there is none, by_metric() of the metric of this name. Throws
 /// UsageError for an unknown name, with the nearest.
-Chooser make_chooser(const std::string& name, const ChooserOptions& options = {});
-/// Its description. Throws as make_chooser().
-ChooserInfo chooser_info(const std::string& name);
+ChooserEntry head_chooser(const std::string& name);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -53,7 +53,7 @@ struct PruningRecipe {
 };
 
 /// Whether the heads with the lowest scores by a metric of this name are removed, so that there are
-/// scores to record. The name of a chooser comes first, as in make_chooser().
+/// scores to record. The name of a chooser comes first, as in head_chooser().
 bool is_metric_choice(const std::string& chooser);
 
 }  // namespace HEADROOM_PRECISION

@@ -42,7 +42,7 @@ std::vector<DemoCut> demo_cuts(const DemoSetup& setup, const std::filesystem::pa
   of_arms.prune_steps = 0;  // all heads are cut at once
   const auto add = [&](const std::string& choice, const std::vector<HeadId>& order, Index remove) {
     cuts.push_back(
-        {of_arms, checkpoint.string(), choice, choose(model, order, remove, demo_budget)});
+        {of_arms, checkpoint.string(), choice, first_allowed(model, order, remove, demo_budget)});
   };
   add("none", chosen, 0);
   for (const Index remove : {setup.remove_few, setup.remove}) {

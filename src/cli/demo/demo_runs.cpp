@@ -251,7 +251,7 @@ void DemoRuns::choose_heads() {
     record_.heads[i].cost = costs.cost[i];
   }
   choice_.order =
-      choose(fused(), least_important_first(choice_.importance), setup_.remove, demo_budget);
+      first_allowed(fused(), least_important_first(choice_.importance), setup_.remove, demo_budget);
   record_.cost_reliability = costs.reliability;
   for (const ImportanceTable::Column& column : table.columns) {
     record_.criteria.push_back({.name = column.info.name,

@@ -89,7 +89,7 @@ std::vector<HeadId> heads_to_remove(Module& model, const HeadTimes& times,
   const Index most = most_removable(model, order, budget);
   double fastest = times.whole;
   for (Index remove = 1; remove <= most; ++remove) {
-    std::vector<HeadId> heads = choose(model, order, remove, budget);
+    std::vector<HeadId> heads = first_allowed(model, order, remove, budget);
     double expected = times.whole;
     for (const HeadId& head : heads) expected -= times.of(head);
     if (expected > limit && remove < most) continue;  // too many heads to be worth measuring

@@ -84,7 +84,8 @@ std::vector<HeadId> heads_of(const StudyCell& cell, const StudyFolder& folder) {
   switch (*cell.control) {
     case StudyControl::none: return {};
     case StudyControl::random:
-      return choose(*trunk.model, shuffled(all, rng), cell.remove, cell.settings().pruning.budget);
+      return first_allowed(*trunk.model, shuffled(all, rng), cell.remove,
+                           cell.settings().pruning.budget);
     case StudyControl::same_allocation: {
       std::map<AttentionLocation, Index> room;
       for (const HeadId& head : removed_in(cell.reference, folder)) ++room[{head.kind, head.layer}];
@@ -95,8 +96,8 @@ std::vector<HeadId> heads_of(const StudyCell& cell, const StudyFolder& folder) {
       return heads;
     }
     case StudyControl::costliest_first:
-      return choose(*trunk.model, costliest(cell.trunk, folder), cell.remove,
-                    cell.settings().pruning.budget);
+      return first_allowed(*trunk.model, costliest(cell.trunk, folder), cell.remove,
+                           cell.settings().pruning.budget);
     case StudyControl::same_mask_reinitialised: return removed_in(cell.reference, folder);
     case StudyControl::small_from_start: return spread(all, cell.remove);
   }

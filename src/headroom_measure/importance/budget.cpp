@@ -138,16 +138,16 @@ Index most_removable(const std::map<AttentionLocation, HeadCounts>& counts, cons
   return rooms_of(counts, budget).most;
 }
 
-std::vector<HeadId> choose(Module& model, std::span<const HeadId> order, Index remove,
-                           const Budget& budget) {
+std::vector<HeadId> first_allowed(Module& model, std::span<const HeadId> order, Index remove,
+                                  const Budget& budget) {
   Allowance allowance(model, order, remove, budget);
-  std::vector<HeadId> chosen;
+  std::vector<HeadId> first;
   for (const HeadId& head : order) {
     if (!allowance.allows(head)) continue;
     allowance.take(head);
-    chosen.push_back(head);
+    first.push_back(head);
   }
-  return chosen;
+  return first;
 }
 
 }  // namespace HEADROOM_PRECISION

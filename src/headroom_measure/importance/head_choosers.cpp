@@ -17,16 +17,6 @@ Registry<ChooserEntry>& chooser_registry() {
   return all;
 }
 
-/// The metric of this name. Throws UsageError that offers choosers, too.
-const MetricEntry& metric_as_chooser(const std::string& name) {
-  std::vector<std::string> names = chooser_registry().names();
-  for (const MetricEntry& entry : head_metrics()) {
-    if (entry.info.name == name) return entry;
-    names.push_back(entry.info.name);
-  }
-  throw UsageError(fmt::format("chooser \"{}\" is unknown{}", name, did_you_mean(name, names)));
-}
-
 }  // namespace
 
 void ChooserOptions::check() const {
@@ -37,17 +27,17 @@ void ChooserOptions::check() const {
 const std::deque<ChooserEntry>& head_choosers() { return chooser_registry().all(); }
 void add_head_chooser(ChooserEntry entry) { chooser_registry().add(std::move(entry)); }
 
-Chooser make_chooser(const std::string& name, const ChooserOptions& options) {
-  options.check();
-  if (const ChooserEntry* entry = chooser_registry().find(name)) return entry->make(options);
-  metric_as_chooser(name);
-  return by_metric(name, options);
-}
-
-ChooserInfo chooser_info(const std::string& name) {
-  if (const ChooserEntry* entry = chooser_registry().find(name)) return entry->info;
-  const MetricInfo& info = metric_as_chooser(name).info;
-  return {info.name, info.formula, info.source, info.cost};
+ChooserEntry head_chooser(const std::string& name) {
+  if (const ChooserEntry* entry = chooser_registry().find(name)) return *entry;
+  std::vector<std::string> names = chooser_registry().names();
+  for (const auto& [info, make] : head_metrics()) {
+    if (info.name == name) {
+      return {{name, info.formula, info.source, info.cost},
+              [name](const ChooserOptions& options) { return by_metric(name, options); }};
+    }
+    names.push_back(info.name);
+  }
+  throw UsageError(fmt::format("chooser \"{}\" is unknown{}", name, did_you_mean(name, names)));
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -48,7 +48,7 @@ LearnedGates::LearnedGates(Optimizer& optimizer, const GateOptions& options, std
     throw UsageError(
         fmt::format("gates: {} of {} heads cannot be kept", options.keep, alive.size()));
   }
-  choose(optimizer.model(), alive, std::ssize(alive) - options.keep, options.budget);
+  first_allowed(optimizer.model(), alive, std::ssize(alive) - options.keep, options.budget);
 }
 
 void LearnedGates::start() {
@@ -138,8 +138,8 @@ void LearnedGates::after_update(StepReport& report) {
 void LearnedGates::finish() {
   Module& model = optimizer_->model();
   const std::vector<HeadId> removed =
-      choose(model, least_important_first(scores_of(heads_, state_.values)),
-             std::ssize(heads_) - options_.keep, options_.budget);
+      first_allowed(model, least_important_first(scores_of(heads_, state_.values)),
+                    std::ssize(heads_) - options_.keep, options_.budget);
   const std::vector<double> gates = method_->final_gates(state_.values);
   std::map<HeadId, double> kept;
   for (std::size_t i = 0; i < heads_.size(); ++i) {

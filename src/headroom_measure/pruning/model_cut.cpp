@@ -56,7 +56,7 @@ double effective_heads(std::span<const HeadScore> scores) {
 
 ModelCut::ModelCut(Learner& learner, const CutOptions& options)
     : learner_(&learner), options_(options) {
-  chooser_info(options.chooser);  // throws
+  head_chooser(options.chooser);  // throws
   if (is_metric_choice(options.chooser)) {
     importance_ =
         measure_importance(
@@ -78,11 +78,11 @@ Index ModelCut::most() const {
 
 std::vector<HeadId> ModelCut::choose(Index remove) {
   if (!game_) {
-    return headroom::choose(learner_->model(), least_important_first(importance_), remove,
-                            options_.budget);
+    return first_allowed(learner_->model(), least_important_first(importance_), remove,
+                         options_.budget);
   }
   const Chooser chooser =
-      make_chooser(options_.chooser, {.seed = options_.seed, .recorded = options_.recorded});
+      head_chooser(options_.chooser).make({.seed = options_.seed, .recorded = options_.recorded});
   std::vector<HeadId> heads = chooser(*game_, remove, options_.budget);
   heads.resize(std::size_t(remove));
   return heads;

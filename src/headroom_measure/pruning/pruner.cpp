@@ -102,7 +102,7 @@ Pruner::Pruner(Learner& learner, Optimizer& optimizer, const PruningRecipe& reci
              [this, training](Index remove) { return measured(remove, training); }) {
   // Now rather than at the first event, when all steps since the last save would be lost.
   if (recipe.given.empty()) {
-    headroom::choose(learner.model(), live_heads(learner.model()), recipe.remove, recipe.budget);
+    first_allowed(learner.model(), live_heads(learner.model()), recipe.remove, recipe.budget);
   }
   require_choosable(learner, recipe.chooser, training != nullptr);
   if (recipe.regrowth && recipe.regrowth->with == RegrowWith::fresh) {
@@ -143,10 +143,11 @@ HeadChoice Pruner::measured(Index remove, const TrainingScores* training) const 
     choice.order = recipe_.given;
   } else if (by_metric) {
     choice.order =
-        headroom::choose(model, least_important_first(choice.importance), remove, recipe_.budget);
+        first_allowed(model, least_important_first(choice.importance), remove, recipe_.budget);
   } else {
     HeadGame game(learner, ExampleSet::importance, recipe_.examples);
-    const Chooser chooser = make_chooser(recipe_.chooser, {.seed = seed_, .recorded = recorded});
+    const Chooser chooser =
+        head_chooser(recipe_.chooser).make({.seed = seed_, .recorded = recorded});
     choice.order = chooser(game, remove, recipe_.budget);
   }
   // For the record of the run. The game has no more players.

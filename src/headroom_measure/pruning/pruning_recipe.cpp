@@ -27,7 +27,7 @@ bool is_metric_choice(const std::string& chooser) {
 }
 
 void PruningRecipe::check() const {
-  if (!gates || !chooser.empty()) chooser_info(chooser);  // throws
+  if (!gates || !chooser.empty()) head_chooser(chooser);  // throws
   headroom::check(pace);
   must(remove >= 0, fmt::format("{} heads to remove; the number must not be negative", remove));
   must(given.empty() || std::ssize(given) == remove,

@@ -30,18 +30,20 @@ std::vector<HeadId> ranking(HeadGame& game, const std::string& metric,
 }  // namespace
 
 Chooser by_metric(const std::string& metric, const ChooserOptions& options) {
+  options.check();
   head_metric(metric);  // throws
   return [metric, options](HeadGame& game, Index remove, const Budget& budget) {
-    return choose(game.model(), ranking(game, metric, options), remove, budget);
+    return first_allowed(game.model(), ranking(game, metric, options), remove, budget);
   };
 }
 
 Chooser worst_first(const std::string& metric, const ChooserOptions& options) {
+  options.check();
   head_metric(metric);  // throws
   return [metric, options](HeadGame& game, Index remove, const Budget& budget) {
     std::vector<HeadId> order = ranking(game, metric, options);
     std::reverse(order.begin(), order.end());
-    return choose(game.model(), order, remove, budget);
+    return first_allowed(game.model(), order, remove, budget);
   };
 }
 
