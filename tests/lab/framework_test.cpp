@@ -115,6 +115,14 @@ TEST_CASE("a claim that does not hold is reported with its number, and there is 
   CHECK(lab_test::failed_claims_of(Record::parse(json_of(record).dump())) == failed);
 }
 
+TEST_CASE("a claim of a precision that did not run is refused") {
+  LabRecord record = run_experiment(breaking(), {});
+  check(record);
+  LabClaim& claim = record.claims.front();
+  claim.runs["half"] = claim.runs.at(lab_test::precision);
+  CHECK_THROWS_WITH(check(record), Contains("names a precision \"half\" that did not run"));
+}
+
 TEST_CASE("a claim that fails in both precisions is one line with both numbers") {
   LabRecord record;
   record.precisions = {"double", "float"};

@@ -138,6 +138,16 @@ Array positions(const Array& x, Index begin, Index end) {
 
 }  // namespace
 
+TEST_CASE("two causal masks together allow what both allow") {
+  Rng rng(3, "two causal masks");
+  const Array x = normal({1, 6, 3 * 16}, rng);
+  const AttentionMask more = AttentionMask::causal(2), fewer = AttentionMask::causal(0);
+  for (const AttentionMask& both : {more & fewer, fewer & more}) {
+    CHECK_THAT(attend(x, both), SameBits(attend(x, fewer)));
+    CHECK_THAT(attend(x, both), !SameBits(attend(x, more)));
+  }
+}
+
 TEST_CASE("causal attention does not leak: a changed token moves no earlier output, not by a bit") {
   Rng rng(2, "leak");
   for (const Index length : {2, 5, 33, 70}) {

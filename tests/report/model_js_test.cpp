@@ -117,7 +117,9 @@ std::vector<Record> all_cases() {
     c.block.norm_first = false;
     c.block.activation = Activation::sigmoid;
   });
-  add(ModelKind::classifier, Layout::shared, plain);
+  // The input is as long as the model allows.
+  add(ModelKind::classifier, Layout::shared,
+      [](ModelConfig& c) { c.longest = std::ssize(std::string(input)); });
   add(ModelKind::seq2seq, test::slopes_layout(), plain, {decoder(0, 1), encoder(1, 0)});
   add(ModelKind::language_model, test::table_layout(), plain, {decoder(0, 0)});
   add(ModelKind::seq2seq, test::grouped_layout(), plain,
