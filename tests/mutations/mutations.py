@@ -358,6 +358,9 @@ def main():
     chosen = [fault for fault in faults if options.only in fault.name]
     if options.known:
         chosen = [fault for fault in chosen if fault.name in known]
+        if not chosen:
+            print(f"{CAUGHT.name}: it names no fault; --record after a campaign writes it")
+            return 1
         first = commits(root) * options.known
         chosen = [chosen[(first + i) % len(chosen)] for i in range(min(options.known, len(chosen)))]
     if options.sample and options.sample < len(chosen):
