@@ -3,8 +3,8 @@
 
 usage: promises.py ROOT
 
-A row of its tables ends in | `test_NAME_f64` | `case` |: one of the sources that tests/CMakeLists.txt
-gives to headroom_test(NAME ...) has a TEST_CASE of that name.
+A row of its tables ends in | `test_NAME_f64` | `case` |: one of the sources that headroom_test(NAME
+...) in tests/CMakeLists.txt lists has a TEST_CASE of that name.
 """
 
 import re

@@ -120,7 +120,7 @@ TEST_CASE("a run does not resume with other settings, another log or other bytes
     changed = config;
     changed["training"]["beta2"] = 1.5;
     folder.file("run/config.json", changed.dump());
-    require_refused(resume(folder), "run/config.json: adam: beta2 1.5 is not in [0, 1)");
+    require_refused(resume(folder), "run/config.json: \"beta2\" 1.5 is not in [0, 1)");
     changed = config;
     changed["pruning"]["pace"]["gradual"]["every"] = 0;
     folder.file("run/config.json", changed.dump());

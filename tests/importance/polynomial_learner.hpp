@@ -6,6 +6,7 @@
 
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
+#include "headroom/base/record_json.hpp"
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/reductions.hpp"
 #include "headroom/ops/shaping.hpp"

@@ -18,6 +18,10 @@ std::vector<MetricEntry> gradient_metrics();   // from gradients of gates and pa
 std::vector<MetricEntry> recorded_metrics();   // from what training recorded
 std::vector<MetricEntry> game_metrics();       // from the loss at other gates than 1
 
+// Entries that learners of the course write themselves; theirs take these places.
+MetricEntry metric_leave_one_out();
+MetricEntry metric_sensitivity();
+
 /// The entry of a metric of this class, which is made of these arguments.
 template <class Metric, class... Arguments>
 MetricEntry metric_of(MetricInfo info, Arguments... arguments) {

@@ -175,6 +175,14 @@ std::vector<double> shapley_of_orders(HeadGame& game, std::uint64_t seed) {
 
 }  // namespace
 
+MetricEntry metric_leave_one_out() {
+  return metric_of<GameMetric>({.name = "leave_one_out",
+                                .formula = "v(all but h) - v(all)",
+                                .source = "Michel, Levy and Neubig 2019, section 3.2",
+                                .cost = "N F"},
+                               rises_without);
+}
+
 std::vector<MetricEntry> game_metrics() {
   return {
       metric_of<GameMetric>({.name = "path",
@@ -197,11 +205,7 @@ std::vector<MetricEntry> game_metrics() {
            .source = "LeCun, Denker and Solla 1990 (OBD), for gates and with the first order",
            .cost = "(2N+1) B"},
           second_order_rises),
-      metric_of<GameMetric>({.name = "leave_one_out",
-                             .formula = "v(all but h) - v(all)",
-                             .source = "Michel, Levy and Neubig 2019, section 3.2",
-                             .cost = "N F"},
-                            rises_without),
+      metric_leave_one_out(),
       metric_of<GameMetric>({.name = "all_but_one",
                              .formula = "v(all but the heads of its attention) - v(the same and h)",
                              .source = "Michel, Levy and Neubig 2019, section 3.3",

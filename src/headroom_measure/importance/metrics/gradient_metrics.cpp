@@ -207,13 +207,17 @@ double gradient_norms(const HeadShare& share) {
 
 }  // namespace
 
+MetricEntry metric_sensitivity() {
+  return of_gate_gradient({.name = "sensitivity",
+                           .formula = "E_x |dL(x)/dg_h|",
+                           .source = "Michel, Levy and Neubig 2019, equation 2",
+                           .cost = "B"},
+                          absolute);
+}
+
 std::vector<MetricEntry> gradient_metrics() {
   return {
-      of_gate_gradient({.name = "sensitivity",
-                        .formula = "E_x |dL(x)/dg_h|",
-                        .source = "Michel, Levy and Neubig 2019, equation 2",
-                        .cost = "B"},
-                       absolute),
+      metric_sensitivity(),
       metric_of<ExampleMean>(
           {.name = "sensitivity_per_token",
            .formula = "E_x sum_t |dL(x)/dg_ht|, with a gate for each query t",
