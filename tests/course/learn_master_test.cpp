@@ -96,7 +96,7 @@ TEST_CASE("a part of an answer can be a patch of the whole solution") {
     CHECK(patched(first + "  // ...\n" + second) == patched(second + "  // ...\n" + first));
     CHECK(patched(first) == code);
     CHECK(patched(first + "  // ...\n" + second).find("return") == std::string::npos);
-    // What one of them adds is no line of the solution to the other.
+    // A line that one place adds does not count as a line of the solution for the other.
     CHECK_NOTHROW(patched("  //+ return sum;\n  // int sum = 0;\n  // ...\n" + second));
   }
   SECTION("it applies to an answer's own code of another block") {

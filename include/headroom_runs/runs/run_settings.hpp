@@ -11,7 +11,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What makes a run a part of a study: where it begins and ends, and what it leaves out.
+/// The place of a run in a study: the run it begins with, its last step, the parts it leaves out.
 struct BranchSettings {
   Index until = 0;                   // the step after which the run ends; 0: the last one
   std::string from;                  // folder of the run that it begins with; empty: none

@@ -14,8 +14,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What a user set, by the names of all_settings(): {"steps": 300, "post_norm": true}. Flags are
-/// true or false, lists JSON lists, all others numbers or texts.
+/// Values by the names of all_settings(): {"steps": 300, "post_norm": true}. Flags are true or
+/// false, lists are JSON lists, all others are numbers or texts.
 using GivenSettings = std::map<std::string, Record>;
 
 /// How a message calls a setting: --prune-from on the command line, "prune_from" in a file.
@@ -42,7 +42,7 @@ struct Setting {
   bool turns_off = false;      // a flag that sets its member to false
   bool is_rare = false;        // config.json leaves it out where it is the default
   bool needs_removal = false;  // of a run that removes heads
-  /// What is wrong with a number, such as "is less than 1", or ""; empty: nothing can be.
+  /// Returns the broken rule for a number, such as "is less than 1", or "". Empty: no rule.
   std::function<std::string(double)> fault = {};
 
   /// Reads a value of the right type; `shown` is the setting's name in errors. Throws UsageError.

@@ -211,7 +211,7 @@ int train(const TrainCommandOptions& options) {
   Task task = run.make_task();  // bad data leaves no folder behind
   require_examples(task);
   run.model = fitted_to(task, run.model, run.learner);
-  fit_to_model(settings, options.settings.given(), option_text);
+  options.settings.fit(settings);
   if (!settings.branch.from.empty()) require_same_beginning(settings);
   if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
     print_error("{}\n", pairs->skipped.text());

@@ -46,6 +46,10 @@ bool differ(const std::vector<std::string>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to()) != values.end();
 }
 
+bool is_config_of_run(const Record& file) {
+  return file.is_object() && file.contains("training") && file["training"].is_object();
+}
+
 /// The name of a setting in the table of defaults.
 std::string name_in_table(const Setting& setting) {
   if (setting.is_option) return option_text(setting.name);
@@ -139,16 +143,19 @@ std::string TrainOptions::recipes() {
   return text;
 }
 
-RunSettings TrainOptions::settings() const {
-  if (const auto metric = given_.find("metric"); metric != given_.end()) {
-    require_metric(metric->second.get<std::string>());
-  }
-  if (config_.empty()) return settings_of(given_, option_text);
+std::optional<RunSettings> TrainOptions::base() const {
+  if (config_.empty()) return std::nullopt;
+  const Record file = parse_json(read_file(config_), config_);
+  if (!is_config_of_run(file)) return std::nullopt;
+  return RunSettings::from_record(file, config_);
+}
+
+GivenSettings TrainOptions::all_given() const {
+  GivenSettings all = given_;
+  if (config_.empty()) return all;
   const Record file = parse_json(read_file(config_), config_);
   if (!file.is_object()) throw FileError(config_ + ": must be an object of settings");
-  if (file.contains("training") && file["training"].is_object()) {
-    return settings_of(given_, option_text, RunSettings::from_record(file, config_));
-  }
+  if (is_config_of_run(file)) return all;
   GivenSettings in_file;
   for (const auto& [name, value] : file.items()) in_file[name] = value;
   try {
@@ -156,9 +163,20 @@ RunSettings TrainOptions::settings() const {
   } catch (const UsageError& error) {
     throw FileError(fmt::format("{}: {}", config_, error.what()));
   }
-  GivenSettings all = given_;
   for (const auto& [name, value] : in_file) all.emplace(find_setting(name)->name, value);
-  return settings_of(all, option_text);
+  return all;
+}
+
+RunSettings TrainOptions::settings() const {
+  const GivenSettings given = all_given();
+  if (const auto metric = given.find("metric"); metric != given.end()) {
+    require_metric(metric->second.get<std::string>());
+  }
+  return settings_of(given, option_text, base());
+}
+
+void TrainOptions::fit(RunSettings& settings) const {
+  fit_to_model(settings, all_given(), option_text);
 }
 
 std::string TrainOptions::first_given() const {

@@ -18,11 +18,11 @@ class TrainOptions {
   /// A table of the defaults that differ between tasks, for the help text.
   static std::string recipes();
 
-  /// What was given, by options or by --config FILE; options come first. Throws FileError for a
-  /// file that cannot be read, UsageError as settings_of().
+  /// The settings that the options and --config FILE make. Throws FileError for a file that cannot
+  /// be read or is wrong, UsageError as settings_of().
   RunSettings settings() const;
-  /// What was given by options, for fit_to_model().
-  const GivenSettings& given() const { return given_; }
+  /// Completes them, as fit_to_model().
+  void fit(RunSettings& settings) const;
   /// The name of a given option that determines the run, or "": a resumed run has its own settings.
   /// --data may be given: the file may have been moved.
   std::string first_given() const;
@@ -30,6 +30,10 @@ class TrainOptions {
 
  private:
   CLI::Option* add(CLI::App& app, const Setting& setting);
+  /// The settings of the file, if it is the config.json of a run.
+  std::optional<RunSettings> base() const;
+  /// The values of the options, and those of the file that no option sets, if it has values.
+  GivenSettings all_given() const;
 
   GivenSettings given_;
   std::string config_;

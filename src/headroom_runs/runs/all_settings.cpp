@@ -1,4 +1,4 @@
-// The rows.
+// The rows of all settings of a run.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -38,7 +38,7 @@ std::string dashed(std::string name) {
   return name;
 }
 
-/// The section and the key of a setting in config.json; empty if it is not in `sections`.
+/// The section and the key of a setting in config.json; empty if it has no place there.
 std::pair<std::string, std::string> place_of(const Setting& setting) {
   const std::size_t point = setting.path.find('.');
   if (point == std::string::npos) return {};
@@ -159,7 +159,6 @@ RunSettings settings_of(const GivenSettings& all_given, const SettingNames& show
   TrainingSettings& s = all.training;
   BlockConfig& block = s.model.block;
   const bool own_schedule = s.rate.steps != s.steps, own_saves = s.save_every != s.evaluate_every;
-  const double usual_peak = s.rate.peak;
   for (const Setting& setting : all_settings()) {
     const auto found = values.find(setting.name);
     if (found == values.end() || !setting.set) continue;
@@ -170,7 +169,7 @@ RunSettings settings_of(const GivenSettings& all_given, const SettingNames& show
   if (given.has("width") && !given.has("hidden")) block.hidden = 4 * block.width;
   headroom::check(s.optimizer);
   if (given.has("optimizer") && !given.has("learning_rate")) {
-    s.rate.peak = usual_rate(s.optimizer.kind, usual_peak);
+    s.rate.peak = usual_rate(s.optimizer.kind, usual_settings(s.task).training.rate.peak);
   }
   if (!given.has("save_every") && !own_saves) s.save_every = s.evaluate_every;
   if (given.has("steps") && !given.has("warmup")) {
@@ -242,7 +241,8 @@ RunSettings without_pruning(const Record& record, const std::string& origin) {
               throw FileError(fmt::format("{}: \"{}\" is missing", origin, key));
             }
             const Record& value = values[key];
-            if (value != 0) check(setting, value, quoted_name(key));  // of a program without it
+            // 0 stands for none, as in a program that does not evaluate.
+            if (value != 0) check(setting, value, quoted_name(key));
             setting.set(s, value, quoted_name(key));
           });
       if (!rare) s.training.derive();

@@ -1,4 +1,4 @@
-// What a training run's settings determine.
+// The task of a run, and the settings that follow from others.
 #include "headroom_runs/runs/training_settings.hpp"
 
 namespace headroom {
