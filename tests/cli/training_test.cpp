@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
-#include <limits>
 #include <numeric>
 
 #include "cli/runs.hpp"
@@ -261,43 +259,6 @@ TEST_CASE("without telemetry nothing is written about heads, and the model is th
   CHECK(steps_with_heads(folder / "without/metrics.jsonl").empty());
   CHECK(saved_state(folder / "without/checkpoint.safetensors") ==
         saved_state(folder / "with/checkpoint.safetensors"));
-}
-
-TEST_CASE("settings from a file are those of the same options, and options come before them") {
-  const TemporaryFolder folder;
-  folder.file("words.json", R"({"task": "reverse", "width": 16, "steps": 40, "keep": 9,
-                                "optimizer": "muon", "post_norm": true})");
-  folder.file("wrong.json", R"({"task": "reverse", "stepz": 40})");
-  const auto config = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), "train");
-    words.emplace_back("--print-config");
-    const Finished finished = headroom_program(words, folder);
-    CHECK(finished.code == 0);
-    return finished.out;
-  };
-  const std::string by_options = config({"--task", "reverse", "--width", "16", "--steps", "40",
-                                         "--keep", "9", "--optimizer", "muon", "--post-norm"});
-  CHECK(json::parse(by_options)["pruning"]["remove"] == 15);
-  CHECK(config({"--config", "words.json"}) == by_options);
-  folder.file("config.json", by_options);
-  CHECK(config({"--config", "config.json"}) == by_options);
-  const auto fewer = json::parse(config({"--config", "words.json", "--keep", "6"}));
-  CHECK(fewer["pruning"]["remove"] == 18);
-  // The usual rate of another optimizer follows from the task's, not from that of the file's.
-  const auto other = json::parse(config({"--config", "config.json", "--optimizer", "sgd"}));
-  CHECK(std::abs(other["training"]["peak_rate"].get<double>() - 50 * 2e-3) < 1e-12);
-  require_refused(headroom_program({"train", "--config", "wrong.json"}, folder), 5,
-                  "wrong.json: \"stepz\" is not a setting (did you mean steps?)");
-  CHECK_FALSE(std::filesystem::exists(folder / "runs"));
-}
-
-TEST_CASE("the largest seed is a seed") {
-  const TemporaryFolder folder;
-  const std::string largest = std::to_string(std::numeric_limits<std::int64_t>::max());
-  auto run = small_run("run", {"--seed", largest, "--no-page", "--no-test"});
-  run[4] = "1";  // steps
-  CHECK(headroom_program(run, folder).code == 0);
-  CHECK(json::parse(content(folder / "run/config.json"))["task"]["seed"].dump() == largest);
 }
 
 TEST_CASE("the accuracy of a classifier is reported") {
