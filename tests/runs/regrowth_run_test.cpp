@@ -5,6 +5,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom_measure/pruning/regrowth_choice.hpp"
 #include "headroom_runs/records/head_records.hpp"
 #include "support/catch.hpp"
 #include "support/nn_support.hpp"

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <limits>
+#include <memory>
 #include <vector>
 
 #include "headroom/optim/optimizer.hpp"
@@ -11,7 +12,6 @@
 #include "headroom_measure/importance/head_metric.hpp"
 #include "headroom_measure/pruning/pruning_history.hpp"
 #include "headroom_measure/pruning/pruning_recipe.hpp"
-#include "headroom_measure/pruning/regrowth_choice.hpp"
 #include "headroom_measure/pruning/training_scores.hpp"
 
 namespace headroom {
@@ -24,9 +24,6 @@ struct HeadChoice {
   std::vector<HeadScore> cost;        // of the same heads, by leave_one_out; or empty
 };
 
-/// Measures the current model and chooses at least `remove` live heads.
-using ChooseHeads = std::function<HeadChoice(Index remove)>;
-
 /// Sensitivity of a learner's model on at most `examples` of ExampleSet::importance, and the cost
 /// of removing each head on at most 256 of them, both in evaluation mode. Gradients are left as
 /// zero_grad() leaves them.
@@ -34,6 +31,9 @@ std::vector<HeadScore> measured_sensitivity(Learner& learner, Index examples = 5
 inline constexpr const char* removal_cost_in_words =
     "the mean rise of an unseen example's loss when only this head is switched off";
 std::vector<HeadScore> measured_removal_cost(Learner& learner, Index examples = 256);
+
+struct HeadSwap;
+class Swapper;
 
 /// Removes heads from model and optimizer after the update of a step, as many as the schedule of
 /// its recipe says; the recipe's chooser decides which ones. With Regrowth it also swaps live heads
@@ -52,9 +52,12 @@ class Pruner : public StepPart, public Stateful {
   /// cannot be removed.
   Pruner(Learner& learner, Optimizer& optimizer, const PruningRecipe& recipe,
          std::uint64_t seed = 1, const TrainingScores* training = nullptr);
-  /// Another function chooses in place of the recipe's chooser. It is responsible for the budget.
-  /// Throws UsageError for a recipe with compensation or regrowth, which need a learner.
-  Pruner(Optimizer& optimizer, const PruningRecipe& recipe, ChooseHeads choose);
+  /// Another function measures the model and chooses at least `remove` live heads, in place of the
+  /// recipe's chooser. It is responsible for the budget. Throws UsageError for a recipe with
+  /// compensation or regrowth, which need a learner.
+  Pruner(Optimizer& optimizer, const PruningRecipe& recipe,
+         std::function<HeadChoice(Index remove)> choose);
+  ~Pruner() override;
 
   /// Chooses all heads now, after this step, unless heads were chosen before. With Rescoring::once
   /// after_update() calls it at the first step of the schedule. Throws UsageError unless all heads
@@ -79,31 +82,30 @@ class Pruner : public StepPart, public Stateful {
 
  private:
   Pruner(Learner* learner, Optimizer& optimizer, const PruningRecipe& recipe, std::uint64_t seed,
-         ChooseHeads choose);
+         std::function<HeadChoice(Index remove)> choose);
   HeadChoice measured(Index remove, const TrainingScores* training) const;
-  void choose_next(Index step, Index count);
+  /// Measures the live heads, and gives the `count` that are to go first their turns.
+  void set_turns(Index step, Index count);
   std::vector<HeadId> next(Index count) const;
   void remove_due(Index step);
   void swap_due(Index step);
-  /// The removed heads that may come back after this step, the best first.
-  std::vector<RemovedHead> candidates(Index step) const;
-  void change(const std::vector<HeadId>& out, const std::vector<RemovedHead>& in, Index step);
+  void change(const HeadSwap& swap, Index step);
   Index removals() const;
   PruningEvent& event(Index step);
   PruningEvent new_event(Index step) const;
   void check_saved(const std::string& where) const;
-  void load_stashed(const StateReader& from);
   HeadHistory& entry(const HeadId& head);
-  Index gone() const;
+  /// The heads whose last removal was before this step, and that are not back.
+  std::vector<HeadId> gone(Index before = std::numeric_limits<Index>::max()) const;
 
-  Learner* learner_ = nullptr;  // none: only `choose_` measures
+  Learner* learner_ = nullptr;  // none: only `measure_` measures
   Optimizer* optimizer_;
   std::uint64_t seed_;
   PruningRecipe recipe_;
-  ChooseHeads choose_;
+  std::function<HeadChoice(Index remove)> measure_;
   std::vector<HeadHistory> heads_;
   std::vector<PruningEvent> timeline_;
-  std::vector<RemovedHead> stashed_;  // with RegrowWith::stash, all removed heads
+  std::unique_ptr<Swapper> swapper_;  // with Regrowth
 };
 
 }  // namespace HEADROOM_PRECISION

@@ -84,6 +84,12 @@ void restore_moments(Optimizer& optimizer, const HeadStash& stash, std::span<con
                  });
 }
 
+std::vector<HeadStash> stashes_of(const Optimizer& optimizer, std::span<const HeadId> heads) {
+  std::vector<HeadStash> stashes;
+  for (const HeadId& head : heads) stashes.push_back(stash(optimizer, head));
+  return stashes;
+}
+
 }  // namespace
 
 HeadStash stash(const Optimizer& optimizer, const HeadId& head) {
@@ -96,7 +102,9 @@ HeadStash stash(const Optimizer& optimizer, const HeadId& head) {
 }
 
 std::vector<HeadStash> cut(Optimizer& optimizer, std::span<const HeadId> heads) {
-  return swap_heads(optimizer, heads, {});
+  std::vector<HeadStash> removed = stashes_of(optimizer, heads);
+  optimizer.apply(prune(optimizer.model(), heads));
+  return removed;
 }
 
 void regrow(Optimizer& optimizer, std::span<const HeadStash> heads) {
@@ -127,8 +135,7 @@ void regrow(Optimizer& optimizer, std::span<const HeadStash> heads) {
 
 std::vector<HeadStash> swap_heads(Optimizer& optimizer, std::span<const HeadId> out,
                                   std::span<const HeadStash> in) {
-  std::vector<HeadStash> removed;
-  for (const HeadId& head : out) removed.push_back(stash(optimizer, head));
+  std::vector<HeadStash> removed = stashes_of(optimizer, out);
   regrow(optimizer, in);
   optimizer.apply(prune(optimizer.model(), out));
   return removed;

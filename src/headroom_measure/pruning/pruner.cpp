@@ -12,6 +12,7 @@
 #include "headroom/io/json.hpp"
 #include "headroom_measure/importance/choosers.hpp"
 #include "pruning/saved_heads.hpp"
+#include "pruning/swapper.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -61,22 +62,6 @@ void require_choosable(Learner& learner, const std::string& chooser, bool record
   }
 }
 
-/// Whether a budget lets a removed head take the place of a live one.
-bool may_replace(BudgetOver over, const HeadId& live, const HeadId& removed) {
-  return over == BudgetOver::global ||
-         (live.kind == removed.kind &&
-          (over == BudgetOver::per_kind || live.layer == removed.layer));
-}
-
-std::vector<RemovedHead>::const_iterator find_head(const std::vector<RemovedHead>& heads,
-                                                   const HeadId& head) {
-  return std::find_if(heads.begin(), heads.end(),
-                      [&](const RemovedHead& one) { return one.stash.share.head == head; });
-}
-
-/// The mean of a stashed head in a checkpoint.
-std::string mean_name(std::size_t stashed) { return fmt::format("stash.{}.mean", stashed); }
-
 /// The scores of a page, which shows them as shares of the largest one and so counts from the
 /// lowest if that is negative.
 std::string importance_in_words(const std::string& chooser, bool from_lowest) {
@@ -105,25 +90,26 @@ Pruner::Pruner(Learner& learner, Optimizer& optimizer, const PruningRecipe& reci
     first_allowed(learner.model(), live_heads(learner.model()), recipe.remove, recipe.budget);
   }
   require_choosable(learner, recipe.chooser, training != nullptr);
-  if (recipe.regrowth && recipe.regrowth->with == RegrowWith::fresh) {
-    for (const HeadId& head : live_heads(learner.model())) fresh_head(learner.model(), head, 1, 1);
-  }
+  if (recipe.regrowth) swapper_ = std::make_unique<Swapper>(learner, optimizer, recipe_, seed);
 }
 
-Pruner::Pruner(Optimizer& optimizer, const PruningRecipe& recipe, ChooseHeads choose)
+Pruner::Pruner(Optimizer& optimizer, const PruningRecipe& recipe,
+               std::function<HeadChoice(Index remove)> choose)
     : Pruner(nullptr, optimizer, recipe, 1, std::move(choose)) {
   if (recipe.compensation == Compensation::none && !recipe.regrowth) return;
   throw UsageError(
       "pruner: compensation and regrowth need a learner to measure; without one, leave them out");
 }
 
+Pruner::~Pruner() = default;
+
 Pruner::Pruner(Learner* learner, Optimizer& optimizer, const PruningRecipe& recipe,
-               std::uint64_t seed, ChooseHeads choose)
+               std::uint64_t seed, std::function<HeadChoice(Index remove)> choose)
     : learner_(learner),
       optimizer_(&optimizer),
       seed_(seed),
       recipe_(recipe),
-      choose_(std::move(choose)) {
+      measure_(std::move(choose)) {
   recipe.check();
 }
 
@@ -158,12 +144,12 @@ HeadChoice Pruner::measured(Index remove, const TrainingScores* training) const 
 }
 
 void Pruner::choose(Index step) {
-  if (!chosen()) choose_next(step, recipe_.remove);
+  if (!chosen()) set_turns(step, recipe_.remove);
 }
 
-void Pruner::choose_next(Index step, Index count) {
+void Pruner::set_turns(Index step, Index count) {
   const std::vector<HeadId> alive = live_heads(optimizer_->model());
-  const HeadChoice choice = choose_(count);
+  const HeadChoice choice = measure_(count);
   check(choice, alive, count);
   if (!chosen()) {
     for (std::size_t i = 0; i < alive.size(); ++i) {
@@ -185,102 +171,55 @@ void Pruner::choose_next(Index step, Index count) {
 
 void Pruner::after_update(StepReport& report) {
   const Index step = report.step;
-  if (recipe_.gates && !recipe_.chooser.empty() && step == recipe_.gates->end) choose_next(step, 0);
+  if (recipe_.gates && !recipe_.chooser.empty() && step == recipe_.gates->end) set_turns(step, 0);
   if (recipe_.remove == 0) return;
   const Index end = recipe_.regrowth ? recipe_.regrowth->until : 0;
   if (step < std::max(last_step(recipe_.pace), end)) report.settled = false;
   if (step < first_step(recipe_.pace)) return;
   remove_due(step);
-  if (recipe_.regrowth) swap_due(step);
+  if (swapper_) swap_due(step);
 }
 
 void Pruner::remove_due(Index step) {
-  const Index due = removed_at(recipe_.pace, recipe_.remove, step) - gone();
+  const Index due = removed_at(recipe_.pace, recipe_.remove, step) - std::ssize(gone());
   if (recipe_.rescoring == Rescoring::once) {
     choose(step);
   } else if (due > 0) {
-    choose_next(step, due);
+    set_turns(step, due);
   }
-  if (due > 0) change(next(due), {}, step);
+  if (due > 0) change({next(due)}, step);
 }
 
 void Pruner::swap_due(Index step) {
-  Module& model = optimizer_->model();
-  const std::vector<HeadId> alive = live_heads(model);
-  Index count = swapped_at(*recipe_.regrowth, first_step(recipe_.pace), std::ssize(alive), step);
-  const auto may_return = [&](const HeadHistory& head) {
-    return head.removed_at && *head.removed_at < step;
-  };
-  count = std::min(count, Index(std::count_if(heads_.begin(), heads_.end(), may_return)));
-  count = std::min(count, most_removable(model, alive, recipe_.budget));
+  const std::vector<HeadId> waiting = gone(step);
+  const Index count = swapper_->due(step, std::ssize(waiting));
   if (count == 0) return;
   timeline_.push_back(new_event(step));
-  choose_next(step, count);
-  std::vector<HeadId> out;
-  std::vector<RemovedHead> in, waiting = candidates(step);
-  for (const HeadId& head : next(count)) {
-    const auto partner = std::find_if(waiting.begin(), waiting.end(), [&](const RemovedHead& one) {
-      return may_replace(recipe_.budget.over, head, one.stash.share.head);
-    });
-    if (partner == waiting.end()) continue;
-    out.push_back(head);
-    in.push_back(std::move(*partner));
-    waiting.erase(partner);
-  }
-  change(out, in, step);
+  set_turns(step, count);
+  change(swapper_->paired(next(count), waiting, step), step);
 }
 
-std::vector<RemovedHead> Pruner::candidates(Index step) const {
-  std::vector<HeadId> heads;
-  for (const HeadHistory& head : heads_) {
-    if (head.removed_at && *head.removed_at < step) heads.push_back(head.id);
-  }
-  std::vector<RemovedHead> all;
-  std::vector<HeadScore> gains;
-  if (recipe_.regrowth->with == RegrowWith::stash) {
-    for (const HeadId& head : heads) all.push_back(*find_head(stashed_, head));
-    gains = gains_of_stashed(*learner_, all, recipe_.examples);
-  } else {
-    std::vector<HeadStash> fresh;
-    for (const HeadId& head : heads) {
-      fresh.push_back(fresh_head(optimizer_->model(), head, seed_, step));
-      all.push_back({fresh.back()});
-    }
-    gains = gains_of_fresh(*learner_, fresh, recipe_.examples);
-  }
-  std::vector<HeadId> order = least_important_first(gains);
-  std::vector<RemovedHead> sorted;
-  for (auto head = order.rbegin(); head != order.rend(); ++head) {
-    sorted.push_back(*find_head(all, *head));
-  }
-  return sorted;
-}
-
-void Pruner::change(const std::vector<HeadId>& out, const std::vector<RemovedHead>& in,
-                    Index step) {
-  if (out.empty() && in.empty()) return;
+void Pruner::change(const HeadSwap& swap, Index step) {
+  if (swap.out.empty()) return;
   std::map<HeadId, Array> means;
   if (recipe_.compensation == Compensation::mean) {
-    means = mean_head_outputs(*learner_, out, ExampleSet::importance, recipe_.examples);
+    means = mean_head_outputs(*learner_, swap.out, ExampleSet::importance, recipe_.examples);
     compensate(optimizer_->model(), means);
   }
-  std::vector<HeadStash> returning;
-  for (const RemovedHead& head : in) returning.push_back(head.stash);
-  const std::vector<HeadStash> removed = swap_heads(*optimizer_, out, returning);
-  undo_compensation(optimizer_->model(), in);
-  for (const RemovedHead& head : in) {
+  if (swapper_) {
+    swapper_->apply(swap, means);
+  } else {
+    optimizer_->apply(prune(optimizer_->model(), swap.out));
+  }
+  for (const RemovedHead& head : swap.in) {
     const HeadId& id = head.stash.share.head;
     entry(id).removed_at.reset();
     entry(id).turn.reset();
-    std::erase_if(stashed_, [&](const RemovedHead& one) { return one.stash.share.head == id; });
     event(step).regrown.push_back(id);
   }
-  for (const HeadStash& head : removed) {
-    const HeadId& id = head.share.head;
-    entry(id).removed_at = step;
-    event(step).removed.push_back(id);
-    if (!recipe_.regrowth || recipe_.regrowth->with != RegrowWith::stash) continue;
-    stashed_.push_back({head, means.contains(id) ? means.at(id) : Array()});
+  for (const HeadId& head : swap.out) {
+    entry(head).removed_at = step;
+    event(step).removed.push_back(head);
   }
 }
 
@@ -314,9 +253,12 @@ HeadHistory& Pruner::entry(const HeadId& head) {
   throw UsageError(fmt::format("pruner: {} was not alive when heads were chosen", head.text()));
 }
 
-Index Pruner::gone() const {
-  return std::count_if(heads_.begin(), heads_.end(),
-                       [](const HeadHistory& head) { return head.removed_at.has_value(); });
+std::vector<HeadId> Pruner::gone(Index before) const {
+  std::vector<HeadId> heads;
+  for (const HeadHistory& head : heads_) {
+    if (head.removed_at && *head.removed_at < before) heads.push_back(head.id);
+  }
+  return heads;
 }
 
 Index Pruner::removals() const {
@@ -337,19 +279,13 @@ void Pruner::save_state(StateWriter to) const {
   to.record("recipe", json_of(recipe_));
   to.record("heads", json_of(heads_));
   to.record("timeline", json_of(timeline_));
-  if (stashed_.empty()) return;
-  std::vector<HeadStash> stashes;
-  for (const RemovedHead& head : stashed_) {
-    if (head.mean.defined()) to.array(mean_name(stashes.size()), head.mean);
-    stashes.push_back(head.stash);
-  }
-  save_stashes(to.part("stash"), stashes);
+  if (swapper_) swapper_->save_state(to);
 }
 
 void Pruner::load_state(const StateReader& from) {
   heads_.clear();
   timeline_.clear();
-  stashed_.clear();
+  if (swapper_) swapper_->clear();
   if (!from.has("recipe")) return;
   Record saved;
   try {
@@ -369,9 +305,7 @@ void Pruner::load_state(const StateReader& from) {
         fmt::format("{}: the saved run has removed heads by another recipe; \"{}\" differs",
                     from.where("recipe"), difference->place));
   }
-  if (recipe_.regrowth && recipe_.regrowth->with == RegrowWith::stash && gone() > 0) {
-    load_stashed(from);
-  }
+  if (swapper_) swapper_->load_state(from, gone());
 }
 
 void Pruner::check_saved(const std::string& where) const {
@@ -381,7 +315,7 @@ void Pruner::check_saved(const std::string& where) const {
   check_saved_heads(model, saved, where);
   if (recipe_.gates) return;  // they remove heads in its place
   const std::vector<HeadId> alive = live_heads(model);
-  const bool same = std::ssize(alive) == std::ssize(heads_) - gone() &&
+  const bool same = std::ssize(alive) == std::ssize(heads_) - std::ssize(gone()) &&
                     std::all_of(heads_.begin(), heads_.end(), [&](const HeadHistory& head) {
                       const bool lives =
                           std::find(alive.begin(), alive.end(), head.id) != alive.end();
@@ -389,23 +323,6 @@ void Pruner::check_saved(const std::string& where) const {
                     });
   if (same) return;
   throw FileError(fmt::format("{}: the removed heads are not those that the model lacks", where));
-}
-
-void Pruner::load_stashed(const StateReader& from) {
-  for (HeadStash& stash : load_stashes(from.part("stash"))) {
-    const std::string mean = mean_name(stashed_.size());
-    stashed_.push_back({std::move(stash), from.has(mean) ? from.array(mean) : Array()});
-  }
-  const auto stashed = [&](const HeadHistory& head) {
-    return find_head(stashed_, head.id) != stashed_.end();
-  };
-  if (std::ssize(stashed_) == gone() &&
-      std::all_of(heads_.begin(), heads_.end(), [&](const HeadHistory& head) {
-        return head.removed_at.has_value() == stashed(head);
-      }))
-    return;
-  throw FileError(
-      fmt::format("{}: the stashed heads are not those that were removed", from.where("stash")));
 }
 
 }  // namespace HEADROOM_PRECISION
