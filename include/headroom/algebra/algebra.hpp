@@ -23,6 +23,10 @@ Array concat(const std::vector<Array>& parts, int axis);
 Array gather(const Array& x, int axis, const Ids& positions);
 Array gather(const Array& x, int axis, std::span<const Index> positions);
 
+/// Slices x[rows[0]], x[rows[1]], ... along the first axis, of Array or Ids. The rows exist.
+template <class T>
+ArrayOf<T> pick_rows(const ArrayOf<T>& x, std::span<const Index> rows);
+
 /// Two axes exchanged, as a copy. Throws ShapeError for an axis that does not exist.
 Array transposed(const Array& x, int a = -2, int b = -1);
 

@@ -75,6 +75,8 @@ void shuffle(std::vector<T>& items, Rng& rng) {
     std::swap(items[i - 1], items[static_cast<std::size_t>(rng.below(Index(i)))]);
   }
 }
+/// The numbers 0 to n - 1 in a random order.
+std::vector<Index> random_order(Index n, Rng& rng);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -294,6 +294,10 @@ struct NamedAttention {
   const AttentionLocation& location() const { return attention->location(); }
   /// The model-wide name of one of its heads, by original index.
   HeadId id(Index head) const { return {location().kind, location().layer, head}; }
+  /// The model's name of one of its parameters, as in a HeadSlice or a ParameterEdit.
+  std::string full_name(const std::string& parameter) const {
+    return name.empty() ? parameter : name + "." + parameter;
+  }
 };
 /// All attentions of a model, ordered by kind and layer; one that several layers share counts once.
 /// Throws UsageError naming both paths when two have the same location, because then a HeadId would

@@ -87,6 +87,17 @@ Array gather(const Array& x, int axis, std::span<const Index> positions) {
   return gather(x, axis, ids);
 }
 
+template <class T>
+ArrayOf<T> pick_rows(const ArrayOf<T>& x, std::span<const Index> rows) {
+  ArrayOf<T> picked(x.shape().with(0, std::ssize(rows)));
+  const Index each = x.dim(0) == 0 ? 0 : x.size() / x.dim(0);
+  T* to = picked.data();
+  for (const Index row : rows) to = std::copy_n(x.data() + row * each, each, to);
+  return picked;
+}
+template Array pick_rows(const Array&, std::span<const Index>);
+template Ids pick_rows(const Ids&, std::span<const Index>);
+
 Array transposed(const Array& x, int a, int b) {
   std::array<int, Shape::max_rank> order{};
   std::iota(order.begin(), order.end(), 0);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "headroom/base/error.hpp"
 
@@ -150,6 +151,13 @@ void MaskStream::fill(Index first, Index n, float* out) const {
     const Words words = philox({low(block), high(block) ^ (head_ << 16), module_, step_}, key_);
     for (std::uint64_t lane = element % 4; lane < 4 && i < n; ++lane) out[i++] = unit(words[lane]);
   }
+}
+
+std::vector<Index> random_order(Index n, Rng& rng) {
+  std::vector<Index> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), Index{0});
+  shuffle(order, rng);
+  return order;
 }
 
 }  // namespace HEADROOM_PRECISION

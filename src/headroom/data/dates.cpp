@@ -3,7 +3,6 @@
 
 #include <array>
 #include <chrono>
-#include <numeric>
 #include <string>
 
 #include "data/unique_draws.hpp"
@@ -107,9 +106,7 @@ Seq2SeqTask make_dates_task(const TaskOptions& options) {
   // Days in random order: the first ones are for test and validation, in one form each, the others
   // for training, in any number of forms.
   Rng rng(options.seed, "dates");
-  std::vector<Index> order(static_cast<std::size_t>(days));
-  std::iota(order.begin(), order.end(), Index{0});
-  shuffle(order, rng);
+  const std::vector<Index> order = random_order(days, rng);
   const auto written = [&](Index place) {
     const Date date = date_of(first + std::chrono::days(at(order, place)));
     return std::pair(written_date(date, int(rng.below(date_forms))), iso_date(date));

@@ -104,10 +104,10 @@ std::vector<HeadId> live_heads(Module& model) {
 namespace {
 
 /// Appends the edits of one attention's parameters to those of a model.
-void append_edits(std::vector<ParameterEdit>& edits, const std::string& path,
+void append_edits(std::vector<ParameterEdit>& edits, const NamedAttention& attention,
                   std::vector<ParameterEdit> more) {
   for (ParameterEdit& edit : more) {
-    if (!path.empty()) edit.name = path + "." + edit.name;
+    edit.name = attention.full_name(edit.name);
     edits.push_back(std::move(edit));
   }
 }
@@ -130,7 +130,7 @@ std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads) {
     for (const HeadId& head : heads) {
       if (found.id(head.head) == head) here.push_back(head.head);
     }
-    if (!here.empty()) append_edits(edits, found.name, found.attention->prune(here));
+    if (!here.empty()) append_edits(edits, found, found.attention->prune(here));
   }
   return edits;
 }
@@ -149,7 +149,7 @@ std::vector<ParameterEdit> regrow(Module& model, std::span<const HeadShare> head
     for (const NamedAttention& found : all) {
       const auto here = wanted.find(found.location());
       if (here == wanted.end()) continue;
-      append_edits(edits, found.name, found.attention->regrow(here->second));
+      append_edits(edits, found, found.attention->regrow(here->second));
       for (const HeadShare& share : here->second) grown.push_back(share.head);
     }
   } catch (...) {  // one attention refused: those before it get rid of their new heads

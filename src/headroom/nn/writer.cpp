@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
@@ -12,16 +13,6 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-/// Slices x[rows[0]], x[rows[1]], ... along the first axis.
-template <class T>
-ArrayOf<T> pick_rows(const ArrayOf<T>& x, std::span<const Index> rows) {
-  ArrayOf<T> picked(x.shape().with(0, Index(rows.size())));
-  const Index each = x.dim(0) == 0 ? 0 : x.size() / x.dim(0);
-  T* to = picked.data();
-  for (const Index row : rows) to = std::copy_n(x.data() + row * each, each, to);
-  return picked;
-}
 
 template <class T>
 std::vector<T> pick_rows(const std::vector<T>& x, std::span<const Index> rows) {

@@ -25,7 +25,7 @@ std::map<std::string, int> find_head_axes(Module& model) {
   for (const NamedAttention& found : attentions(model)) {
     for (const HeadSlice& slice : found.attention->head_slices()) {
       if (slice.owners().empty()) continue;
-      axes[found.name.empty() ? slice.name : found.name + "." + slice.name] = slice.axis;
+      axes[found.full_name(slice.name)] = slice.axis;
     }
   }
   return axes;

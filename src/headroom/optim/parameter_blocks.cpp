@@ -26,8 +26,7 @@ void add_blocks_of_heads(const NamedAttention& attention, Granularity granularit
   std::map<std::pair<HeadPart, Index>, ParameterBlock> own;
   for (const HeadSlice& slice : attention.attention->head_slices()) {
     const std::span<const Index> owners = slice.owners();
-    const std::string name =
-        attention.name.empty() ? slice.name : attention.name + "." + slice.name;
+    const std::string name = attention.full_name(slice.name);
     // A slice without owners, such as an output bias, is a block of its own.
     const HeadPart part = owners.empty() ? HeadPart(slice.role, name) : slice.part();
     const Index head = owners.empty() ? slice.head : per_head ? owners.front() : 0;

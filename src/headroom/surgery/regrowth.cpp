@@ -24,7 +24,7 @@ void for_each_slice(Module& model, const HeadId& head,
   const NamedAttention found = attention_of(model, head);
   for (const HeadSlice& part : found.attention->head_slices()) {
     if (!part.belongs_to(head.head)) continue;
-    visit(part, found.name.empty() ? part.name : found.name + "." + part.name);
+    visit(part, found.full_name(part.name));
   }
 }
 

@@ -29,10 +29,6 @@ Tensors by_name(Module& module) {
   return tensors;
 }
 
-std::string joined(const std::string& path, const std::string& name) {
-  return path.empty() ? name : path + "." + name;
-}
-
 /// Owner and part name each slice uniquely in every layout.
 using SliceKey = std::tuple<Index, std::vector<Index>, HeadPart>;
 SliceKey key_of(const HeadSlice& slice) { return {slice.head, slice.group, slice.part()}; }
@@ -54,8 +50,8 @@ void match_attention(const NamedAttention& from, const NamedAttention& to,
           name_of<HeadRole>(slice.role), slice.owner_text(),
           from.name.empty() ? "the attention" : from.name, slice.name, to.attention->title()));
     }
-    blocks.push_back({{slice, joined(from.name, slice.name)},
-                      {found->second, joined(to.name, found->second.name)},
+    blocks.push_back({{slice, from.full_name(slice.name)},
+                      {found->second, to.full_name(found->second.name)},
                       slice.role == HeadRole::key_bias});
     wanted.erase(found);
   }

@@ -38,14 +38,6 @@ class Token {
   Index letters_;
 };
 
-/// The numbers 0 to count - 1 in random order.
-std::vector<Index> shuffled(Index count, Rng& rng) {
-  std::vector<Index> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), Index{0});
-  shuffle(order, rng);
-  return order;
-}
-
 /// One example: what its labels are and which keys they need.
 struct Drawn {
   std::vector<Index> letters, labels;  // by position; -1: none
@@ -91,7 +83,7 @@ Drawn draw_brackets(Index count, Rng& rng) {
   Drawn one(count, 1);
   for (Index& letter_at : one.letters) letter_at = rng.below(count);
   const Index pairs = 1 + rng.below(count / 2);
-  std::vector<Index> places = shuffled(count, rng);
+  std::vector<Index> places = random_order(count, rng);
   places.resize(static_cast<std::size_t>(2 * pairs));
   std::sort(places.begin(), places.end());
   for (Index depth = 0; depth < pairs; ++depth) {

@@ -28,13 +28,6 @@ void check_values(const char* what, std::span<const double> values, Index player
 
 Index size_of(std::size_t subset) { return std::popcount(subset); }
 
-std::vector<Index> random_order(Index players, Rng& rng) {
-  std::vector<Index> order(static_cast<std::size_t>(players));
-  std::iota(order.begin(), order.end(), Index{0});
-  shuffle(order, rng);
-  return order;
-}
-
 }  // namespace
 
 std::vector<double> all_values(HeadGame& game) {

@@ -63,7 +63,7 @@ Places places_of(Module& model) {
   Places places;
   for (const NamedAttention& found : attentions(model)) {
     for (const HeadSlice& slice : found.attention->head_slices()) {
-      const std::string name = found.name.empty() ? slice.name : found.name + "." + slice.name;
+      const std::string name = found.full_name(slice.name);
       places[name].insert({slice.owner_text(), slice.begin});
     }
   }
@@ -157,7 +157,7 @@ void HeadTelemetry::find_blocks() {
     for (const HeadSlice& slice : found.attention->head_slices()) {
       const auto role = block_of(slice.role);
       if (!role) continue;
-      const std::string name = found.name.empty() ? slice.name : found.name + "." + slice.name;
+      const std::string name = found.full_name(slice.name);
       const Tensor& parameter = tensors.at(name);
       Array& copy = copies[name];
       if (!copy.defined()) copy = parameter.value().clone();
