@@ -62,7 +62,7 @@ inline std::vector<headroom::RunSettings> small_settings() {
   for (RunSettings& settings : all) {
     TrainingSettings& run = settings.training;
     run.model = fitted_to(run.make_task(), run.model, run.learner);
-    fit_to_model(settings, {{"keep", 3}}, quoted_name);
+    fit_to_model(settings, {}, quoted_name);
   }
   return all;
 }

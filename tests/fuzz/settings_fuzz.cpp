@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Record& begun = sound[bytes.ConsumeIntegralInRange<std::size_t>(0, sound.size() - 1)];
   const Record config = parse_json(other_record(begun, bytes).dump(), "config.json");
   const bool read = reads([&] {
-    const RunSettings settings = RunSettings::from_record(config, "config.json");
+    RunSettings settings = RunSettings::from_record(config, "config.json");
     const Record written = settings.to_record();
     must(RunSettings::from_record(parse_json(written.dump(), "again"), "again").to_record() ==
          written);

@@ -194,11 +194,11 @@ class Grid {
 
 /// Columns of a Grid: the largest and the smallest sample of a case, in place of the mean.
 template <class Part>
-auto largest_of(const Part& part) {
+auto largest_of(Part part) {
   return [part]<class Sample>(const Survey<Sample>& survey) { return survey.largest(part); };
 }
 template <class Part>
-auto smallest_of(const Part& part) {
+auto smallest_of(Part part) {
   return [part]<class Sample>(const Survey<Sample>& survey) { return survey.smallest(part); };
 }
 
