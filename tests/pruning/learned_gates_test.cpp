@@ -1,12 +1,11 @@
 // Learned gates in training: which heads are left, that the rest of the model is as it should be,
-// that a resumed run ends in the same bits.
+// what a checkpoint shows.
 #include "headroom_measure/pruning/learned_gates.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
-#include "headroom/data/embedded_tasks.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/surgery/drop_head.hpp"
 #include "headroom/train/evaluation.hpp"
@@ -14,6 +13,7 @@
 #include "headroom_runs/runs/training_run.hpp"
 #include "support/catch.hpp"
 #include "support/nn_support.hpp"
+#include "support/small_settings.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;
@@ -22,21 +22,6 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-TrainingSettings small_settings(Index steps) {
-  TrainingSettings settings;
-  settings.task = "reverse";
-  settings.model.block.width = 16;
-  settings.model.block.heads = 4;
-  settings.model.block.hidden = 24;
-  settings.model.block.dropout = Real(0.1);
-  settings.model.layers = 1;
-  settings.learner.batch_size = 8;
-  settings.steps = steps;
-  settings.telemetry = 0;
-  settings.derive();
-  return settings;
-}
-
 GateOptions options_of(const std::string& method) {
   return {.method = method, .keep = 5, .budget = {.at_least_of_kind = 0}, .begin = 3, .end = 12};
 }
@@ -44,8 +29,7 @@ GateOptions options_of(const std::string& method) {
 /// A run with learned gates and DropHead.
 struct Gated {
   explicit Gated(const GateOptions& options, Index steps = 16, double drop = 0.2)
-      : run(small_settings(steps),
-            make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9})),
+      : run(small_settings(steps, Real(0.1)), small_task()),
         gates(run.optimizer(), options, 11),
         drop_head(drop, steps) {
     run.add("drop_head", drop_head);
@@ -104,15 +88,13 @@ std::vector<double> logits_of_selection(Learner& learner,
 }  // namespace
 
 TEST_CASE("with every method the cut model has the outputs of the gated one", "[slow]") {
-  const auto task = [] {
-    return make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9});
-  };
   Index other_than_one = 0;
   for (const GateMethodEntry& entry : gate_methods()) {
     INFO(entry.name);
     GateOptions options = options_of(entry.name);
     options.rate = 0.5;
-    TrainingRun run(small_settings(12), task()), whole(small_settings(12), task());
+    const TrainingSettings settings = small_settings(12, Real(0.1));
+    TrainingRun run(settings, small_task()), whole(settings, small_task());
     Snapshot snapshot(run.model(), options.end);
     LearnedGates gates(run.optimizer(), options, 11);
     run.add("snapshot", snapshot);
@@ -189,29 +171,6 @@ TEST_CASE("every method ends with exactly the heads of the highest scores, and f
     }
     CHECK(removed == 7);
     CHECK(page.schedule == std::vector<ScheduleLine>{{0, 12}, {12, 5}, {16, 5}});
-  }
-}
-
-TEST_CASE("a resumed run with gates ends in the same bits", "[slow]") {
-  const TemporaryFolder folder;
-  const auto bytes = [&](Gated& gated) {
-    gated.run.save(folder / "end");
-    return read_file(folder / "end");
-  };
-  for (const GateMethodEntry& entry : gate_methods()) {
-    Gated whole(options_of(entry.name));
-    whole.run.run();
-    const auto expected = bytes(whole);
-    for (const Index stop : {2, 3, 4, 8, 11, 12, 14}) {
-      INFO(entry.name << ", stopped at step " << stop);
-      Gated first(options_of(entry.name)), second(options_of(entry.name));
-      while (first.run.steps() < stop) first.run.step();
-      first.run.save(folder / "stopped");
-      second.run.load(folder / "stopped");
-      second.run.run();
-      const bool same = bytes(second) == expected;
-      CHECK(same);
-    }
   }
 }
 
@@ -326,7 +285,7 @@ TEST_CASE("gates of another part are multiplied, each attention keeps what it mu
       }
     }
   } shut;
-  TrainingRun run(small_settings(16), make_reverse_task({.seed = 3, .train = 90}));
+  TrainingRun run(small_settings(16, Real(0.1)), small_task());
   LearnedGates gates(run.optimizer(), options, 11);
   struct Watch : StepPart {
     void begin(Index, HeadProbe& probe) override {

@@ -1,20 +1,20 @@
-// Pruner: which heads it chooses, when it removes them, and that a resumed run continues the
-// removal.
+// Pruner: which heads it chooses, when it removes them, what a checkpoint must hold.
 #include "headroom_measure/pruning/pruner.hpp"
 
 #include <set>
 
 #include "headroom/base/error.hpp"
-#include "headroom/data/embedded_tasks.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/checksums.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom_runs/records/head_records.hpp"
 #include "headroom_runs/runs/training_run.hpp"
 #include "support/catch.hpp"
+#include "support/small_settings.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;
+using namespace headroom::test;
 using Catch::Matchers::Contains;
 
 namespace {
@@ -22,28 +22,12 @@ namespace {
 constexpr Gradual pace{.from = 4, .to = 12, .every = 2};
 Index gone_at(Index step) { return removed_at(pace, 6, step); }
 
-TrainingSettings small_settings() {
-  TrainingSettings settings;
-  settings.task = "reverse";
-  settings.model.block.width = 16;
-  settings.model.block.heads = 4;
-  settings.model.block.hidden = 24;
-  settings.model.layers = 1;
-  settings.learner.batch_size = 8;
-  settings.steps = 16;
-  settings.telemetry = 0;
-  settings.derive();
-  return settings;
-}
-
 /// A run with a pruner.
 struct Pruned {
   explicit Pruned(const PruningRecipe& recipe = {.remove = 6,
                                                  .pace = pace,
                                                  .budget = {.at_least_of_kind = 0}})
-      : run(small_settings(),
-            make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9})),
-        pruner(run.learner(), run.optimizer(), recipe) {
+      : run(small_settings(16), small_task()), pruner(run.learner(), run.optimizer(), recipe) {
     run.add("pruning", pruner);
   }
   TrainingRun run;
@@ -90,26 +74,6 @@ TEST_CASE("the least sensitive heads go, at the steps of the schedule") {
   CHECK(page.schedule.back() == ScheduleLine{16, 6});
 }
 
-TEST_CASE("a run resumed in the middle of a removal removes the same heads, to the bit") {
-  const TemporaryFolder folder;
-  const auto bytes = [&](Pruned& pruned) {
-    pruned.run.save(folder / "end");
-    return read_file(folder / "end");
-  };
-  Pruned whole;
-  whole.run.run();
-  for (const Index stop : {3, 4, 8, 13}) {  // before the choice, at it, in the middle, after
-    INFO(stop);
-    Pruned first, second;
-    while (first.run.steps() < stop) first.run.step();
-    first.run.save(folder / "stopped");
-    second.run.load(folder / "stopped");
-    second.run.run();
-    const bool same = bytes(second) == bytes(whole);
-    CHECK(same);
-  }
-}
-
 TEST_CASE("every attention keeps what it must, and a chooser may decide in the pruner's place") {
   Pruned keeping(PruningRecipe{.remove = 6, .pace = pace, .budget = {.at_least = 2}});
   keeping.run.run();
@@ -124,7 +88,7 @@ TEST_CASE("every attention keeps what it must, and a chooser may decide in the p
   CHECK(page.heads.empty());
   CHECK(live_heads(none.run.model()).size() == 12);
 
-  TrainingRun run(small_settings(), make_reverse_task({.seed = 3, .train = 90}));
+  TrainingRun run(small_settings(16), small_task());
   int calls = 0;
   Pruner pruner(run.optimizer(), {.remove = 2, .pace = Gradual{.from = 0, .to = 2}}, [&](Index) {
     ++calls;
@@ -153,7 +117,7 @@ TEST_CASE("what cannot be removed is refused before a step, and so is an incompl
   CHECK_THROWS_AS(Pruned(PruningRecipe{.remove = 1, .pace = Gradual{.from = 5, .to = 5}}),
                   UsageError);
   CHECK_THROWS_AS(Pruned(PruningRecipe{.remove = -1, .pace = pace}), UsageError);
-  TrainingRun run(small_settings(), make_reverse_task({.seed = 3, .train = 90}));
+  TrainingRun run(small_settings(16), small_task());
   HeadChoice choice;
   CHECK_THROWS_WITH(
       Pruner(run.optimizer(), {.compensation = Compensation::mean}, [&](Index) { return choice; }),

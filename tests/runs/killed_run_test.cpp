@@ -94,7 +94,7 @@ class WatchedLearner : public Learner {
 };
 
 std::unique_ptr<Learner> watched_learner(Places& places, const TrainingSettings& settings) {
-  Task task = make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9});
+  Task task = small_task();
   const ModelConfig config = fitted_to(task, settings.model, settings.learner);
   return std::make_unique<WatchedLearner>(places,
                                           make_learner(std::move(task), config, settings.learner));

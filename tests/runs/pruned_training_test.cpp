@@ -1,5 +1,7 @@
 // Training runs that follow recipes: every schedule, rescoring and budget removes the heads that it
 // should, and a run that stops after any step goes on to the same bits.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -16,11 +18,50 @@ using namespace headroom;
 using namespace headroom::test;
 using Catch::Matchers::Contains;
 
-TEST_CASE("a run with any recipe that stops after any step ends in the same bits", "[slow]") {
+namespace {
+
+struct Kind {
+  PruningRecipe recipe{};
+  TrainingSettings settings = recipe_settings();
+  Task task = small_task();
+};
+
+/// Every recipe; and without one every optimizer with each of its granularities, and every kind of
+/// model.
+std::map<std::string, Kind> runs_of_every_kind() {
+  std::map<std::string, Kind> all;
+  for (const auto& [name, recipe] : recipes()) all[name].recipe = recipe;
+  for (const OptimizerKind kind : all_of<OptimizerKind>()) {
+    for (const Granularity granularity : all_of<Granularity>()) {
+      const bool alike = kind == OptimizerKind::adamw || kind == OptimizerKind::sgd;
+      if (alike && granularity != Granularity::tensor) continue;
+      OptimizerChoice& choice =
+          all[fmt::format("{} by {}", name_of(kind), name_of(granularity))].settings.optimizer;
+      choice.kind = kind;
+      choice.granularity = granularity;
+    }
+  }
+  all["brackets"].task = make_task("brackets", {.train = 90, .validation = 40, .test = 9});
+  TextCorpus text{.name = "text",
+                  .vocabulary = Vocabulary::of_text(TokenKind::characters, Specials::none, "ab"),
+                  .train = {},
+                  .validation = {}};
+  for (int i = 0; i < 200; ++i) text.train.push_back((i * i) % 3 == 0 ? 1 : 0);
+  text.validation.assign(text.train.begin(), text.train.begin() + 40);
+  all["text"].task = text;
+  all["text"].settings.learner.length = 12;
+  all["text"].settings.derive();
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a run of any kind that stops after any step ends in the same bits", "[slow]") {
   const TemporaryFolder folder;
-  for (const auto& [name, recipe] : recipes()) {
+  for (const auto& [name, kind] : runs_of_every_kind()) {
     INFO(name);
-    RecipeRun whole(recipe);
+    const auto& [recipe, settings, task] = kind;
+    RecipeRun whole(recipe, settings, task);
     std::vector<std::string> after;  // the checkpoint after each step
     for (Index step = 1; step <= recipe_steps; ++step) {
       whole.run.step();
@@ -29,7 +70,7 @@ TEST_CASE("a run with any recipe that stops after any step ends in the same bits
     }
     // One run from each checkpoint, a step on: together they cover every place to stop.
     for (Index stop = 1; stop < recipe_steps; ++stop) {
-      RecipeRun next(recipe);
+      RecipeRun next(recipe, settings, task);
       next.run.load(folder / std::to_string(stop));
       next.run.step();
       INFO("stopped after step " << stop);

@@ -47,9 +47,7 @@ NamedAttention attention_of(Module& model, const HeadId& head) {
 /// A pruner alone, without the training: the model changes by its events only.
 struct UntrainedRun {
   explicit UntrainedRun(const PruningRecipe& recipe)
-      : run(recipe_settings(),
-            make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9})),
-        pruner(run.learner(), run.optimizer(), recipe) {
+      : run(recipe_settings(), small_task()), pruner(run.learner(), run.optimizer(), recipe) {
     Rng rng(8, "biases");
     for (const NamedParameter& parameter : parameters(run.model())) {
       if (parameter.tensor.rank() != 1) continue;  // biases are 0 at first, and would hide errors

@@ -13,36 +13,26 @@
 #include "headroom_runs/runs/load_learner.hpp"
 #include "support/catch.hpp"
 #include "support/measurements.hpp"
+#include "support/small_settings.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;
+using namespace headroom::test;
 using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 namespace {
 
-TrainingSettings small_settings() {
-  TrainingSettings settings;
-  settings.task = "reverse";
+TrainingSettings logged_settings() {
+  TrainingSettings settings = small_settings(24, Real(0.1));
   settings.data.seed = 3;
-  settings.model.block.width = 16;
-  settings.model.block.heads = 4;
-  settings.model.block.hidden = 24;
-  settings.model.block.dropout = Real(0.1);
-  settings.model.layers = 1;
-  settings.learner.batch_size = 8;
   settings.rate = {.shape = RateShape::cosine, .peak = 5e-3, .warmup = 5};
-  settings.steps = 24;
   settings.evaluate_every = 8;
   settings.save_every = 5;
   settings.telemetry = 6;
   settings.snapshots = {7, 20};
   settings.derive();
   return settings;
-}
-
-Task small_task() {
-  return make_reverse_task({.seed = 3, .train = 90, .validation = 12, .test = 9});
 }
 
 /// Counts the steps, and is unsettled before step 10.
@@ -67,7 +57,7 @@ std::vector<Real> all_values(Module& model) {
 
 /// One run or a part of it; with `stop_at`, a signal comes in that step.
 bool train(const fs::path& folder, Counter& counter, Index stop_at = 0) {
-  TrainingRun run(small_settings(), small_task());
+  TrainingRun run(logged_settings(), small_task(12));
   run.add("counter", counter);
   run.each([&](const StepReport& report) {
     if (report.step == stop_at) raise(SIGTERM);
@@ -113,7 +103,7 @@ TEST_CASE("a run that is stopped and resumed leaves the files of one that was no
 }
 
 TEST_CASE("settings are the same after config.json, and errors in it are named") {
-  TrainingSettings settings = small_settings();
+  TrainingSettings settings = logged_settings();
   settings.data.data = "some/where";
   settings.data.stress = true;
   settings.rate.shape = RateShape::linear;
@@ -153,7 +143,7 @@ TEST_CASE("settings are the same after config.json, and errors in it are named")
 }
 
 TEST_CASE("settings that few programs set survive config.json, and a seed has 64 bits") {
-  TrainingSettings settings = small_settings();
+  TrainingSettings settings = logged_settings();
   settings.data.seed = ~std::uint64_t{0};
   settings.derive();
   CHECK_FALSE(settings.to_record()["training"].contains("schedule_steps"));
@@ -183,9 +173,9 @@ TEST_CASE("a run does not resume with other settings than it began with") {
   const TemporaryFolder folder;
   Counter counter;
   CHECK_FALSE(train(folder / "run", counter, 9));
-  TrainingSettings other = small_settings();
+  TrainingSettings other = logged_settings();
   other.rate.peak *= 2;
-  TrainingRun run(other, small_task());
+  TrainingRun run(other, small_task(12));
   Counter again;
   run.add("counter", again);
   CHECK_THROWS_AS(run.keep_in(RunFolder(folder / "run", IfExists::resume_or_start)), FileError);
@@ -193,20 +183,20 @@ TEST_CASE("a run does not resume with other settings than it began with") {
                     Contains("peak_rate") && Contains("config.json"));
   CHECK(run.steps() == 0);
 
-  TrainingSettings rare = small_settings();
+  TrainingSettings rare = logged_settings();
   rare.learner.quick = 5;
-  CHECK_THROWS_WITH(
-      TrainingRun(rare, small_task()).keep_in(RunFolder(folder / "run", IfExists::resume_or_start)),
-      Contains("\"evaluated_examples\" is the default, but this run has 5"));
+  CHECK_THROWS_WITH(TrainingRun(rare, small_task(12))
+                        .keep_in(RunFolder(folder / "run", IfExists::resume_or_start)),
+                    Contains("\"evaluated_examples\" is the default, but this run has 5"));
 
   other.data.seed = 4;  // without derive()
-  CHECK_THROWS_WITH(TrainingRun(other, small_task()), Contains("derive()"));
+  CHECK_THROWS_WITH(TrainingRun(other, small_task(12)), Contains("derive()"));
 }
 
 TEST_CASE("a run whose learning rate is a function needs the same function to resume") {
   const TemporaryFolder folder;
   const auto started = [&](const char* text, double rate, Index until) {
-    auto run = std::make_unique<TrainingRun>(small_settings(), small_task());
+    auto run = std::make_unique<TrainingRun>(logged_settings(), small_task(12));
     run->set_rate([rate](Index step) { return step < 12 ? rate : rate / 2; }, text);
     run->keep_in(RunFolder(folder / "run", IfExists::resume_or_start));
     run->run(nullptr, until);
@@ -221,18 +211,18 @@ TEST_CASE("a run whose learning rate is a function needs the same function to re
       Contains("\"rate_function\" is \"0.01, halved after 12 steps\"") && Contains("0.02"));
   TrainingRun stored(
       TrainingSettings::from_record(parse_json(read_file(config), "config"), "config"),
-      small_task());
+      small_task(12));
   CHECK_THROWS_WITH(stored.step(), Contains("\"0.01, halved after 12 steps\"") &&
                                        Contains("give it with set_rate()"));
   const auto resumed = started("0.01, halved after 12 steps", 0.01, 0);
-  CHECK(resumed->steps() == small_settings().steps);
+  CHECK(resumed->steps() == logged_settings().steps);
   CHECK_THROWS_AS(resumed->set_rate([](Index) { return 1.0; }, "late"), UsageError);
 
-  TrainingRun whole(small_settings(), small_task());
+  TrainingRun whole(logged_settings(), small_task(12));
   whole.set_rate([](Index step) { return step < 12 ? 0.01 : 0.005; }, "the same");
   whole.run();
   CHECK(all_values(whole.model()) == all_values(resumed->model()));
-  TrainingRun usual(small_settings(), small_task());
+  TrainingRun usual(logged_settings(), small_task(12));
   usual.run();
   CHECK(all_values(whole.model()) != all_values(usual.model()));
 }
@@ -245,7 +235,7 @@ TEST_CASE("a run that could not take its best model at the end does not resume")
   const std::string sound = read_file(best);
   const auto refused = [&](const std::string& words) {
     Counter again;
-    TrainingRun run(small_settings(), small_task());
+    TrainingRun run(logged_settings(), small_task(12));
     run.add("counter", again);
     CHECK_THROWS_AS(run.keep_in(RunFolder(folder / "run", IfExists::resume)), FileError);
     CHECK_THROWS_WITH(run.keep_in(RunFolder(folder / "run", IfExists::resume)), Contains(words));
@@ -254,9 +244,9 @@ TEST_CASE("a run that could not take its best model at the end does not resume")
   refused("best.safetensors");
   write_file(best, sound.substr(0, sound.size() - 8));
   refused("best.safetensors");
-  TrainingSettings other = small_settings();
+  TrainingSettings other = logged_settings();
   other.model.block.heads = 2;
-  TrainingRun wide(other, small_task());
+  TrainingRun wide(other, small_task(12));
   wide.keep_in(RunFolder(folder / "other"));
   wide.run();
   fs::copy_file(folder / "other/checkpoint.safetensors", best,
@@ -278,7 +268,7 @@ TEST_CASE("a run whose log the report could not read does not resume") {
   first[first.contains("record") ? "entropy" : "loss"] = "low";
   write_file(log, first.dump() + lines.substr(lines.find('\n')));
   Counter again;
-  TrainingRun run(small_settings(), small_task());
+  TrainingRun run(logged_settings(), small_task(12));
   run.add("counter", again);
   run.keep_in(RunFolder(folder / "run", IfExists::resume), Changes::accept);
   CHECK_THROWS_AS(run.run(), FileError);
@@ -296,7 +286,7 @@ TEST_CASE("a checkpoint whose texts mean nothing is refused, whatever its checks
   file.metadata["manifest"] = manifest.dump();
   add_checksums(file);
   file.write(checkpoint);
-  TrainingRun run(small_settings(), small_task());
+  TrainingRun run(logged_settings(), small_task(12));
   CHECK_THROWS_AS(run.keep_in(RunFolder(folder / "run", IfExists::resume)), FileError);
   CHECK_THROWS_WITH(run.keep_in(RunFolder(folder / "run", IfExists::resume)),
                     Contains("\"manifest\": settings must be an object"));
@@ -334,7 +324,7 @@ TEST_CASE("a number of steps that cannot be true is refused before anything chan
 
 TEST_CASE("a configuration beyond its checkpoint is refused before its model is built") {
   const TemporaryFolder folder;
-  TrainingRun run(small_settings(), make_task("reverse", {.seed = 3}));
+  TrainingRun run(logged_settings(), make_task("reverse", {.seed = 3}));
   run.keep_in(RunFolder(folder / "run"));
   Record config = run.folder().read_config();
   run.save(run.folder().checkpoint());
@@ -359,7 +349,7 @@ TEST_CASE("a snapshot is the checkpoint of a run that was stopped after its step
 }
 
 TEST_CASE("a part whose name is taken takes no part in a step") {
-  TrainingRun run(small_settings(), small_task());
+  TrainingRun run(logged_settings(), small_task(12));
   Counter counter;
   CHECK_THROWS_AS(run.add("optimizer", counter), UsageError);
   run.step();
@@ -368,7 +358,7 @@ TEST_CASE("a part whose name is taken takes no part in a step") {
 
 TEST_CASE("a part cannot be added where its saved state would be lost") {
   const TemporaryFolder folder;
-  TrainingRun run(small_settings(), small_task());
+  TrainingRun run(logged_settings(), small_task(12));
   CHECK_THROWS_WITH(run.folder(), Contains("keep_in()"));
   run.keep_in(RunFolder(folder / "run"));
   Counter late;
@@ -376,11 +366,12 @@ TEST_CASE("a part cannot be added where its saved state would be lost") {
 }
 
 TEST_CASE("a run without a folder trains, and writes nothing") {
-  TrainingSettings settings = small_settings();
+  TrainingSettings settings = logged_settings();
   settings.evaluate_every = 0;
   settings.telemetry = 0;
-  TrainingRun run(settings, make_learner(small_task(), fitted_to(small_task(), settings.model, {}),
-                                         settings.learner));
+  TrainingRun run(settings,
+                  make_learner(small_task(12), fitted_to(small_task(12), settings.model, {}),
+                               settings.learner));
   Index seen = 0;
   run.every(7, [&](const StepReport& report) { seen += report.step; });
   CHECK(run.run());
@@ -389,9 +380,9 @@ TEST_CASE("a run without a folder trains, and writes nothing") {
 }
 
 TEST_CASE("phases of the learning rate begin where they are added") {
-  TrainingSettings settings = small_settings();
+  TrainingSettings settings = logged_settings();
   settings.rate = {.peak = 1e-3};
-  TrainingRun run(settings, small_task());
+  TrainingRun run(settings, small_task(12));
   run.add_phase(3, {.peak = 4e-3, .warmup = 2});
   std::vector<double> rates;
   for (int i = 0; i < 6; ++i) rates.push_back(run.step().rate);
@@ -401,12 +392,12 @@ TEST_CASE("phases of the learning rate begin where they are added") {
 
 TEST_CASE("a model is measured right after a step, and the run stays the same") {
   const TemporaryFolder folder;
-  TrainingRun plain(small_settings(), small_task());
+  TrainingRun plain(logged_settings(), small_task(12));
   plain.keep_in(RunFolder(folder / "plain", IfExists::refuse));
   plain.run();
   Record first, regular;
   for (const Index until : {10, 0}) {  // up to step 10, then resumed
-    TrainingRun run(small_settings(), small_task());
+    TrainingRun run(logged_settings(), small_task(12));
     MeasuredAfter at_eight(run.learner(), 8, true), never(run.learner(), 25, false);
     run.add("eight", at_eight);
     run.add("never", never);

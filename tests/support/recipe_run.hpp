@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "headroom/data/embedded_tasks.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom_runs/runs/pruning_parts.hpp"
+#include "support/small_settings.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace headroom {
@@ -16,27 +16,14 @@ namespace test {
 
 constexpr Index recipe_steps = 12;
 
-inline TrainingSettings recipe_settings() {
-  TrainingSettings settings;
-  settings.task = "reverse";
-  settings.model.block.width = 16;
-  settings.model.block.heads = 4;
-  settings.model.block.hidden = 24;
-  settings.model.block.dropout = Real(0.1);
-  settings.model.layers = 1;
-  settings.learner.batch_size = 8;
-  settings.steps = recipe_steps;
-  settings.telemetry = 0;
-  settings.derive();
-  return settings;
-}
+inline TrainingSettings recipe_settings() { return small_settings(recipe_steps, Real(0.1)); }
 
 /// A run that follows a recipe.
 struct RecipeRun {
-  explicit RecipeRun(const PruningRecipe& recipe)
-      : run(recipe_settings(),
-            make_reverse_task({.seed = 3, .train = 90, .validation = 40, .test = 9})),
-        parts(run, recipe) {}
+  explicit RecipeRun(const PruningRecipe& recipe,
+                     const TrainingSettings& settings = recipe_settings(),
+                     const Task& task = small_task())
+      : run(settings, task), parts(run, recipe) {}
   TrainingRun run;
   PruningParts parts;
 };
@@ -68,6 +55,7 @@ inline std::map<std::string, PruningRecipe> recipes() {
     recipe.chooser = entry.name == "subset" ? "sensitivity" : "";
     recipe.examples = 20;
     recipe.gates = GateOptions{.method = entry.name, .keep = 6, .begin = 3, .end = 9};
+    recipe.drop_head = 0.2;
   }
   all["DropHead"].drop_head = 0.3;
   for (const RegrowWith with : all_of<RegrowWith>()) {
