@@ -82,7 +82,12 @@ std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string
 }
 
 fs::path model_folder(const std::string& model, const char* option) {
-  if (model.empty()) return newest_run("runs", option);
+  if (model.empty()) {
+    if (const std::optional<fs::path> newest = newest_run("runs")) return *newest;
+    throw UsageError(fmt::format(
+        "no trained model under runs (train one with {} train, or name one with {} DIR)",
+        invocation(), option));
+  }
   if (!fs::exists(model)) throw FileError(fmt::format("{} {} does not exist", option, model));
   return model;
 }

@@ -2,6 +2,7 @@
 #include "cli/program.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@
 #include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom_lab/report/terminal.hpp"
+#include "headroom_runs/runs/setting.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -140,6 +142,14 @@ int fail(std::string text, int code) {
   while (!text.empty() && text.back() == ' ') text.pop_back();
   print_error("error: {}\n", printable(text, 4 * text.size()));
   return code;
+}
+
+/// The text of an error with the options that help: "... (see --resume, --force)".
+std::string with_options(const Error& error) {
+  if (error.settings().empty()) return error.what();
+  std::vector<std::string> options;
+  for (const std::string& name : error.settings()) options.push_back(option_text(name));
+  return fmt::format("{} (see {})", error.what(), fmt::join(options, ", "));
 }
 
 /// The commands of the launcher, which need the sources: name, description.
@@ -367,13 +377,13 @@ int run_program(int argc, char* const* argv) {
     require_written();
     return code;
   } catch (const NumericError& error) {
-    return fail(error.what(), numeric);
+    return fail(with_options(error), numeric);
   } catch (const DataError& error) {
-    return fail(error.what(), data);
+    return fail(with_options(error), data);
   } catch (const FileError& error) {
-    return fail(error.what(), file);
+    return fail(with_options(error), file);
   } catch (const Error& error) {  // UsageError, ShapeError
-    return fail(error.what(), usage);
+    return fail(with_options(error), usage);
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(error.what(), file);
   } catch (const std::system_error& error) {  // fmt::print()

@@ -36,6 +36,9 @@ BANS = [
     (CODE, r"^chapters/", r"\b(TODO|FIXME|XXX)\b", "finish it or leave it out"),
     (CODE, r"^(chapters|src/course)/", r"(?i)\bnot implemented\b",
      "only skeletons of exercises say this"),
+    (CODE, r"^(tests|src/(cli|course)|examples|chapters)/"
+     r"|^src/headroom_lab/(study/(commands|estimate)\.cpp|lab/experiments/)",
+     r"\"([^\"\n]*[ (])?--[a-z]", "a library has no options: see Error::settings()"),
     (BUILD, None, r"^[^#]*-(ffast-math|Ofast)", "fast math turns std::isnan into false"),
     (CODE, None, r"\bmap\(\s*\[[^\]]*\]\((?!\s*const auto& \w+(\s*,\s*const auto& \w+)*\s*\))",
      "the lambda given to map() takes const auto&: by value its expression dangles"),

@@ -1,4 +1,5 @@
 // A run resumes as the run that it was: the same data, settings, log and bytes, in any folder.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,6 +83,26 @@ TEST_CASE("a run does not resume with other data, and does with data that moved"
         content(folder / "whole/checkpoint.safetensors"));
 }
 
+TEST_CASE("a dictionary with other phonemes has another vocabulary") {
+  const TemporaryFolder folder;
+  const auto dictionary = [](const char* vowel) {
+    std::string text;
+    for (char first = 'a'; first <= 'z'; ++first) {
+      for (char last = 'a'; last <= 'f'; ++last) {
+        text += fmt::format("{}x{} K {} T\n", first, last, last % 2 == 0 ? vowel : "IY1");
+      }
+    }
+    return text;
+  };
+  folder.file("words.dict", dictionary("AE1"));
+  train_half(folder, {"train", "--task",    "g2p", "--data",  "words.dict", "--steps",
+                      "30",    "--width",   "16",  "--heads", "2",          "--layers",
+                      "1",     "--batch",   "4",   "--out",   "run",        "--evaluate-every",
+                      "15",    "--threads", "1"});
+  folder.file("words.dict", dictionary("OW1"));
+  require_refused(resume(folder), "has another vocabulary (\"target\") than the data");
+}
+
 TEST_CASE("changed data are taken when the change is meant") {
   const TemporaryFolder folder;
   folder.file("text.txt", repeated("the cat sat on the mat. ", 40));
@@ -132,7 +153,8 @@ TEST_CASE("a run does not resume with other settings, another log or other bytes
     std::string edited = log;
     edited[edited.find("loss") + 8] ^= 1;
     folder.file("run/metrics.jsonl", edited);
-    require_refused(resume(folder), "restore the file, or add --accept-changes");
+    require_refused(resume(folder),
+                    "restore the file, or accept the change if it is meant (see --accept-changes)");
     fs::remove(folder / "run/metrics.jsonl");
     require_refused(resume(folder), "run/metrics.jsonl: its first ");
     folder.file("run/metrics.jsonl", log + R"({"step":16,"lo)");  // later lines may be torn

@@ -128,7 +128,7 @@ TEST_CASE("--force removes nothing but runs") {
   folder.file("mine/report.html", "<p>my report</p>");
   const Finished refused = headroom_program(small_run("mine", {"--force"}), folder);
   CHECK(refused.code == 2);
-  CHECK_THAT(refused.err, Contains("mine: its config.json is not that of a run, and --force"));
+  CHECK_THAT(refused.err, Contains("mine: its config.json is not that of a run, and only files"));
   CHECK(folder.content("mine/report.html") == "<p>my report</p>");
   folder.file("mine/report.html", "<p>headroom</p>");
   CHECK(headroom_program(small_run("mine", {"--force"}), folder).code == 2);

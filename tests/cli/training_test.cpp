@@ -178,9 +178,9 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
       require_refused(headroom_program(arguments, folder), 2, words);
     };
     refused({"--input", "a#c"}, "\"#\" is not one of the 26 tokens in the model's vocabulary");
-    refused({"--input", ""}, "--input is empty");
-    refused({"--input", "abc", "--output", "c#"}, "--output \"c#\"");
-    refused({"--input", "abc", "--layer", "7"}, "--layer 7: there are layers 0 to 1");
+    refused({"--input", ""}, "the input is empty");
+    refused({"--input", "abc", "--output", "c#"}, "output \"c#\"");
+    refused({"--input", "abc", "--layer", "7"}, "layer 7: there are layers 0 to 1");
     refused({"--input", "abc", "--kind", "cross", "--head", "4"}, "there are heads 0 to 3");
     refused({"--input", "abc", "--out", "run"}, "run: holds a trained model");
     refused({"--input", "abc", "--out", "run", "--force"}, "run: holds a trained model");
@@ -245,7 +245,7 @@ TEST_CASE("a text model trains, samples, and repeats itself for the same seed") 
   CHECK(json::parse(looked.out)["example"]["target"].size() == 6);
   require_refused(
       headroom_program({"attend", "--model", "run", "--input", "the", "--kind", "cross"}, folder),
-      2, "--kind cross: this language_model has only decoder");
+      2, "kind cross: this language_model has only decoder");
   require_refused(headroom_program({"translate", "--model", "run", "abc"}, folder), 2,
                   "language_model");
   require_refused(headroom_program({"sample", "--model", "run", "--prompt", "the#"}, folder), 4,
@@ -301,7 +301,9 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
       {{"train", "--task", "text", "--data", "three.txt", "--length", "64"},
        4,
        "three.txt: the text is too short"},
-      {{"train", "--task", "text", "--data", "twenty.txt"}, 4, "(try --length 17)"},
+      {{"train", "--task", "text", "--data", "twenty.txt"},
+       4,
+       "windows of at most 17 fit (see --length)"},
       {{"train", "--task", "text", "--data", "."}, 5, "."},
       {{"train", "--heads", "5"}, 2, "--heads 5 must divide --width 64 (try 4 or 8)"},
       {{"train", "--heads", "0"}, 2, "--heads 0 is less than 1"},

@@ -98,9 +98,8 @@ TEST_CASE("a bad line of a dictionary is reported with its number, or skipped an
   }));
   const auto path = folder.file("broken.dict", dictionary + line + "\r\nlast L AE1 S T\r\n");
   CHECK_THROWS_AS(read_g2p_task({.data = path}), DataError);
-  CHECK_THROWS_WITH(
-      read_g2p_task({.data = path}),
-      path.string() + ":9: " + detail + "; 1 bad line of 10 (use --skip-bad-lines to skip it)");
+  CHECK_THROWS_WITH(read_g2p_task({.data = path}),
+                    path.string() + ":9: " + detail + "; 1 bad line of 10; correct or skip it");
   const Seq2SeqTask task = read_g2p_task({.data = path, .skip_bad_lines = true});
   CHECK(pronunciations(task).size() == 5);
   CHECK(task.skipped.count_by_reason == std::map<std::string, Index>{{reason, 1}});
@@ -109,10 +108,9 @@ TEST_CASE("a bad line of a dictionary is reported with its number, or skipped an
 TEST_CASE("several bad lines are counted by reason") {
   const TemporaryFolder folder;
   const auto path = folder.file("broken.dict", "a\nb\nc AE1\nd x\n" + dictionary);
-  CHECK_THROWS_WITH(read_g2p_task({.data = path}),
-                    path.string() +
-                        ":1: no phonemes after \"a\"; 3 bad lines of 12 "
-                        "(use --skip-bad-lines to skip them)");
+  CHECK_THROWS_WITH(
+      read_g2p_task({.data = path}),
+      path.string() + ":1: no phonemes after \"a\"; 3 bad lines of 12; correct or skip them");
   CHECK(read_g2p_task({.data = path, .skip_bad_lines = true}).skipped.text() ==
         "3 lines skipped: 1 malformed phoneme, 2 no phonemes");
 }
@@ -169,8 +167,9 @@ TEST_CASE("a text that is too short to train on or to validate on is refused wit
   }
   CHECK(read(11, 8).validation.size() == 2);
   CHECK_THROWS_AS(read(11, 9), DataError);
-  CHECK_THROWS_WITH(read(20, 64), EndsWith("text: windows of 64 characters need a longer text: "
-                                           "18 characters are for training (try --length 17)"));
+  CHECK_THROWS_WITH(read(20, 64),
+                    EndsWith("text: windows of 64 characters need a longer text: "
+                             "18 characters are for training, so that windows of at most 17 fit"));
   CHECK(read(20, 17).train.size() == 18);
 }
 
@@ -217,8 +216,8 @@ TEST_CASE("an unknown task is refused with the list and the nearest, and --data 
       make_task("date"),
       "task: \"date\" is not one of reverse, sort, brackets, numbers, spelling, dates, g2p, text "
       "(did you mean dates?)");
-  CHECK_THROWS_WITH(make_task("g2p"), "task g2p needs a data file: --data FILE");
-  CHECK_THROWS_WITH(make_task("dates", {.data = "x"}), Contains("takes no --data"));
+  CHECK_THROWS_WITH(make_task("g2p"), "task g2p needs a data file");
+  CHECK_THROWS_WITH(make_task("dates", {.data = "x"}), Contains("takes no data file"));
   for (const TaskOptions& sizes :
        {TaskOptions{.train = 1, .data = "x"}, TaskOptions{.validation = 1, .data = "x"},
         TaskOptions{.test = 1, .data = "x"}}) {
@@ -244,7 +243,7 @@ TEST_CASE("a program's own task is made by its name and listed after the others"
   const auto task = std::get<Seq2SeqTask>(make_task("echo", {.train = 3}));
   CHECK(task.train.at(2).target == task.train.at(2).source);
   CHECK_THROWS_WITH(make_task("eco"), Contains("did you mean echo?"));
-  CHECK_THROWS_WITH(make_task("echo", {.data = "x"}), Contains("takes no --data"));
+  CHECK_THROWS_WITH(make_task("echo", {.data = "x"}), Contains("takes no data file"));
   CHECK_THROWS_WITH(add_task({"echo", "", false}, make), Contains("echo exists already"));
   CHECK_THROWS_WITH(add_task({"dates", "", false}, make), Contains("dates exists already"));
   CHECK_THROWS_WITH(add_task({"", "", false}, make), Contains("needs a name"));

@@ -79,11 +79,11 @@ TEST_CASE("names and sizes that do not exist are refused with a remedy") {
   CHECK_THROWS_WITH(find_experiment("xyzzy"), "no experiment \"xyzzy\" (lab list shows all)");
   const Experiment& e = find_experiment("head-slices");
   CHECK_THROWS_WITH(completed(e, {.heads = 5}),
-                    "head-slices: --heads 5 must divide --width 768 (try 4 or 6)");
-  CHECK_THROWS_WITH(completed(e, {.width = 5000}), Contains("--width 5000 is not in 1 to 1024"));
+                    "head-slices: heads 5 must divide width 768 (try 4 or 6)");
+  CHECK_THROWS_WITH(completed(e, {.width = 5000}), Contains("width 5000 is not in 1 to 1024"));
   CHECK_THROWS_AS(completed(e, {.heads = 65}), UsageError);
   CHECK_THROWS_WITH(completed(find_experiment("head-count"), {.heads = 1}),
-                    Contains("--heads 1 is not in 2 to 32"));
+                    Contains("heads 1 is not in 2 to 32"));
   CHECK_THROWS_WITH(completed(find_experiment("shared-head"), {.width = 16, .heads = 8}),
                     Contains("leaves 2 features a head, needed are 4"));
 }

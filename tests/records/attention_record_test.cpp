@@ -149,19 +149,21 @@ TEST_CASE("texts that a model cannot take are refused with a reason") {
     const char* words;
   };
   const std::vector<Bad> bad = {
-      {translator, {.input = "aé"}, "--input \"aé\": \"é\" is not one of the 4 tokens"},
+      {translator, {.input = "aé"}, "input \"aé\": \"é\" is not one of the 4 tokens"},
       {writer, {.input = "ax"}, "\"x\" is not one of the 4 tokens in the model's vocabulary"},
-      {translator, {.input = ""}, "--input is empty"},
-      {translator, {.input = "abcdabcdabcda"}, "--input has 13 tokens; the model reads at most 12"},
-      {translator, {.input = "a", .output = "a"}, "--output \"a\": \"a\" is not one of the 3"},
+      {translator, {.input = ""}, "the input is empty"},
+      {translator,
+       {.input = "abcdabcdabcda"},
+       "the input has 13 tokens; the model reads at most 12"},
+      {translator, {.input = "a", .output = "a"}, "output \"a\": \"a\" is not one of the 3"},
       {translator,
        {.input = "a", .output = "xyxyxyxyxyxy"},
-       "--output has 12 tokens; there is room for 11"},
+       "the output has 12 tokens; there is room for 11"},
       {writer, {.input = "abc", .output = "abcdabcdabcd"}, "there is room for 10"},
       {writer,
        {.input = "a", .output = ""},
        "a text of one token has no earlier token to attend to"},
-      {judge, {.input = "a", .output = "b"}, "--output: a classifier has no output text"},
+      {judge, {.input = "a", .output = "b"}, "a classifier has no output text"},
   };
   for (const Bad& b : bad) {
     CHECK_THROWS_WITH(attention_record(b.saved, b.question), Contains(b.words));

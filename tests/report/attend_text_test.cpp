@@ -99,11 +99,11 @@ TEST_CASE("kind, layer and head choose what is shown") {
 TEST_CASE("what the model does not have cannot be selected") {
   const AttentionRecord record = small_record();
   CHECK_THROWS_WITH(check_selection(record, {.kind = AttentionKind::decoder_self}),
-                    "--kind decoder: this seq2seq has only cross, encoder");
-  CHECK_THROWS_WITH(check_selection(record, {.layer = 2}), "--layer 2: there are layers 0 to 1");
+                    "kind decoder: this seq2seq has only cross, encoder");
+  CHECK_THROWS_WITH(check_selection(record, {.layer = 2}), "layer 2: there are layers 0 to 1");
   CHECK_THROWS_WITH(check_selection(record, {.kind = AttentionKind::encoder_self, .layer = 1}),
-                    "--layer 1: there are layers 0 to 0");
+                    "layer 1: there are layers 0 to 0");
   CHECK_THROWS_WITH(check_selection(record, {.kind = AttentionKind::cross, .layer = 0, .head = 7}),
-                    "--head 7: there are heads 0 to 1");
+                    "head 7: there are heads 0 to 1");
   CHECK_THROWS_AS(check_selection(record, {.kind = AttentionKind::decoder_self}), UsageError);
 }

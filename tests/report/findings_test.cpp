@@ -223,6 +223,8 @@ TEST_CASE("the same function and a divergence are claimed only where they were m
   CHECK(differences_title(run) == "The layouts did not start as the same function");
   CHECK_THAT(findings(run).summary, StartsWith("Two models that should have started as the same "
                                                "function did not and were trained"));
+  run.separate_vs_fused->input_gradient = std::nan("");
+  CHECK(differences_title(run) == "The layouts did not start as the same function");
   run.separate_vs_fused->tolerance.reset();
   CHECK(differences_title(run) == "The models diverge at step 70");
   CHECK_THAT(findings(run).summary, StartsWith("Two models started with outputs within 3.6e-7"));

@@ -200,6 +200,10 @@ TEST_CASE("a single random draw, or two that are equal, make no clear difference
   // Draws that agree by chance leave that of the test examples: 2.6 points at 91 %.
   CHECK_THAT(title({0.9, 0.9, 0.9}, 0.92), Contains("no choice differs clearly"));
   CHECK_THAT(title({0.9, 0.9, 0.9}, 0.93), Contains("clearly better than random choices"));
+  // Draws of 60 to 68 %: their mean is known to 3.9 points, one more draw to 9.6.
+  const std::vector<double> spread{0.60, 0.62, 0.64, 0.66, 0.68};
+  CHECK_THAT(title(spread, 0.71), Contains("no choice differs clearly"));
+  CHECK_THAT(title(spread, 0.75), Contains("clearly better than random choices"));
 }
 
 TEST_CASE("a tile calls no difference by chance better or worse") {

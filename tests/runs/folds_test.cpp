@@ -153,7 +153,7 @@ TEST_CASE("a fold in words and in config.json") {
                  .vocabulary = Vocabulary::of_text(TokenKind::characters, Specials::none, "ab"),
                  .train = {0, 1},
                  .validation = {1}};
-  CHECK_THROWS_WITH(hold_out(text, {1, 2}), Contains("no folds; leave out --fold"));
+  CHECK_THROWS_WITH(hold_out(text, {1, 2}), Contains("has no folds"));
 
   TrainingSettings settings;
   settings.task = "reverse";

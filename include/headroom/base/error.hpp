@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "headroom/base/real.hpp"
 
@@ -13,7 +15,14 @@ inline namespace HEADROOM_PRECISION {
 /// Base of every exception that the library throws on purpose.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// `settings` are the names of settings that help, such as "skip_bad_lines". The text does not
+  /// say them: only a program knows what it calls them.
+  explicit Error(const std::string& text, std::vector<std::string> settings = {})
+      : std::runtime_error(text), settings_(std::move(settings)) {}
+  const std::vector<std::string>& settings() const { return settings_; }
+
+ private:
+  std::vector<std::string> settings_;
 };
 
 /// Shapes that do not fit together: `linear: x [2, 3] ends in 3 features but weight [128, 64] takes

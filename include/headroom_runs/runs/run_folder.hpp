@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,10 +67,8 @@ class RunFolder {
 /// naming the process that has it.
 FileLock lock_run(const std::filesystem::path& folder);
 
-/// The run under `root` whose checkpoint is the newest. Throws UsageError when there is none, and
-/// advises the `option` that names another.
-std::filesystem::path newest_run(const std::filesystem::path& root = "runs",
-                                 const std::string& option = "--model");
+/// The run under `root` whose checkpoint is the newest; none if no run there has one.
+std::optional<std::filesystem::path> newest_run(const std::filesystem::path& root = "runs");
 
 /// The folder of the run that a checkpoint or snapshot belongs to; a folder is its own.
 std::filesystem::path folder_of(const std::filesystem::path& path);

@@ -181,8 +181,9 @@ TextCorpus read_text_corpus(const TaskOptions& options) {
   if (trained <= options.window) {
     throw DataError(
         fmt::format("{}: windows of {} characters need a longer text: {} characters are for "
-                    "training (try --length {})",
-                    options.data.string(), options.window, trained, trained - 1));
+                    "training, so that windows of at most {} fit",
+                    options.data.string(), options.window, trained, trained - 1),
+        {"length"});
   }
   return corpus;
 }

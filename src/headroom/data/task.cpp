@@ -94,10 +94,11 @@ Task make_task(const std::string& name, const TaskOptions& options) {
   const Entry& entry = registry().at(name, "task");
   const bool needs_data = entry.info.needs_data;
   if (needs_data && options.data.empty()) {
-    throw UsageError(fmt::format("task {} needs a data file: --data FILE", name));
+    throw UsageError(fmt::format("task {} needs a data file", name), {"data"});
   }
   if (!needs_data && !options.data.empty()) {
-    throw UsageError(fmt::format("task {} generates its examples and takes no --data", name));
+    throw UsageError(fmt::format("task {} generates its examples and takes no data file", name),
+                     {"data"});
   }
   if (needs_data && options.train + options.validation + options.test > 0) {
     throw UsageError(fmt::format(

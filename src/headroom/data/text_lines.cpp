@@ -91,9 +91,10 @@ void LineAudit::bad(Index line, const std::string& reason, const std::string& de
 SkippedLines LineAudit::finish(Index lines) const {
   const Index bad = skipped_.total();
   if (bad > 0 && !skip_) {
-    throw DataError(fmt::format("{}:{}: {}; {} bad line{} of {} (use --skip-bad-lines to skip {})",
+    throw DataError(fmt::format("{}:{}: {}; {} bad line{} of {}; correct or skip {}",
                                 path_.string(), first_line_, first_detail_, bad,
-                                bad == 1 ? "" : "s", lines, bad == 1 ? "it" : "them"));
+                                bad == 1 ? "" : "s", lines, bad == 1 ? "it" : "them"),
+                    {"skip_bad_lines"});
   }
   return skipped_;
 }

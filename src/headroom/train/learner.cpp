@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "headroom/algebra/algebra.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
@@ -91,40 +92,31 @@ const std::vector<LabelledExample>& to_learn(const std::vector<LabelledExample>&
 void require_examples(bool some, ExampleSet set) {
   if (some) return;
   throw UsageError(
-      fmt::format("the {} set is empty: the task keeps back too few examples (see --validation)",
-                  name_of(set)));
+      fmt::format("the {} set is empty: the task keeps back too few examples", name_of(set)),
+      {"validation"});
 }
 
 // ---------------------------------------------------------------- batches under a probe
-
-/// Elements [rows[0]], [rows[1]], ... of the first axis.
-Ids picked(const Ids& x, std::span<const Index> rows) {
-  Ids result(x.shape().with(0, std::ssize(rows)));
-  const Index each = x.size() / x.dim(0);
-  std::int32_t* to = result.data();
-  for (const Index row : rows) to = std::copy_n(x.data() + row * each, each, to);
-  return result;
-}
 
 Seq2SeqBatch picked(const Seq2SeqBatch& batch, std::span<const Index> rows) {
   Seq2SeqBatch result;
   for (const auto member :
        {&Seq2SeqBatch::source, &Seq2SeqBatch::source_lengths, &Seq2SeqBatch::target_in,
         &Seq2SeqBatch::labels, &Seq2SeqBatch::target_lengths}) {
-    result.*member = picked(batch.*member, rows);
+    result.*member = pick_rows(batch.*member, rows);
   }
   return result;
 }
 
 ClassificationBatch picked(const ClassificationBatch& batch, std::span<const Index> rows) {
-  return {.tokens = picked(batch.tokens, rows),
-          .lengths = picked(batch.lengths, rows),
-          .labels = picked(batch.labels, rows),
+  return {.tokens = pick_rows(batch.tokens, rows),
+          .lengths = pick_rows(batch.lengths, rows),
+          .labels = pick_rows(batch.labels, rows),
           .examples = {}};
 }
 
 TextBatch picked(const TextBatch& batch, std::span<const Index> rows) {
-  return {picked(batch.inputs, rows), picked(batch.labels, rows)};
+  return {pick_rows(batch.inputs, rows), pick_rows(batch.labels, rows)};
 }
 
 /// A batch of a learner's own, whose rows can be picked.

@@ -12,8 +12,9 @@ namespace {
 template <class Model>
 Model& as(Module& model, const ModelConfig& config, const std::string& origin, ModelKind wanted) {
   if (auto* found = dynamic_cast<Model*>(&model)) return *found;
-  throw UsageError(fmt::format("{}: the model is a {}, not a {} (name another one with --model)",
-                               origin, name_of(config.kind), name_of(wanted)));
+  throw UsageError(
+      fmt::format("{}: the model is a {}, not a {}", origin, name_of(config.kind), name_of(wanted)),
+      {"model"});
 }
 
 }  // namespace

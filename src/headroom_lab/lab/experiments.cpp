@@ -103,18 +103,18 @@ LabOptions completed(const Experiment& experiment, LabOptions options) {
   };
   const Index width = options.width, heads = options.heads;
   if (width < 1 || width > limits.most_width) {
-    refuse(fmt::format("--width {} is not in 1 to {}", width, limits.most_width));
+    refuse(fmt::format("width {} is not in 1 to {}", width, limits.most_width));
   }
   if (heads < limits.least_heads || heads > limits.most_heads) {
     refuse(
-        fmt::format("--heads {} is not in {} to {}", heads, limits.least_heads, limits.most_heads));
+        fmt::format("heads {} is not in {} to {}", heads, limits.least_heads, limits.most_heads));
   }
   if (width % heads != 0) {
-    refuse(fmt::format("--heads {} must divide --width {}{}", heads, width,
+    refuse(fmt::format("heads {} must divide width {}{}", heads, width,
                        divisors_near(experiment, width, heads)));
   }
   if (options.head_dim() < limits.least_head_dim) {
-    refuse(fmt::format("--width {} over --heads {} leaves {} features a head, needed are {}", width,
+    refuse(fmt::format("width {} over heads {} leaves {} features a head, needed are {}", width,
                        heads, options.head_dim(), limits.least_head_dim));
   }
   return options;

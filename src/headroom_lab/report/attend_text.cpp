@@ -148,15 +148,15 @@ void check_selection(const AttentionRecord& record, const HeadSelection& selecti
     heads.insert(head.id.head);
   }
   if (selection.kind && !kinds.contains(name_of(*selection.kind))) {
-    throw UsageError(fmt::format("--kind {}: this {} has only {}", name_of(*selection.kind),
+    throw UsageError(fmt::format("kind {}: this {} has only {}", name_of(*selection.kind),
                                  name_of(record.model.family), fmt::join(kinds, ", ")));
   }
   if (selection.layer && !layers.contains(*selection.layer)) {
     throw UsageError(
-        fmt::format("--layer {}: there are layers {}", *selection.layer, numbers(layers)));
+        fmt::format("layer {}: there are layers {}", *selection.layer, numbers(layers)));
   }
   if (selection.head && !heads.contains(*selection.head)) {
-    throw UsageError(fmt::format("--head {}: there are heads {}", *selection.head, numbers(heads)));
+    throw UsageError(fmt::format("head {}: there are heads {}", *selection.head, numbers(heads)));
   }
 }
 

@@ -54,15 +54,13 @@ void open_folder(const StudyDeclaration& declaration, const StudyOptions& option
   if (!begun && fs::exists(folder.path) && !fs::is_empty(folder.path) && !options.resume &&
       !options.copy.launched) {
     throw UsageError(
-        fmt::format("{}: the folder is not empty and has no study; choose another folder "
-                    "with --out",
-                    name));
+        fmt::format("{}: the folder is not empty and has no study; choose another folder", name),
+        {"out"});
   }
   if (begun && !options.resume && !options.copy.launched) {
-    throw UsageError(fmt::format(
-        "{}: the folder has a study; continue it with --resume, or choose another folder with "
-        "--out",
-        name));
+    throw UsageError(
+        fmt::format("{}: the folder has a study; continue it, or choose another folder", name),
+        {"resume", "out"});
   }
   for (const char* part : {"trunks", "cells", "claims", "seconds"}) make_folder(folder.path / part);
   const Record mine = comparable(declaration, is_double ? "double" : "float");
@@ -76,9 +74,10 @@ void open_folder(const StudyDeclaration& declaration, const StudyOptions& option
   if (!difference) return;
   throw UsageError(
       fmt::format("{}: the folder has a study with another declaration ({} differs); choose "
-                  "another folder with --out, so that the comparisons stay those that were "
-                  "declared before the runs",
-                  name, difference->place));
+                  "another folder, so that the comparisons stay those that were declared before "
+                  "the runs",
+                  name, difference->place),
+      {"out"});
 }
 
 /// A child process that works on a job.

@@ -21,12 +21,12 @@ namespace attention_looking {
 namespace {
 
 /// A text as tokens of a vocabulary; `option` names it in errors.
-Tokens known_tokens(const Vocabulary& vocabulary, const std::string& text, const char* option) {
+Tokens known_tokens(const Vocabulary& vocabulary, const std::string& text, const char* what) {
   for (const std::string& token : vocabulary.tokens_in(text)) {
     if (vocabulary.knows(token)) continue;
     throw UsageError(
-        fmt::format("{} \"{}\": \"{}\" is not one of the {} tokens in the model's vocabulary",
-                    option, printable(text), printable(token), vocabulary.plain_size()));
+        fmt::format("{} \"{}\": \"{}\" is not one of the {} tokens in the model's vocabulary", what,
+                    printable(text), printable(token), vocabulary.plain_size()));
   }
   return vocabulary.encode(text);
 }
@@ -34,20 +34,20 @@ Tokens known_tokens(const Vocabulary& vocabulary, const std::string& text, const
 /// The input as tokens.
 Tokens input_tokens(const Vocabulary& vocabulary, const AttentionQuestion& question,
                     Index longest) {
-  Tokens tokens = known_tokens(vocabulary, question.input, "--input");
-  if (tokens.empty()) throw UsageError("--input is empty; give at least one token");
+  Tokens tokens = known_tokens(vocabulary, question.input, "input");
+  if (tokens.empty()) throw UsageError("the input is empty; give at least one token");
   if (Index(tokens.size()) > longest) {
     throw UsageError(
-        fmt::format("--input has {} tokens; the model reads at most {}", tokens.size(), longest));
+        fmt::format("the input has {} tokens; the model reads at most {}", tokens.size(), longest));
   }
   return tokens;
 }
 
 Tokens given_output(const Vocabulary& vocabulary, const AttentionQuestion& question, Index room) {
-  Tokens tokens = known_tokens(vocabulary, *question.output, "--output");
+  Tokens tokens = known_tokens(vocabulary, *question.output, "output");
   if (Index(tokens.size()) > room) {
     throw UsageError(
-        fmt::format("--output has {} tokens; there is room for {}", tokens.size(), room));
+        fmt::format("the output has {} tokens; there is room for {}", tokens.size(), room));
   }
   return tokens;
 }
@@ -209,7 +209,7 @@ AttentionRecord attention_record(const SavedModel& saved, const AttentionQuestio
     passage = read_and_written(saved.language_model(), tokens, question);
     add_passage(record, passage, tokens, look());
   } else {
-    if (question.output) throw UsageError("--output: a classifier has no output text");
+    if (question.output) throw UsageError("a classifier has no output text");
     const Vocabulary tokens = saved.vocabulary("tokens");
     passage.source = input_tokens(tokens, question, saved.config.longest);
     record.example.source = shown_tokens(tokens, passage.source);

@@ -134,9 +134,9 @@ void divide(Seq2SeqTask& task, const Fold& fold) {
 }
 
 void divide(const TextCorpus& corpus, const Fold&) {
-  throw UsageError(fmt::format(
-      "task {}: it is one text without a test set, which has no folds; leave out --fold",
-      corpus.name));
+  throw UsageError(
+      fmt::format("task {}: it is one text without a test set, which has no folds", corpus.name),
+      {"fold"});
 }
 
 }  // namespace

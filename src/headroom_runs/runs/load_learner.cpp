@@ -40,10 +40,12 @@ std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
   const RunFolder run(folder, IfExists::resume);
   const Record config_file = run.read_config();
   if (!config_file.contains("task")) {
-    throw FileError(fmt::format(
-        "{}: it names no task, so its data cannot be made again; name a run of \"train\", "
-        "not one of \"demo\", with --model",
-        run.config().string()));
+    throw FileError(
+        fmt::format(
+            "{}: it names no task, so its data cannot be made again; name a run of \"train\", "
+            "not one of \"demo\"",
+            run.config().string()),
+        {"model"});
   }
   require_known_task(config_file, run.config().string());
   const TrainingSettings settings =

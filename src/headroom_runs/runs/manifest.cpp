@@ -21,11 +21,12 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-constexpr const char* accept = "or add --accept-changes if the change is meant";
+constexpr const char* accept = "or accept the change if it is meant";
 
-/// "data file FILE is not ...", with the remedy.
-[[noreturn]] void refuse(const std::string& what, const std::string& remedy) {
-  throw FileError(fmt::format("{}; {}", what, remedy));
+/// "data file FILE is not ...", with the remedy and the settings that it needs.
+[[noreturn]] void refuse(const std::string& what, const std::string& remedy,
+                         std::vector<std::string> settings = {}) {
+  throw FileError(fmt::format("{}; {}", what, remedy), std::move(settings));
 }
 
 void check_vocabularies(const Record& saved, const Record& now, const std::string& checkpoint) {
@@ -35,7 +36,7 @@ void check_vocabularies(const Record& saved, const Record& now, const std::strin
     refuse(fmt::format("{}: the run has another vocabulary (\"{}\") than the data, so that its "
                        "tokens would change their meaning",
                        checkpoint, key),
-           "give its data file with --data PATH, or begin a new run");
+           "give its data file, or begin a new run", {"data"});
   }
 }
 
@@ -44,7 +45,7 @@ void check_settings(const Record& saved, const Record& now, const std::string& c
   if (!difference) return;
   refuse(fmt::format("{}: \"{}\" is {}, but the run was trained with {}", config, difference->key,
                      difference->second, difference->first),
-         fmt::format("change it back, {}", accept));
+         fmt::format("change it back, {}", accept), {"accept_changes"});
 }
 
 Manifest saved_manifest(const StateReader& from) {
@@ -134,13 +135,13 @@ std::vector<std::string> check_resumable(const RunFolder& folder, const Manifest
     if (saved.data != now.data) {
       refuse(fmt::format("{}: is not the data that the run was trained with (checksum {}, not {})",
                          data.string(), now.data, saved.data),
-             fmt::format("give the run's file with --data PATH, {}", accept));
+             fmt::format("give the run's file, {}", accept), {"data", "accept_changes"});
     }
     check_settings(saved.settings, now.settings, folder.config().string());
     if (log_mark(folder.metrics(), saved.log.lines) != saved.log) {
       refuse(fmt::format("{}: its first {} lines are not those of the run up to its checkpoint",
                          folder.metrics().string(), saved.log.lines),
-             fmt::format("restore the file, {}", accept));
+             fmt::format("restore the file, {}", accept), {"accept_changes"});
     }
   }
   std::vector<std::string> warnings;

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "headroom/base/error.hpp"
-#include "headroom/base/invocation.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/files.hpp"
 #include "headroom/io/json.hpp"
@@ -139,7 +138,7 @@ void require_ours(const RunFolder& folder, const std::vector<fs::path>& files) {
   for (const fs::path& file : files) {
     if (is_ours(folder, file, beside_config)) continue;
     throw UsageError(
-        fmt::format("{}: its {} is not that of a run, and --force removes nothing else; choose "
+        fmt::format("{}: its {} is not that of a run, and only files of runs are replaced; choose "
                     "another folder",
                     folder.path().string(), file.filename().string()));
   }
@@ -172,9 +171,9 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
     if (!begun) throw UsageError(fmt::format("{}: there is no run to resume", name));
     resumes_ = fs::exists(checkpoint());
   } else if (filled && if_exists == IfExists::refuse) {
-    throw UsageError(fmt::format(
-        "{}: the folder is not empty (use --resume to continue its run, or --force to replace it)",
-        name));
+    throw UsageError(
+        fmt::format("{}: the folder is not empty; continue its run, or replace it", name),
+        {"resume", "force"});
   }
   make_folder(path_);
   if (if_exists == IfExists::force) {
@@ -195,9 +194,9 @@ RunFolder RunFolder::for_page(const fs::path& path, bool force) {
                     path.string(), model->filename().string()));
   }
   if (!force && fs::is_directory(path) && !fs::is_empty(path)) {
-    throw UsageError(fmt::format(
-        "{}: the folder is not empty (choose another, or use --force to replace its page)",
-        path.string()));
+    throw UsageError(fmt::format("{}: the folder is not empty; choose another, or replace its page",
+                                 path.string()),
+                     {"force"});
   }
   return RunFolder(path, force ? IfExists::force : IfExists::refuse);
 }
@@ -255,7 +254,7 @@ FileLock lock_run(const fs::path& folder) {
                   folder.string(), FileLock::holder(path)));
 }
 
-fs::path newest_run(const fs::path& root, const std::string& option) {
+std::optional<fs::path> newest_run(const fs::path& root) {
   std::optional<fs::path> newest;
   fs::file_time_type newest_time;
   if (fs::is_directory(root)) {
@@ -268,12 +267,7 @@ fs::path newest_run(const fs::path& root, const std::string& option) {
       newest_time = time;
     }
   }
-  if (!newest) {
-    throw UsageError(
-        fmt::format("no trained model under {} (train one with {} train, or name one with {} DIR)",
-                    root.string(), invocation(), option));
-  }
-  return *newest;
+  return newest;
 }
 
 fs::path folder_of(const fs::path& path) {
