@@ -8,6 +8,7 @@
 #include "headroom_measure/importance/head_metric.hpp"
 #include "headroom_measure/importance/head_scores.hpp"
 #include "headroom_measure/importance/metric_agreement.hpp"
+#include "headroom_measure/importance/metric_names.hpp"
 #include "headroom_measure/importance/regret.hpp"
 #include "headroom_measure/importance/shapley.hpp"
 #include "headroom_measure/importance/task_check.hpp"

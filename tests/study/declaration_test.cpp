@@ -39,6 +39,11 @@ TEST_CASE("a wrong declaration is refused with the place and the nearest name") 
       {"/seeds", "[\"1\"]", "seeds[0] must be a whole number"},
       {"/name", "\"a/b\"", "name must be made of letters"},
       {"/trunk/until", "0", "trunk.until must be at least 1"},
+      {"/importance/metrics", "\"\"", "importance.metrics \"\" is none of all, cheap and"},
+      {"/importance/metrics", "\"path,deph\"",
+       "\"deph\" is none of all, cheap and the metrics "
+       "(did you mean depth?)"},
+      {"/importance/examples", "0", "importance.examples must be at least 1"},
       {"/trunk/until", "30", "base.steps must be more than trunk.until, 30"},
       {"/base/layrs", "2", "base.layrs is not an option of train (did you mean layers?)"},
       {"/base/layers", "[1, 2]", "base.layers must be one value"},
@@ -47,6 +52,7 @@ TEST_CASE("a wrong declaration is refused with the place and the nearest name") 
        "arms.keep is the number of heads to keep in all, which removal.prune sets; the minimum in "
        "every attention is at_least"},
       {"/base/prune_from", "1", "removal.prune_from is set in base, too"},
+      {"/factors", "{\"steps\": [30]}", "factors.steps is set in base, too"},
       {"/factors", "{\"layers\": []}", "factors.layers must have at least one value"},
       {"/factors", "{\"layers\": [1, 1]}", "factors.layers must list 1 once"},
       {"/factors", "{\"rate\": [{}]}", "factors.rate must be a value or a list of values"},

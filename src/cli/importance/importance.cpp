@@ -15,13 +15,12 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
-#include "headroom/base/nearest.hpp"
 #include "headroom/base/terminal.hpp"
 #include "headroom/base/text.hpp"
-#include "headroom/base/utf8.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/statistics/ranks.hpp"
 #include "headroom_measure/importance/head_metric.hpp"
+#include "headroom_measure/importance/metric_names.hpp"
 #include "headroom_measure/importance/task_check.hpp"
 #include "headroom_measure/pruning/training_scores.hpp"
 #include "headroom_runs/runs/load_learner.hpp"
@@ -38,15 +37,6 @@ struct ImportanceCommandOptions {
   std::vector<std::string> trace;
   bool json = false, oracle = false;
 };
-
-/// The names of all metrics, or of those that need no separate passes.
-std::vector<std::string> all_metrics(bool cheap = false) {
-  std::vector<std::string> names;
-  for (const MetricEntry& entry : head_metrics()) {
-    if (!cheap || !entry.make()->plays()) names.push_back(entry.info.name);
-  }
-  return names;
-}
 
 /// The kind of a metric in help, by what it reads.
 const char* kind_of(const MetricEntry& entry) {
@@ -83,34 +73,6 @@ std::string metrics_by_kind() {
     text += "\n" + before_column("  " + kind, help_column) + lines.substr(std::size_t(help_column));
   }
   return text;
-}
-
-/// The metrics that --metric names. Throws UsageError for an unknown or repeated name.
-std::vector<std::string> chosen_metrics(const std::string& text) {
-  std::vector<std::string> names;
-  const auto named = [&](const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
-    end = text.find(',', begin);
-    const std::string name = text.substr(begin, end == std::string::npos ? end : end - begin);
-    if (name == "all" || name == "cheap") {
-      for (const std::string& metric : all_metrics(name == "cheap")) {
-        if (!named(metric)) names.push_back(metric);
-      }
-      continue;
-    }
-    if (named(name)) {
-      throw UsageError(fmt::format("--metric: {} is given twice; name each metric once", name));
-    }
-    const std::vector<std::string> known = all_metrics();
-    require(std::find(known.begin(), known.end(), name) != known.end(),
-            fmt::format("--metric \"{}\" is none of all, cheap and the metrics that {} importance "
-                        "--help lists{}",
-                        printable(name), invocation(), did_you_mean(name, known)));
-    names.push_back(name);
-  }
-  return names;
 }
 
 /// Metrics whose scores are constant, and groups of metrics that sort the heads alike.
@@ -279,9 +241,9 @@ int importance_trace(const ImportanceCommandOptions& options) {
         "be combined with --model and --set; leave those out");
   }
   std::vector<std::filesystem::path> runs(options.trace.begin(), options.trace.end());
-  const std::vector<TracePoint> points =
-      trace_of(runs, chosen_metrics(options.metrics), options.options.examples, options.oracle,
-               [](const std::string& next) { print_error("measuring {}\n", next); });
+  const std::vector<TracePoint> points = trace_of(
+      runs, metrics_in(options.metrics, "--metric"), options.options.examples, options.oracle,
+      [](const std::string& next) { print_error("measuring {}\n", next); });
   if (options.json) {
     fmt::print("{}\n", trace_record(points).dump());
   } else {
@@ -296,7 +258,7 @@ const char* default_metrics(bool oracle) { return oracle ? "all" : "cheap,leave_
 int importance(ImportanceCommandOptions options) {
   if (options.metrics.empty()) options.metrics = default_metrics(options.oracle);
   if (!options.trace.empty()) return importance_trace(options);
-  const std::vector<std::string> metrics = chosen_metrics(options.metrics);
+  const std::vector<std::string> metrics = metrics_in(options.metrics, "--metric");
   const std::filesystem::path folder = model_folder(options.model);
   ImportanceOptions measured = options.options;
   measured.set = options.set == "train" ? ExampleSet::train : ExampleSet::importance;

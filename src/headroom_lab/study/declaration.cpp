@@ -12,6 +12,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/train/measures.hpp"
+#include "headroom_measure/importance/metric_names.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -80,12 +81,22 @@ class Checker {
     require(d_.allocation_draws.value_or(1) >= 1, "allocation_draws", "must be at least 1");
     require(d_.folds >= 1, "folds", "must be at least 1");
     require(d_.processes >= 1, "processes", "must be at least 1");
+    require(d_.importance.examples >= 1, "importance.examples", "must be at least 1");
+    check_metrics();
     check_size();
   }
 
  private:
   void require(bool right, const std::string& where, const std::string& rule) const {
     if (!right) throw DataError(fmt::format("{}: {} {}", origin_, where, rule));
+  }
+
+  void check_metrics() const {
+    try {
+      metrics_in(d_.importance.metrics, "importance.metrics");
+    } catch (const UsageError& error) {
+      throw DataError(fmt::format("{}: {}", origin_, error.what()));
+    }
   }
 
   void check_seeds() const {
