@@ -39,12 +39,16 @@ TEST_CASE("an optimizer that is chosen by name makes the steps of its class") {
   for (const Granularity granularity : {Granularity::tensor, Granularity::head}) {
     const auto chosen = [&](OptimizerKind kind) {
       return trained([&](Module& model) {
-        return make_optimizer(
-            model, {.kind = kind, .beta2 = 0.9, .weight_decay = 0.3, .granularity = granularity});
+        return make_optimizer(model, {.kind = kind,
+                                      .beta1 = 0.8,
+                                      .beta2 = 0.9,
+                                      .weight_decay = 0.3,
+                                      .granularity = granularity});
       });
     };
     CHECK(chosen(OptimizerKind::lamb) == trained([&](Module& model) {
-            return std::make_unique<Lamb>(model, LambOptions{.beta2 = 0.9,
+            return std::make_unique<Lamb>(model, LambOptions{.beta1 = 0.8,
+                                                             .beta2 = 0.9,
                                                              .weight_decay = 0.3,
                                                              .granularity = granularity,
                                                              .groups = groups});
@@ -58,7 +62,8 @@ TEST_CASE("an optimizer that is chosen by name makes the steps of its class") {
     if (granularity != Granularity::tensor) continue;
     CHECK(chosen(OptimizerKind::adamw) == trained([&](Module& model) {
             return std::make_unique<AdamW>(
-                model, AdamOptions{.beta2 = 0.9, .weight_decay = 0.3, .groups = groups});
+                model,
+                AdamOptions{.beta1 = 0.8, .beta2 = 0.9, .weight_decay = 0.3, .groups = groups});
           }));
     CHECK(chosen(OptimizerKind::sgd) == trained([&](Module& model) {
             return std::make_unique<Sgd>(

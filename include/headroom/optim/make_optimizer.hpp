@@ -15,7 +15,7 @@ enum class OptimizerKind { adamw, sgd, lamb, muon };
 /// An optimizer and the options that training runs set.
 struct OptimizerChoice {
   OptimizerKind kind = OptimizerKind::adamw;
-  double beta2 = 0.999;                           // AdamW's and LAMB's
+  double beta1 = 0.9, beta2 = 0.999;              // AdamW's and LAMB's
   double weight_decay = 0.01;                     // biases and norms have none
   Granularity granularity = Granularity::tensor;  // LAMB's and Muon's
 };

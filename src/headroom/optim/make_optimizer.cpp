@@ -25,15 +25,17 @@ std::unique_ptr<Optimizer> make_optimizer(Module& model, const OptimizerChoice& 
   const std::vector<ParameterGroup> groups{no_decay_of_vectors()};
   switch (choice.kind) {
     case OptimizerKind::adamw:
-      return std::make_unique<AdamW>(
-          model, AdamOptions{
-                     .beta2 = choice.beta2, .weight_decay = choice.weight_decay, .groups = groups});
+      return std::make_unique<AdamW>(model, AdamOptions{.beta1 = choice.beta1,
+                                                        .beta2 = choice.beta2,
+                                                        .weight_decay = choice.weight_decay,
+                                                        .groups = groups});
     case OptimizerKind::sgd:
       return std::make_unique<Sgd>(
           model,
           SgdOptions{.momentum = 0.9, .weight_decay = choice.weight_decay, .groups = groups});
     case OptimizerKind::lamb:
-      return std::make_unique<Lamb>(model, LambOptions{.beta2 = choice.beta2,
+      return std::make_unique<Lamb>(model, LambOptions{.beta1 = choice.beta1,
+                                                       .beta2 = choice.beta2,
                                                        .weight_decay = choice.weight_decay,
                                                        .granularity = choice.granularity,
                                                        .groups = groups});
