@@ -40,7 +40,8 @@ class Registry {
   /// separate, fused, shared (did you mean fused?)`; of a long list only the nearest name.
   const Entry& at(const std::string& name, const std::string& origin) const {
     if (const Entry* const found = find(name)) return *found;
-    const std::string error = entries_.size() > 12 ? "is unknown" : "is not one of " + list();
+    const bool many = entries_.size() > most_listed;
+    const std::string error = many ? "is unknown" : "is not one of " + list();
     throw UsageError(origin + ": \"" + name + "\" " + error + did_you_mean(name, names()));
   }
   /// "separate, fused, shared"
@@ -63,6 +64,8 @@ class Registry {
   }
 
  private:
+  static constexpr std::size_t most_listed = 12;  // more would not fit into one line
+
   static const std::string& name_of_entry(const Entry& entry) {
     if constexpr (requires { entry.info; }) {
       return entry.info.name;

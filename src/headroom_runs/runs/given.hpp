@@ -5,6 +5,7 @@
 #include <string>
 
 #include "headroom_runs/runs/setting.hpp"
+#include "runs/setting_values.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -22,7 +23,10 @@ class Given {
   /// A step, either its number ("300") or a share of the steps with a point ("0.3").
   std::optional<Index> step(const char* name, Index steps) const;
   template <class Enum>
-  std::optional<Enum> named(const char* name) const;
+  std::optional<Enum> named(const char* name) const {
+    if (!has(name)) return std::nullopt;
+    return setting_values::Value<Enum>::read(values_.at(name), shown_(name));
+  }
 
   /// The setting's name in a message.
   std::string operator()(const char* name) const { return shown_(name); }
