@@ -14,7 +14,8 @@ again when its text changed.
   --check     only checks that every fault applies exactly once and names programs that exist
   --only      only faults whose name (FLOOR/NAME) contains this text
   --again     also those with these results again, for example survived,"does not compile"
-  --sample N  a random choice of N faults, which depends on --seed (default 0) alone
+  --sample N  a random choice of N faults; which ones depends on --seed (default 0) and their names,
+              so that it stays nearly the same when others are added
   --known N   N of the faults in caught.txt, whatever their results; the number of commits says
               which, so that all have their turn
   --hours H   begins no fault after H hours, over all calls together
@@ -49,7 +50,6 @@ import hashlib
 import json
 import math
 import os
-import random
 import re
 import shlex
 import shutil
@@ -364,8 +364,10 @@ def main():
         first = commits(root) * options.known
         chosen = [chosen[(first + i) % len(chosen)] for i in range(min(options.known, len(chosen)))]
     if options.sample and options.sample < len(chosen):
-        drawn = random.Random(options.seed).sample(range(len(chosen)), options.sample)
-        chosen = [chosen[i] for i in sorted(drawn)]
+        def place(fault):
+            return hashlib.sha256(f"{options.seed} {fault.name}".encode()).digest()
+        drawn = sorted(chosen, key=place)[:options.sample]
+        chosen = [fault for fault in chosen if fault in drawn]
     campaign = Campaign(root, (options.build or root / "build/mutations").resolve(), options.limit)
     if options.record:
         quick = [fault.name for fault in faults
