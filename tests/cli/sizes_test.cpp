@@ -48,6 +48,11 @@ TEST_CASE("a number that no run can have is refused with its limit") {
     CHECK_THAT(finished.err, Contains(std::string("error: ") + bad.words));
     CHECK(std::count(finished.err.begin(), finished.err.end(), '\n') == 1);
   }
+  for (const char* threads : {"1", "1024"}) {  // the limits themselves are taken
+    INFO(threads);
+    CHECK_THAT(headroom_program({"attend", "--threads", threads, "--input", "a"}, folder).err,
+               Contains("no trained model"));
+  }
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
