@@ -2,6 +2,7 @@
 #include "headroom_measure/pruning/pruning_recipe.hpp"
 
 #include "headroom/base/error.hpp"
+#include "headroom/io/fields.hpp"
 #include "support/catch.hpp"
 
 using namespace headroom;
