@@ -32,5 +32,11 @@ std::string table_text(const std::vector<std::string>& titles,
                        const std::vector<std::vector<std::string>>& rows,
                        const TerminalStyle& style, int indent = 0);
 
+/// The same, not wider than the line: columns are 3 spaces apart, or 2 or 1 where only then all
+/// fit. Columns that do not fit even so follow in further tables, each with the first column.
+std::string fitted_table_text(const std::vector<std::string>& titles,
+                              const std::vector<std::vector<std::string>>& rows,
+                              const TerminalStyle& style, int indent = 0);
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -19,6 +19,7 @@
 #include "headroom/base/text.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/statistics/ranks.hpp"
+#include "headroom_lab/report/terminal.hpp"
 #include "headroom_measure/importance/head_metric.hpp"
 #include "headroom_measure/importance/metric_names.hpp"
 #include "headroom_measure/importance/task_check.hpp"
@@ -143,29 +144,16 @@ constexpr Index name_width = 14;
 
 /// Tables of heads by metrics, as many columns next to each other as the terminal has room for.
 std::string tables_text(const ImportanceTable& table, const TerminalStyle& style) {
-  Index column_width = 18;
+  std::vector<std::string> titles{""};
+  std::vector<std::vector<std::string>> rows;
+  for (const HeadId& head : table.heads) rows.push_back({head.text()});
   for (const ImportanceTable::Column& column : table.columns) {
-    column_width = std::max(column_width, Index(column.info.name.size()) + 2);
-  }
-  const auto together =
-      static_cast<std::size_t>(std::max<Index>(1, (style.columns - name_width) / column_width));
-  std::string text;
-  for (std::size_t first = 0; first < table.columns.size(); first += together) {
-    const std::size_t end = std::min(first + together, table.columns.size());
-    std::string head_line = padded("", name_width);
-    for (std::size_t c = first; c < end; ++c) {
-      head_line += padded(table.columns[c].info.name, column_width, true);
-    }
-    text += (text.empty() ? "" : "\n") + emphasised(head_line, Emphasis::strong, style) + "\n";
-    for (std::size_t h = 0; h < table.heads.size(); ++h) {
-      text += padded(table.heads[h].text(), name_width);
-      for (std::size_t c = first; c < end; ++c) {
-        text += padded(fmt::format("{:.4g}", table.columns[c].scores[h]), column_width, true);
-      }
-      text += "\n";
+    titles.push_back(column.info.name);
+    for (std::size_t h = 0; h < rows.size(); ++h) {
+      rows[h].push_back(fmt::format("{:.4g}", column.scores[h]));
     }
   }
-  return text;
+  return fitted_table_text(titles, rows, style);
 }
 
 /// The heads by one metric, the least important first.

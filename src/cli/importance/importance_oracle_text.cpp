@@ -13,13 +13,12 @@
 #include "headroom/io/fields.hpp"
 #include "headroom/statistics/intervals.hpp"
 #include "headroom/statistics/ranks.hpp"
+#include "headroom_lab/report/terminal.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-constexpr Index oracle_name_width = 24;
 
 /// A number in at most four characters, five if it is negative or 1000 and more.
 std::string short_cell(double value) {
@@ -34,19 +33,20 @@ std::string title_line(const std::string& text, const TerminalStyle& style) {
 
 // ---------------------------------------------------------------- heads
 
-std::string heads_table(const ExactGame& game) {
+std::string heads_table(const ExactGame& game, const TerminalStyle& style) {
   const std::vector<double> banzhaf = exact_banzhaf(game.values, std::ssize(game.players));
   const std::size_t all = game.values.size() - 1;
-  std::string text = padded("", 18) + padded("Shapley", 12, true) + padded("Banzhaf", 12, true) +
-                     padded("removed", 12, true) + padded("alone", 12, true) + "\n";
+  std::vector<std::vector<std::string>> rows;
   for (std::size_t h = 0; h < game.players.size(); ++h) {
     const std::size_t bit = std::size_t{1} << h;
-    text +=
-        padded(fmt::format("{:3} {}", h + 1, game.players[h].text()), 18) +
-        fmt::format("{:12.4g}{:12.4g}{:12.4g}{:12.4g}\n", game.shapley[h], banzhaf[h],
-                    game.values[all ^ bit] - game.values[all], game.values[0] - game.values[bit]);
+    rows.push_back({fmt::format("{:3} {}", h + 1, game.players[h].text())});
+    for (const double value :
+         {game.shapley[h], banzhaf[h], game.values[all ^ bit] - game.values[all],
+          game.values[0] - game.values[bit]}) {
+      rows.back().push_back(fmt::format("{:.4g}", value));
+    }
   }
-  return text;
+  return fitted_table_text({"", "Shapley", "Banzhaf", "removed", "alone"}, rows, style);
 }
 
 std::string axioms_text(const ExactGame& game, const TerminalStyle& style) {
@@ -69,38 +69,35 @@ std::string axioms_text(const ExactGame& game, const TerminalStyle& style) {
          "\n";
 }
 
-std::string best_subsets_text(const ExactGame& game) {
+std::string best_subsets_text(const ExactGame& game, const TerminalStyle& style) {
   const Index players = std::ssize(game.players);
-  std::string text = padded("  heads  present", 10 + players) + padded("best loss", 12, true) +
-                     padded("mean of size", 14, true) + "\n";
-  Index size = 0;
+  std::vector<std::vector<std::string>> rows;
   for (const HeadSet subset : best_subsets(game.values, players)) {
+    const auto size = std::ssize(rows);
     std::string heads;
     for (Index h = 0; h < players; ++h) heads += subset.contains(h) ? '#' : '.';
-    text += fmt::format("{:7}  {}{:12.4g}{:14.4g}\n", size, padded(heads, players + 1),
-                        at(game.best, size), at(game.random, size));
-    ++size;
+    rows.push_back({fmt::format("{:5}  {}", size, heads),
+                    fmt::format("{:.4g}", at(game.best, size)),
+                    fmt::format("{:.4g}", at(game.random, size))});
   }
-  return text;
+  return fitted_table_text({"heads  present", "best loss", "mean of size"}, rows, style, 2);
 }
 
 /// Interactions above the diagonal, dividends below it.
-std::string pairs_matrix(const ExactGame& game) {
+std::string pairs_matrix(const ExactGame& game, const TerminalStyle& style) {
   const Index players = std::ssize(game.players);
   const auto above = pair_interactions(game.values, players),
              below = pair_dividends(game.values, players);
-  std::string text = "    ";
-  for (Index j = 0; j < players; ++j) text += fmt::format("{:6}", j + 1);
-  text += "\n";
+  std::vector<std::string> titles{""};
+  std::vector<std::vector<std::string>> rows;
   for (Index i = 0; i < players; ++i) {
-    text += fmt::format("{:4}", i + 1);
+    titles.push_back(std::to_string(i + 1));
+    rows.push_back({fmt::format("{:2}", i + 1)});
     for (Index j = 0; j < players; ++j) {
-      text += padded(i == j ? "" : short_cell(at(at(i < j ? above : below, i), j)), 6, true);
+      rows.back().push_back(i == j ? "" : short_cell(at(at(i < j ? above : below, i), j)));
     }
-    while (text.back() == ' ') text.pop_back();
-    text += "\n";
   }
-  return text;
+  return fitted_table_text(titles, rows, style, 2);
 }
 
 // ---------------------------------------------------------------- regret
@@ -119,32 +116,31 @@ double mean_share(const OracleChoice& choice) {
 using OfRegret = std::function<double(const Regret&)>;
 
 /// A row for each choice, a column for each number of heads removed, and the median of the errors.
-std::string regret_table(const ExactGame& game, const OfRegret& value, const OfRegret& error) {
+std::string regret_table(const ExactGame& game, const OfRegret& value, const OfRegret& error,
+                         const TerminalStyle& style) {
   std::vector<OracleChoice> order = game.choices;
   std::stable_sort(order.begin(), order.end(), [](const OracleChoice& a, const OracleChoice& b) {
     if (a.is_chooser != b.is_chooser) return a.is_chooser;
     return mean_share(a) < mean_share(b);
   });
   const Index players = std::ssize(game.players);
-  std::string text = padded("heads removed", oracle_name_width);
-  for (Index gone = 1; gone < players; ++gone) text += fmt::format("{:5}", gone);
-  text += "\n";
+  std::vector<std::string> titles{"heads removed"};
+  std::vector<std::vector<std::string>> rows;
   for (const OracleChoice& choice : order) {
-    text += padded((choice.is_chooser ? "* " : "  ") + choice.name, oracle_name_width);
-    for (Index gone = 1; gone < players; ++gone) {
-      text += padded(short_cell(value(at(choice.regrets, players - gone))), 5, true);
-    }
-    text += "\n";
+    rows.push_back({(choice.is_chooser ? "* " : "  ") + choice.name});
   }
-  text += padded("  median standard error", oracle_name_width);
+  rows.push_back({"  median standard error"});
   for (Index gone = 1; gone < players; ++gone) {
+    titles.push_back(std::to_string(gone));
     std::vector<double> errors;
-    for (const OracleChoice& choice : order) {
-      errors.push_back(error(at(choice.regrets, players - gone)));
+    for (std::size_t c = 0; c < order.size(); ++c) {
+      const Regret& regret = at(order[c].regrets, players - gone);
+      rows[c].push_back(short_cell(value(regret)));
+      errors.push_back(error(regret));
     }
-    text += padded(short_cell(median(errors)), 5, true);
+    rows.back().push_back(short_cell(median(errors)));
   }
-  return text + "\n";
+  return fitted_table_text(titles, rows, style);
 }
 
 std::string game_text(const ExactGame& game, const TerminalStyle& style) {
@@ -152,31 +148,31 @@ std::string game_text(const ExactGame& game, const TerminalStyle& style) {
       title_line(fmt::format("{}: loss {:.4g} with all {}, {:.4g} with none", game.title,
                              game.values.back(), game.players.size(), game.values.front()),
                  style);
-  text += heads_table(game) + axioms_text(game, style);
+  text += heads_table(game, style) + axioms_text(game, style);
   text +=
       title_line(
           "The best subset of each size (# kept, . removed), with the heads in the order of the "
           "table above",
           style) +
-      best_subsets_text(game);
+      best_subsets_text(game, style);
   if (game.players.size() < 2) return text;
   text += title_line(
               "Pairs of heads, in nats. Above the diagonal: the interaction in the whole model, "
               "v(-ij) - v(-i) - v(-j) + v(all), which is positive if each can replace the other. "
               "Below the diagonal: the Harsanyi dividend, v(ij) - v(i) - v(j) + v(none)",
               style) +
-          pairs_matrix(game);
+          pairs_matrix(game, style);
   text += title_line(
               "Regret as a share of the mean regret of random subsets: 0 is the best subset, 1 is "
               "chance. Choosers are marked with *. Metrics keep the heads with the highest scores",
               style) +
           regret_table(
               game, [](const Regret& regret) { return regret.share; },
-              [](const Regret& regret) { return regret.share_error; });
+              [](const Regret& regret) { return regret.share_error; }, style);
   text += title_line("Regret in nats: v(kept) - v(best subset of this size)", style) +
           regret_table(
               game, [](const Regret& regret) { return regret.nats; },
-              [](const Regret& regret) { return regret.nats_error; });
+              [](const Regret& regret) { return regret.nats_error; }, style);
   return text;
 }
 

@@ -161,22 +161,17 @@ std::vector<Pair> pairs_at(const std::vector<TracePoint>& points, Index step) {
 
 std::string pairs_text(const std::vector<Pair>& pairs, const TerminalStyle& style) {
   constexpr std::size_t shown = 8;
-  std::string text = emphasised(padded("", 42) + padded("tau-b", 12, true) +
-                                    padded("Spearman", 12, true) + padded("top 1/4", 12, true),
-                                Emphasis::strong, style) +
-                     "\n";
-  const auto line = [&](const Pair& pair) {
-    text += padded(fmt::format("  {}, {}", pair.a, pair.b), 42);
-    for (const Numbers* values : {&pair.tau, &pair.rank, &pair.top}) {
-      text += padded(mean_text(*values, style), 12, true);
-    }
-    text += "\n";
-  };
+  std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (i < shown || i + 3 >= pairs.size()) line(pairs[i]);
-    if (i == shown && i + 3 < pairs.size()) text += "  ...\n";
+    const Pair& pair = pairs[i];
+    if (i < shown || i + 3 >= pairs.size()) {
+      rows.push_back({pair.a + ", " + pair.b, mean_text(pair.tau, style),
+                      mean_text(pair.rank, style), mean_text(pair.top, style)});
+    } else if (i == shown) {
+      rows.push_back({"...", "", "", ""});
+    }
   }
-  return text;
+  return fitted_table_text({"", "tau-b", "Spearman", "top 1/4"}, rows, style, 2);
 }
 
 }  // namespace
@@ -257,26 +252,18 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
       fmt::format("Reliability at step {}: rank correlation of each metric with itself on other "
                   "examples, at the previous point of training, and in other runs",
                   last));
-  text += emphasised(padded("", 28) + padded("examples", 13, true) + padded("point", 13, true) +
-                         padded("run", 13, true),
-                     Emphasis::strong, style) +
-          "\n";
+  std::vector<std::vector<std::string>> rows;
   for (const std::string& metric : metrics) {
-    text +=
-        padded("  " + metric, 28) +
-        padded(mean_text(at_step(points, last,
-                                 [&](const TracePoint& point) { return repeated(point, metric); }),
-                         style),
-               13, true);
+    const Numbers again =
+        at_step(points, last, [&](const TracePoint& point) { return repeated(point, metric); });
     const Numbers before =
         steps.size() > 1 ? over_steps(points, metric, steps[steps.size() - 2], last) : Numbers();
     const Numbers others = over_runs(points, metric, last);
     // Pairs of runs are not independent, so their mean has no interval.
-    text += padded(mean_text(before, style), 13, true) +
-            padded(others.empty() ? "-" : fmt::format("{:.2f}", mean_interval(others).value), 13,
-                   true) +
-            "\n";
+    rows.push_back({metric, mean_text(again, style), mean_text(before, style),
+                    others.empty() ? "-" : fmt::format("{:.2f}", mean_interval(others).value)});
   }
+  text += fitted_table_text({"", "examples", "point", "run"}, rows, style, 2);
   const std::vector<PointNumber> numbers = point_numbers(metrics);
   std::vector<std::string> titles;
   for (const PointNumber& number : numbers) titles.emplace_back(number.title);

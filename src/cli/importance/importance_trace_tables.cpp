@@ -7,8 +7,8 @@
 #include <cmath>
 #include <set>
 
-#include "headroom/base/text.hpp"
 #include "headroom/statistics/intervals.hpp"
+#include "headroom_lab/report/terminal.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -45,26 +45,14 @@ std::string mean_text(const Numbers& values, const TerminalStyle& style, bool sm
 
 std::string table_over_steps(const std::vector<std::string>& rows, const std::vector<Index>& steps,
                              const TerminalStyle& style, const Cell& cell) {
-  constexpr Index name_width = 28, column_width = 13;
-  const auto together =
-      static_cast<std::size_t>(std::max<Index>(1, (style.columns - name_width) / column_width));
-  std::string text;
-  for (std::size_t first = 0; first < steps.size(); first += together) {
-    const std::size_t end = std::min(first + together, steps.size());
-    std::string titles = padded("", name_width);
-    for (std::size_t s = first; s < end; ++s) {
-      titles += padded(fmt::format("step {}", steps[s]), column_width, true);
-    }
-    text += emphasised(titles, Emphasis::strong, style) + "\n";
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      text += padded("  " + rows[row], name_width);
-      for (std::size_t s = first; s < end; ++s) {
-        text += padded(cell(row, steps[s]), column_width, true);
-      }
-      text += "\n";
-    }
+  std::vector<std::string> titles{""};
+  for (const Index step : steps) titles.push_back(fmt::format("step {}", step));
+  std::vector<std::vector<std::string>> lines;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    std::vector<std::string>& line = lines.emplace_back(1, rows[row]);
+    for (const Index step : steps) line.push_back(cell(row, step));
   }
-  return text;
+  return fitted_table_text(titles, lines, style, 2);
 }
 
 }  // namespace HEADROOM_PRECISION
