@@ -1,6 +1,7 @@
 """Common code of the checks: our files, the number of commits, the output of findings."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -24,7 +25,9 @@ def read(root, path):
 
 
 def commits(root):
-    """The number of commits, by which a test chooses its cases; 0 outside a repository."""
+    """The number of commits, by which a test chooses its cases; 0 outside a repository or without git."""
+    if not shutil.which("git"):
+        return 0
     done = subprocess.run(["git", "-C", root, "rev-list", "--count", "HEAD"], text=True,
                           capture_output=True)
     return int(done.stdout) if done.returncode == 0 else 0

@@ -59,6 +59,9 @@ import sys
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "checks"))
+from sources import commits
+
 KEYS = ("fault", "file", "wrong", "seen", "tests", "equivalent")
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "headroom", "src", "include", "tests",
           "docs", "examples", "chapters", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
@@ -150,13 +153,6 @@ def check(root, faults):
         errors += [f"{fault.name}: there is no test program '{name}'"
                    for name in fault.tests if name not in known]
     return errors
-
-
-def commits(root):
-    """The number of commits; 0 outside a repository."""
-    done = subprocess.run(["git", "-C", root, "rev-list", "--count", "HEAD"], text=True,
-                          capture_output=True)
-    return int(done.stdout) if done.returncode == 0 else 0
 
 
 # ---------------------------------------------------------------- the campaign's folder
