@@ -6,8 +6,8 @@
 
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/parallel.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/ops/blas.hpp"
-#include "headroom_lab/report/terminal.hpp"
 #include "headroom_runs/runs/manifest.hpp"
 
 namespace headroom {

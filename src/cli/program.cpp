@@ -24,9 +24,9 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/nearest.hpp"
+#include "headroom/base/terminal.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"
-#include "headroom_lab/report/terminal.hpp"
 #include "headroom_runs/runs/setting.hpp"
 
 namespace headroom {

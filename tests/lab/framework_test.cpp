@@ -97,7 +97,7 @@ TEST_CASE("the latest block that is called the figure is the only one") {
   }
   LabRecord record;
   book.write_into(record);
-  const auto figure = [&](std::size_t i) { return std::get<LabTable>(record.blocks[i]).figure; };
+  const auto figure = [&](std::size_t i) { return std::get<Table>(record.blocks[i]).figure; };
   CHECK_FALSE(figure(0));
   CHECK(figure(1));
   CHECK_FALSE(figure(2));
@@ -160,7 +160,7 @@ TEST_CASE("both precisions become one record: what is equal once, what differs s
   CHECK(same.claims.size() == own.claims.size());
 
   other.claims[0].runs.begin()->second.holds = false;
-  auto& table = std::get<LabTable>(other.blocks.back());
+  auto& table = std::get<Table>(other.blocks.back());
   table.rows[0][1] = 5;
   for (LabBlock& block : other.blocks) {
     if (auto* maps = std::get_if<LabMaps>(&block)) maps->maps[0].rows[0][0] = 0.9;
@@ -170,7 +170,7 @@ TEST_CASE("both precisions become one record: what is equal once, what differs s
   LabRecord failing = own;
   failing.claims[0].runs.begin()->second.holds = false;
   CHECK(failed_claims(merged_records(failing, other)).size() == 1);  // one claim, not two
-  const auto& merged_table = std::get<LabTable>(both.blocks.back());
+  const auto& merged_table = std::get<Table>(both.blocks.back());
   CHECK(merged_table.columns.size() == table.columns.size() + 1);
   CHECK(merged_table.columns[1] == std::string("L1 (") + lab_test::precision + ")");
   CHECK(words(merged_table.rows[0][2]) == "5");
@@ -185,10 +185,10 @@ TEST_CASE("both precisions become one record: what is equal once, what differs s
 TEST_CASE("blocks of different forms are kept under both precisions' names") {
   const LabRecord own = run_d2l();
   LabRecord other = as_other(own);
-  std::get<LabTable>(other.blocks.back()).rows.pop_back();
+  std::get<Table>(other.blocks.back()).rows.pop_back();
   const LabRecord both = merged_records(own, other);
   CHECK(both.blocks.size() == 2 * own.blocks.size());
-  CHECK_THAT(words(std::get<LabTable>(both.blocks.front()).title),
+  CHECK_THAT(words(std::get<Table>(both.blocks.front()).title),
              Contains(std::string(" (") + lab_test::precision + ")"));
 }
 
@@ -198,14 +198,14 @@ TEST_CASE("small values differ on a logarithmic axis, and NaN always differs") {
   const auto merged_series = [&](bool log, const Points& first, const Points& second) {
     const auto record = [&](const Points& points) {
       LabRecord result = own;
-      LabChart chart;
+      Chart chart;
       chart.title = "A chart";
       chart.log = log;
       chart.series = {{"line", points}};
       result.blocks = {chart};
       return result;
     };
-    return std::get<LabChart>(merged_records(record(first), as_other(record(second))).blocks[0])
+    return std::get<Chart>(merged_records(record(first), as_other(record(second))).blocks[0])
         .series;
   };
   const Points zero{{1, 0}}, tiny{{1, 1e-16}}, small{{1, 5e-7}}, none{{1, std::nan("")}};

@@ -82,7 +82,7 @@ TEST_CASE("rows and points of a grid show means, intervals and extremes by case"
     return one.largest(&Sample::value) - one.smallest(&Sample::value);
   };
   CHECK(grid.by_case(range) == std::vector<double>{2, 20, 2});
-  const LabChart::Series line = grid.series("mean", &Case::factor, &Sample::value);
+  const Chart::Series line = grid.series("mean", &Case::factor, &Sample::value);
   CHECK(line.name == "mean");
   REQUIRE(line.points.size() == 3);
   CHECK(line.points[1].first == 10);

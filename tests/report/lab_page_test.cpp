@@ -61,21 +61,25 @@ TEST_CASE("the terminal shows the answer, every kind of block, and claims with n
   }
 }
 
-TEST_CASE("a table that is wider than the terminal becomes a list") {
+TEST_CASE(
+    "a table that is wider than the terminal continues below, one with long cells is a list") {
   LabRecord record = small_experiment();
-  auto& table = std::get<LabTable>(record.blocks[0]);
+  auto& table = std::get<Table>(record.blocks[0]);
   for (int i = 0; i < 8; ++i) {
     table.columns.push_back(fmt::format("a long title {}", i));
     for (auto& row : table.rows) row.push_back(i);
   }
-  std::get<LabTable>(record.blocks[1]).rows[0][2] = std::string(70, 'x');
+  std::get<Table>(record.blocks[1]).rows[0][2] = std::string(70, 'x');
   TerminalStyle plain;
   plain.unicode = false;
   const std::string text = lab_text(record, plain);
-  CHECK_THAT(text, Contains("    first\n      numbers: 1,050,624\n      a long title 0: 0\n"));
+  std::size_t parts = 0;
+  for (std::size_t at = 0; (at = text.find("\n    first  ", at)) != std::string::npos; ++at)
+    ++parts;
+  CHECK(parts == 3);
   CHECK_THAT(text, Contains("    stage x\n      shape: [1, 12, 8]\n"));
   plain.columns = 300;
-  CHECK_THAT(lab_text(record, plain), !Contains("a long title 0: 0"));
+  CHECK_THAT(lab_text(record, plain), !Contains("shape: [1, 12, 8]"));
 }
 
 TEST_CASE("a map with NaN is drawn, and says so by its claims alone") {
@@ -100,7 +104,8 @@ TEST_CASE("an experiment's text cannot end the page's script, and the page holds
              Contains("<msup><mi>V</mi><mi>T</mi></msup>"));
   CHECK(held["blocks"][0]["title"] == "A table of 0.5 [0.25, 1]");
   CHECK(held["blocks"][0]["rows"][0] == Record{"first", 1050624, nullptr});
-  CHECK(held["blocks"][0]["rows"][1] == Record{"second", "0.252 [0.238, 0.266]", true});
+  CHECK(held["blocks"][0]["rows"][1] ==
+        Record::array({"second", json_of(Interval{0.252, 0.238, 0.266}), true}));
   CHECK(held["claims"] == json_of(record.claims));
   CHECK(held["blocks"][2]["series"] == json_of(record)["blocks"][2]["series"]);
 }

@@ -54,27 +54,6 @@ TEST_CASE("a map whose weights do not fit its tokens is refused") {
   CHECK_THROWS_AS(attention_map_text(keys, queries, {{1.0}}, plain), ShapeError);
 }
 
-TEST_CASE("grids of heads and tables") {
+TEST_CASE("grids of heads") {
   CHECK(head_grid_text({{true, false}, {false, true}}, plain) == "o x | x o");
-  CHECK(table_text({"", "exact", "step"}, {{"before", "99.6 %", "38.1 ms"}, {"after", "9 %", ""}},
-                   plain, 1) ==
-        "           exact      step\n"
-        " before   99.6 %   38.1 ms\n"
-        " after       9 %\n");
-  CHECK_THROWS_AS(table_text({"a"}, {{"1", "2"}}, plain), ShapeError);
-}
-
-TEST_CASE("a table that does not fit closes its gaps, then continues below itself") {
-  TerminalStyle narrow = plain;
-  const auto text = [&](int columns) {
-    narrow.columns = columns;
-    return fitted_table_text({"", "a", "b", "c"}, {{"x", "1", "22", "3"}}, narrow, 1);
-  };
-  const std::string roomy = "     a    b   c\n x   1   22   3\n";
-  CHECK(text(15) == roomy);
-  CHECK(text(80) == roomy);
-  CHECK(text(14) == "    a   b  c\n x  1  22  3\n");
-  CHECK(text(9) == "   a  b c\n x 1 22 3\n");
-  CHECK(text(8) == "     a\n x   1\n\n      b\n x   22\n\n     c\n x   3\n");
-  CHECK(text(1) == text(8));  // at least one column beside the first
 }

@@ -26,18 +26,18 @@ inline headroom::LabRecord small_experiment() {
       {"difference", "<=", {{"double", {1e-16, {1e-6}, true}}, {"float", {2e-7, {1e-6}, true}}}},
       {"gradient", "<=", {{"double", {1e-15, {1e-6}, true}}, {"float", {3e-6, {1e-6}, false}}}},
       {"of float only", "in", {{"float", {0, {-1, 1}, true}}}}};
-  LabTable table;
+  Table table;
   table.title = sentence("A table of {}", Interval{0.5, 0.25, 1});
   table.caption = "Look here.";
   table.columns = {"", "numbers", "of them odd"};
   table.rows = {{"first", 1050624, nullptr}, {"second", Interval{0.252, 0.238, 0.266}, true}};
-  LabTable shapes;
+  Table shapes;
   shapes.type = "shapes";
   shapes.title = "Shapes";
   shapes.caption = "On the way.";
   shapes.columns = {"stage", "shape", "how it is computed"};
   shapes.rows = {{"x", "[1, 12, 8]", "input"}, {"scores", "[2, 12, 12]", "Q K^T"}};
-  LabChart chart;
+  Chart chart;
   chart.figure = true;
   chart.title = "A chart";
   chart.caption = "It falls.";

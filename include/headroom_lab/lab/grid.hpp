@@ -153,9 +153,9 @@ class Grid {
   }
   /// The points (x of the case, number of the case).
   template <class X, class Column>
-  LabChart::Series series(std::string name, const X& x, const Column& column) const {
+  Chart::Series series(std::string name, const X& x, const Column& column) const {
     const std::vector<double> numbers = by_case(column);
-    LabChart::Series line{std::move(name), {}};
+    Chart::Series line{std::move(name), {}};
     for (std::size_t i = 0; i < size(); ++i) {
       line.points.emplace_back(double(std::invoke(x, cases_[i])), numbers[i]);
     }

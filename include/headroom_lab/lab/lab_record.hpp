@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "headroom/io/fields.hpp"
-#include "headroom_lab/lab/text.hpp"
+#include "headroom_lab/blocks/table.hpp"
+#include "headroom_lab/blocks/text.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -27,37 +28,6 @@ struct LabOptions {
 };
 
 // ---------------------------------------------------------------- blocks of results
-
-/// A table; the type "shapes" has a row per stage: name, shape and origin.
-struct LabTable {
-  std::string type = "table";  // or "shapes"
-  bool figure = false;         // the figure that shows the answer; at most one block of a record is
-  Text title, caption;
-  std::vector<std::string> columns;
-  std::vector<std::vector<Value>> rows;
-
-  using T = LabTable;
-  using Fields =
-      Listed<&T::type, if_any<&T::figure>, &T::title, &T::caption, &T::columns, &T::rows>;
-};
-
-/// Curves over a common axis; `log` draws powers of ten at equal distances.
-struct LabChart {
-  struct Series {
-    std::string name;
-    std::vector<std::pair<double, double>> points;
-  };
-  std::string type = "chart";
-  bool figure = false;
-  Text title, caption;
-  std::string x, y;  // names of the axes
-  bool log = false;
-  std::vector<Series> series;
-
-  using T = LabChart;
-  using Fields = Listed<&T::type, if_any<&T::figure>, &T::title, &T::caption, &T::x, &T::y, &T::log,
-                        &T::series>;
-};
 
 /// Heat maps with common axes and one scale: attention weights, or any matrices.
 struct LabMaps {
@@ -132,12 +102,10 @@ struct LabDerivation {
   using Fields = Listed<&T::type, if_any<&T::figure>, &T::title, &T::caption, &T::steps>;
 };
 
-using LabBlock = std::variant<LabTable, LabChart, LabMaps, LabHeads, LabDerivation>;
+using LabBlock = std::variant<Table, Chart, LabMaps, LabHeads, LabDerivation>;
 
-// A series in JSON is {"name", "points": [[x, y], ...]}; a block is the struct that "type" names.
-Record json_of(const LabChart::Series& series);
+// A block in JSON is the struct that "type" names.
 Record json_of(const LabBlock& block);
-void read_json(const JsonNode& from, LabChart::Series& to);
 void read_json(const JsonNode& from, LabBlock& to);
 
 // ---------------------------------------------------------------- claims

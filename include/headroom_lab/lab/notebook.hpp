@@ -28,7 +28,7 @@ class Notebook {
   void shapes(Text title, Text caption, const std::vector<Stage>& stages);
 
   /// Curves over a common axis; `log` draws powers of ten at equal distances.
-  using Series = LabChart::Series;
+  using Series = Chart::Series;
   void chart(Text title, Text caption, std::string x, std::string y, bool log,
              std::vector<Series> series);
 

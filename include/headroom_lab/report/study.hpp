@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headroom/base/listed.hpp"
+#include "headroom_lab/blocks/table.hpp"
 #include "headroom_lab/report/report.hpp"
 #include "headroom_lab/study/results.hpp"
 
@@ -19,19 +20,27 @@ void write_study_page(const StudyResults& results, const std::filesystem::path& 
 /// The page as text, with the given Chart.js in it.
 std::string study_page(const StudyResults& results, const std::string& chart_js);
 
-/// A section of a study's page. Its finding is computed from the results.
+/// A section of a study's page. Its finding and tables are computed from the results.
 struct StudySection {
   std::string name;  // "Threshold selection"
   Finding finding;
+  std::vector<Table> tables;  // shares are in percent
 
   using T = StudySection;
-  using Fields = Listed<&T::name, &T::finding>;
+  using Fields = Listed<&T::name, &T::finding, &T::tables>;
 };
 
 /// The ten sections: attention head scores, pruning candidates, model performance, importance vs.
 /// performance, threshold selection, pruning and speed evaluation, comparative analysis, iterative
 /// refinement, cross-validation, reporting and decision.
 std::vector<StudySection> study_sections(const StudyResults& results);
+
+/// The sections for a terminal: titles and tables.
+std::string study_text(const StudyResults& results, const TerminalStyle& style);
+
+/// Writes every table of the sections into the folder, as "07-comparisons-of-the-family.csv".
+/// Tables of an earlier time are removed. Throws FileError.
+void write_study_tables(const StudyResults& results, const std::filesystem::path& folder);
 
 /// An arm under a condition whose first measure is worse than that of the model with all heads by
 /// no more than the declaration accepts, for the whole 95 % interval of the difference, which has

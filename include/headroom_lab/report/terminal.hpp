@@ -1,4 +1,4 @@
-// Pictures in text: attention maps, grids of heads and small tables for a terminal.
+// Pictures in text: attention maps and grids of heads for a terminal.
 #pragma once
 
 #include <span>
@@ -25,18 +25,6 @@ std::string shades_text(const TerminalStyle& style);
 
 /// The live (o) and removed (x) heads of one kind, by layer: "o x x o | x o x x".
 std::string head_grid_text(const std::vector<std::vector<bool>>& alive, const TerminalStyle& style);
-
-/// A table with a line of titles; the first column to the left, the others to the right.
-/// Throws ShapeError for a row of another length.
-std::string table_text(const std::vector<std::string>& titles,
-                       const std::vector<std::vector<std::string>>& rows,
-                       const TerminalStyle& style, int indent = 0);
-
-/// The same, not wider than the line: columns are 3 spaces apart, or 2 or 1 where only then all
-/// fit. Columns that do not fit even so follow in further tables, each with the first column.
-std::string fitted_table_text(const std::vector<std::string>& titles,
-                              const std::vector<std::vector<std::string>>& rows,
-                              const TerminalStyle& style, int indent = 0);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

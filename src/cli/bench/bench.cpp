@@ -18,9 +18,10 @@
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/op_scope.hpp"
 #include "headroom/base/parallel.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/ops/blas.hpp"
 #include "headroom/statistics/ranks.hpp"
-#include "headroom_lab/report/terminal.hpp"
+#include "headroom_lab/blocks/table.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -130,8 +131,8 @@ struct Column {
   int digits;
 };
 
-std::vector<std::string> table_row(const Record& line, const std::vector<Column>& columns) {
-  std::vector<std::string> cells = {line["case"].get<std::string>()};
+std::vector<Value> table_row(const Record& line, const std::vector<Column>& columns) {
+  std::vector<Value> cells = {line["case"].get<std::string>()};
   for (const Column& column : columns) {
     const std::string key = column.key;
     const double value = line[key].get<double>();
@@ -172,17 +173,17 @@ BenchCase resized(BenchCase bench_case, const BenchOptions& options, Record& lin
 /// A profile as a table, without the operations that take almost no time.
 std::string profile_text(const Record& profile) {
   const auto rate = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : ""; };
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = {"operation", "calls", "ms", "share", "GFLOP/s", "GB/s", "of machine"}};
   for (const Record& row : profile) {
     const double share = row["share"], reached = row["of_machine"], calls = row["calls"];
     if (share < 0.0005) continue;
-    rows.push_back({row["operation"], calls > 0 ? fmt::format("{:.0f}", calls) : "",
-                    fmt::format("{:.3f}", row["ms"].get<double>()),
-                    fmt::format("{:.1f} %", 100 * share), rate(row["gflops"]), rate(row["gbs"]),
-                    reached > 0 ? fmt::format("{:.0f} %", 100 * reached) : ""});
+    table.rows.push_back(
+        {row["operation"].get<std::string>(), calls > 0 ? fmt::format("{:.0f}", calls) : "",
+         fmt::format("{:.3f}", row["ms"].get<double>()), fmt::format("{:.1f} %", 100 * share),
+         rate(row["gflops"]), rate(row["gbs"]),
+         reached > 0 ? fmt::format("{:.0f} %", 100 * reached) : ""});
   }
-  return table_text({"operation", "calls", "ms", "share", "GFLOP/s", "GB/s", "of machine"}, rows,
-                    TerminalStyle::of(stdout));
+  return table_text(table, TerminalStyle::of(stdout));
 }
 
 /// The sizes of a layer, the case's or those that were given, and tables as they are measured.
@@ -232,9 +233,8 @@ int run_bench(const BenchCommand& command) {
   }
   if (command.what == "heads") return run_bench_heads(command);
   const std::vector<Column> columns = columns_of(command.what);
-  std::vector<std::string> titles = {"case"};
-  for (const Column& column : columns) titles.emplace_back(column.title);
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = {"case"}};
+  for (const Column& column : columns) table.columns.emplace_back(column.title);
   std::string profiles;
   for (const BenchCase& bench_case : bench_cases()) {
     if (!command.only_case.empty() && command.only_case != bench_case.name) continue;
@@ -248,7 +248,7 @@ int run_bench(const BenchCommand& command) {
       fmt::print("{}\n", line.dump());
       std::fflush(stdout);
     } else {
-      rows.push_back(table_row(line, columns));
+      table.rows.push_back(table_row(line, columns));
       if (line.contains("profile")) {
         profiles +=
             fmt::format("\n{}, one {}\n{}", bench_case.name,
@@ -264,7 +264,7 @@ int run_bench(const BenchCommand& command) {
   if (command.json) return 0;
   fmt::print("{}, {} layout, {} {}, {}\n\n{}{}", command.what, command.options.layout,
              num_threads(), num_threads() == 1 ? "thread" : "threads", blas_description(),
-             table_text(titles, rows, TerminalStyle::of(stdout)), profiles);
+             table_text(table, TerminalStyle::of(stdout)), profiles);
   return 0;
 }
 

@@ -13,8 +13,8 @@
 #include "headroom/nn/transformer.hpp"
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/reductions.hpp"
+#include "headroom_lab/blocks/table.hpp"
 #include "headroom_lab/report/report_record.hpp"
-#include "headroom_lab/report/terminal.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -162,30 +162,28 @@ bool HeadsTable::noisy(const HeadsLine& line, std::size_t variant) const {
 }
 
 std::string heads_table_text(const HeadsTable& table, const TerminalStyle& style) {
-  std::vector<std::string> titles{"batch", fmt::format("{} heads", table.variants.front().kept)};
+  Table text{.columns = {"batch", fmt::format("{} heads", table.variants.front().kept)}};
   for (std::size_t i = 1; i < table.variants.size(); ++i) {
     const HeadsVariant& variant = table.variants[i];
-    titles.push_back(variant.masked ? fmt::format("{} masked", variant.kept)
-                                    : fmt::format("{} heads", variant.kept));
+    text.columns.push_back(variant.masked ? fmt::format("{} masked", variant.kept)
+                                          : fmt::format("{} heads", variant.kept));
   }
   const auto times = [](double speed_up) { return fmt::format("{:.2f} x", speed_up); };
-  std::vector<std::vector<std::string>> rows;
   bool noisy = false;
   for (const HeadsLine& line : table.lines) {
-    std::vector<std::string>& row =
-        rows.emplace_back(std::vector<std::string>{fmt::format("{}", line.batch)});
+    std::vector<Value>& row = text.rows.emplace_back(1, fmt::format("{}", line.batch));
     row.push_back(fmt::format("{:.2f} ms", line.ms.front()));
     for (std::size_t i = 1; i < line.ms.size(); ++i) {
       row.push_back(table.noisy(line, i) ? "noisy" : times(line.ms[0] / line.ms[i]));
       noisy = noisy || table.noisy(line, i);
     }
   }
-  std::vector<std::string> last{"ceiling", ""};
+  std::vector<Value> last{"ceiling", ""};
   for (std::size_t i = 1; i < table.ceiling.size(); ++i) last.push_back(times(table.ceiling[i]));
-  rows.push_back(last);
+  text.rows.push_back(last);
   return fmt::format(
       "{}, {}, {} {}\n{}{}", table.part, table.pass, table.threads,
-      table.threads == 1 ? "thread" : "threads", table_text(titles, rows, style),
+      table.threads == 1 ? "thread" : "threads", table_text(text, style),
       noisy ? "noisy: more than 10 % above the ceiling, also when measured again\n" : "");
 }
 

@@ -8,8 +8,9 @@
 #include "cli/options.hpp"
 #include "cli/timing/machine_speed.hpp"
 #include "headroom/base/invocation.hpp"
+#include "headroom/base/terminal.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom_lab/report/report.hpp"
-#include "headroom_lab/report/terminal.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -17,7 +17,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/child_program.hpp"
 #include "headroom/nn/attention.hpp"
-#include "headroom_lab/report/terminal.hpp"
+#include "headroom_lab/blocks/table.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
 
 namespace headroom {
@@ -275,13 +275,12 @@ int graph(const GraphCommand& command) {
   }
   Files files = draw(command, pictures);
   write(command, files);
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = {"layout", "operations", "parameters"}};
   for (const Picture& picture : pictures) {
-    rows.push_back({name_of(picture.layout), std::to_string(picture.operations),
-                    std::to_string(picture.parameters)});
+    table.rows.push_back({name_of(picture.layout), std::to_string(picture.operations),
+                          std::to_string(picture.parameters)});
   }
-  fmt::print("{}\n",
-             table_text({"layout", "operations", "parameters"}, rows, TerminalStyle::of(stdout)));
+  fmt::print("{}\n", table_text(table, TerminalStyle::of(stdout)));
   for (const auto& [name, content] : files) fmt::print("{}\n", shown(name.string()));
   return 0;
 }

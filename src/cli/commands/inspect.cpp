@@ -16,6 +16,7 @@
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/train/checkpoint.hpp"
+#include "headroom_lab/blocks/table.hpp"
 #include "headroom_lab/report/terminal.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
 
@@ -163,12 +164,12 @@ void print_all(const Contents& contents) {
                            with_commas(file.tensor(name).shape.size()), name),
                style);
   }
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = {"parameter", "shape", "elements"}};
   for (const auto& [name, shape] : contents.parameters) {
-    rows.push_back({shown(name), shape.text(), with_commas(shape.size())});
+    table.rows.push_back({shown(name), shape.text(), with_commas(shape.size())});
   }
-  rows.push_back({"all", "", with_commas(contents.count())});
-  fmt::print("\n{}", table_text({"parameter", "shape", "elements"}, rows, style));
+  table.rows.push_back({"all", "", with_commas(contents.count())});
+  fmt::print("\n{}", table_text(table, style));
 }
 
 }  // namespace

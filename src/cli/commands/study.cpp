@@ -23,7 +23,7 @@ namespace {
 
 struct StudyCommand {
   std::string file, out;
-  bool dry_run = false, resume = false, page = false;
+  bool dry_run = false, resume = false, page = false, tables = false;
 };
 
 void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
@@ -63,13 +63,16 @@ void print_progress(const StudyProgress& p) {
               clock_text(p.seconds), left);
 }
 
-/// Writes results.json and the page of the runs that are done.
-void write_results(const StudyDeclaration& declaration, const StudyPlan& plan,
-                   const std::filesystem::path& folder) {
+/// Writes results.json, the tables and the page of the runs that are done.
+void write_results(const StudyCommand& command, const StudyDeclaration& declaration,
+                   const StudyPlan& plan, const std::filesystem::path& folder) {
   const StudyResults results = results_of(declaration, plan, folder);
   write_file(folder / "results.json", json_of(results).dump() + "\n");
-  fmt::print("{}\n", wrapped(study_sections(results).back().finding.title,
-                             TerminalStyle::of(stdout).columns));
+  write_study_tables(results, folder / "tables");
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  fmt::print("{}\n", command.tables
+                         ? study_text(results, style)
+                         : wrapped(study_sections(results).back().finding.title, style.columns));
   try {
     write_study_page(results, folder / "report.html");
     fmt::print("{}\n", shown((folder / "report.html").string()));
@@ -101,7 +104,7 @@ int study(const StudyCommand& command) {
                       "its folder with --out",
                       options.folder.string()));
     }
-    write_results(declaration, plan, options.folder);
+    write_results(command, declaration, plan, options.folder);
     return 0;
   }
   const StopSignals signals;
@@ -110,7 +113,7 @@ int study(const StudyCommand& command) {
                shown(command.file), shown(options.folder.string()));
     return signals.exit_code();
   }
-  write_results(declaration, plan, options.folder);
+  write_results(command, declaration, plan, options.folder);
   return 0;
 }
 
@@ -127,8 +130,11 @@ Command add_study(CLI::App& program) {
                 "print the number of runs and an estimate of their time");
   app->add_flag("--resume", options->resume,
                 "continue the study in its folder, perhaps together with other copies");
-  app->add_flag("--page", options->page,
-                "train nothing; write results.json and the page from the runs that are done");
+  app->add_flag(
+      "--page", options->page,
+      "train nothing; write results.json, tables/*.csv and the page from the runs that are "
+      "done");
+  app->add_flag("--tables", options->tables, "print the titles and tables of the page");
   app->add_option("--out", options->out, "folder of the study (default: runs/study-NAME)")
       ->type_name("DIR");
   app->footer(

@@ -22,6 +22,7 @@
 #include "headroom/statistics/ranks.hpp"
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/stop_signals.hpp"
+#include "headroom_lab/blocks/table.hpp"
 #include "headroom_lab/report/report.hpp"
 #include "headroom_lab/report/terminal.hpp"
 #include "headroom_runs/runs/metrics_log.hpp"
@@ -153,7 +154,8 @@ class DemoText {
     headline(6, "Other choices",
              fmt::format("the fused model of step {}, heads removed in one step",
                          run.importance_sums.back().step));
-    std::vector<std::vector<std::string>> table;
+    Table table{
+        .columns = {"exact match", "after removal", fmt::format("{} steps later", all.recovery)}};
     const auto text = [](const std::vector<double>& shares) {
       const std::string mean = fmt::format("{:.1f} %", 100 * mean_of(shares));
       if (shares.size() == 1) return mean;
@@ -163,14 +165,12 @@ class DemoText {
     for (const ArmRecord& arm : all.arms) {
       const std::string draws =
           arm.cut.size() > 1 ? fmt::format(" (mean of {} draws)", arm.cut.size()) : "";
-      table.push_back({arm.removed == 0
-                           ? "all heads"
-                           : fmt::format("{} removed: {}{}", arm.removed, arm.choice, draws),
-                       text(arm.cut), text(arm.recovered)});
+      table.rows.push_back({arm.removed == 0
+                                ? "all heads"
+                                : fmt::format("{} removed: {}{}", arm.removed, arm.choice, draws),
+                            text(arm.cut), text(arm.recovered)});
     }
-    fmt::print("\n{}", table_text({"exact match", "after removal",
-                                   fmt::format("{} steps later", all.recovery)},
-                                  table, out_, 5));
+    fmt::print("\n{}", table_text(table, out_, 5));
   }
 
   void removed(const ReportRecord& run) const {
@@ -191,7 +191,7 @@ class DemoText {
   /// The table of all rows, and a comparison of the pruned model with the one trained for as many
   /// steps.
   void before_after(const ReportRecord& run) const {
-    std::vector<std::vector<std::string>> table;
+    Table table{.columns = {"", "separate", "fused", "step", "attention", "parameters", "memory"}};
     const ComparisonRow& first = run.before_after.front();
     // A speed-up over the first row that its arithmetic does not allow is marked.
     const auto ms_text = [](const PerModel& ms, const PerModel& first_ms, double flops,
@@ -205,16 +205,14 @@ class DemoText {
         const auto exact = row.exact_match.of(model);
         return exact ? fmt::format("{:.1f} %", 100 * *exact) : std::string("-");
       };
-      table.push_back({row.label, share("separate"), share("fused"),
-                       ms_text(row.step_ms, first.step_ms, *row.step_flops, *first.step_flops),
-                       ms_text(row.attention_ms, first.attention_ms, *row.attention_flops,
-                               *first.attention_flops),
-                       with_commas(Index(row.parameters.mean().value())),
-                       bytes_text(row.memory_bytes.mean().value())});
+      table.rows.push_back({row.label, share("separate"), share("fused"),
+                            ms_text(row.step_ms, first.step_ms, *row.step_flops, *first.step_flops),
+                            ms_text(row.attention_ms, first.attention_ms, *row.attention_flops,
+                                    *first.attention_flops),
+                            with_commas(Index(row.parameters.mean().value())),
+                            bytes_text(row.memory_bytes.mean().value())});
     }
-    fmt::print("\n{}\n",
-               table_text({"", "separate", "fused", "step", "attention", "parameters", "memory"},
-                          table, out_, 5));
+    fmt::print("\n{}\n", table_text(table, out_, 5));
     const ComparisonRow &whole = run.before_after[1], &pruned = run.before_after.back();
     const double with = whole.exact_match.of("fused").value(),
                  without = pruned.exact_match.of("fused").value();

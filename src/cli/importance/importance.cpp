@@ -19,7 +19,7 @@
 #include "headroom/base/text.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/statistics/ranks.hpp"
-#include "headroom_lab/report/terminal.hpp"
+#include "headroom_lab/blocks/table.hpp"
 #include "headroom_measure/importance/head_metric.hpp"
 #include "headroom_measure/importance/metric_names.hpp"
 #include "headroom_measure/importance/task_check.hpp"
@@ -144,16 +144,15 @@ constexpr Index name_width = 14;
 
 /// Tables of heads by metrics, as many columns next to each other as the terminal has room for.
 std::string tables_text(const ImportanceTable& table, const TerminalStyle& style) {
-  std::vector<std::string> titles{""};
-  std::vector<std::vector<std::string>> rows;
-  for (const HeadId& head : table.heads) rows.push_back({head.text()});
+  Table text{.columns = {""}};
+  for (const HeadId& head : table.heads) text.rows.push_back({head.text()});
   for (const ImportanceTable::Column& column : table.columns) {
-    titles.push_back(column.info.name);
-    for (std::size_t h = 0; h < rows.size(); ++h) {
-      rows[h].push_back(fmt::format("{:.4g}", column.scores[h]));
+    text.columns.push_back(column.info.name);
+    for (std::size_t h = 0; h < text.rows.size(); ++h) {
+      text.rows[h].push_back(fmt::format("{:.4g}", column.scores[h]));
     }
   }
-  return fitted_table_text(titles, rows, style);
+  return table_text(text, style);
 }
 
 /// The heads by one metric, the least important first.

@@ -13,7 +13,7 @@
 #include "headroom/io/fields.hpp"
 #include "headroom/statistics/intervals.hpp"
 #include "headroom/statistics/ranks.hpp"
-#include "headroom_lab/report/terminal.hpp"
+#include "headroom_lab/blocks/table.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -36,17 +36,17 @@ std::string title_line(const std::string& text, const TerminalStyle& style) {
 std::string heads_table(const ExactGame& game, const TerminalStyle& style) {
   const std::vector<double> banzhaf = exact_banzhaf(game.values, std::ssize(game.players));
   const std::size_t all = game.values.size() - 1;
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = {"", "Shapley", "Banzhaf", "removed", "alone"}};
   for (std::size_t h = 0; h < game.players.size(); ++h) {
     const std::size_t bit = std::size_t{1} << h;
-    rows.push_back({fmt::format("{:3} {}", h + 1, game.players[h].text())});
+    table.rows.push_back({fmt::format("{:3} {}", h + 1, game.players[h].text())});
     for (const double value :
          {game.shapley[h], banzhaf[h], game.values[all ^ bit] - game.values[all],
           game.values[0] - game.values[bit]}) {
-      rows.back().push_back(fmt::format("{:.4g}", value));
+      table.rows.back().push_back(fmt::format("{:.4g}", value));
     }
   }
-  return fitted_table_text({"", "Shapley", "Banzhaf", "removed", "alone"}, rows, style);
+  return table_text(table, style);
 }
 
 std::string axioms_text(const ExactGame& game, const TerminalStyle& style) {
@@ -71,16 +71,16 @@ std::string axioms_text(const ExactGame& game, const TerminalStyle& style) {
 
 std::string best_subsets_text(const ExactGame& game, const TerminalStyle& style) {
   const Index players = std::ssize(game.players);
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = {"heads  present", "best loss", "mean of size"}};
   for (const HeadSet subset : best_subsets(game.values, players)) {
-    const auto size = std::ssize(rows);
+    const auto size = std::ssize(table.rows);
     std::string heads;
     for (Index h = 0; h < players; ++h) heads += subset.contains(h) ? '#' : '.';
-    rows.push_back({fmt::format("{:5}  {}", size, heads),
-                    fmt::format("{:.4g}", at(game.best, size)),
-                    fmt::format("{:.4g}", at(game.random, size))});
+    table.rows.push_back({fmt::format("{:5}  {}", size, heads),
+                          fmt::format("{:.4g}", at(game.best, size)),
+                          fmt::format("{:.4g}", at(game.random, size))});
   }
-  return fitted_table_text({"heads  present", "best loss", "mean of size"}, rows, style, 2);
+  return table_text(table, style, 2);
 }
 
 /// Interactions above the diagonal, dividends below it.
@@ -88,16 +88,15 @@ std::string pairs_matrix(const ExactGame& game, const TerminalStyle& style) {
   const Index players = std::ssize(game.players);
   const auto above = pair_interactions(game.values, players),
              below = pair_dividends(game.values, players);
-  std::vector<std::string> titles{""};
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = {""}};
   for (Index i = 0; i < players; ++i) {
-    titles.push_back(std::to_string(i + 1));
-    rows.push_back({fmt::format("{:2}", i + 1)});
+    table.columns.push_back(std::to_string(i + 1));
+    table.rows.push_back({fmt::format("{:2}", i + 1)});
     for (Index j = 0; j < players; ++j) {
-      rows.back().push_back(i == j ? "" : short_cell(at(at(i < j ? above : below, i), j)));
+      table.rows.back().push_back(i == j ? "" : short_cell(at(at(i < j ? above : below, i), j)));
     }
   }
-  return fitted_table_text(titles, rows, style, 2);
+  return table_text(table, style, 2);
 }
 
 // ---------------------------------------------------------------- regret
@@ -124,23 +123,22 @@ std::string regret_table(const ExactGame& game, const OfRegret& value, const OfR
     return mean_share(a) < mean_share(b);
   });
   const Index players = std::ssize(game.players);
-  std::vector<std::string> titles{"heads removed"};
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = {"heads removed"}};
   for (const OracleChoice& choice : order) {
-    rows.push_back({(choice.is_chooser ? "* " : "  ") + choice.name});
+    table.rows.push_back({(choice.is_chooser ? "* " : "  ") + choice.name});
   }
-  rows.push_back({"  median standard error"});
+  table.rows.push_back({"  median standard error"});
   for (Index gone = 1; gone < players; ++gone) {
-    titles.push_back(std::to_string(gone));
+    table.columns.push_back(std::to_string(gone));
     std::vector<double> errors;
     for (std::size_t c = 0; c < order.size(); ++c) {
       const Regret& regret = at(order[c].regrets, players - gone);
-      rows[c].push_back(short_cell(value(regret)));
+      table.rows[c].push_back(short_cell(value(regret)));
       errors.push_back(error(regret));
     }
-    rows.back().push_back(short_cell(median(errors)));
+    table.rows.back().push_back(short_cell(median(errors)));
   }
-  return fitted_table_text(titles, rows, style);
+  return table_text(table, style);
 }
 
 std::string game_text(const ExactGame& game, const TerminalStyle& style) {

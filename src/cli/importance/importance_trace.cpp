@@ -16,7 +16,7 @@
 #include "headroom/io/fields.hpp"
 #include "headroom/statistics/intervals.hpp"
 #include "headroom/statistics/ranks.hpp"
-#include "headroom_lab/report/terminal.hpp"
+#include "headroom_lab/blocks/table.hpp"
 #include "headroom_measure/importance/metric_agreement.hpp"
 #include "headroom_runs/runs/load_learner.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
@@ -161,17 +161,17 @@ std::vector<Pair> pairs_at(const std::vector<TracePoint>& points, Index step) {
 
 std::string pairs_text(const std::vector<Pair>& pairs, const TerminalStyle& style) {
   constexpr std::size_t shown = 8;
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = {"", "tau-b", "Spearman", "top 1/4"}};
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const Pair& pair = pairs[i];
     if (i < shown || i + 3 >= pairs.size()) {
-      rows.push_back({pair.a + ", " + pair.b, mean_text(pair.tau, style),
-                      mean_text(pair.rank, style), mean_text(pair.top, style)});
+      table.rows.push_back({pair.a + ", " + pair.b, mean_text(pair.tau, style),
+                            mean_text(pair.rank, style), mean_text(pair.top, style)});
     } else if (i == shown) {
-      rows.push_back({"...", "", "", ""});
+      table.rows.push_back({"...", "", "", ""});
     }
   }
-  return fitted_table_text({"", "tau-b", "Spearman", "top 1/4"}, rows, style, 2);
+  return table_text(table, style, 2);
 }
 
 }  // namespace
@@ -252,7 +252,7 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
       fmt::format("Reliability at step {}: rank correlation of each metric with itself on other "
                   "examples, at the previous point of training, and in other runs",
                   last));
-  std::vector<std::vector<std::string>> rows;
+  Table reliability{.columns = {"", "examples", "point", "run"}};
   for (const std::string& metric : metrics) {
     const Numbers again =
         at_step(points, last, [&](const TracePoint& point) { return repeated(point, metric); });
@@ -260,10 +260,11 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
         steps.size() > 1 ? over_steps(points, metric, steps[steps.size() - 2], last) : Numbers();
     const Numbers others = over_runs(points, metric, last);
     // Pairs of runs are not independent, so their mean has no interval.
-    rows.push_back({metric, mean_text(again, style), mean_text(before, style),
-                    others.empty() ? "-" : fmt::format("{:.2f}", mean_interval(others).value)});
+    reliability.rows.push_back(
+        {metric, mean_text(again, style), mean_text(before, style),
+         others.empty() ? "-" : fmt::format("{:.2f}", mean_interval(others).value)});
   }
-  text += fitted_table_text({"", "examples", "point", "run"}, rows, style, 2);
+  text += table_text(reliability, style, 2);
   const std::vector<PointNumber> numbers = point_numbers(metrics);
   std::vector<std::string> titles;
   for (const PointNumber& number : numbers) titles.emplace_back(number.title);

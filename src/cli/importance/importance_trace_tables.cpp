@@ -8,7 +8,7 @@
 #include <set>
 
 #include "headroom/statistics/intervals.hpp"
-#include "headroom_lab/report/terminal.hpp"
+#include "headroom_lab/blocks/table.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -45,14 +45,13 @@ std::string mean_text(const Numbers& values, const TerminalStyle& style, bool sm
 
 std::string table_over_steps(const std::vector<std::string>& rows, const std::vector<Index>& steps,
                              const TerminalStyle& style, const Cell& cell) {
-  std::vector<std::string> titles{""};
-  for (const Index step : steps) titles.push_back(fmt::format("step {}", step));
-  std::vector<std::vector<std::string>> lines;
+  Table table{.columns = {""}};
+  for (const Index step : steps) table.columns.push_back(fmt::format("step {}", step));
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    std::vector<std::string>& line = lines.emplace_back(1, rows[row]);
+    std::vector<Value>& line = table.rows.emplace_back(1, rows[row]);
     for (const Index step : steps) line.push_back(cell(row, step));
   }
-  return fitted_table_text(titles, lines, style, 2);
+  return table_text(table, style, 2);
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -16,12 +16,13 @@
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/base/parallel.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/fields.hpp"
 #include "headroom/statistics/contrasts.hpp"
 #include "headroom/train/checkpoint.hpp"
 #include "headroom/train/measures.hpp"
-#include "headroom_lab/report/terminal.hpp"
+#include "headroom_lab/blocks/table.hpp"
 #include "headroom_measure/importance/choosers.hpp"
 #include "headroom_measure/importance/task_check.hpp"
 #include "headroom_runs/runs/load_learner.hpp"
@@ -40,14 +41,14 @@ struct Measured {
   Record quality = Record::object();    // on the test set: exact_match, ...
 };
 
-/// Each measure in words, with "87.50 %" of each of the models, the first of which is the whole
+/// A row for each measure, with a column for each of the models, the first of which is the whole
 /// one.
-std::vector<std::vector<std::string>> rows_of(const std::vector<Measured>& models) {
+Table table_of(const std::vector<Measured>& models, const std::vector<std::string>& titles) {
   const Measured& whole = models[0];
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = titles};
   const auto add = [&](const std::string& title, const auto& text) {
-    rows.push_back({title});
-    for (const Measured& model : models) rows.back().push_back(text(model));
+    table.rows.push_back({title});
+    for (const Measured& model : models) table.rows.back().push_back(text(model));
   };
   add("heads", [](const Measured& m) { return with_commas(m.heads); });
   add("parameters", [](const Measured& m) { return with_commas(m.parameters); });
@@ -65,7 +66,7 @@ std::vector<std::vector<std::string>> rows_of(const std::vector<Measured>& model
       return fmt::format("{:.2f} %", 100 * m.quality[measure.key].get<double>());
     });
   }
-  return rows;
+  return table;
 }
 
 /// "encoder 0: 0.113, encoder 1: 0.108"
@@ -223,7 +224,7 @@ int prune_model(PruneCommandOptions options) {
                           choice.by, options.cut.examples, removed_text(choice.removed)),
               style.columns));
   fmt::print("Heads left: {}\n\n", heads_left_text(learner->model()));
-  fmt::print("{}\n", table_text(titles, rows_of(models), style));
+  fmt::print("{}\n", table_text(table_of(models, titles), style));
   if (choice.times) {
     fmt::print("{}\n\n",
                wrapped(fmt::format("Milliseconds of one head, by attention: {} (--threads {}).",

@@ -21,7 +21,6 @@
 #include "headroom/train/measured_after.hpp"
 #include "headroom/train/measures.hpp"
 #include "headroom_lab/report/report.hpp"
-#include "headroom_lab/report/terminal.hpp"
 #include "headroom_measure/importance/task_check.hpp"
 #include "headroom_runs/records/head_lives.hpp"
 #include "headroom_runs/records/head_records.hpp"

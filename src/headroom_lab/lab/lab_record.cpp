@@ -14,15 +14,6 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// A series with separate lists of x and y, before they are joined to points.
-struct Lists {
-  std::string name;
-  std::vector<std::vector<double>> points;
-
-  using T = Lists;
-  using Fields = Listed<&T::name, &T::points>;
-};
-
 template <class Block>
 LabBlock block_as(const JsonNode& from) {
   Block block;
@@ -42,7 +33,7 @@ void check_rows(const LabRecord& record, const Text& title, std::size_t columns,
   }
 }
 
-void check_block(const LabRecord& record, const LabTable& table) {
+void check_block(const LabRecord& record, const Table& table) {
   check_rows(record, table.title, table.columns.size(), table.rows);
   if (table.columns.empty()) refuse(record, "a table has no columns");
 }
@@ -69,7 +60,7 @@ void check_block(const LabRecord& record, const LabHeads& block) {
     }
   }
 }
-void check_block(const LabRecord&, const LabChart&) {}
+void check_block(const LabRecord&, const Chart&) {}
 void check_formula(const LabRecord& record, const std::string& formula) {
   try {
     const Formula parsed(formula);
@@ -85,22 +76,6 @@ void check_block(const LabRecord& record, const LabDerivation& derivation) {
 
 }  // namespace
 
-Record json_of(const LabChart::Series& series) {
-  Lists lists{series.name, {}};
-  for (const auto& [x, y] : series.points) lists.points.push_back({x, y});
-  return json_of(lists);
-}
-
-void read_json(const JsonNode& from, LabChart::Series& to) {
-  Lists lists;
-  read_json(from, lists);
-  to = {lists.name, {}};
-  for (const std::vector<double>& point : lists.points) {
-    if (point.size() != 2) from.fail("a point of a series is a list of two numbers");
-    to.points.emplace_back(point[0], point[1]);
-  }
-}
-
 Record json_of(const LabBlock& block) {
   return std::visit([](const auto& kind) { return json_of(kind); }, block);
 }
@@ -109,9 +84,9 @@ void read_json(const JsonNode& from, LabBlock& to) {
   const Record& json = from.value();
   const Record type = json.is_object() && json.contains("type") ? json["type"] : Record();
   if (type == "table" || type == "shapes") {
-    to = block_as<LabTable>(from);
+    to = block_as<Table>(from);
   } else if (type == "chart") {
-    to = block_as<LabChart>(from);
+    to = block_as<Chart>(from);
   } else if (type == "maps") {
     to = block_as<LabMaps>(from);
   } else if (type == "heads") {

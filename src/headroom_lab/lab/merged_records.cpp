@@ -56,10 +56,10 @@ std::vector<Entry> merged_list(const std::vector<Entry>& a, const std::vector<En
 
 // ---------------------------------------------------------------- whether blocks can be merged
 
-bool same_form(const LabTable& a, const LabTable& b) {
+bool same_form(const Table& a, const Table& b) {
   return a.type == b.type && a.columns == b.columns && a.rows.size() == b.rows.size();
 }
-bool same_form(const LabChart& a, const LabChart& b) { return a.series.size() == b.series.size(); }
+bool same_form(const Chart& a, const Chart& b) { return a.series.size() == b.series.size(); }
 bool same_form(const LabMaps& a, const LabMaps& b) {
   return a.queries == b.queries && a.keys == b.keys && a.maps.size() == b.maps.size();
 }
@@ -84,12 +84,12 @@ bool same_form(const LabBlock& a, const LabBlock& b) {
 // ---------------------------------------------------------------- merging blocks of one form
 
 /// Equal columns appear once, others side by side.
-void merge(LabTable& to, const LabTable& from, const Pair& names) {
-  const LabTable own = to;
+void merge(Table& to, const Table& from, const Pair& names) {
+  const Table own = to;
   to.columns.clear();
   for (auto& row : to.rows) row.clear();
   for (std::size_t c = 0; c < own.columns.size(); ++c) {
-    const auto add = [&](const std::string& title, const LabTable& table) {
+    const auto add = [&](const std::string& title, const Table& table) {
       to.columns.push_back(title);
       for (std::size_t r = 0; r < to.rows.size(); ++r) to.rows[r].push_back(table.rows[r][c]);
     };
@@ -101,8 +101,8 @@ void merge(LabTable& to, const LabTable& from, const Pair& names) {
     if (!equal) add(with(own.columns[c], names.second), from);
   }
 }
-void merge(LabChart& to, const LabChart& from, const Pair& names) {
-  to.series = merged_list(to.series, from.series, &LabChart::Series::points, names, to.log);
+void merge(Chart& to, const Chart& from, const Pair& names) {
+  to.series = merged_list(to.series, from.series, &Chart::Series::points, names, to.log);
 }
 void merge(LabMaps& to, const LabMaps& from, const Pair& names) {
   to.top = std::max(to.top, from.top);

@@ -36,25 +36,29 @@ void Notebook::table(Text title, Text caption, std::vector<std::string> columns,
     throw ShapeError(fmt::format("notebook: \"{}\" has a row of {} cells under {} columns",
                                  words(title), row.size(), columns.size()));
   }
-  blocks_.push_back(LabTable{"table", false, std::move(title), std::move(caption),
-                             std::move(columns), std::move(rows)});
+  blocks_.push_back(Table{.title = std::move(title),
+                          .caption = std::move(caption),
+                          .columns = std::move(columns),
+                          .rows = std::move(rows)});
 }
 
 void Notebook::shapes(Text title, Text caption, const std::vector<Stage>& stages) {
-  LabTable table{"shapes",
-                 false,
-                 std::move(title),
-                 std::move(caption),
-                 {"stage", "shape", "how it is computed"},
-                 {}};
+  Table table{.type = "shapes",
+              .title = std::move(title),
+              .caption = std::move(caption),
+              .columns = {"stage", "shape", "how it is computed"}};
   for (const Stage& stage : stages) table.rows.push_back({stage.name, stage.shape, stage.how});
   blocks_.push_back(std::move(table));
 }
 
 void Notebook::chart(Text title, Text caption, std::string x, std::string y, bool log,
                      std::vector<Series> series) {
-  blocks_.push_back(LabChart{"chart", false, std::move(title), std::move(caption), std::move(x),
-                             std::move(y), log, std::move(series)});
+  blocks_.push_back(Chart{.title = std::move(title),
+                          .caption = std::move(caption),
+                          .x = std::move(x),
+                          .y = std::move(y),
+                          .log = log,
+                          .series = std::move(series)});
 }
 
 void Notebook::maps(Text title, Text caption, std::vector<std::string> queries,

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headroom_lab/report/terminal.hpp"
+#include "headroom/base/text.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headroom_lab/report/terminal.hpp"
+#include "headroom/base/text.hpp"
 #include "report/findings.hpp"
 
 namespace headroom {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <map>
 
+#include "headroom/base/text.hpp"
 #include "headroom/statistics/intervals.hpp"
-#include "headroom_lab/report/terminal.hpp"
 #include "report/findings.hpp"
 
 namespace headroom {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "headroom_lab/report/terminal.hpp"
+#include "headroom/base/text.hpp"
 #include "report/findings.hpp"
 
 namespace headroom {

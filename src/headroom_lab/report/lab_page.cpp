@@ -7,28 +7,12 @@
 #include "headroom_lab/report/lab.hpp"
 #include "report/compose_page.hpp"
 #include "report/page.hpp"
+#include "report/page_table.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-/// A cell for the page's script, which formats numbers itself. Sentences and intervals are
-/// formatted here, as for the terminal.
-Record cell_of(const Value& value) {
-  const bool sentence = value.get<Text>() != nullptr || value.get<Interval>() != nullptr;
-  return sentence ? Record(words(value)) : json_of(value);
-}
-
-Record rows_of(const LabTable& table) {
-  Record rows = Record::array();
-  for (const auto& row : table.rows) {
-    Record cells = Record::array();
-    for (const Value& cell : row) cells.push_back(cell_of(cell));
-    rows.push_back(std::move(cells));
-  }
-  return rows;
-}
 
 /// Each step as one formula in MathML, "name = formula".
 Record steps_of(const LabDerivation& derivation) {
@@ -50,14 +34,14 @@ Record worded(const LabRecord& record) {
   }
   for (std::size_t i = 0; i < record.blocks.size(); ++i) {
     Record& block = page["blocks"][i];
+    const auto* table = std::get_if<Table>(&record.blocks[i]);
+    if (table != nullptr) block = for_page(*table);
     std::visit(
         [&](const auto& kind) {
           block["title"] = words(kind.title);
           block["caption"] = words(kind.caption);
         },
         record.blocks[i]);
-    const auto* table = std::get_if<LabTable>(&record.blocks[i]);
-    if (table != nullptr) block["rows"] = rows_of(*table);
     const auto* derivation = std::get_if<LabDerivation>(&record.blocks[i]);
     if (derivation != nullptr) block["steps"] = steps_of(*derivation);
   }

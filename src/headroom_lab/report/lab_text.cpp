@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <sstream>
 
 #include "headroom/base/error.hpp"
@@ -23,85 +22,13 @@ std::string paragraph(const std::string& text, int width, int margin) {
   return wrapped(text, width, margin) + "\n";
 }
 
-std::vector<std::vector<std::string>> cells_of(const std::vector<std::vector<Value>>& rows) {
-  std::vector<std::vector<std::string>> cells;
-  for (const auto& row : rows) {
-    cells.emplace_back();
-    for (const Value& value : row) cells.back().push_back(words(value));
-  }
-  return cells;
-}
-
-/// The rows of a table as a list: the first cell, and below it a line for every other one.
-std::string table_list(const std::vector<std::string>& titles,
-                       const std::vector<std::vector<std::string>>& rows,
-                       const TerminalStyle& style) {
-  std::string text;
-  for (const auto& row : rows) {
-    const std::string name = titles[0].empty() ? row[0] : titles[0] + " " + row[0];
-    text += paragraph(name, style.columns, 2 * indent);
-    for (std::size_t c = 1; c < row.size(); ++c) {
-      if (row[c].empty()) continue;
-      text += paragraph(fmt::format("{}: {}", titles[c], row[c]), style.columns, 3 * indent);
-    }
-  }
-  return text;
-}
-
-/// A table, or a list if the table is wider than the line.
-std::string fitted_table(const std::vector<std::string>& titles,
-                         const std::vector<std::vector<std::string>>& rows,
-                         const TerminalStyle& style) {
-  const std::string table = table_text(titles, rows, style, 2 * indent);
-  std::istringstream lines(table);
-  for (std::string line; std::getline(lines, line);) {
-    if (display_width(line) > style.columns) return table_list(titles, rows, style);
-  }
-  return table;
-}
-
 // ---------------------------------------------------------------- the contents of a block
 
-std::string contents(const LabTable& table, const TerminalStyle& style) {
-  const std::vector<std::vector<std::string>> rows = cells_of(table.rows);
-  if (table.type != "shapes" || table.columns.size() != 3) {
-    return fitted_table(table.columns, rows, style);
-  }
-  Index stage = 0, shape = 0, how = 0;  // stages with their shapes, all columns to the left
-  for (const auto& row : rows) {
-    stage = std::max(stage, display_width(row[0]));
-    shape = std::max(shape, display_width(row[1]));
-    how = std::max(how, display_width(row[2]));
-  }
-  if (2 * indent + stage + 3 + shape + 3 + how > style.columns) {
-    return table_list(table.columns, rows, style);
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    text += fmt::format("{:{}}{}   {}   {}\n", "", 2 * indent, padded(row[0], stage),
-                        padded(row[1], shape), row[2]);
-  }
-  return text;
+std::string contents(const Table& table, const TerminalStyle& style) {
+  return table_text(table, style, 2 * indent);
 }
-
-/// A table of the points of all curves over their common axis.
-std::string contents(const LabChart& chart, const TerminalStyle& style) {
-  std::vector<std::string> titles{chart.x};
-  std::map<double, std::vector<std::string>> rows;
-  const std::size_t columns = chart.series.size() + 1;
-  for (const LabChart::Series& series : chart.series) {
-    const std::size_t column = titles.size();
-    titles.push_back(series.name);
-    for (const auto& [x, y] : series.points) {
-      std::vector<std::string>& row = rows[x];
-      row.resize(columns);
-      row[0] = figure_text(x);
-      row[column] = figure_text(y);
-    }
-  }
-  std::vector<std::vector<std::string>> cells;
-  for (const auto& [x, row] : rows) cells.push_back(row);
-  return fitted_table(titles, cells, style);
+std::string contents(const Chart& chart, const TerminalStyle& style) {
+  return contents(table_of(chart), style);
 }
 
 std::string contents(const LabMaps& block, const TerminalStyle& style) {
@@ -131,17 +58,17 @@ std::string range_text(const char* what, Index first, Index last, Index size) {
 }
 
 std::string contents(const LabHeads& block, const TerminalStyle& style) {
-  std::vector<std::vector<std::string>> rows;
+  Table table{.columns = {"matrix", "head", "rows", "columns"}};
   for (const LabHeads::Matrix& matrix : block.matrices) {
     std::string name = fmt::format("{} [{}, {}]", matrix.name, matrix.rows, matrix.columns);
     for (const LabHeads::Block& one : matrix.blocks) {
-      rows.push_back({name, std::to_string(one.head),
-                      range_text("rows", one.first_row, one.last_row, matrix.rows),
-                      range_text("columns", one.first_column, one.last_column, matrix.columns)});
+      table.rows.push_back(
+          {name, one.head, range_text("rows", one.first_row, one.last_row, matrix.rows),
+           range_text("columns", one.first_column, one.last_column, matrix.columns)});
       name.clear();  // once for each matrix
     }
   }
-  return fitted_table({"matrix", "head", "rows", "columns"}, rows, style);
+  return contents(table, style);
 }
 
 std::string contents(const LabDerivation& block, const TerminalStyle& style) {

@@ -13,7 +13,7 @@
 #include "headroom/base/names.hpp"
 #include "headroom/statistics/ranks.hpp"
 #include "headroom/train/measures.hpp"
-#include "headroom_lab/lab/text.hpp"
+#include "headroom_lab/blocks/text.hpp"
 #include "headroom_lab/report/study.hpp"
 #include "report/study_numbers.hpp"
 
@@ -24,12 +24,6 @@ namespace {
 
 constexpr double significance = 0.05;  // of tests
 constexpr std::size_t most_named = 4;  // metrics in a title
-
-bool is_share(const std::string& measure) {
-  const std::string name = measure.substr(measure.rfind('.') + 1);
-  return std::any_of(quality_measures.begin(), quality_measures.end(),
-                     [&](const Measure& quality) { return name == quality.key; });
-}
 
 std::string quality_text(double value, const std::string& measure) {
   return is_share(measure) ? fmt::format("{:.1f} %", 100 * value) : figure_text(value);
@@ -58,12 +52,18 @@ class StudyFindings {
         learned_(study_warning(results).empty()) {}
 
   std::vector<StudySection> sections() const {
-    std::vector<StudySection> all{
-        {"Attention head scores", scores()},    {"Pruning candidates", candidates()},
-        {"Model performance", performance()},   {"Importance vs. performance", importance()},
-        {"Threshold selection", threshold()},   {"Pruning and speed evaluation", speed()},
-        {"Comparative analysis", comparison()}, {"Iterative refinement", refinement()},
-        {"Cross-validation", validation()},     {"Reporting and decision", decision()}};
+    std::vector<StudySection> all{{"Attention head scores", scores(), {}},
+                                  {"Pruning candidates", candidates(), {}},
+                                  {"Model performance", performance(), {}},
+                                  {"Importance vs. performance", importance(), {}},
+                                  {"Threshold selection", threshold(), {}},
+                                  {"Pruning and speed evaluation", speed(), {}},
+                                  {"Comparative analysis", comparison(), {}},
+                                  {"Iterative refinement", refinement(), {}},
+                                  {"Cross-validation", validation(), {}},
+                                  {"Reporting and decision", decision(), {}}};
+    const std::vector<std::vector<Table>> tables = study_tables(r_);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].tables = tables[i];
     if (learned_) return all;
     for (const std::size_t compares : std::vector<std::size_t>{0, 2, 3, 4, 6, 7}) {
       all[compares].finding.title = "No finding: the models have not learned the task";

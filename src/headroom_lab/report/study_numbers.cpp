@@ -1,9 +1,10 @@
-// Numbers of a study that findings and page share.
+// Numbers of a study that findings, tables and page share.
 #include "report/study_numbers.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "headroom/base/names.hpp"
 #include "headroom/train/measures.hpp"
@@ -22,6 +23,41 @@ std::vector<const StudyContrast*> from_all_heads(const StudyResults& results) {
       continue;
     }
     all.push_back(&contrast);
+  }
+  return all;
+}
+
+bool is_share(const std::string& measure) {
+  const std::string name = measure.substr(measure.rfind('.') + 1);
+  return std::any_of(quality_measures.begin(), quality_measures.end(),
+                     [&](const Measure& quality) { return name == quality.key; });
+}
+
+double scale_of(const std::string& measure) { return is_share(measure) ? 100 : 1; }
+
+std::string measure_title(const std::string& measure) {
+  return measure_in_words(measure) + (is_share(measure) ? " (%)" : "");
+}
+
+bool StudyGroup::has(Index condition) const {
+  return std::find(conditions.begin(), conditions.end(), condition) != conditions.end();
+}
+
+std::vector<StudyGroup> groups_of(const StudyResults& results) {
+  std::vector<StudyGroup> all;
+  for (std::size_t c = 0; c < results.conditions.size(); ++c) {
+    std::string text;
+    for (const auto& [name, level] : results.levels[c]) {
+      if (name == "prune") continue;
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, plain_text(level));
+    }
+    const auto known = std::find_if(all.begin(), all.end(),
+                                    [&](const StudyGroup& group) { return group.text == text; });
+    if (known != all.end()) {
+      known->conditions.push_back(Index(c));
+    } else {
+      all.push_back({text, {Index(c)}});
+    }
   }
   return all;
 }

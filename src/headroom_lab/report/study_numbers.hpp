@@ -1,8 +1,11 @@
-// Numbers of a study that findings and page share. Private.
+// Numbers of a study that findings, tables and page share. Private.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "headroom/base/listed.hpp"
+#include "headroom_lab/blocks/table.hpp"
 #include "headroom_lab/study/results.hpp"
 
 namespace headroom {
@@ -10,6 +13,27 @@ inline namespace HEADROOM_PRECISION {
 
 /// The comparisons of arms, not of controls, with the model with all heads, by the first measure.
 std::vector<const StudyContrast*> from_all_heads(const StudyResults& results);
+
+/// Whether a measure is a share, which tables show in percent.
+bool is_share(const std::string& measure);
+/// The factor from a measure to its numbers in tables: 100 for a share, else 1.
+double scale_of(const std::string& measure);
+/// A measure in words with its unit: "exact match (%)".
+std::string measure_title(const std::string& measure);
+
+/// Conditions that differ only in the number of removed heads. A chart shows one group.
+struct StudyGroup {
+  std::string text;  // the other levels: "pace gradual"
+  std::vector<Index> conditions;
+  bool has(Index condition) const;
+
+  using T = StudyGroup;
+  using Fields = Listed<&T::text, &T::conditions>;
+};
+std::vector<StudyGroup> groups_of(const StudyResults& results);
+
+/// The tables of each section, without those that have no rows.
+std::vector<std::vector<Table>> study_tables(const StudyResults& results);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -1,15 +1,18 @@
-// The page of a study.
+// The page of a study, and its tables in other forms.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
 #include "headroom/base/names.hpp"
+#include "headroom/base/text.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom_lab/report/study.hpp"
 #include "report/compose_page.hpp"
 #include "report/page.hpp"
+#include "report/page_table.hpp"
 #include "report/study_numbers.hpp"
 
 namespace headroom {
@@ -44,70 +47,52 @@ Record timelines(const StudyResults& results) {
   return all;
 }
 
-/// The number of parameters of all models of the study, by their number of heads.
-Record model_sizes(const StudyResults& results) {
-  std::map<std::pair<Index, Index>, Index> count;
-  for (const CellResult& cell : results.cells) ++count[{cell.heads(), cell.parameters}];
-  Record all = Record::array();
-  for (const auto& [size, runs] : count) {
-    all.push_back({{"heads", size.first}, {"parameters", size.second}, {"runs", runs}});
-  }
-  return all;
-}
-
-/// Groups of conditions that differ only in the number of removed heads. A chart shows one group.
-Record groups(const StudyResults& results) {
-  Record all = Record::array();
-  for (std::size_t c = 0; c < results.conditions.size(); ++c) {
-    std::string text;
-    for (const auto& [name, level] : results.levels[c]) {
-      if (name == "prune") continue;
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, plain_text(level));
-    }
-    const auto known = std::find_if(all.begin(), all.end(),
-                                    [&](const Record& group) { return group["text"] == text; });
-    if (known != all.end()) {
-      (*known)["conditions"].push_back(c);
-    } else {
-      all.push_back({{"text", text}, {"conditions", Record::array({c})}});
-    }
-  }
-  return all;
-}
-
 Record contents(const StudyResults& results) {
   Record page = json_of(results);
   page.erase("cells");
   page.erase("roles");
   page["kind"] = "study";
   page["cells_done"] = results.cells.size();
-  page["sections"] = json_of(study_sections(results));
+  page["sections"] = Record::array();
+  for (const StudySection& section : study_sections(results)) {
+    Record tables = Record::array();
+    for (const Table& table : section.tables) tables.push_back(for_page(table));
+    page["sections"].push_back(
+        {{"name", section.name}, {"finding", json_of(section.finding)}, {"tables", tables}});
+  }
   page["timelines"] = timelines(results);
-  page["sizes"] = model_sizes(results);
-  page["groups"] = groups(results);
+  page["groups"] = json_of(groups_of(results));
   Record measures = Record::array();
   for (const Record& measure : results.declaration.at("measures")) {
     const auto key = measure.get<std::string>();
-    const bool loss = key.ends_with("loss");
     measures.push_back({{"key", key},
                         {"name", measure_in_words(key)},
-                        {"unit", loss ? "" : "%"},
+                        {"unit", is_share(key) ? "%" : ""},
                         {"higher", higher_is_better(key)}});
   }
   page["measures"] = measures;
-  Record acceptable = Record::array();
-  for (const AcceptableLoss& loss : acceptable_losses(results)) {
-    acceptable.push_back({{"condition", loss.condition}, {"arm", loss.arm}, {"heads", loss.heads}});
-  }
-  page["acceptable"] = acceptable;
-  Record tried = Record::array();
-  for (const StudyContrast* contrast : from_all_heads(results)) {
-    tried.push_back({{"condition", contrast->condition},
-                     {"arm", contrast->arm},
-                     {"decides", contrast->decides() && study_warning(results).empty()}});
-  }
-  page["tried"] = tried;
   return page;
+}
+
+/// "comparisons-of-the-family": the letters and digits of a title.
+std::string file_words(const std::string& title) {
+  std::string name;
+  for (const char c : title) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) != 0) {
+      name += char(std::tolower(letter));
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name;
+}
+
+/// Whether a file has a name as write_study_tables() gives it.
+bool is_table_file(const std::string& name) {
+  const auto digit = [&](std::size_t i) { return name[i] >= '0' && name[i] <= '9'; };
+  return name.size() > 7 && digit(0) && digit(1) && name[2] == '-' && name.ends_with(".csv");
 }
 
 }  // namespace
@@ -118,6 +103,36 @@ std::string study_page(const StudyResults& results, const std::string& chart_js)
   if (title.empty()) title = "Study " + declaration.at("name").get<std::string>();
   const std::string summary = study_sections(results).back().finding.title + ".";
   return compose_page(title, summary, contents(results), chart_js, page::study_js);
+}
+
+std::string study_text(const StudyResults& results, const TerminalStyle& style) {
+  std::string text;
+  Index number = 0;
+  for (const StudySection& section : study_sections(results)) {
+    text += emphasised(fmt::format("{}. {}", ++number, section.name), Emphasis::strong, style) +
+            "\n" + wrapped(section.finding.title, style.columns, 4) + "\n";
+    for (const Table& table : section.tables) {
+      text +=
+          "\n" + wrapped(words(table.title), style.columns, 4) + "\n" + table_text(table, style, 4);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+void write_study_tables(const StudyResults& results, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (is_table_file(file.path().filename().string())) std::filesystem::remove(file.path());
+  }
+  Index number = 0;
+  for (const StudySection& section : study_sections(results)) {
+    ++number;
+    for (const Table& table : section.tables) {
+      write_file(folder / fmt::format("{:02}-{}.csv", number, file_words(words(table.title))),
+                 csv_text(table));
+    }
+  }
 }
 
 void write_study_page(const StudyResults& results, const std::filesystem::path& file) {

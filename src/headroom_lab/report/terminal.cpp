@@ -34,56 +34,6 @@ std::string repeated(const char* text, Index times) {
   return result;
 }
 
-/// A table as it is drawn: cells and the width of each column.
-class TableGrid {
- public:
-  TableGrid(const std::vector<std::string>& titles,
-            const std::vector<std::vector<std::string>>& rows)
-      : titles_(titles), rows_(rows) {
-    for (const std::string& title : titles) widths_.push_back(display_width(title));
-    for (const auto& row : rows) {
-      if (row.size() != titles.size()) {
-        throw ShapeError(fmt::format("table_text: a row of {} cells under {} titles", row.size(),
-                                     titles.size()));
-      }
-      for (std::size_t c = 0; c < row.size(); ++c) {
-        widths_[c] = std::max(widths_[c], display_width(row[c]));
-      }
-    }
-  }
-
-  std::size_t columns() const { return titles_.size(); }
-  /// The width of the first column and the columns [first, end), `gap` spaces apart.
-  Index width(std::size_t first, std::size_t end, Index gap) const {
-    Index width = widths_.at(0);
-    for (std::size_t c = first; c < end; ++c) width += gap + widths_[c];
-    return width;
-  }
-  /// These columns as text.
-  std::string text(std::size_t first, std::size_t end, Index gap, const TerminalStyle& style,
-                   int indent) const {
-    const auto line = [&](const std::vector<std::string>& cells) {
-      std::string text = cells.empty() ? "" : padded(cells[0], widths_[0]);
-      for (std::size_t c = first; c < end; ++c) {
-        text += repeated(" ", gap) + padded(cells[c], widths_[c], true);
-      }
-      text.erase(text.find_last_not_of(' ') + 1);
-      return text;
-    };
-    const std::string margin(static_cast<std::size_t>(indent), ' ');
-    std::string text = margin + emphasised(line(titles_), Emphasis::faint, style) + "\n";
-    for (const auto& row : rows_) text += margin + line(row) + "\n";
-    return text;
-  }
-
- private:
-  const std::vector<std::string>& titles_;
-  const std::vector<std::vector<std::string>>& rows_;
-  std::vector<Index> widths_;
-};
-
-constexpr Index widest_gap = 3;  // between the columns of a table
-
 }  // namespace
 
 std::string attention_map_text(std::span<const std::string> keys,
@@ -152,31 +102,6 @@ std::string head_grid_text(const std::vector<std::vector<bool>>& alive,
       text += alive[layer][head] ? emphasised("o", Emphasis::good, style)
                                  : emphasised("x", Emphasis::faint, style);
     }
-  }
-  return text;
-}
-
-std::string table_text(const std::vector<std::string>& titles,
-                       const std::vector<std::vector<std::string>>& rows,
-                       const TerminalStyle& style, int indent) {
-  const TableGrid grid(titles, rows);
-  return grid.text(1, grid.columns(), widest_gap, style, indent);
-}
-
-std::string fitted_table_text(const std::vector<std::string>& titles,
-                              const std::vector<std::vector<std::string>>& rows,
-                              const TerminalStyle& style, int indent) {
-  const TableGrid grid(titles, rows);
-  const std::size_t columns = grid.columns();
-  const Index room = style.columns - indent;
-  for (Index gap = widest_gap; gap > 0; --gap) {
-    if (grid.width(1, columns, gap) <= room) return grid.text(1, columns, gap, style, indent);
-  }
-  std::string text;
-  for (std::size_t first = 1, end = 1; first < columns; first = end) {
-    end = first + 1;
-    while (end < columns && grid.width(first, end + 1, widest_gap) <= room) ++end;
-    text += (text.empty() ? "" : "\n") + grid.text(first, end, widest_gap, style, indent);
   }
   return text;
 }

@@ -66,6 +66,43 @@ function table(titles, rows, caption) {
       h("tbody", {}, rows.map(([name, ...row]) => h("tr", {}, h("th", {scope: "row"}, name), row.map((cell) => h("td", {}, cell)))))));
 }
 
+/** The text of a cell: 1,050,624 or 0.252 or 0.252 [0.238, 0.266]. */
+function figure_text(value) {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "object") return `${number_text(value.value)} [${number_text(value.low)}, ${number_text(value.high)}]`;
+  return Number.isInteger(value) ? commas(value) : number_text(value);
+}
+
+/** A table of a record; columns of words are left-aligned, like the first one. */
+function block_table(block) {
+  const element = table(block.columns, block.rows.map((row) => row.map(figure_text)), block.title);
+  const words = block.columns.map((_, c) => block.type === "shapes" || block.rows.every((row) => typeof row[c] === "string" && /^[^0-9-]/.test(row[c])));
+  for (const row of element.querySelectorAll("tr")) [...row.children].forEach((cell, c) => cell.classList.toggle("words", words[c]));
+  return element;
+}
+
+/** A table whose cells are shaded: the darkest has the value 1, or 0 if the low ones are. */
+function shaded_table(block) {
+  const cell = (value) => {
+    const number = value?.value ?? value;
+    if (!is_number(number)) return h("td", {}, "–");
+    const share = Math.max(0, Math.min(1, block.shown === "low" ? 1 - number : number)), text = number.toFixed(2);
+    return heat_cell("td.shaded", text, share, text);
+  };
+  return h("div.scroll", {tabindex: 0, role: "region", "aria-label": block.title}, h("table", {},
+    h("thead", {}, h("tr", {}, block.columns.map((title) => h("th", {scope: "col"}, title)))),
+    h("tbody", {}, block.rows.map(([name, ...cells]) => h("tr", {}, h("th", {scope: "row"}, name), cells.map(cell))))));
+}
+
+/** A table of a record as it asks to be shown: shaded above its values, folded, or open. */
+function shown_table(block) {
+  const values = (title) => fold(title, () => block_table(block));
+  if (["high", "low"].includes(block.shown)) return [h("h4", {}, block.title), shaded_table(block), values("Values")];
+  return block.shown === "folded" ? [values(block.title)] : [h("h4", {}, block.title), block_table(block)];
+}
+
 /** A details element whose content is created when it is first opened. */
 function fold(title, make) {
   const details = h("details", {}, h("summary", {}, title));

@@ -4,13 +4,6 @@ const main = document.getElementById("main");
 const relations = {"<=": "≤", ">=": "≥", ">": ">", "==": "=", in: "in"};
 const colours = ["--first", "--second", "--third", "--apart", "--outputs", "--parameters"];
 
-/** The text of a cell: 1,050,624 or 0.252 or 3.1e-16. */
-function figure_text(value) {
-  if (typeof value === "string") return value;
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return Number.isInteger(value) ? commas(value) : number_text(value);
-}
-
 /** The bound of a claim: one number, or the two ends of an interval. */
 function bound_text(bound) {
   return bound.length === 1 ? figure_text(bound[0]) : `[${bound.map(figure_text).join(", ")}]`;
@@ -75,14 +68,6 @@ function derivation_section(figures) {
   return h("section", {"aria-label": "Derivation"}, h("h2", {}, "Derivation"),
     h("ul.formulas", {}, run.formulas.map((one) => formula("li", one))),
     figures.length ? h("div.figures", {}, figures) : null);
-}
-
-/** A table; columns of words are left-aligned, like the first one. */
-function block_table(block) {
-  const element = table(block.columns, block.rows.map((row) => row.map((c) => c === null ? "" : figure_text(c))), block.title);
-  const words = block.columns.map((_, c) => block.type === "shapes" || block.rows.every((row) => typeof row[c] === "string" && /^[^0-9-]/.test(row[c])));
-  for (const row of element.querySelectorAll("tr")) [...row.children].forEach((cell, c) => cell.classList.toggle("words", words[c]));
-  return element;
 }
 
 const range = (first, last) => first === last ? String(first) : `${first} to ${last}`;

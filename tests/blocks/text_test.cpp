@@ -1,5 +1,5 @@
 // Sentences with values: formatting, merging of two precisions, JSON.
-#include "headroom_lab/lab/text.hpp"
+#include "headroom_lab/blocks/text.hpp"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Sentences with values: parsing of patterns, formatting, and merging of two precisions.
-#include "headroom_lab/lab/text.hpp"
+#include "headroom_lab/blocks/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,94 @@
+// The tables of a study's sections, in files and in a terminal.
+#include <filesystem>
+#include <optional>
+#include <sstream>
+
+#include "headroom/base/record_json.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom_lab/report/study.hpp"
+#include "support/catch.hpp"
+#include "support/small_study_results.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace headroom;
+using namespace small_study;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+TEST_CASE("the tables of a study's sections, as comma-separated values") {
+  const auto csv = [](const StudyResults& results, std::size_t section, std::size_t table = 0) {
+    return csv_text(study_sections(results).at(section).tables.at(table));
+  };
+  const StudyResults results = small_results();
+  CHECK(csv(results, 0) ==
+        ",a,a low,a high,b,b low,b high,c,c low,c high\r\n"
+        "a,1,,,0.25,0.1,0.4,0.75,0.7,0.8\r\n"
+        "b,0.25,0.1,0.4,1,,,0.5,0.4,0.6\r\n"
+        "c,0.75,0.7,0.8,0.5,0.4,0.6,1,,\r\n");
+  CHECK_THAT(csv(results, 1), StartsWith("condition,arm,runs,heads,encoder,decoder,cross\r\n"
+                                         "prune 4,sensitivity,3,8,4,4,0\r\n"));
+  CHECK_THAT(csv(results, 2),
+             StartsWith("condition,arm,measure,heads,seeds,mean,mean low,mean high\r\n") &&
+                 Contains("prune 4,random,exact match (%),8,3,70,62.5,77.5\r\n"));
+  CHECK(csv(results, 3) ==
+        ",1,1 low,1 high,2,2 low,2 high\r\n"
+        "a,0.1,0,0.2,0.3,0.2,0.4\r\n"
+        "b,1.25,1,1.5,1.25,1.1,1.4\r\n"
+        "c,0.2,0.1,0.3,,,\r\n");
+  StudyResults games = results;
+  games.regret.push_back({"all", "a", 3, {0.5, 0.4, 0.6}});
+  CHECK(csv(games, 3) == ",3,3 low,3 high\r\na,0.5,0.4,0.6\r\n");
+  CHECK(csv(games, 3, 1) == csv(results, 3));
+  // One group: the conditions differ only in the number of removed heads.
+  CHECK(csv(results, 4) == "arm,heads\r\nsensitivity,8\r\nmagnitude,unknown\r\n");
+  CHECK(csv(results, 5) ==
+        "heads left,parameters,share (%),runs\r\n12,1000,100,1\r\n10,900,90,1\r\n8,800,80,1\r\n");
+  CHECK(csv(results, 6) ==
+        "arm,against,condition,measure,difference,difference low,difference high,seeds,p,p after "
+        "Holm\r\n"
+        "sensitivity,random,prune 4,exact match (%),25.1,20,30.2,3,0.0171,0.0342\r\n"
+        "magnitude,random,prune 4,exact match (%),-10,-25,5,3,0.2041,0.2042\r\n");
+  CHECK_THAT(csv(results, 6, 1), Contains("sensitivity,none,prune 2,exact match (%),-0.05,"));
+  CHECK_THAT(csv(results, 7), Contains("pace,slow,fast,exact match (%),3,1,5,0.0321,2\r\n") &&
+                                  Contains("pace,slower,fast,exact match (%),2,-1,5,0.4321,2\r\n"));
+  CHECK_THAT(csv(results, 8), StartsWith("condition,arm,seed 1,seed 2,seed 3\r\n") &&
+                                  Contains("prune 4,none,96,96.3,96.6\r\n"));
+  CHECK_THAT(csv(results, 9), Contains("sensitivity,prune 4,8,95.1,94.2,96,-1.2,"));
+
+  StudyResults other = results;  // no interval: unknown; enough seeds, and none acceptable: a dash
+  other.contrasts[3].interval = std::nullopt;
+  other.declaration["acceptable_loss"] = 0.001;
+  CHECK_THAT(csv(other, 4), Contains("sensitivity,unknown\r\n"));
+  other.contrasts[3].interval = Interval{-0.0005, -0.011, 0.01};
+  CHECK_THAT(csv(other, 4), Contains("sensitivity,–\r\n"));
+  CHECK(study_sections(other).at(9).tables.empty());
+  other.means[0].mean = {0.95, 0.95, 0.95};  // the same in all seeds
+  CHECK_THAT(csv(other, 2), Contains("prune 4,sensitivity,exact match (%),8,3,95,,\r\n"));
+  for (StudyMean& m : other.means) m.measure = "validation_loss";
+  other.declaration["measures"] = {"validation_loss"};
+  CHECK_THAT(csv(other, 2), Contains("validation loss,8,3,0.7,0.625,0.775\r\n"));
+}
+
+TEST_CASE("the files of a study's tables, which leave other files alone") {
+  const TemporaryFolder folder;
+  folder.file("03-old.csv", "from an earlier time");
+  folder.file("notes.csv", "of the reader");
+  write_study_tables(small_results(), folder.path());
+  CHECK_FALSE(std::filesystem::exists(folder / "03-old.csv"));
+  CHECK(std::filesystem::exists(folder / "notes.csv"));
+  CHECK(std::filesystem::exists(folder / "07-comparisons-of-the-family.csv"));
+  CHECK(std::filesystem::exists(folder / "09-values-of-exact-match-by-seed.csv"));
+}
+
+TEST_CASE("a study's sections in a terminal") {
+  const std::string text =
+      study_text(small_results(), {.unicode = true, .colour = false, .live = false, .columns = 80});
+  CHECK_THAT(text,
+             Contains("5. Threshold selection\n    8 heads are enough: sensitivity (prune 4)"));
+  CHECK_THAT(text, Contains("    Comparisons of the family\n") && Contains("25.1 [20, 30.2]"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK(display_width(line) <= 80);
+  }
+}
