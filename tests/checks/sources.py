@@ -25,7 +25,7 @@ def read(root, path):
 
 
 def commits(root):
-    """The number of commits, by which a test chooses its cases; 0 outside a repository or without git."""
+    """The number of commits, by which a test chooses its cases; 0 without git or a repository."""
     if not shutil.which("git"):
         return 0
     done = subprocess.run(["git", "-C", root, "rev-list", "--count", "HEAD"], text=True,
