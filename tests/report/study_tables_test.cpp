@@ -86,6 +86,9 @@ TEST_CASE("a study's sections in a terminal") {
   CHECK_THAT(text,
              Contains("5. Threshold selection\n    8 heads are enough: sensitivity (prune 4)"));
   CHECK_THAT(text, Contains("    Comparisons of the family\n") && Contains("25.1 [20, 30.2]"));
+  CHECK_THAT(text,
+             Contains("Rank correlations of metrics: tables/01-rank-correlations-of-metrics.csv"));
+  CHECK_THAT(text, Contains("Means over seeds: tables/03-means-over-seeds.csv"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     INFO(line);

@@ -35,7 +35,8 @@ struct StudySection {
 /// refinement, cross-validation, reporting and decision.
 std::vector<StudySection> study_sections(const StudyResults& results);
 
-/// The sections for a terminal: titles and tables.
+/// The sections for a terminal: titles and tables. Of a table that the page folds or shades, it
+/// names the file of write_study_tables().
 std::string study_text(const StudyResults& results, const TerminalStyle& style);
 
 /// Writes every table of the sections into the folder, as "07-comparisons-of-the-family.csv".

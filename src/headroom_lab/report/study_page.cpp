@@ -74,19 +74,18 @@ Record contents(const StudyResults& results) {
   return page;
 }
 
-/// "comparisons-of-the-family": the letters and digits of a title.
-std::string file_words(const std::string& title) {
-  std::string name;
-  for (const char c : title) {
+/// "07-comparisons-of-the-family.csv", by the number of the section and the title.
+std::string table_file(Index section, const Table& table) {
+  std::string name = fmt::format("{:02}", section);
+  bool gap = true;
+  for (const char c : words(table.title)) {
     const auto letter = static_cast<unsigned char>(c);
-    if (std::isalnum(letter) != 0) {
-      name += char(std::tolower(letter));
-    } else if (!name.empty() && name.back() != '-') {
-      name += '-';
-    }
+    const bool word = std::isalnum(letter) != 0;
+    if (word && gap) name += '-';
+    if (word) name += char(std::tolower(letter));
+    gap = !word;
   }
-  while (!name.empty() && name.back() == '-') name.pop_back();
-  return name;
+  return name + ".csv";
 }
 
 /// Whether a file has a name as write_study_tables() gives it.
@@ -112,8 +111,14 @@ std::string study_text(const StudyResults& results, const TerminalStyle& style) 
     text += emphasised(fmt::format("{}. {}", ++number, section.name), Emphasis::strong, style) +
             "\n" + wrapped(section.finding.title, style.columns, 4) + "\n";
     for (const Table& table : section.tables) {
-      text +=
-          "\n" + wrapped(words(table.title), style.columns, 4) + "\n" + table_text(table, style, 4);
+      const std::string title = words(table.title);
+      text += "\n";
+      if (table.shown.empty()) {
+        text += wrapped(title, style.columns, 4) + "\n" + table_text(table, style, 4);
+      } else {  // large, or of interest to few
+        const std::string file = table_file(number, table);
+        text += wrapped(fmt::format("{}: tables/{}", title, file), style.columns, 4) + "\n";
+      }
     }
     text += "\n";
   }
@@ -129,8 +134,7 @@ void write_study_tables(const StudyResults& results, const std::filesystem::path
   for (const StudySection& section : study_sections(results)) {
     ++number;
     for (const Table& table : section.tables) {
-      write_file(folder / fmt::format("{:02}-{}.csv", number, file_words(words(table.title))),
-                 csv_text(table));
+      write_file(folder / table_file(number, table), csv_text(table));
     }
   }
 }
