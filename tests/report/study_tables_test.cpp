@@ -3,6 +3,7 @@
 #include <optional>
 #include <sstream>
 
+#include "headroom/base/error.hpp"
 #include "headroom/base/record_json.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom_lab/report/study.hpp"
@@ -78,6 +79,7 @@ TEST_CASE("the files of a study's tables, which leave other files alone") {
   CHECK(std::filesystem::exists(folder / "notes.csv"));
   CHECK(std::filesystem::exists(folder / "07-comparisons-of-the-family.csv"));
   CHECK(std::filesystem::exists(folder / "09-values-of-exact-match-by-seed.csv"));
+  CHECK_THROWS_AS(write_study_tables(small_results(), folder / "notes.csv"), FileError);
 }
 
 TEST_CASE("a study's sections in a terminal") {

@@ -9,6 +9,7 @@
 #include "headroom/base/names.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/files.hpp"
 #include "headroom_lab/report/study.hpp"
 #include "report/compose_page.hpp"
 #include "report/page.hpp"
@@ -126,7 +127,7 @@ std::string study_text(const StudyResults& results, const TerminalStyle& style) 
 }
 
 void write_study_tables(const StudyResults& results, const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (is_table_file(file.path().filename().string())) std::filesystem::remove(file.path());
   }
