@@ -1,13 +1,11 @@
-// Grouped-query attention (Ainslie et al. 2023, "GQA") with rotary positions as a user-defined
-// layout: two query heads share a key and a value. The model is trained, pruned, trained on, saved
-// and loaded.
+// Grouped-query attention (Ainslie et al. 2023, "GQA") as a user-defined layout: two query heads
+// share a key and a value. The model is trained, pruned, trained on, saved and loaded.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 
 #include "headroom/nn/linear.hpp"
 #include "headroom/nn/models.hpp"
-#include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/ops/shaping.hpp"
 #include "headroom/optim/adam.hpp"
@@ -16,8 +14,7 @@
 
 using namespace headroom;
 
-/// Query head h reads the key and value of group h / 2. Queries and keys are rotated by their
-/// position (examples/rotary_positions.cpp).
+/// Query head h reads the key and value of group h / 2.
 class GroupedQueries : public Attention {
  public:
   static constexpr Index group_size = 2;
@@ -26,17 +23,12 @@ class GroupedQueries : public Attention {
         q_proj(config().width, config().heads * head_dim(), rng, config().bias),
         k_proj(config().key_width, group_count() * head_dim(), rng, config().bias),
         v_proj(config().value_width, group_count() * head_dim(), rng, config().bias),
-        o_proj(config().heads * head_dim(), config().width, rng, config().bias),
-        frequencies(constant(Array({head_dim() / 2}))) {
-    for (Index i = 0; i < head_dim() / 2; ++i) {
-      frequencies.edit_value()[i] = Real(std::pow(10000.0, -2.0 * double(i) / double(head_dim())));
-    }
-  }
+        o_proj(config().heads * head_dim(), config().width, rng, config().bias) {}
   static Layout registered() {
-    static const Layout layout = add_layout("grouped", "grouped queries with rotary positions",
-                                            [](const AttentionConfig& config, Rng& rng) {
-                                              return std::make_unique<GroupedQueries>(config, rng);
-                                            });
+    static const Layout layout =
+        add_layout("grouped", "grouped queries", [](const AttentionConfig& config, Rng& rng) {
+          return std::make_unique<GroupedQueries>(config, rng);
+        });
     return layout;
   }
   Layout layout() const override { return registered(); }
@@ -45,11 +37,9 @@ class GroupedQueries : public Attention {
     visit("k_proj", k_proj);
     visit("v_proj", v_proj);
     visit("o_proj", o_proj);
-    visit("frequencies", frequencies);
   }
   std::vector<HeadSlice> head_slices() const override {
-    std::vector<HeadSlice> slices{
-        {HeadRole::extra, HeadSlice::of_none, "frequencies", 0, 0, head_dim() / 2}};
+    std::vector<HeadSlice> slices;
     const auto add = [&](HeadRole role, HeadRole bias, auto owner, std::string name, Index i) {
       const Index begin = i * head_dim(), end = begin + head_dim();
       slices.push_back({role, owner, name + ".weight", 0, begin, end});
@@ -72,12 +62,11 @@ class GroupedQueries : public Attention {
     return slices;
   }
   Linear q_proj, k_proj, v_proj, o_proj;
-  Tensor frequencies;  // [D / 2], not trained
 
  protected:
   Projections project(const Tensor& query, const Tensor& key, const Tensor& value,
-                      Index first) const override {
-    Projections heads{{rotated(q_proj(query), live(), first), 0}, {}, {}};
+                      Index) const override {
+    Projections heads{{q_proj(query), 0}, {}, {}};
     if (!key.defined()) return heads;
     const std::vector<std::vector<Index>> all = groups();
     Ids columns(Shape{live() * head_dim()});  // each live head's columns among those of the groups
@@ -87,7 +76,7 @@ class GroupedQueries : public Attention {
         columns[i++] = static_cast<std::int32_t>(g * head_dim() + e % head_dim());
       }
     }
-    heads.key.source = gather(rotated(k_proj(key), std::ssize(all), first), 2, columns);
+    heads.key.source = gather(k_proj(key), 2, columns);
     heads.value.source = gather(v_proj(value), 2, columns);
     return heads;
   }
@@ -103,20 +92,6 @@ class GroupedQueries : public Attention {
       all.back().push_back(head);
     }
     return all;
-  }
-  /// x [B, T, count D]: features i and i + D / 2 are rotated by (first + t) frequencies[i].
-  Tensor rotated(const Tensor& x, Index count, Index first) const {
-    const Index time = x.dim(1), half = head_dim() / 2;
-    Array cosines({time, 1, half}), sines({time, 1, half});
-    for (Index e = 0; e < cosines.size(); ++e) {
-      const double angle = double(first + e / half) * double(frequencies.value()[e % half]);
-      cosines[e] = Real(std::cos(angle));
-      sines[e] = Real(std::sin(angle));
-    }
-    const Tensor apart = reshape(x, {x.dim(0), time, count, head_dim()});
-    const Tensor a = slice(apart, 3, 0, half), b = slice(apart, 3, half, 2 * half);
-    const Tensor c = constant(cosines), s = constant(sines);
-    return reshape(concat({a * c - b * s, b * c + a * s}, 3), x.shape());
   }
 };
 
@@ -148,7 +123,7 @@ int main() {
   ModelConfig config;
   config.kind = ModelKind::language_model;
   config.source_vocabulary = 8;
-  config.positions = PositionKind::none;
+  config.positions = PositionKind::learned;
   config.block = {.width = 32, .heads = 4, .layout = layout};
   LanguageModel model(config, rng);
   Adam optimizer(model);
