@@ -28,3 +28,9 @@ TEST_CASE("the nearest word is proposed only when it is near") {
   CHECK(did_you_mean("xyzzy", known).empty());
   CHECK(did_you_mean("", known).empty());
 }
+
+TEST_CASE("of words that are equally near one with the same letters is proposed") {
+  CHECK(nearest("stpes", std::vector<std::string>{"stress", "steps", "spets"}) == "steps");
+  CHECK(nearest("stpes", std::vector<std::string>{"steps", "stress"}) == "steps");
+  CHECK(nearest("stoop", std::vector<std::string>{"stamp", "stomp", "stool"}) == "stomp");
+}

@@ -33,7 +33,7 @@ ANSWERED = [
     ["study", "--dry-run"], ["study", "a.json", "b.json"], ["bench", "step", "step"],
     ["bench", "--case"], ["inspect", "run"], ["lab", "--presicion", "both"], ["learn", "--lsit"],
     ["learn", "chekc", "04/1"], ["learn", "04/1", "05/1"], ["learn", "zzzzzz", "04/1"],
-    ["train", "--lr"], ["train", "--seed"],
+    ["train", "--lr"], ["train", "--seed"], ["train", "--stpes", "3"],
     ["train", "--learning_rate", "1"], ["train", "--epochs", "3"], ["train", "--n_layer", "2"],
     ["train", "--max_steps=3"],
     ["train", "--lr", "1", "--batch-size", "2", "--max-steps", "3", "x"],

@@ -30,8 +30,9 @@ Index edit_distance(std::span<const T> a, std::span<const T> b) {
   return row[b.size()];
 }
 
-/// The known word with the smallest edit distance to `word`, the first of equals; "" when none is
-/// near: more than a third of its letters (rounded up) would have to change.
+/// The known word with the smallest edit distance to `word`; of equals one with the same letters
+/// (letters were swapped), then the first. "" when none is near: more than a third of its letters
+/// (rounded up) would have to change.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
 /// " (did you mean train?)", or "" when no known word is near.

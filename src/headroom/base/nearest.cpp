@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
@@ -12,7 +14,10 @@ std::string nearest(std::string_view word, std::span<const std::string> known) {
   for (const std::string& candidate : known) {
     const Index distance = edit_distance(std::span<const char>(word.data(), word.size()),
                                          std::span<const char>(candidate));
-    if (distance < best_distance) {
+    const bool swapped = !best.empty() && distance == best_distance &&
+                         std::ranges::is_permutation(candidate, word) &&
+                         !std::ranges::is_permutation(best, word);
+    if (distance < best_distance || swapped) {
       best = candidate;
       best_distance = distance;
     }
