@@ -33,13 +33,16 @@ Attention attention(const HeadColumns& query, const HeadColumns& key, const Head
   const Tensor scores = headroom::matmul(q, transpose(k)) * sizes.scale;
   //! skeleton
   // const Tensor scores = chapter::todo("the scaled scores [B, H, Tq, Tk]");
-  //! wrong no_scale: the scores were not scaled
+  //! mistake no_scale: the scores were not scaled. A sum of D products grows with sqrt(D)
   // const Tensor scores = headroom::matmul(q, transpose(k));
-  //! wrong scale_of_width: by the width of all heads
+  //! mistake scale_of_width: the scores were scaled by the width of all heads; sizes.scale is that
+  //!   of one
   // const Tensor scores = headroom::matmul(q, transpose(k)) * attention_scale(heads * head_dim);
-  //! wrong divided_by_d: divided by D, not by its root
+  //! mistake divided_by_d: the scores were divided by D, not by its root
   // const Tensor scores = headroom::matmul(q, transpose(k)) / Real(head_dim);
-  //! wrong own_scale: options.scale was ignored
+  //! mistake times_root: the scores were multiplied by sqrt(D), not divided
+  // const Tensor scores = headroom::matmul(q, transpose(k)) / attention_scale(head_dim);
+  //! mistake own_scale: options.scale was ignored: sizes.scale is it, or 1/sqrt(D) if it is not set
   // const Tensor scores = headroom::matmul(q, transpose(k)) * attention_scale(head_dim);
   //! end
   const Tensor biased = chapter::with_score_bias(scores, sizes, options);
@@ -48,11 +51,12 @@ Attention attention(const HeadColumns& query, const HeadColumns& key, const Head
   const Tensor maps = headroom::masked_softmax(biased, allowed);
   //! skeleton
   // const Tensor maps = chapter::todo("the weights [B, H, Tq, Tk]");
-  //! wrong over_queries: columns of the map sum to 1
+  //! mistake over_queries: the softmax ran over the queries: columns of the map sum to 1. Each
+  //!   query spreads a weight of 1 over the keys, so it is the rows that must
   // const Tensor maps = transpose(headroom::softmax(transpose(biased)));
-  //! wrong no_softmax: the scores were taken for the weights
+  //! mistake no_softmax: the scores were taken for the weights: the softmax is missing
   // const Tensor maps = biased;
-  //! wrong mask_ignored: the mask was ignored
+  //! mistake mask_ignored: the mask was ignored: a key that is not allowed must get the weight 0
   // const Tensor maps = headroom::softmax(biased);
   //! wrong map_off_the_tape: no gradient arrived at query
   // const Tensor maps = headroom::masked_softmax(biased, allowed).detach();
@@ -63,7 +67,8 @@ Attention attention(const HeadColumns& query, const HeadColumns& key, const Head
   const Tensor head_out = headroom::matmul(dropped, v);
   //! skeleton
   // const Tensor head_out = chapter::todo("the averages of the values, [B, H, Tq, Dv]");
-  //! wrong keys_for_values: the averages were made of keys
+  //! mistake keys_for_values: the averages were made of keys. The map is right; what it averages
+  //!   are the values
   // const Tensor head_out = headroom::matmul(dropped, k);
   //! wrong without_dropout: right without dropout, wrong with it
   // const Tensor head_out = headroom::matmul(maps, v);

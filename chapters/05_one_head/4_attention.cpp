@@ -105,43 +105,52 @@ Tensor attention(const HeadColumns& query, const HeadColumns& key, const HeadCol
     //     }
     //   }
     // }
-    //! wrong no_mean: the mean of the row is missing
+    //! mistake no_mean: the mean of the row is missing in dS = P (dP - mean). It is there because
+    //!   the weights of a row sum to 1: one can only grow if others shrink
     //- Real mean = 0;
     // ...
     //- mean += P(b, h, i, j) * dp[j];
     // ...
     //- const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
     //+ const Real ds = sizes.scale * P(b, h, i, j) * dp[j];
-    //! wrong plain_mean: the mean was taken without the weights
+    //! mistake plain_mean: the mean was taken without the weights: it is the sum of P dP over the
+    //!   row
     //- mean += P(b, h, i, j) * dp[j];
     //+ mean += dp[j] / Real(sizes.keys);
-    //! wrong mean_too_early: the mean was used before it was complete
+    //! mistake mean_too_early: the mean was used before it was complete: it needs a loop over the
+    //!   keys of its own
     //    mean += P(b, h, i, j) * dp[j];
     //- }
     //- for (Index j = 0; j < sizes.keys; ++j) {
     //-   if (allowed(b, h, i, j) == 0) continue;
-    //! wrong no_scale_back: the scale is missing on the way back
+    //! mistake no_scale_back: the scale is missing on the way back: the scores are scale q k, so dS
+    //!   goes on to q and k times the scale
     //- const Real ds = sizes.scale * P(b, h, i, j) * (dp[j] - mean);
     //+ const Real ds = P(b, h, i, j) * (dp[j] - mean);
-    //! wrong last_query_only: only the last query that may see a key
+    //! mistake last_query_only: only the last query that may see a key was counted: every query
+    //!   adds its part to dk
     //- dk(b, h, j, d) += ds * q(b, h, i, d);
     //+ dk(b, h, j, d) = ds * q(b, h, i, d);
-    //! wrong crossed: dk was made of keys
+    //! mistake crossed: dk was made of keys: a score is q k, so its derivative by k is q
     //- dk(b, h, j, d) += ds * q(b, h, i, d);
     //+ dk(b, h, j, d) += ds * k(b, h, j, d);
-    //! wrong transposed: P was read transposed
+    //! mistake transposed: P was read transposed: P(b, h, i, j) is what query i gives to key j
     //- dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
     //+ dv(b, h, j, d) += P(b, h, j, i) * dy(b, h, i, d);
-    //! wrong last_key_only: only the last key that a query may see
+    //! mistake last_key_only: only the last key that a query may see was counted: every key adds
+    //!   its part to dq
     //- dq(b, h, i, d) += ds * k(b, h, j, d);
     //+ dq(b, h, i, d) = ds * k(b, h, j, d);
-    //! wrong last_value_only: every query adds its part to dv
+    //! mistake last_value_only: only the last query that may see a key was counted: every query
+    //!   adds its part to dv
     //- dv(b, h, j, d) += P(b, h, i, j) * dy(b, h, i, d);
     //+ dv(b, h, j, d) = P(b, h, i, j) * dy(b, h, i, d);
-    //! wrong query_of_queries: dq was made of queries
+    //! mistake query_of_queries: dq was made of queries: a score is q k, so its derivative by q is
+    //!   k. The dS of a row sum to 0, so nothing is left
     //- dq(b, h, i, d) += ds * k(b, h, j, d);
     //+ dq(b, h, i, d) += ds * q(b, h, i, d);
-    //! wrong mean_divided: divided by the number of keys
+    //! mistake mean_divided: the mean was divided by the number of keys: the weights of a row sum
+    //!   to 1, so the sum of P dP is a mean already
     //- mean += P(b, h, i, j) * dp[j];
     //+ mean += P(b, h, i, j) * dp[j] / Real(sizes.keys);
     //! wrong reads_everything: a key that is not allowed was read
@@ -155,7 +164,8 @@ Tensor attention(const HeadColumns& query, const HeadColumns& key, const HeadCol
     //! wrong overwrites: the gradient of query was replaced, not added to
     //- into[0] += dq.array;
     //+ into[0].sum() = dq.array;
-    //! wrong slots_exchanged: the gradient of the keys went to the query
+    //! mistake slots_exchanged: the gradient of the keys went to the query: slot 0 of `into` is the
+    //!   query's
     //- into[0] += dq.array;
     //- into[1] += dk.array;
     //+ into[0] += dk.array;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "common/mistakes.hpp"
 #include "common/todo.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
@@ -30,12 +31,6 @@ std::string brief(double x) {
     if (zero != std::string::npos) text.erase(zero + 2, 1);
   }
   return text;
-}
-
-/// NaN differs from everything, NaN included.
-bool differ(Real expected, Real yours) {
-  return !(std::abs(double(expected - yours)) <=
-           tolerance * std::max(1.0, std::abs(double(expected))));
 }
 
 bool agree(const Array& expected, const Array& yours) {
@@ -233,9 +228,10 @@ std::string generic_explanation(const Array& expected, const Array& yours, const
   return "";
 }
 
-/// The sentence on the hypotheses that give the same result as the answer, or "".
-std::string explanations(const Array& yours, const std::vector<Hypothesis>& hypotheses) {
-  std::vector<std::string> fitting;
+/// The sentence on the hypotheses, and the mistakes of the master file, that give the same result
+/// as the answer, or "".
+std::string explanations(const Array& yours, const std::vector<Hypothesis>& hypotheses,
+                         std::vector<std::string> fitting) {
   for (const Hypothesis& hypothesis : hypotheses) {
     const std::string& guess = hypothesis.looks_as_if;
     try {
@@ -258,7 +254,7 @@ std::string wrong_shape(const std::string& subject, const Array& expected, const
   std::string text = fmt::format("{} have the shape {}, expected {}", subject, yours.shape().text(),
                                  expected.shape().text());
   if (!names.axes.empty()) text += fmt::format(": {}", fmt::join(names.axes, ", "));
-  text += '.' + explanations(yours, hypotheses);
+  text += '.' + explanations(yours, hypotheses, mistakes_like(yours));
   if (yours.rank() != expected.rank()) return text;
   const std::string exchanged = about_exchanged_axes(expected, yours, names);
   return exchanged.empty() ? text : text + '\n' + exchanged;
@@ -269,8 +265,9 @@ Tensor result_of(const Call& call, const Array& expected, const Names& names,
                  const std::vector<Hypothesis>& hypotheses) {
   Tensor y = call();
   require(y.defined(), "the function returned an undefined tensor: it needs a value.");
-  require(y.shape() == expected.shape(),
-          wrong_shape("the values", expected, y.value(), names, hypotheses));
+  if (y.shape() != expected.shape()) {
+    FAIL(difference("the values", expected, y.value(), names, hypotheses));
+  }
   return y;
 }
 
@@ -304,21 +301,24 @@ std::string times_too(double factor) {
 std::string difference(const std::string& subject, const Array& expected, const Array& yours,
                        const Names& names, const std::vector<Hypothesis>& hypotheses,
                        const std::vector<Hypothesis>& general) {
+  begin_comparison();
   if (!yours.defined()) return fmt::format("{} are missing.", subject);
   if (yours.shape() != expected.shape()) {
+    observe(yours);
     return wrong_shape(subject, expected, yours, names, hypotheses);
   }
   const Wrong wrong = wrong_elements(expected, yours);
   if (wrong.count == 0) return "";
+  if (observe(yours)) return "";
   std::string text = fmt::format(
       "{} are wrong: {} of {} elements differ, most at {}{}.", subject, wrong.count,
       expected.size(), place(expected.shape(), wrong.worst, names),
       invisible_difference(expected[wrong.worst], yours[wrong.worst], all_whole(expected)));
   text += side_by_side(expected, yours, wrong.worst);
-  for (const std::vector<Hypothesis>* list : {&hypotheses, &general}) {
-    const std::string specific = explanations(yours, *list);
-    if (!specific.empty()) return text + specific;
-  }
+  const std::string specific = explanations(yours, hypotheses, mistakes_like(yours));
+  if (!specific.empty()) return text + specific;
+  const std::string unspecific = explanations(yours, general, {});
+  if (!unspecific.empty()) return text + unspecific;
   const std::string generic = generic_explanation(expected, yours, names);
   return generic.empty() ? text : text + '\n' + generic;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
@@ -11,6 +12,7 @@
 #include "course/learn_authors.hpp"
 #include "course/learn_judge.hpp"
 #include "course/learn_mine.hpp"
+#include "course/learn_mistakes.hpp"
 #include "course/learn_predictions.hpp"
 #include "course/learn_run.hpp"
 #include "course/learn_screen.hpp"
@@ -56,7 +58,11 @@ struct Session {
 
 /// Checks an answer, and adds it to the learner's functions if it passes. Returns the exit code.
 int check_and_add(Session& session, const Exercise& exercise) {
-  if (!check_once(session.course, session.workspace, exercise)) return not_passed;
+  const Verdict verdict = check_once(session.course, session.workspace, exercise);
+  if (verdict.kind != Verdict::Kind::passed) {
+    compare_with_mistakes(session.course, session.workspace, exercise, verdict);
+    return not_passed;
+  }
   add_to_mine(session.course, session.workspace, exercise);
   measure_mine(session.course, session.workspace, exercise);
   return 0;
@@ -176,8 +182,16 @@ int grade(const LearnOptions& options) {
       entry.passed = false;
       entry.message = "not begun";
     } else {
-      const Verdict verdict = judge(session.course, exercise, course_double, answer,
-                                    session.workspace.build() / "grade");
+      const auto judged = [&] {
+        return judge(session.course, exercise, course_double, answer,
+                     session.workspace.build() / "grade");
+      };
+      Verdict verdict = judged();
+      if (mistakes_missing(session.course, exercise, course_double, verdict)) {
+        learn_mistakes(session.course, exercise, course_double,
+                       std::max(1U, std::thread::hardware_concurrency()));
+        verdict = judged();
+      }
       entry.passed = verdict.kind == Verdict::Kind::passed;
       entry.message = verdict.stage + (verdict.stage.empty() ? "" : ": ") + verdict.message;
     }

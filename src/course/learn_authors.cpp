@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "course/learn_judge.hpp"
+#include "course/learn_mistakes.hpp"
 #include "course/learn_screen.hpp"
 #include "course/learn_symbols.hpp"
 #include "headroom/base/error.hpp"
@@ -44,7 +45,8 @@ bool as_promised(const CourseAnswer& answer, const Verdict& verdict) {
   const std::string& message = verdict.message;
   const std::string guess = "It looks as if";
   return (verdict.kind == Kind::failed || verdict.kind == Kind::crashed) &&
-         message.find(answer.promised) != std::string::npos &&
+         message.find((answer.is_mistake ? guess + " " : "") + answer.promised) !=
+             std::string::npos &&
          message.find(guess) == message.rfind(guess) &&
          message.find(guess + " either") == std::string::npos;
 }
@@ -131,6 +133,7 @@ std::vector<fs::path> write_answers(const Exercise& exercise, const fs::path& fo
 bool try_answers(const Course& course, const CoursePrecision& precision,
                  const TrialOptions& options) {
   const std::vector<std::string>& ids = options.ids;
+  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
   for (const std::string& id : ids) course.exercise(id);  // an unknown one is an error
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < course.exercises.size(); ++i) {
@@ -139,6 +142,9 @@ bool try_answers(const Course& course, const CoursePrecision& precision,
     if (Index(i) % options.parts != options.part) continue;
     build_checks(course, exercise, precision);
     const std::vector<CourseAnswer>& answers = exercise.master.answers;
+    if (!options.missing_only && !options.solutions_only) {
+      learn_mistakes(course, exercise, precision, processors);
+    }
     if (!options.missing_only) {
       const std::size_t count = options.solutions_only ? 1 : answers.size();
       for (std::size_t n = 0; n < count; ++n) trials.push_back({&exercise, answers[n], ""});
@@ -158,7 +164,7 @@ bool try_answers(const Course& course, const CoursePrecision& precision,
                  trial.answer.name, trial.deviation);
     }
   };
-  std::vector<std::jthread> workers(std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::jthread> workers(processors);
   for (std::jthread& worker : workers) worker = std::jthread(work);
   workers.clear();  // waits for them
   const auto wrong = std::count_if(trials.begin(), trials.end(),

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <sstream>
 
+#include "course/learn_mistakes.hpp"
 #include "course/learn_symbols.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/text.hpp"
@@ -242,7 +243,7 @@ void build_target(const Course& course, const std::string& target) {
 }
 
 Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
-              const fs::path& source, const fs::path& folder) {
+              const fs::path& source, const fs::path& folder, const fs::path& observed) {
   Verdict verdict;
   std::string warnings;
   const std::string error = compile_answer(course, exercise, precision, source, folder, warnings);
@@ -262,7 +263,10 @@ Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecis
   }
   const fs::path report = folder / "report.txt";
   fs::remove(report);
-  Words words{"env", "LD_LIBRARY_PATH=" + folder.string()};
+  Words words{"env", "LD_LIBRARY_PATH=" + folder.string(),
+              observed.empty()
+                  ? "HEADROOM_MISTAKES=" + known_mistakes(course, exercise, precision).string()
+                  : "HEADROOM_OBSERVED=" + observed.string()};
   if (!precision.sanitizers.empty()) {
     // The checks are compiled without, so the sanitizer has to be loaded before everything else.
     words.push_back("LD_PRELOAD=" + sanitizer_library(course));

@@ -36,9 +36,12 @@ void build_checks(const Course& course, const Exercise& exercise, const CoursePr
 
 /// Compiles an answer, builds the checks, compares the answer's functions with the solution's, and
 /// runs the checks. These run in a separate process with a time limit, so that no answer can stop
-/// or crash the caller.
+/// or crash the caller. With a file `observed`, the checks do not stop at wrong numbers but write
+/// them there. Otherwise they compare them with the exercise's mistakes, if these are known
+/// (course/learn_mistakes.hpp).
 Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
-              const std::filesystem::path& source, const std::filesystem::path& folder);
+              const std::filesystem::path& source, const std::filesystem::path& folder,
+              const std::filesystem::path& observed = {});
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

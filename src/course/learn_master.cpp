@@ -123,6 +123,7 @@ class Parser {
 
   void add(const std::string& line) {
     in_head_ = false;
+    last_ = nullptr;
     if (answer_.empty()) {
       blocks_.back()["solution"].lines.push_back(line);
     } else {
@@ -182,16 +183,23 @@ class Parser {
       answer_.clear();
     } else if (line == "skeleton") {
       answer_ = line;
-    } else if (line.starts_with("wrong ")) {
-      const auto entry = key_and_value(line.substr(6));
-      if (!entry) fail("expected \"wrong NAME: TEXT\"");
+    } else if (line.starts_with("  ") && last_ != nullptr) {
+      *last_ += " " + stripped(line);
+      ++blocks_.back()[answer_].number;
+      return;
+    } else if (line.starts_with("wrong ") || line.starts_with("mistake ")) {
+      const auto entry = key_and_value(line.substr(line.find(' ') + 1));
+      if (!entry) fail("expected \"wrong NAME: TEXT\" or \"mistake NAME: SENTENCE\"");
       answer_ = entry->first;
       const auto known = [&](const CourseAnswer& answer) { return answer.name == answer_; };
+      ignored_.clear();
+      last_ = &ignored_;  // its text was said in another block
       if (std::none_of(file_.answers.begin(), file_.answers.end(), known)) {
-        file_.answers.push_back({answer_, entry->second, ""});
+        file_.answers.push_back({answer_, entry->second, "", line.starts_with("mistake ")});
+        last_ = &file_.answers.back().promised;
       }
     } else {
-      fail("expected solution, skeleton, wrong NAME: TEXT or end");
+      fail("expected solution, skeleton, wrong NAME: TEXT, mistake NAME: SENTENCE or end");
     }
     if (!answer_.empty()) blocks_.back()[answer_].number = number_ + 1;  // a part may be empty
   }
@@ -281,7 +289,8 @@ class Parser {
   std::istringstream lines_;
   Index number_ = 0;
   bool in_head_ = true;
-  std::string* last_ = nullptr;  // the text that a line of the head continues
+  std::string* last_ = nullptr;  // the text that a line continues
+  std::string ignored_;          // what continues a text that was said before
   std::string answer_;           // the answer whose part is read; empty outside of blocks
   std::vector<Block> blocks_;
   MasterFile file_;

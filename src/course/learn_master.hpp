@@ -34,16 +34,24 @@ inline namespace HEADROOM_PRECISION {
 //   const Index rows = live() * head_dim();
 //   //! skeleton
 //   // const Index rows = chapter::todo("rows: the number of rows of a third");
-//   //! wrong counts_removed_heads: removed heads were counted
+//   //! mistake counts_removed_heads: removed heads were counted: live() is the number of those
+//   that
+//   //!   are there
 //   // const Index rows = config().heads * head_dim();
+//   //! wrong no_result: the function returned an undefined tensor
+//   // return Tensor();
 //   //! end
 // ```
+// The sentence of a `mistake` completes "It looks as if ...". The checks say it of every answer
+// that gives the same wrong numbers in the same comparison. Of a `wrong` answer, in which they find
+// something else, they must say its text by themselves.
+//
 //
 // Where it is shorter, a part is a patch of the whole file, in the format of the faults of
 // tests/mutations. `//-` removes a line of the solution, `//+` adds one; lines that stay, after
 // `// `, tell places apart. `// ...` goes on at another place:
 // ```
-//   //! wrong last_batch: only the last batch counts
+//   //! mistake last_batch: only the last batch counts
 //   //  sums_.resize(heads);
 //   //+ std::fill(sums_.begin(), sums_.end(), 0);
 //   // ...
@@ -59,6 +67,7 @@ struct CourseAnswer {
   std::string name;      // "solution", "skeleton", or that of a wrong answer
   std::string promised;  // a part of the message that the checks must give; "" for the solution
   std::string code;
+  bool is_mistake = false;  // `promised` completes "It looks as if ..."
 };
 
 /// The contents of a master file.

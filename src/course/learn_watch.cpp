@@ -5,20 +5,25 @@
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "cli/streams.hpp"
 #include "course/learn_judge.hpp"
 #include "course/learn_mine.hpp"
+#include "course/learn_mistakes.hpp"
 #include "course/learn_screen.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
@@ -94,6 +99,31 @@ class SavedFile {
   fs::file_time_type time_;
 };
 
+/// The verdict on the learner's file.
+Verdict judge_own(const Course& course, const Workspace& workspace, const Exercise& exercise) {
+  return judge(course, exercise, course_double, workspace.answer(exercise),
+               workspace.build() / ("answer" + course_double.suffix));
+}
+
+/// Learns the mistakes of an exercise beside the program and behind everything else that runs.
+class MistakesAhead {
+ public:
+  MistakesAhead(const Course& course, const Exercise& exercise)
+      : worker_([this, &course, &exercise](const std::stop_token& stop) {
+          setpriority(PRIO_PROCESS, id_t(gettid()), 10);  // of this thread, and of its programs
+          try {
+            learn_mistakes(course, exercise, course_double, 1, stop);
+          } catch (const Error&) {  // the check says what is wrong with the build
+          }
+          done_ = true;
+        }) {}
+  bool done() const { return done_; }
+
+ private:
+  std::atomic<bool> done_ = false;
+  std::jthread worker_;
+};
+
 constexpr const char* keys_text =
     "[n] next  [h] hint  [s] solution  [l] list  [c] check  [x] start over  [q] quit";
 
@@ -114,8 +144,10 @@ class Watch {
     const StopSignals signals;
     while (!done_ && !signals.requested()) {
       begin();
+      ahead_.reset();
       SavedFile file(workspace_.answer(*exercise_));  // before the check, which takes a while
       check();
+      ahead_.emplace(course_, *exercise_);
       const Exercise* const shown = exercise_;
       while (!done_ && exercise_ == shown && !signals.requested()) wait(file);
     }
@@ -134,8 +166,14 @@ class Watch {
   void check() {
     fmt::print("\x1b[H\x1b[2J\x1b[3J{}\n", card_text(course_, workspace_, *exercise_, style_));
     std::fflush(stdout);
-    passed_ = to_add_ = false;
-    attempt([&] { passed_ = check_once(course_, workspace_, *exercise_); });
+    passed_ = to_add_ = to_compare_ = false;
+    attempt([&] {
+      const Verdict verdict = check_once(course_, workspace_, *exercise_);
+      passed_ = verdict.kind == Verdict::Kind::passed;
+      to_compare_ = !(ahead_ && ahead_->done()) &&
+                    mistakes_missing(course_, *exercise_, course_double, verdict);
+      if (to_compare_) fmt::print("\nIt will be compared with known mistakes in a moment.\n");
+    });
     if (passed_ && !exercise_->master.after.empty()) {
       fmt::print("\n{}\n", prose_text(exercise_->master.after, style_.columns));
     }
@@ -200,7 +238,7 @@ class Watch {
     const int milliseconds = file.descriptor() >= 0 ? 1000 : 200;
     const int ready = poll(sources.data(), sources.size(), milliseconds);
     if (ready < 0 && errno != EINTR) done_ = true;
-    if (file.saved()) {
+    if (file.saved() || (to_compare_ && ahead_->done())) {
       check();
     } else if (ready == 0) {
       add();
@@ -279,26 +317,44 @@ class Watch {
   Workspace& workspace_;
   const Exercise* exercise_;
   const TerminalStyle style_ = TerminalStyle::of(stdout);
-  bool passed_ = false, to_add_ = false, said_gone_ = false, done_ = false;
+  bool passed_ = false, to_add_ = false, to_compare_ = false, said_gone_ = false, done_ = false;
+  std::optional<MistakesAhead> ahead_;
 };
 
 }  // namespace
 
-bool check_once(const Course& course, Workspace& workspace, const Exercise& exercise) {
+Verdict check_once(const Course& course, Workspace& workspace, const Exercise& exercise) {
   const TerminalStyle style = TerminalStyle::of(stdout);
   fmt::print("checking {} ...{}", exercise.id, style.live ? "" : "\n");
   std::fflush(stdout);
   const auto began = std::chrono::steady_clock::now();
-  const Verdict verdict = judge(course, exercise, course_double, workspace.answer(exercise),
-                                workspace.build() / ("answer" + course_double.suffix));
+  const Verdict verdict = judge_own(course, workspace, exercise);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   fmt::print("{}{}", style.live ? "\r\x1b[K" : "", verdict_text(exercise, verdict, style));
   fmt::print("{}\n", emphasised(fmt::format("({:.2f} s)", took.count()), Emphasis::faint, style));
   std::fflush(stdout);
-  if (verdict.kind != Verdict::Kind::passed) return false;
-  workspace.of(exercise).passed = true;
-  workspace.save();
-  return true;
+  if (verdict.kind == Verdict::Kind::passed) {
+    workspace.of(exercise).passed = true;
+    workspace.save();
+  }
+  return verdict;
+}
+
+void compare_with_mistakes(const Course& course, const Workspace& workspace,
+                           const Exercise& exercise, const Verdict& verdict) {
+  if (!mistakes_missing(course, exercise, course_double, verdict)) return;
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  fmt::print("comparing with {} known mistakes, which takes longer only once ...{}",
+             mistake_count(exercise), style.live ? "" : "\n");
+  std::fflush(stdout);
+  learn_mistakes(course, exercise, course_double,
+                 std::max(1U, std::thread::hardware_concurrency()));
+  const std::string message = judge_own(course, workspace, exercise).message;
+  const std::size_t sentence = message.find("It looks as if");
+  fmt::print("{}{}\n", style.live ? "\r\x1b[K" : "",
+             prose_text(sentence == std::string::npos ? "None of them gives these numbers."
+                                                      : shown(message.substr(sentence)),
+                        style.columns, 4));
 }
 
 int watch(const Course& course, Workspace& workspace, const Exercise& first) {

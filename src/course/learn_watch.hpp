@@ -1,6 +1,7 @@
 // The interactive runner of the course.
 #pragma once
 
+#include "course/learn_judge.hpp"
 #include "course/learn_workspace.hpp"
 
 namespace headroom {
@@ -10,9 +11,14 @@ inline namespace HEADROOM_PRECISION {
 /// or Ctrl-C. Needs a terminal. Returns the exit code.
 int watch(const Course& course, Workspace& workspace, const Exercise& first);
 
-/// Checks the learner's file once and prints the verdict. Returns whether it passed; then
-/// add_to_mine() adds it to the learner's functions.
-bool check_once(const Course& course, Workspace& workspace, const Exercise& exercise);
+/// Checks the learner's file once, and prints and returns the verdict. If it passed, add_to_mine()
+/// adds it to the learner's functions.
+Verdict check_once(const Course& course, Workspace& workspace, const Exercise& exercise);
+
+/// Compares an answer that failed with the mistakes of the exercise, if check_once() could not
+/// because they were not known: learns them, and prints the one that gives the same.
+void compare_with_mistakes(const Course& course, const Workspace& workspace,
+                           const Exercise& exercise, const Verdict& verdict);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

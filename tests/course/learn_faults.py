@@ -147,6 +147,27 @@ def check_crashes(learner):
     expect(processes_with(name) == 0, "a process that the answer started is still there")
 
 
+def check_mistakes(learner):
+    """An answer that has a mistake of the master file, written in another way, gets its sentence;
+    one with other wrong numbers gets none. The mistakes are learned once, after the verdict."""
+    _, right = learner.solution("05/4")
+    line = "mean += P(b, h, i, j) * dp[j];"
+    sentence = "It looks as if the mean was taken without the weights: it is the sum of P dP"
+    known = pathlib.Path(program).resolve().parents[1] / "course/mistakes_f64/05_4.txt"
+    known.unlink(missing_ok=True)
+    plain = right.replace(line, "mean = mean + dp[j] * (Real(1) / Real(sizes.keys));")
+    text = learner.check("05/4", plain)
+    expect(text.index("comparing with") < text.index(sentence), f"the sentence follows: {text}")
+    text = learner.check("05/4", plain)
+    expect("comparing with" not in text and sentence in text, f"with the verdict: {text}")
+    text = learner.check("05/4", right.replace(line, "mean += P(b, h, i, j) * dp[j] / 7;"))
+    expect("elements differ" in text and "It looks as if" not in text, f"another one: {text}")
+    text = known.read_text()
+    known.write_text("another state\n" + text[text.index("\n") + 1:].replace("weights", "w"))
+    text = learner.check("05/4", plain)
+    expect("comparing with" in text and sentence in text, f"what is known is old: {text}")
+
+
 def check_run(learner):
     """Commands on the learner's functions."""
     softmax, right = learner.solution("04/1")
@@ -195,7 +216,7 @@ def check_names(learner):
 
 
 def main():
-    for part in (check_missing, check_crashes, check_run, check_names):
+    for part in (check_missing, check_crashes, check_mistakes, check_run, check_names):
         with tempfile.TemporaryDirectory() as folder:
             part(Learner(folder))
     print(f"{wrong} faults")

@@ -50,6 +50,19 @@ TEST_CASE("every answer has its own parts, and the solution's where it has none"
   CHECK(file.answers[3].code == "int f() {\n  int a = 1;\n  return 0;\n}\n");
 }
 
+TEST_CASE("the sentence of a mistake may have several lines, and is said once") {
+  const MasterFile file = read(
+      "int f() {\n  //! solution\n  int a = 1;\n  //! mistake two: it is 2:\n  //!   1 and 1\n"
+      "  // int a = 2;\n  //! end\n  //! solution\n  return a;\n"
+      "  //! mistake two: again\n  //!   and again\n  // return a + 1;\n  //! wrong none: no\n"
+      "  //! end\n}\n");
+  REQUIRE(file.answers.size() == 4);
+  CHECK(file.answers[2].promised == "it is 2: 1 and 1");
+  CHECK(file.answers[2].is_mistake);
+  CHECK(file.answers[2].code == "int f() {\n  int a = 2;\n  return a + 1;\n}\n");
+  CHECK_FALSE(file.answers[3].is_mistake);
+}
+
 namespace {
 
 /// A file of seven lines with a block, in which the part of the wrong answer "bad" begins in
