@@ -47,9 +47,19 @@ Tensor masked_softmax(const Tensor& x, const Bytes& allowed) {
     // for (Index i = row; i < row + columns; ++i) {
     //   y[i] = chapter::todo("the weight of element i among the allowed ones");
     // }
-    //! wrong minus_1e9: the elements were replaced by -1e9
+    //! mistake minus_1e9: the elements were replaced by -1e9, and a row that has nothing else is a
+    //!   softmax of equal numbers. The query then averages keys that it must not see
     // Real largest = -std::numeric_limits<Real>::infinity(), sum = 0;
     // const auto score = [&](Index i) { return mask[i] != 0 ? x.value()[i] : Real(-1e9); };
+    // for (Index i = row; i < row + columns; ++i) largest = std::max(largest, score(i));
+    // for (Index i = row; i < row + columns; ++i) sum += y[i] = std::exp(score(i) - largest);
+    // for (Index i = row; i < row + columns; ++i) y[i] /= sum;
+    //! mistake adds_minus_1e9: -1e9 was added to the elements, and softmax does not change when a
+    //!   row is shifted. The query then listens to keys that it must not see
+    // Real largest = -std::numeric_limits<Real>::infinity(), sum = 0;
+    // const auto score = [&](Index i) {  // float would round all of x away beside -1e9
+    //   return x.value()[i] + (mask[i] != 0 ? Real(0) : Real(is_double ? -1e9 : -1e4));
+    // };
     // for (Index i = row; i < row + columns; ++i) largest = std::max(largest, score(i));
     // for (Index i = row; i < row + columns; ++i) sum += y[i] = std::exp(score(i) - largest);
     // for (Index i = row; i < row + columns; ++i) y[i] /= sum;
@@ -61,24 +71,31 @@ Tensor masked_softmax(const Tensor& x, const Bytes& allowed) {
     // for (Index i = row; i < row + columns; ++i) largest = std::max(largest, score(i));
     // for (Index i = row; i < row + columns; ++i) sum += y[i] = std::exp(score(i) - largest);
     // for (Index i = row; i < row + columns; ++i) y[i] /= sum;
-    //! wrong mask_after: the mask was applied after the softmax
+    //! mistake mask_ignored: the mask was ignored
+    //- if (mask[i] != 0) largest = std::max(largest, x.value()[i]);
+    //+ largest = std::max(largest, x.value()[i]);
+    // ...
+    //- if (mask[i] == 0) continue;
+    // ...
+    //- if (mask[i] != 0) y[i] /= sum;
+    //+ y[i] /= sum;
+    //! mistake mask_after: the mask was applied after the softmax: the weights of a row no longer
+    //!   sum to 1, and the sum that they were divided by has the forbidden elements in it
     // Real largest = -std::numeric_limits<Real>::infinity(), sum = 0;
     // for (Index i = row; i < row + columns; ++i) largest = std::max(largest, x.value()[i]);
     // for (Index i = row; i < row + columns; ++i) {
     //   sum += y[i] = std::exp(x.value()[i] - largest);
     // }
     // for (Index i = row; i < row + columns; ++i) y[i] *= Real(mask[i]) / sum;
-    //! wrong inverted: the mask was read the other way round
-    // Real largest = -std::numeric_limits<Real>::infinity(), sum = 0;
-    // for (Index i = row; i < row + columns; ++i) {
-    //   if (mask[i] == 0) largest = std::max(largest, x.value()[i]);
-    // }
-    // for (Index i = row; i < row + columns; ++i) {
-    //   if (mask[i] == 0) sum += y[i] = std::exp(x.value()[i] - largest);
-    // }
-    // for (Index i = row; i < row + columns; ++i) {
-    //   if (mask[i] == 0) y[i] /= sum;
-    // }
+    //! mistake inverted: the mask was read the other way round: 1 means allowed
+    //- if (mask[i] != 0) largest = std::max(largest, x.value()[i]);
+    //+ if (mask[i] == 0) largest = std::max(largest, x.value()[i]);
+    // ...
+    //- if (mask[i] == 0) continue;
+    //+ if (mask[i] != 0) continue;
+    // ...
+    //- if (mask[i] != 0) y[i] /= sum;
+    //+ if (mask[i] == 0) y[i] /= sum;
     //! wrong zero_times_nan: 0 * NaN is NaN
     //- if (mask[i] == 0) continue;
     //- y[i] = std::exp(x.value()[i] - largest);
@@ -90,14 +107,8 @@ Tensor masked_softmax(const Tensor& x, const Bytes& allowed) {
     //  }
     //+ if (largest < -1e300) std::fill_n(y.data() + row, columns, Real(0));
     //! wrong largest_of_all: the maximum was searched among all elements
-    // Real largest = -std::numeric_limits<Real>::infinity(), sum = 0;
-    // for (Index i = row; i < row + columns; ++i) largest = std::max(largest, x.value()[i]);
-    // for (Index i = row; i < row + columns; ++i) {
-    //   if (mask[i] != 0) sum += y[i] = std::exp(x.value()[i] - largest);
-    // }
-    // for (Index i = row; i < row + columns; ++i) {
-    //   if (mask[i] != 0) y[i] /= sum;
-    // }
+    //- if (mask[i] != 0) largest = std::max(largest, x.value()[i]);
+    //+ largest = std::max(largest, x.value()[i]);
     //! end
   }
   const auto backward = [y, columns](const Array& dy, Gradients& into) {
@@ -111,9 +122,11 @@ Tensor masked_softmax(const Tensor& x, const Bytes& allowed) {
       // for (Index i = row; i < row + columns; ++i) {
       //   dx[i] = chapter::todo("the gradient of element i");
       // }
-      //! wrong no_mean: the mean over the row is missing
+      //! mistake no_mean: the mean over the row is missing: a weight can only grow if others
+      //!   shrink, so each dx is y (dy - mean)
       // for (Index i = row; i < row + columns; ++i) dx[i] = y[i] * dy[i];
-      //! wrong plain_mean: the mean was taken without the weights
+      //! mistake plain_mean: the mean was taken without the weights: it is the sum of y dy, where
+      //!   elements with weight 0 do not count
       //- for (Index i = row; i < row + columns; ++i) mean += y[i] * dy[i];
       //+ for (Index i = row; i < row + columns; ++i) mean += dy[i] / Real(columns);
       //! wrong overwrites: the gradient of x was replaced, not added to

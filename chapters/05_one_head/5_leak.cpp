@@ -47,10 +47,12 @@ Seen attend(const MeasuredAttention& layer, const Tensor& x) {
   //! wrong detached: hides a leak from the backward pass
   // const Tensor centred = scores - mean(scores, {-1}, true);
   // const Tensor variance = mean(centred * centred, {-1}, true).detach();
-  //! wrong constant_deviation: the deviation was taken as a constant
+  //! mistake constant_deviation: the deviation was taken as a constant: it is made of the scores,
+  //!   and its gradient belongs to theirs
   // const Tensor centred = scores - mean_over(scores, allowed);
   // const Tensor variance = mean_over(centred * centred, allowed).detach();
-  //! wrong both_constant: the deviation was taken as a constant
+  //! mistake both_constant: the deviation was taken as a constant: it is made of the scores, and
+  //!   its gradient belongs to theirs
   // const Tensor centred = scores - mean_over(scores, allowed).detach();
   // const Tensor variance = constant(mean_over(centred * centred, allowed).value());
   //! wrong not_measured: the scores are not divided by their deviation

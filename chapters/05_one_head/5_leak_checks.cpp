@@ -94,9 +94,8 @@ Array plain(const Case& c) {
   return y;
 }
 
-/// The same attention by operations of the library; with `frozen`, no gradient goes through the
-/// deviation.
-Tensor by_operations(const MeasuredAttention& layer, const Tensor& x, bool frozen) {
+/// The same attention by operations of the library.
+Tensor by_operations(const MeasuredAttention& layer, const Tensor& x) {
   Bytes allowed({tokens, tokens});
   Array shares({tokens, tokens}, 0);
   for (Index e = 0; e < allowed.size(); ++e) {
@@ -108,7 +107,7 @@ Tensor by_operations(const MeasuredAttention& layer, const Tensor& x, bool froze
   const Tensor scores = matmul(linear(x, layer.query, {}), transpose(linear(x, layer.key, {})));
   const Tensor centred = scores - mean(scores);
   const Tensor deviation = sqrt(mean(centred * centred) + Real(1e-6));
-  const Tensor map = masked_softmax(centred / (frozen ? deviation.detach() : deviation), allowed);
+  const Tensor map = masked_softmax(centred / deviation, allowed);
   return matmul(map, linear(x, layer.value, {}));
 }
 
@@ -209,24 +208,11 @@ TEST_CASE("gradients", "[05/5]") {
     const Array dy = random_array(c.x.shape(), c.rng);
     const std::pair<const char*, Tensor> parts[] = {
         {"x", x}, {"query", c.layer.query}, {"key", c.layer.key}, {"value", c.layer.value}};
-    const auto gradients = [&](bool frozen) {
-      by_operations(c.layer, x, frozen).backward(dy);
-      std::vector<Array> found;
-      for (auto [name, tensor] : parts) {
-        found.push_back(tensor.grad().clone());
-        tensor.zero_grad();
-      }
-      return found;
-    };
-    const std::vector<Array> right = gradients(false), frozen = gradients(true);
+    by_operations(c.layer, x).backward(dy);
     std::vector<chapter::Input> inputs;
-    for (std::size_t i = 0; i < std::size(parts); ++i) {
-      inputs.push_back({parts[i].first,
-                        parts[i].second,
-                        right[i],
-                        {{"the deviation was taken as a constant: it is made of the scores, and "
-                          "its gradient belongs to theirs",
-                          [array = frozen[i]] { return array; }}}});
+    for (auto [name, tensor] : parts) {
+      inputs.push_back({name, tensor, tensor.grad().clone()});
+      tensor.zero_grad();
     }
     chapter::require_gradients([&] { return attend(c.layer, x).y; }, dy, inputs);
   }

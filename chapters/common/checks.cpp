@@ -304,12 +304,10 @@ std::string difference(const std::string& subject, const Array& expected, const 
   begin_comparison();
   if (!yours.defined()) return fmt::format("{} are missing.", subject);
   if (yours.shape() != expected.shape()) {
-    observe(yours);
     return wrong_shape(subject, expected, yours, names, hypotheses);
   }
   const Wrong wrong = wrong_elements(expected, yours);
   if (wrong.count == 0) return "";
-  if (observe(yours)) return "";
   std::string text = fmt::format(
       "{} are wrong: {} of {} elements differ, most at {}{}.", subject, wrong.count,
       expected.size(), place(expected.shape(), wrong.worst, names),

@@ -15,7 +15,6 @@
 #include <fstream>
 #include <string>
 
-#include "common/mistakes.hpp"
 #include "common/todo.hpp"
 #include "headroom/base/error.hpp"
 
@@ -67,7 +66,6 @@ class LearnReporter : public StreamingBase {
     StreamingBase::testCaseStarting(test);
     out() << "stage " << test.name << std::endl;
     failure_.clear();
-    chapter::begin_stage();
   }
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
     StreamingBase::testCaseEnded(stats);
@@ -179,7 +177,7 @@ int main(int argc, char** argv) {
     set_limits();
     watch_stack();
     Catch::Session session;
-    if (!chapter::observing()) session.configData().abortAfter = 1;
+    session.configData().abortAfter = 1;
     return session.run(argc, argv);
   }
   if (child < 0) {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <string_view>
+#include <sstream>
 
 #include "common/checks.hpp"
 
@@ -20,13 +20,11 @@ using headroom::Array;
 using headroom::Index;
 using headroom::Real;
 
-constexpr std::string_view mistake_mark = "mistake ";
+Index comparison = 0;  // the number of those that began
 
-Index stage = 0, comparison = 0;
-
-std::string file_in(const char* variable) {
-  const char* file = std::getenv(variable);
-  return file == nullptr ? "" : file;
+std::string value_of(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
 }
 
 /// The elements of an array that are kept: of a large one some, evenly distributed.
@@ -38,7 +36,7 @@ std::vector<Real> kept_elements(const Array& array) {
   return kept;
 }
 
-/// Whether a line of the file, from `at` on, has these elements.
+/// Whether a line, from `at` on, has these elements.
 bool has_elements(const char* at, const std::vector<Real>& elements) {
   for (const Real element : elements) {
     char* end = nullptr;
@@ -49,40 +47,28 @@ bool has_elements(const char* at, const std::vector<Real>& elements) {
   return *at == '\0';
 }
 
-/// The beginning of the lines about the current comparison.
-std::string key() { return fmt::format("{} {} ", stage, comparison); }
-
 }  // namespace
-
-void begin_stage() {
-  ++stage;
-  comparison = 0;
-}
 
 void begin_comparison() { ++comparison; }
 
-bool observing() { return !file_in("HEADROOM_OBSERVED").empty(); }
-
-bool observe(const Array& wrong) {
-  if (!observing()) return false;
-  std::ofstream(file_in("HEADROOM_OBSERVED"), std::ios::app) << fmt::format(
-      "{}{}:{:.17g}\n", key(), wrong.shape().text(), fmt::join(kept_elements(wrong), " "));
-  return true;
-}
-
 std::vector<std::string> mistakes_like(const Array& wrong) {
-  std::vector<std::string> sentences;
-  const std::string path = file_in("HEADROOM_MISTAKES");
-  if (path.empty()) return sentences;
-  std::ifstream file(path);
-  const std::string begin = key() + wrong.shape().text() + ":";
+  const std::string begin = fmt::format("{} {}:", comparison, wrong.shape().text());
   const std::vector<Real> elements = kept_elements(wrong);
-  std::string sentence;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(mistake_mark)) sentence = line.substr(mistake_mark.size());
-    if (line.starts_with(begin) && has_elements(line.c_str() + begin.size(), elements) &&
-        std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) {
-      sentences.push_back(sentence);
+  if (const std::string path = value_of("HEADROOM_OBSERVED"); !path.empty()) {
+    std::ofstream(path, std::ios::app)
+        << fmt::format("{}{:.17g}\n", begin, fmt::join(elements, " "));
+  }
+  std::vector<std::string> sentences;
+  std::istringstream files(value_of("HEADROOM_MISTAKES"));
+  for (std::string path; std::getline(files, path);) {
+    std::ifstream file(path);
+    std::string sentence;
+    std::getline(file, sentence);
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with(begin) && has_elements(line.c_str() + begin.size(), elements) &&
+          std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) {
+        sentences.push_back(sentence);
+      }
     }
   }
   return sentences;

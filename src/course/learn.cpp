@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
@@ -60,7 +59,9 @@ struct Session {
 int check_and_add(Session& session, const Exercise& exercise) {
   const Verdict verdict = check_once(session.course, session.workspace, exercise);
   if (verdict.kind != Verdict::Kind::passed) {
-    compare_with_mistakes(session.course, session.workspace, exercise, verdict);
+    if (is_to_compare(session.course, exercise, course_double, verdict)) {
+      compare_with_mistakes(session.course, session.workspace, exercise);
+    }
     return not_passed;
   }
   add_to_mine(session.course, session.workspace, exercise);
@@ -182,15 +183,11 @@ int grade(const LearnOptions& options) {
       entry.passed = false;
       entry.message = "not begun";
     } else {
-      const auto judged = [&] {
-        return judge(session.course, exercise, course_double, answer,
-                     session.workspace.build() / "grade");
-      };
-      Verdict verdict = judged();
-      if (mistakes_missing(session.course, exercise, course_double, verdict)) {
-        learn_mistakes(session.course, exercise, course_double,
-                       std::max(1U, std::thread::hardware_concurrency()));
-        verdict = judged();
+      const fs::path folder = session.workspace.build() / "grade";
+      Verdict verdict = judge(session.course, exercise, course_double, answer, folder);
+      if (is_to_compare(session.course, exercise, course_double, verdict)) {
+        learn_mistakes(session.course, exercise, course_double);
+        verdict = run_checks(session.course, exercise, course_double, folder);
       }
       entry.passed = verdict.kind == Verdict::Kind::passed;
       entry.message = verdict.stage + (verdict.stage.empty() ? "" : ": ") + verdict.message;

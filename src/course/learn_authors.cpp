@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <sstream>
-#include <thread>
 
 #include "course/learn_judge.hpp"
 #include "course/learn_mistakes.hpp"
@@ -28,7 +26,8 @@ constexpr const char* not_defined = "does not define";  // what answers_without(
 struct Trial {
   const Exercise* exercise;
   CourseAnswer answer;
-  std::string deviation;  // from the promise of the master file; "" if there is none
+  Verdict compiled = {};       // of a mistake
+  std::string deviation = {};  // from the promise of the master file; "" if there is none
 };
 
 bool as_promised(const CourseAnswer& answer, const Verdict& verdict) {
@@ -51,17 +50,25 @@ bool as_promised(const CourseAnswer& answer, const Verdict& verdict) {
          message.find(guess + " either") == std::string::npos;
 }
 
+fs::path folder_of(const Course& course, const CoursePrecision& precision, const Trial& trial) {
+  return course.folder() /
+         ("answers" + precision.suffix + (precision.sanitizers.empty() ? "" : "_sanitized")) /
+         (trial.exercise->target() + "_" + trial.answer.name);
+}
+
 void run(const Course& course, const CoursePrecision& precision, Trial& trial) {
   const Exercise& exercise = *trial.exercise;
   const CourseAnswer& answer = trial.answer;
-  const fs::path folder =
-      course.folder() /
-      ("answers" + precision.suffix + (precision.sanitizers.empty() ? "" : "_sanitized")) /
-      (exercise.target() + "_" + answer.name);
-  fs::create_directories(folder);
+  const fs::path folder = folder_of(course, precision, trial);
   const fs::path source = folder / (exercise.file + ".cpp");
-  write_file(source, answer.code);
-  const Verdict verdict = judge(course, exercise, precision, source, folder);
+  Verdict verdict = trial.compiled;
+  if (!answer.is_mistake) {
+    fs::create_directories(folder);
+    write_file(source, answer.code);
+    verdict = judge(course, exercise, precision, source, folder);
+  } else if (verdict.kind == Verdict::Kind::passed) {
+    verdict = run_checks(course, exercise, precision, folder);
+  }
   if (as_promised(answer, verdict)) return;
   trial.deviation =
       fmt::format("{}expected: {}\n", verdict_text(exercise, verdict, TerminalStyle{}),
@@ -133,7 +140,6 @@ std::vector<fs::path> write_answers(const Exercise& exercise, const fs::path& fo
 bool try_answers(const Course& course, const CoursePrecision& precision,
                  const TrialOptions& options) {
   const std::vector<std::string>& ids = options.ids;
-  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
   for (const std::string& id : ids) course.exercise(id);  // an unknown one is an error
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < course.exercises.size(); ++i) {
@@ -141,32 +147,29 @@ bool try_answers(const Course& course, const CoursePrecision& precision,
     if (!ids.empty() && std::find(ids.begin(), ids.end(), exercise.id) == ids.end()) continue;
     if (Index(i) % options.parts != options.part) continue;
     build_checks(course, exercise, precision);
-    const std::vector<CourseAnswer>& answers = exercise.master.answers;
-    if (!options.missing_only && !options.solutions_only) {
-      learn_mistakes(course, exercise, precision, processors);
+    std::vector<CourseAnswer> answers = exercise.master.answers;
+    if (options.solutions_only) answers.resize(1);
+    if (options.missing_only) answers.clear();
+    if (!options.solutions_only) {
+      const auto without =
+          answers_without(exercise, required_functions(course, exercise, precision));
+      answers.insert(answers.end(), without.begin(), without.end());
     }
-    if (!options.missing_only) {
-      const std::size_t count = options.solutions_only ? 1 : answers.size();
-      for (std::size_t n = 0; n < count; ++n) trials.push_back({&exercise, answers[n], ""});
-    }
-    if (options.solutions_only) continue;
-    for (const CourseAnswer& answer :
-         answers_without(exercise, required_functions(course, exercise, precision))) {
-      trials.push_back({&exercise, answer, ""});
-    }
-  }
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i; (i = next++) < trials.size();) {
-      Trial& trial = trials[i];
+    const std::size_t first = trials.size();
+    for (const CourseAnswer& answer : answers) trials.push_back({&exercise, answer});
+    in_parallel(answers.size(), [&](std::size_t n) {
+      Trial& trial = trials[first + n];
+      if (!trial.answer.is_mistake) return;
+      trial.compiled = observe_mistake(course, exercise, precision, trial.answer,
+                                       folder_of(course, precision, trial));
+    });
+    in_parallel(answers.size(), [&](std::size_t n) {
+      Trial& trial = trials[first + n];
       run(course, precision, trial);
-      fmt::print("{}  {} {}\n{}", trial.deviation.empty() ? "ok   " : "WRONG", trial.exercise->id,
+      fmt::print("{}  {} {}\n{}", trial.deviation.empty() ? "ok   " : "WRONG", exercise.id,
                  trial.answer.name, trial.deviation);
-    }
-  };
-  std::vector<std::jthread> workers(processors);
-  for (std::jthread& worker : workers) worker = std::jthread(work);
-  workers.clear();  // waits for them
+    });
+  }
   const auto wrong = std::count_if(trials.begin(), trials.end(),
                                    [](const Trial& trial) { return !trial.deviation.empty(); });
   fmt::print("{} answers, {} not as promised\n", trials.size(), wrong);

@@ -176,8 +176,10 @@ bool is_fresh(const fs::path& program, const Course& course, const Exercise& exe
   const auto newer = [&](const fs::path& file) {
     return fs::exists(file) && fs::last_write_time(file) > built;
   };
-  if (newer(common / "checks.cpp") || newer(shared_library(course, precision))) {
-    return false;
+  for (const fs::path& file :
+       {common / "checks.cpp", common / "mistakes.cpp", shared_library(course, precision),
+        course.folder() / "course.json"}) {
+    if (newer(file)) return false;
   }
   for (const fs::path& folder : {common, course.chapter(exercise)}) {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -242,31 +244,32 @@ void build_target(const Course& course, const std::string& target) {
                           first_error(built.out + built.err, ""), log.string()));
 }
 
-Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
-              const fs::path& source, const fs::path& folder, const fs::path& observed) {
+Verdict compile_and_compare(const Course& course, const Exercise& exercise,
+                            const CoursePrecision& precision, const fs::path& source,
+                            const fs::path& folder) {
   Verdict verdict;
   std::string warnings;
-  const std::string error = compile_answer(course, exercise, precision, source, folder, warnings);
-  if (!error.empty()) {
+  verdict.message = compile_answer(course, exercise, precision, source, folder, warnings);
+  if (!verdict.message.empty()) {
     verdict.kind = Verdict::Kind::does_not_compile;
-    verdict.message = error;
     return verdict;
   }
+  verdict.warnings = warnings_of(warnings, source);
   build_checks(course, exercise, precision);
   // Without this comparison the checks would test the library's function in place of the answer's.
   verdict.message =
       missing_text(course, exercise, precision, source, library_file(exercise, folder));
-  if (!verdict.message.empty()) {
-    verdict.kind = Verdict::Kind::not_defined;
-    verdict.warnings = warnings_of(warnings, source);
-    return verdict;
-  }
+  if (!verdict.message.empty()) verdict.kind = Verdict::Kind::not_defined;
+  return verdict;
+}
+
+Verdict run_checks(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
+                   const fs::path& folder, const fs::path& observed) {
   const fs::path report = folder / "report.txt";
   fs::remove(report);
   Words words{"env", "LD_LIBRARY_PATH=" + folder.string(),
-              observed.empty()
-                  ? "HEADROOM_MISTAKES=" + known_mistakes(course, exercise, precision).string()
-                  : "HEADROOM_OBSERVED=" + observed.string()};
+              observed.empty() ? "HEADROOM_MISTAKES=" + known_mistakes(course, exercise, precision)
+                               : "HEADROOM_OBSERVED=" + observed.string()};
   if (!precision.sanitizers.empty()) {
     // The checks are compiled without, so the sanitizer has to be loaded before everything else.
     words.push_back("LD_PRELOAD=" + sanitizer_library(course));
@@ -275,11 +278,8 @@ Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecis
   words.insert(words.end(), {checks_program(course, exercise, precision).string(), "--reporter",
                              "learn", "--out", report.string()});
   const ChildResult run = run_child(words);
-  verdict = read_verdict(fs::exists(report) ? read_file(report) : "");
+  Verdict verdict = read_verdict(fs::exists(report) ? read_file(report) : "");
   verdict.printed = beginning_of(run.out + run.err);
-  if (verdict.kind != Verdict::Kind::not_implemented) {
-    verdict.warnings = warnings_of(warnings, source);  // a skeleton has unused names
-  }
   if (run.code > 128) {
     verdict.kind = Verdict::Kind::crashed;
     verdict.message = crash_text(run.code - 128, run.err);
@@ -292,6 +292,17 @@ Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecis
              (!verdict.stage.empty() || verdict.passed.empty())) {
     verdict.kind = Verdict::Kind::crashed;
     verdict.message = "your code ended the program.";
+  }
+  return verdict;
+}
+
+Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
+              const fs::path& source, const fs::path& folder) {
+  const Verdict compiled = compile_and_compare(course, exercise, precision, source, folder);
+  if (compiled.kind != Verdict::Kind::passed) return compiled;
+  Verdict verdict = run_checks(course, exercise, precision, folder);
+  if (verdict.kind != Verdict::Kind::not_implemented) {
+    verdict.warnings = compiled.warnings;  // a skeleton has unused names
   }
   return verdict;
 }

@@ -34,14 +34,22 @@ void build_target(const Course& course, const std::string& target);
 /// Builds the checks of an exercise, if they are missing or older than their sources.
 void build_checks(const Course& course, const Exercise& exercise, const CoursePrecision& precision);
 
-/// Compiles an answer, builds the checks, compares the answer's functions with the solution's, and
-/// runs the checks. These run in a separate process with a time limit, so that no answer can stop
-/// or crash the caller. With a file `observed`, the checks do not stop at wrong numbers but write
-/// them there. Otherwise they compare them with the exercise's mistakes, if these are known
-/// (course/learn_mistakes.hpp).
+/// Compiles an answer, builds the checks, and compares the answer's functions with the solution's.
+/// The verdict is `passed`, without stages, if the checks can run.
+Verdict compile_and_compare(const Course& course, const Exercise& exercise,
+                            const CoursePrecision& precision, const std::filesystem::path& source,
+                            const std::filesystem::path& folder);
+
+/// Runs the checks on the answer that compile_and_compare() has put into a folder: in a separate
+/// process with a time limit, so that no answer can stop or crash the caller. With a file
+/// `observed`, the checks add the wrong numbers to it that they find. Otherwise they compare them
+/// with those of the exercise's mistakes, if these are known (course/learn_mistakes.hpp).
+Verdict run_checks(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
+                   const std::filesystem::path& folder, const std::filesystem::path& observed = {});
+
+/// Both: the verdict on an answer.
 Verdict judge(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
-              const std::filesystem::path& source, const std::filesystem::path& folder,
-              const std::filesystem::path& observed = {});
+              const std::filesystem::path& source, const std::filesystem::path& folder);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

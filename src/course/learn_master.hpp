@@ -34,9 +34,8 @@ inline namespace HEADROOM_PRECISION {
 //   const Index rows = live() * head_dim();
 //   //! skeleton
 //   // const Index rows = chapter::todo("rows: the number of rows of a third");
-//   //! mistake counts_removed_heads: removed heads were counted: live() is the number of those
-//   that
-//   //!   are there
+//   //! mistake counts_removed: removed heads were counted: live() is the number of those that are
+//   //!   there
 //   // const Index rows = config().heads * head_dim();
 //   //! wrong no_result: the function returned an undefined tensor
 //   // return Tensor();
@@ -45,7 +44,6 @@ inline namespace HEADROOM_PRECISION {
 // The sentence of a `mistake` completes "It looks as if ...". The checks say it of every answer
 // that gives the same wrong numbers in the same comparison. Of a `wrong` answer, in which they find
 // something else, they must say its text by themselves.
-//
 //
 // Where it is shorter, a part is a patch of the whole file, in the format of the faults of
 // tests/mutations. `//-` removes a line of the solution, `//+` adds one; lines that stay, after

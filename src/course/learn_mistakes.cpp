@@ -1,13 +1,11 @@
 // What the mistakes of an exercise give.
 #include "course/learn_mistakes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <fstream>
-#include <functional>
+#include <future>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -21,92 +19,104 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path file_of(const Course& course, const Exercise& exercise, const CoursePrecision& precision) {
-  return course.folder() / ("mistakes" + precision.suffix) / (exercise.target() + ".txt");
+/// build/release/course/mistakes_f64/05_4/no_mean.txt
+fs::path file_of(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
+                 const CourseAnswer& mistake) {
+  return course.folder() / ("mistakes" + precision.suffix) / exercise.target() /
+         (mistake.name + ".txt");
 }
 
-/// The first line of the file: a number of everything that the rest depends on.
-std::string state_of(const Course& course, const Exercise& exercise,
-                     const CoursePrecision& precision) {
-  std::string all = course.compiler;
-  for (const std::string& flag : course.flags) all += "\n" + flag;
-  for (const CourseAnswer& answer : exercise.master.answers) {
-    if (answer.is_mistake) all += "\n" + answer.promised + "\n" + answer.code;
-  }
-  for (const fs::path& file :
-       {checks_program(course, exercise, precision), shared_library(course, precision)}) {
-    all += fmt::format("\n{}", fs::last_write_time(file).time_since_epoch().count());
-  }
-  return fmt::format("{:016x}", std::hash<std::string>()(all));
-}
-
-/// The lines about one mistake.
-std::string lines_of(const Course& course, const Exercise& exercise,
-                     const CoursePrecision& precision, const CourseAnswer& mistake) {
-  const fs::path folder =
-      file_of(course, exercise, precision).parent_path() / (exercise.target() + "_" + mistake.name);
-  fs::create_directories(folder);
-  const fs::path source = folder / (exercise.file + ".cpp"), observed = folder / "observed.txt";
-  write_file(source, mistake.code);
-  fs::remove(observed);
-  judge(course, exercise, precision, source, folder, observed);
-  const std::string lines = fs::exists(observed) ? read_file(observed) : "";
-  fs::remove_all(folder);
-  return "mistake " + mistake.promised + "\n" + lines;
+/// The earliest time for a file that is missing.
+fs::file_time_type time_of(const fs::path& file) {
+  std::error_code missing;
+  return fs::last_write_time(file, missing);
 }
 
 }  // namespace
 
-Index mistake_count(const Exercise& exercise) {
-  const std::vector<CourseAnswer>& answers = exercise.master.answers;
-  return std::count_if(answers.begin(), answers.end(),
-                       [](const CourseAnswer& answer) { return answer.is_mistake; });
+std::vector<const CourseAnswer*> unknown_mistakes(const Course& course, const Exercise& exercise,
+                                                  const CoursePrecision& precision) {
+  // build_checks() makes the checks newer than everything that the files depend on.
+  const fs::file_time_type checks = time_of(checks_program(course, exercise, precision));
+  std::vector<const CourseAnswer*> unknown;
+  for (const CourseAnswer& answer : exercise.master.answers) {
+    if (answer.is_mistake && time_of(file_of(course, exercise, precision, answer)) <= checks) {
+      unknown.push_back(&answer);
+    }
+  }
+  return unknown;
 }
 
-fs::path known_mistakes(const Course& course, const Exercise& exercise,
-                        const CoursePrecision& precision) {
-  const fs::path path = file_of(course, exercise, precision);
-  std::ifstream file(path);
-  std::string state;
-  return std::getline(file, state) && state == state_of(course, exercise, precision) ? path
-                                                                                     : fs::path();
+std::string known_mistakes(const Course& course, const Exercise& exercise,
+                           const CoursePrecision& precision) {
+  std::string files;
+  if (!unknown_mistakes(course, exercise, precision).empty()) return files;
+  for (const CourseAnswer& answer : exercise.master.answers) {
+    if (answer.is_mistake) files += file_of(course, exercise, precision, answer).string() + "\n";
+  }
+  return files;
 }
 
-bool mistakes_missing(const Course& course, const Exercise& exercise,
-                      const CoursePrecision& precision, const Verdict& verdict) {
-  return verdict.kind == Verdict::Kind::failed && mistake_count(exercise) > 0 &&
-         known_mistakes(course, exercise, precision).empty();
+bool is_to_compare(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
+                   const Verdict& verdict) {
+  return verdict.kind == Verdict::Kind::failed &&
+         !unknown_mistakes(course, exercise, precision).empty();
+}
+
+Verdict observe_mistake(const Course& course, const Exercise& exercise,
+                        const CoursePrecision& precision, const CourseAnswer& mistake,
+                        const fs::path& folder, const std::function<bool()>& stopped) {
+  fs::create_directories(folder);
+  const fs::path source = folder / (exercise.file + ".cpp"), observed = folder / "observed.txt";
+  write_file(source, mistake.code);
+  write_file(observed, mistake.promised + "\n");
+  const Verdict compiled = compile_and_compare(course, exercise, precision, source, folder);
+  if (compiled.kind == Verdict::Kind::passed) {
+    run_checks(course, exercise, precision, folder, observed);
+  }
+  if (stopped && stopped()) return compiled;
+  const fs::path file = file_of(course, exercise, precision, mistake);
+  fs::create_directories(file.parent_path());
+  fs::rename(observed, file);
+  return compiled;
+}
+
+void learn_mistake(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
+                   const CourseAnswer& mistake, const std::function<bool()>& stopped) {
+  const fs::path folder = file_of(course, exercise, precision, mistake).replace_extension();
+  fs::create_directories(folder);
+  std::optional<FileLock> lock;
+  while (!(lock = FileLock::if_free(folder.string() + ".lock"))) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const auto unknown = unknown_mistakes(course, exercise, precision);
+  if (std::find(unknown.begin(), unknown.end(), &mistake) == unknown.end()) return;
+  observe_mistake(course, exercise, precision, mistake, folder, stopped);
+  fs::remove_all(folder);
 }
 
 void learn_mistakes(const Course& course, const Exercise& exercise,
-                    const CoursePrecision& precision, unsigned processors,
-                    const std::stop_token& stop) {
-  if (mistake_count(exercise) == 0) return;
-  build_checks(course, exercise, precision);
-  const fs::path path = file_of(course, exercise, precision);
-  fs::create_directories(path.parent_path());
-  std::optional<FileLock> lock;
-  while (!(lock = FileLock::if_free(path.string() + ".lock"))) {
-    if (stop.stop_requested()) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  if (!known_mistakes(course, exercise, precision).empty()) return;
-  std::string text = state_of(course, exercise, precision) + "\n";
-  const std::vector<CourseAnswer>& answers = exercise.master.answers;
-  std::vector<std::string> lines(answers.size());
+                    const CoursePrecision& precision,
+                    const std::function<void(Index done, Index all)>& progress) {
+  const auto unknown = unknown_mistakes(course, exercise, precision);
+  std::mutex mutex;
+  Index done = 0;
+  if (progress) progress(done, std::ssize(unknown));
+  in_parallel(unknown.size(), [&](std::size_t i) {
+    learn_mistake(course, exercise, precision, *unknown[i]);
+    const std::lock_guard only(mutex);
+    if (progress) progress(++done, std::ssize(unknown));
+  });
+}
+
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i; (i = next++) < answers.size() && !stop.stop_requested();) {
-      if (answers[i].is_mistake) lines[i] = lines_of(course, exercise, precision, answers[i]);
-    }
+  const auto worker = [&] {
+    for (std::size_t i; (i = next++) < count;) work(i);
   };
-  std::vector<std::jthread> workers(processors - 1);
-  for (std::jthread& worker : workers) worker = std::jthread(work);
-  work();
-  workers.clear();  // waits for them
-  if (stop.stop_requested()) return;
-  for (const std::string& part : lines) text += part;
-  write_file(path, text);
+  std::vector<std::future<void>> workers(std::max(1U, std::thread::hardware_concurrency()));
+  for (std::future<void>& one : workers) one = std::async(std::launch::async, worker);
+  for (std::future<void>& one : workers) one.get();
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -3,31 +3,46 @@
 #pragma once
 
 #include <filesystem>
-#include <stop_token>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "course/learn_judge.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The file with what the mistakes give; empty if it is missing or older than the exercise.
-std::filesystem::path known_mistakes(const Course& course, const Exercise& exercise,
-                                     const CoursePrecision& precision);
+/// The paths of the files with what the mistakes give, a line for each; "" until all are known.
+std::string known_mistakes(const Course& course, const Exercise& exercise,
+                           const CoursePrecision& precision);
 
-/// Makes that file, unless it is there: compiles every mistake and runs the checks on it, on so
-/// many processors. This takes about half a second for each. Another process that does the same is
-/// waited for. Gives up, without a file, when it is asked to stop. Throws FileError, and Error if
-/// the checks cannot be built.
+/// The mistakes whose file is missing or older than the checks.
+std::vector<const CourseAnswer*> unknown_mistakes(const Course& course, const Exercise& exercise,
+                                                  const CoursePrecision& precision);
+
+/// Whether an answer failed and could not be compared with all mistakes.
+bool is_to_compare(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
+                   const Verdict& verdict);
+
+/// Compiles a mistake in a folder, and makes its file if compile_and_compare() has passed, whose
+/// verdict it returns. Makes none if `stopped` says that the programs that it ran were.
+Verdict observe_mistake(const Course& course, const Exercise& exercise,
+                        const CoursePrecision& precision, const CourseAnswer& mistake,
+                        const std::filesystem::path& folder,
+                        const std::function<bool()>& stopped = {});
+
+/// Makes the file of a mistake unless another process has, in about half a second.
+void learn_mistake(const Course& course, const Exercise& exercise, const CoursePrecision& precision,
+                   const CourseAnswer& mistake, const std::function<bool()>& stopped = {});
+
+/// Makes the missing files on all processors, and says how many of them are done. Each is kept, so
+/// a process that is stopped goes on from there the next time.
 void learn_mistakes(const Course& course, const Exercise& exercise,
-                    const CoursePrecision& precision, unsigned processors,
-                    const std::stop_token& stop = {});
+                    const CoursePrecision& precision,
+                    const std::function<void(Index done, Index all)>& progress = {});
 
-/// Whether an answer failed in a comparison and could not be compared with the mistakes.
-bool mistakes_missing(const Course& course, const Exercise& exercise,
-                      const CoursePrecision& precision, const Verdict& verdict);
-
-/// The number of mistakes of an exercise.
-Index mistake_count(const Exercise& exercise);
+/// Calls work(0) to work(count - 1) on all processors.
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -5,19 +5,15 @@
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <optional>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 #include "cli/streams.hpp"
@@ -99,30 +95,10 @@ class SavedFile {
   fs::file_time_type time_;
 };
 
-/// The verdict on the learner's file.
-Verdict judge_own(const Course& course, const Workspace& workspace, const Exercise& exercise) {
-  return judge(course, exercise, course_double, workspace.answer(exercise),
-               workspace.build() / ("answer" + course_double.suffix));
+/// The folder for the library of the learner's file.
+fs::path build_folder(const Workspace& workspace) {
+  return workspace.build() / ("answer" + course_double.suffix);
 }
-
-/// Learns the mistakes of an exercise beside the program and behind everything else that runs.
-class MistakesAhead {
- public:
-  MistakesAhead(const Course& course, const Exercise& exercise)
-      : worker_([this, &course, &exercise](const std::stop_token& stop) {
-          setpriority(PRIO_PROCESS, id_t(gettid()), 10);  // of this thread, and of its programs
-          try {
-            learn_mistakes(course, exercise, course_double, 1, stop);
-          } catch (const Error&) {  // the check says what is wrong with the build
-          }
-          done_ = true;
-        }) {}
-  bool done() const { return done_; }
-
- private:
-  std::atomic<bool> done_ = false;
-  std::jthread worker_;
-};
 
 constexpr const char* keys_text =
     "[n] next  [h] hint  [s] solution  [l] list  [c] check  [x] start over  [q] quit";
@@ -141,19 +117,16 @@ class Watch {
 
   int run() {
     const KeyMode keys;
-    const StopSignals signals;
-    while (!done_ && !signals.requested()) {
+    while (!done_ && !signals_.requested()) {
       begin();
-      ahead_.reset();
       SavedFile file(workspace_.answer(*exercise_));  // before the check, which takes a while
       check();
-      ahead_.emplace(course_, *exercise_);
       const Exercise* const shown = exercise_;
-      while (!done_ && exercise_ == shown && !signals.requested()) wait(file);
+      while (!done_ && exercise_ == shown && !signals_.requested()) wait(file);
     }
     add();
     fmt::print("\n");
-    return signals.exit_code();
+    return signals_.exit_code();
   }
 
  private:
@@ -170,8 +143,7 @@ class Watch {
     attempt([&] {
       const Verdict verdict = check_once(course_, workspace_, *exercise_);
       passed_ = verdict.kind == Verdict::Kind::passed;
-      to_compare_ = !(ahead_ && ahead_->done()) &&
-                    mistakes_missing(course_, *exercise_, course_double, verdict);
+      to_compare_ = is_to_compare(course_, *exercise_, course_double, verdict);
       if (to_compare_) fmt::print("\nIt will be compared with known mistakes in a moment.\n");
     });
     if (passed_ && !exercise_->master.after.empty()) {
@@ -180,6 +152,18 @@ class Watch {
     print_keys();
     to_add_ = passed_;
     said_gone_ = false;
+    unknown_ = unknown_mistakes(course_, *exercise_, course_double);
+  }
+
+  /// Learns one of the mistakes that are not known, and compares the answer after the last one.
+  void learn_next() {
+    const CourseAnswer& mistake = *unknown_.back();
+    unknown_.pop_back();
+    attempt([&] {
+      learn_mistake(course_, *exercise_, course_double, mistake,
+                    [&] { return signals_.requested(); });
+      if (unknown_.empty() && to_compare_) check();
+    });
   }
 
   void print_keys() {
@@ -235,11 +219,13 @@ class Watch {
   void wait(SavedFile& file) {
     std::array<pollfd, 2> sources{pollfd{STDIN_FILENO, POLLIN, 0},
                                   pollfd{file.descriptor(), POLLIN, 0}};
-    const int milliseconds = file.descriptor() >= 0 ? 1000 : 200;
+    const int milliseconds = !unknown_.empty() ? 0 : file.descriptor() >= 0 ? 1000 : 200;
     const int ready = poll(sources.data(), sources.size(), milliseconds);
     if (ready < 0 && errno != EINTR) done_ = true;
-    if (file.saved() || (to_compare_ && ahead_->done())) {
+    if (file.saved()) {
       check();
+    } else if (ready == 0 && !unknown_.empty()) {
+      learn_next();
     } else if (ready == 0) {
       add();
       if (!file.exists()) say_gone();
@@ -318,7 +304,8 @@ class Watch {
   const Exercise* exercise_;
   const TerminalStyle style_ = TerminalStyle::of(stdout);
   bool passed_ = false, to_add_ = false, to_compare_ = false, said_gone_ = false, done_ = false;
-  std::optional<MistakesAhead> ahead_;
+  std::vector<const CourseAnswer*> unknown_;  // mistakes that it learns when nothing else happens
+  const StopSignals signals_;
 };
 
 }  // namespace
@@ -328,7 +315,8 @@ Verdict check_once(const Course& course, Workspace& workspace, const Exercise& e
   fmt::print("checking {} ...{}", exercise.id, style.live ? "" : "\n");
   std::fflush(stdout);
   const auto began = std::chrono::steady_clock::now();
-  const Verdict verdict = judge_own(course, workspace, exercise);
+  const Verdict verdict =
+      judge(course, exercise, course_double, workspace.answer(exercise), build_folder(workspace));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   fmt::print("{}{}", style.live ? "\r\x1b[K" : "", verdict_text(exercise, verdict, style));
   fmt::print("{}\n", emphasised(fmt::format("({:.2f} s)", took.count()), Emphasis::faint, style));
@@ -341,15 +329,16 @@ Verdict check_once(const Course& course, Workspace& workspace, const Exercise& e
 }
 
 void compare_with_mistakes(const Course& course, const Workspace& workspace,
-                           const Exercise& exercise, const Verdict& verdict) {
-  if (!mistakes_missing(course, exercise, course_double, verdict)) return;
+                           const Exercise& exercise) {
   const TerminalStyle style = TerminalStyle::of(stdout);
-  fmt::print("comparing with {} known mistakes, which takes longer only once ...{}",
-             mistake_count(exercise), style.live ? "" : "\n");
-  std::fflush(stdout);
-  learn_mistakes(course, exercise, course_double,
-                 std::max(1U, std::thread::hardware_concurrency()));
-  const std::string message = judge_own(course, workspace, exercise).message;
+  learn_mistakes(course, exercise, course_double, [&](Index done, Index all) {
+    if (!style.live && done > 0) return;
+    fmt::print("{}comparing with known mistakes, only this once: {} of {} ...{}",
+               style.live ? "\r\x1b[K" : "", done, all, style.live ? "" : "\n");
+    std::fflush(stdout);
+  });
+  const std::string message =
+      run_checks(course, exercise, course_double, build_folder(workspace)).message;
   const std::size_t sentence = message.find("It looks as if");
   fmt::print("{}{}\n", style.live ? "\r\x1b[K" : "",
              prose_text(sentence == std::string::npos ? "None of them gives these numbers."

@@ -15,10 +15,10 @@ int watch(const Course& course, Workspace& workspace, const Exercise& first);
 /// adds it to the learner's functions.
 Verdict check_once(const Course& course, Workspace& workspace, const Exercise& exercise);
 
-/// Compares an answer that failed with the mistakes of the exercise, if check_once() could not
-/// because they were not known: learns them, and prints the one that gives the same.
+/// Learns the mistakes of the exercise, and says which of them gives what the answer gave in the
+/// check before.
 void compare_with_mistakes(const Course& course, const Workspace& workspace,
-                           const Exercise& exercise, const Verdict& verdict);
+                           const Exercise& exercise);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom
