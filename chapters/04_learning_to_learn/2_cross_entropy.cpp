@@ -81,24 +81,31 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
     //-   losses[row] += q(row, c) * (lse[row] - x[row * classes + c]);
     //- }
     //+ losses[row] = -std::log(std::exp(x[row * classes + targets[row]] - largest) / sum);
-    //! wrong tiny_number: a small number was added
+    //! mistake tiny_number: a small number was added to p so that log p stays finite. The loss
+    //!   stops growing where the model is most wrong
     //- for (Index c = 0; c < classes; ++c) {
     //-   losses[row] += q(row, c) * (lse[row] - x[row * classes + c]);
     //- }
     //+ const Real p = std::exp(x[row * classes + targets[row]] - largest) / sum;
     //+ losses[row] = -std::log(p + Real(is_double ? 1e-12 : 1e-7));
-    //! wrong softmax_twice: softmax was applied twice
+    //! mistake softmax_twice: softmax was applied twice: the loss was computed from p as if p were
+    //!   logits
     // Array p(Shape{classes});
     // Real sum = 0, sum_of_p = 0;
     // for (Index c = 0; c < classes; ++c) sum += std::exp(x[row * classes + c]);
     // for (Index c = 0; c < classes; ++c) p[c] = std::exp(x[row * classes + c]) / sum;
     // for (Index c = 0; c < classes; ++c) sum_of_p += std::exp(p[c]);
     // losses[row] = std::log(sum_of_p) - p[targets[row]];
-    //! wrong no_logarithm: the logarithm is missing
+    //! mistake no_logarithm: the logarithm is missing: this is 1 - p
     // Real sum = 0;
     // for (Index c = 0; c < classes; ++c) sum += std::exp(x[row * classes + c]);
     // losses[row] = 1 - std::exp(x[row * classes + targets[row]]) / sum;
-    //! wrong ignores_q: label smoothing was left out
+    //! mistake no_sum: the logarithm of the sum is missing: this is -x of the target
+    //- for (Index c = 0; c < classes; ++c) {
+    //-   losses[row] += q(row, c) * (lse[row] - x[row * classes + c]);
+    //- }
+    //+ losses[row] = -x[row * classes + targets[row]];
+    //! mistake ignores_q: label smoothing was left out: q(row, c) is not 0 for the other classes
     //- for (Index c = 0; c < classes; ++c) {
     //-   losses[row] += q(row, c) * (lse[row] - x[row * classes + c]);
     //- }
@@ -112,13 +119,15 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
   if (options.reduction == Reduction::mean) share = counted == 0 ? Real(0) : 1 / Real(counted);
   //! skeleton
   // const Real share = chapter::todo("1 for a sum; and for a mean?");
-  //! wrong summed: 6 times too large, the number of rows that count
+  //! mistake summed: the losses were added and not divided: the result is 6 times too large, the
+  //!   number of rows that count
   // const Real share = 1;
-  //! wrong counts_ignored: it was divided by all rows
+  //! mistake counts_ignored: it was divided by all rows. Then the same sentence has a smaller loss
+  //!   in a batch with more padding
   // const Real share = options.reduction == Reduction::mean ? 1 / Real(rows) : Real(1);
   //! wrong zero_by_zero: all targets are ignored
   // const Real share = options.reduction == Reduction::mean ? 1 / Real(counted) : Real(1);
-  //! wrong always_a_mean: a sum must not be divided
+  //! mistake always_a_mean: it was divided as a mean is; a sum must not be divided
   // const Real share = counted == 0 ? Real(0) : 1 / Real(counted);
   //! wrong flat: have the shape [6], expected [2, 3]
   //    for (const Real loss : losses.span()) y[0] += share * loss;
@@ -143,7 +152,7 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
       const Real dloss = per_row ? dy[row] : share * dy[0];
       //! skeleton
       // const Real dloss = chapter::todo("dL/dloss of this row, from dy");
-      //! wrong forgets_dy: dy is missing
+      //! mistake forgets_dy: dy is missing: the gradient of what comes after never gets through
       // const Real dloss = per_row ? Real(1) : share;
       //! wrong gradient_summed: 6 times too large, which is the number of rows
       // const Real dloss = per_row ? dy[row] : dy[0];
@@ -156,10 +165,14 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets, const CrossEntrop
         // dx[i] = chapter::todo("the gradient of x_c", dloss);
         //! wrong q_minus_p: The sign is flipped
         // dx[i] = dloss * (q(row, c) - std::exp(x[i] - lse[row]));
-        //! wrong forgets_q: the wanted share was not subtracted
+        //! mistake forgets_q: the wanted share was not subtracted: without q, every logit is pushed
+        //!   down
         // dx[i] = dloss * std::exp(x[i] - lse[row]);
-        //! wrong target_only: only the target's logit gets a gradient
+        //! mistake target_only: only the target's logit gets a gradient: the others must be pushed
+        //!   down, each by its p
         // dx[i] = c == targets[row] ? dloss * (std::exp(x[i] - lse[row]) - 1) : Real(0);
+        //! mistake no_smoothing_back: label smoothing was left out of the gradient
+        // dx[i] = dloss * (std::exp(x[i] - lse[row]) - (c == targets[row] ? Real(1) : Real(0)));
         //! wrong adds_nothing: no gradient arrived at logits
         //- into[0] += dx;
         //! wrong overwrites: the gradient of logits was replaced, not added to

@@ -30,29 +30,34 @@ void Adam::update_run(const Run& run, Real* parameter, const Real* gradient, Rea
   //! skeleton
   // const Real first_correction = chapter::todo("1 - beta1^t");
   // const Real second_correction = chapter::todo("1 - beta2^t");
-  //! wrong no_correction: the means were not corrected
+  //! mistake no_correction: the means were not corrected: both begin at 0, and v needs longer to
+  //!   grow than m, so the first step is 0.1 / sqrt(0.001) = 3.2 times too long
   // const Real first_correction = 1, second_correction = 1;
-  //! wrong only_the_first: only the first mean was corrected
-  // const Real first_correction = Real(1 - std::pow(beta1_, double(run.step)));
-  // const Real second_correction = 1;
-  //! wrong correction_of_step_1: as if every step were the first
-  // const Real first_correction = Real(1 - beta1_), second_correction = Real(1 - beta2_);
+  //! mistake only_the_first: only the first mean was corrected: the second one also begins at 0
+  //- const Real second_correction = Real(1 - std::pow(beta2_, t));
+  //+ const Real second_correction = 1;
+  //! mistake correction_of_step_1: both were corrected as if every step were the first: t is
+  //!   run.step
+  //- const double t = double(run.step);
+  //+ const double t = 1;
   //! wrong step_from_0: run.step counts from 1
   //- const double t = double(run.step);
   //+ const double t = double(run.step - 1);
-  //! wrong step_too_far: run.step is this step already
+  //! mistake step_too_far: both were corrected with t + 1: run.step is this step already, counted
+  //!   from 1
   //- const double t = double(run.step);
   //+ const double t = double(run.step + 1);
-  //! wrong one_beta_everywhere: beta1 was used for both means
+  //! mistake one_beta_everywhere: beta1 was used for both means: that of the squares has beta2
   //- const Real second_correction = Real(1 - std::pow(beta2_, t));
   //+ const Real second_correction = Real(1 - std::pow(beta1_, t));
   // ...
   //- second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
   //+ second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
-  //! wrong only_the_second: only the second mean was corrected
-  // const Real first_correction = 1;
-  // const Real second_correction = Real(1 - std::pow(beta2_, double(run.step)));
-  //! wrong counts_calls: the steps were counted by the calls of this function
+  //! mistake only_the_second: only the second mean was corrected: the first one also begins at 0
+  //- const Real first_correction = Real(1 - std::pow(beta1_, t));
+  //+ const Real first_correction = 1;
+  //! mistake counts_calls: the steps were counted by the calls of this function. It is called for
+  //!   each parameter, and run.step is the step of this one
   //- const double t = double(run.step);
   //+ static double t = 0;
   //+ ++t;
@@ -74,56 +79,85 @@ void Adam::update_run(const Run& run, Real* parameter, const Real* gradient, Rea
     // second[i] = chapter::todo("the mean of their squares");
     // parameter[i] = chapter::todo("the parameter after the step", first_correction,
     //                              second_correction);
-    //! wrong betas_exchanged: beta1 and beta2 were exchanged
-    // first[i] = Real(beta2_) * first[i] + Real(1 - beta2_) * g;
-    // second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
-    // parameter[i] -= Real(rate) * (first[i] / first_correction) /
-    //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
-    //! wrong one_beta: beta1 was used for both means
+    //! mistake betas_exchanged: beta1 and beta2 were exchanged
+    //- first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    //- second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    //+ first[i] = Real(beta2_) * first[i] + Real(1 - beta2_) * g;
+    //+ second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
+    //! mistake exchanged_everywhere: beta1 and beta2 were exchanged
+    //- const Real first_correction = Real(1 - std::pow(beta1_, t));
+    //- const Real second_correction = Real(1 - std::pow(beta2_, t));
+    //+ const Real first_correction = Real(1 - std::pow(beta2_, t));
+    //+ const Real second_correction = Real(1 - std::pow(beta1_, t));
+    // ...
+    //- first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    //- second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    //+ first[i] = Real(beta2_) * first[i] + Real(1 - beta2_) * g;
+    //+ second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
+    //! mistake one_beta: beta1 was used for both means: that of the squares has beta2
     //- second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
     //+ second[i] = Real(beta1_) * second[i] + Real(1 - beta1_) * g * g;
-    //! wrong other_beta: beta2 was used for both means
+    //! mistake other_beta: beta2 was used for both means: that of the gradients has beta1
     //- first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
     //+ first[i] = Real(beta2_) * first[i] + Real(1 - beta2_) * g;
-    //! wrong correction_outside: v was corrected outside of the root
+    //! mistake other_beta_everywhere: beta2 was used for both means: that of the gradients has
+    //!   beta1
+    //- const Real first_correction = Real(1 - std::pow(beta1_, t));
+    //+ const Real first_correction = Real(1 - std::pow(beta2_, t));
+    // ...
+    //- first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
+    //+ first[i] = Real(beta2_) * first[i] + Real(1 - beta2_) * g;
+    //! mistake correction_outside: v was corrected outside of the root: it is sqrt(v / (1 -
+    //!   beta2^t))
     //- (std::sqrt(second[i] / second_correction) + Real(epsilon_));
     //+ (std::sqrt(second[i]) / second_correction + Real(epsilon_));
-    //! wrong epsilon_inside: epsilon was added under the root
+    //! mistake epsilon_inside: epsilon was added under the root, where it counts as its own root:
+    //!   1e-8 as 1e-4
     //- (std::sqrt(second[i] / second_correction) + Real(epsilon_));
     //+ std::sqrt(second[i] / second_correction + Real(epsilon_));
-    //! wrong epsilon_before: epsilon was added before the correction
-    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
-    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
-    // parameter[i] -= Real(rate) * (first[i] / first_correction) * std::sqrt(second_correction) /
-    //                 (std::sqrt(second[i]) + Real(epsilon_));
-    //! wrong no_root: the root is missing
+    //! mistake epsilon_before: epsilon was added before the correction, so that it was corrected as
+    //!   well and is 30 times too large at the first step
+    //- (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //+ (std::sqrt(second[i]) + Real(epsilon_)) * std::sqrt(second_correction);
+    //! mistake no_epsilon: epsilon is missing
+    //- (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //+ std::sqrt(second[i] / second_correction);
+    //! mistake no_root: the root is missing: m was divided by v, which has the unit of m^2
     //- (std::sqrt(second[i] / second_correction) + Real(epsilon_));
     //+ (second[i] / second_correction + Real(epsilon_));
-    //! wrong square_of_the_mean: second holds the mean of m^2
+    //! mistake square_of_the_mean: second holds the mean of m^2, where it should hold that of g^2
     //- second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
     //+ second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * first[i] * first[i];
-    //! wrong corrects_the_memory: the corrected means were stored
+    //! mistake no_square: second holds the mean of g: the square is missing
+    //- second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
+    //+ second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g;
+    //! mistake corrects_the_memory: the corrected means were stored in first and second, and
+    //!   corrected again at the next step
     // first[i] = (Real(beta1_) * first[i] + Real(1 - beta1_) * g) / first_correction;
     // second[i] = (Real(beta2_) * second[i] + Real(1 - beta2_) * g * g) / second_correction;
     // parameter[i] -= Real(rate) * first[i] / (std::sqrt(second[i]) + Real(epsilon_));
-    //! wrong forgets_the_memory: the means were not kept for the next step
+    //! mistake forgets_the_memory: the means were not kept for the next step: first and second must
+    //!   get the new values
     // const Real m = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
     // const Real v = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
     // parameter[i] -= Real(rate) * (m / first_correction) /
     //                 (std::sqrt(v / second_correction) + Real(epsilon_));
-    //! wrong old_means: the parameter was moved before the means were updated
+    //! mistake old_means: the parameter was moved before the means were updated: the first step is
+    //!   0 then
     // parameter[i] -= Real(rate) * (first[i] / first_correction) /
     //                 (std::sqrt(second[i] / second_correction) + Real(epsilon_));
     // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
     // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
-    //! wrong uphill: the step goes along the gradient
+    //! mistake no_decay: weight decay was left out
+    //- g += Real(weight_decay) * parameter[i];
+    //! mistake no_decoupled_decay: weight decay was left out
+    //- parameter[i] -= Real(rate * weight_decay) * parameter[i];
+    //! mistake uphill: the step goes along the gradient, uphill
     //- parameter[i] -= Real(rate) * (first[i] / first_correction) /
     //+ parameter[i] += Real(rate) * (first[i] / first_correction) /
-    //! wrong overwrites: the parameter was replaced by the step
-    // first[i] = Real(beta1_) * first[i] + Real(1 - beta1_) * g;
-    // second[i] = Real(beta2_) * second[i] + Real(1 - beta2_) * g * g;
-    // parameter[i] = -Real(rate) * (first[i] / first_correction) /
-    //                (std::sqrt(second[i] / second_correction) + Real(epsilon_));
+    //! mistake overwrites: the parameter was replaced by the step
+    //- parameter[i] -= Real(rate) * (first[i] / first_correction) /
+    //+ parameter[i] = -Real(rate) * (first[i] / first_correction) /
     //! end
   }
 }

@@ -30,18 +30,18 @@ double clip_grad_norm(Module& module, double limit) {
     //! skeleton
     // const double own = chapter::todo("the sum of the squares of p.tensor.grad()", p);
     // squares += own;
-    //! wrong sum_of_magnitudes: the magnitudes were added
+    //! mistake sum_of_magnitudes: the magnitudes were added, where the squares should be
     //-   for (const Real g : p.tensor.grad().span()) squares += double(g) * double(g);
     //+   for (const Real g : p.tensor.grad().span()) squares += std::abs(double(g));
     //  }
     //- const double norm = std::sqrt(squares);
     //+ const double norm = squares;
-    //! wrong largest_element: the largest element was taken for the norm
+    //! mistake largest_element: the largest element was taken for the norm
     // if (!p.tensor.grad().defined()) continue;
     // for (const Real g : p.tensor.grad().span()) {
     //   squares = std::max(squares, double(g) * double(g));
     // }
-    //! wrong last_tensor: only the last gradient was measured
+    //! mistake last_tensor: only the last gradient was measured: add all of them up
     //+ squares = 0;
     //  for (const Real g : p.tensor.grad().span()) squares += double(g) * double(g);
     //! end
@@ -53,7 +53,7 @@ double clip_grad_norm(Module& module, double limit) {
   //! skeleton
   // const double norm = std::sqrt(squares);
   // const double factor = chapter::todo("the factor; and when is there nothing to do?");
-  //! wrong no_root: the root is missing
+  //! mistake no_root: the root is missing
   //- const double norm = std::sqrt(squares);
   //+ const double norm = squares;
   //! wrong lengthens: a gradient that was short enough was changed
@@ -65,7 +65,7 @@ double clip_grad_norm(Module& module, double limit) {
   //! wrong spreads: one NaN was multiplied into all gradients
   // const double norm = std::sqrt(squares);
   // const double factor = std::min(limit / (norm + 1e-6), 1.0);
-  //! wrong factor_of_the_squares: the factor was applied twice
+  //! mistake factor_of_the_squares: the factor was applied twice
   // const double norm = std::sqrt(squares);
   // const double once = limit / (norm + 1e-6), factor = once * once;
   // if (!std::isfinite(norm) || once >= 1) return norm;
@@ -78,23 +78,27 @@ double clip_grad_norm(Module& module, double limit) {
     p.tensor.set_grad(scaled);
     //! skeleton
     // p.tensor.set_grad(chapter::todo("the scaled gradient, if there is one", factor));
-    //! wrong each_tensor: each gradient was scaled by its own norm
+    //! mistake each_tensor: each gradient was scaled by its own norm. That changes the direction:
+    //!   one norm over all parameters, one factor
     //- for (Real& g : scaled.span()) g *= Real(factor);
     //+ double own = 0;
     //+ for (const Real g : scaled.span()) own += double(g) * double(g);
     //+ for (Real& g : scaled.span()) g *= Real(std::min(1.0, limit / (std::sqrt(own) + 1e-6)));
-    //! wrong by_value: each element was cut off at the limit
+    //! mistake by_value: each element was cut off at the limit. That changes the direction, and the
+    //!   norm can still be far above the limit
     //- for (Real& g : scaled.span()) g *= Real(factor);
     //+ for (Real& g : scaled.span()) g = std::clamp(g, Real(-limit), Real(limit));
     //! wrong of_somebody_else: an array that somebody else holds was changed
     // if (!p.tensor.grad().defined()) continue;
     // for (Real& g : p.tensor.mutable_grad().span()) g *= Real(factor);
-    //! wrong scales_a_copy: the gradients were not changed
+    //! mistake scales_a_copy: the gradients were not changed: a clone has its own elements, and
+    //!   set_grad() hands it over
     //- p.tensor.set_grad(scaled);
-    //! wrong scales_the_weights: the parameters were scaled
+    //! mistake scales_the_weights: the parameters were scaled, where the gradients should be
     // if (!p.tensor.grad().defined()) continue;
     // for (Real& x : p.tensor.edit_value().span()) x *= Real(factor);
-    //! wrong norm_afterwards: this is the norm after clipping
+    //! mistake norm_afterwards: this is the norm after clipping. The norm before tells whoever
+    //!   looks at it how often clipping happens, and that a step was strange
     //- return norm;
     //+ return norm * factor;
     //! end

@@ -141,7 +141,9 @@ std::string origin_of(double factor, const Names& names) {
   return "";
 }
 
-std::string about_factor(double factor, const Names& names) {
+std::string about_factor(const Array& expected, const Array& yours, const Names& names) {
+  const double factor = constant_factor(expected, yours).value_or(1);
+  if (factor == 1) return "";
   if (std::abs(factor) <= tolerance) return "All of them are 0.";
   if (std::abs(factor + 1) <= 1e-6) return "The sign is flipped.";
   const double size = std::abs(factor);
@@ -220,16 +222,14 @@ std::string about_one_slice(const Array& expected, const Array& yours, const Nam
 }
 
 std::string generic_explanation(const Array& expected, const Array& yours, const Names& names) {
-  if (const auto factor = constant_factor(expected, yours)) return about_factor(*factor, names);
-  for (const auto explain : {about_exchanged_axes, about_order, about_one_slice}) {
+  for (const auto explain : {about_factor, about_exchanged_axes, about_order, about_one_slice}) {
     const std::string text = explain(expected, yours, names);
-    if (!text.empty()) return text;
+    if (!text.empty()) return '\n' + text;
   }
   return "";
 }
 
-/// The sentence on the hypotheses, and the mistakes of the master file, that give the same result
-/// as the answer, or "".
+/// The sentence on the hypotheses and mistakes that give the same result as the answer, or "".
 std::string explanations(const Array& yours, const std::vector<Hypothesis>& hypotheses,
                          std::vector<std::string> fitting) {
   for (const Hypothesis& hypothesis : hypotheses) {
@@ -313,13 +313,19 @@ std::string difference(const std::string& subject, const Array& expected, const 
       expected.size(), place(expected.shape(), wrong.worst, names),
       invisible_difference(expected[wrong.worst], yours[wrong.worst], all_whole(expected)));
   text += side_by_side(expected, yours, wrong.worst);
-  const std::string specific = explanations(yours, hypotheses, mistakes_like(yours));
-  if (!specific.empty()) return text + specific;
-  const std::string unspecific = explanations(yours, general, {});
-  if (!unspecific.empty()) return text + unspecific;
-  const std::string generic = generic_explanation(expected, yours, names);
-  return generic.empty() ? text : text + '\n' + generic;
+  const Array also = names.also ? names.also() : Array();
+  std::string reason = explanations(yours, hypotheses, mistakes_like(yours, also));
+  if (reason.empty()) reason = explanations(yours, general, {});
+  if (reason.empty()) reason = generic_explanation(expected, yours, names);
+  return text + reason;
 }
+
+std::string looks_as_if(const Array& wrong) {
+  begin_comparison();
+  return explanations(wrong, {}, mistakes_like(wrong));
+}
+
+std::string looks_as_if(double wrong) { return looks_as_if(Array(Shape{}, Real(wrong))); }
 
 void require_equal(const std::string& subject, const Array& expected, const Array& yours,
                    const Names& names, const std::vector<Hypothesis>& hypotheses) {
@@ -348,9 +354,8 @@ namespace {
 
 /// A backward pass of a call whose inputs also have gradients of another operation.
 struct Pass {
-  std::vector<Array> before, all,
-      own;              // of each input: of the other operation, of both, of the call
-  std::string refused;  // the library's message, if it stopped the pass
+  std::vector<Array> before, all, own;  // of each input: by the other operation, both, the call
+  std::string refused;                  // the library's message, if it stopped the pass
 };
 
 Pass backward_pass(const Tensor& y, const Array& dy, const std::vector<Input>& inputs) {

@@ -42,6 +42,8 @@ struct Hypothesis {
 struct Names {
   std::vector<std::string> axes = {};                      // "batch", "token", "channel"
   std::vector<std::pair<std::string, double>> sizes = {};  // {"D", 3}: factors that are named
+  // More results of the answer, for mistakes of the master file that give the same ones here.
+  std::function<Array()> also = {};
 };
 
 /// Fails unless both agree. Shapes are compared first. The message names `subject` (plural: "the
@@ -57,6 +59,11 @@ void require_equal(const std::string& subject, const Array& expected, const Arra
 std::string difference(const std::string& subject, const Array& expected, const Array& yours,
                        const Names& names = {}, const std::vector<Hypothesis>& hypotheses = {},
                        const std::vector<Hypothesis>& general = {});
+
+/// For a message of its own on a wrong result: "\nIt looks as if ...", with the mistakes of the
+/// master file that gave the same result at the same place; or "".
+std::string looks_as_if(const Array& wrong);
+std::string looks_as_if(double wrong);
 
 /// "4 times too large", "0.1 % too small": what a factor other than 1 makes of a positive number.
 std::string times_too(double factor);

@@ -51,9 +51,10 @@ bool has_elements(const char* at, const std::vector<Real>& elements) {
 
 void begin_comparison() { ++comparison; }
 
-std::vector<std::string> mistakes_like(const Array& wrong) {
+std::vector<std::string> mistakes_like(const Array& wrong, const Array& also) {
   const std::string begin = fmt::format("{} {}:", comparison, wrong.shape().text());
-  const std::vector<Real> elements = kept_elements(wrong);
+  std::vector<Real> elements = kept_elements(wrong);
+  if (also.defined()) elements.insert(elements.end(), also.span().begin(), also.span().end());
   if (const std::string path = value_of("HEADROOM_OBSERVED"); !path.empty()) {
     std::ofstream(path, std::ios::app)
         << fmt::format("{}{:.17g}\n", begin, fmt::join(elements, " "));

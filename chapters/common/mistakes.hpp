@@ -15,8 +15,10 @@ void begin_comparison();
 
 /// The sentences of the mistakes that gave this wrong result in the same comparison, each once.
 /// HEADROOM_MISTAKES has a line for each mistake: the path of a file with its sentence and its
-/// results. The result of this call is added to the file that HEADROOM_OBSERVED names, if set.
-std::vector<std::string> mistakes_like(const headroom::Array& wrong);
+/// results. The result of this call is added to the file that HEADROOM_OBSERVED names, if set. The
+/// numbers in `also` are compared as well.
+std::vector<std::string> mistakes_like(const headroom::Array& wrong,
+                                       const headroom::Array& also = {});
 
 /// Whether two elements are not equal within the tolerance. NaN differs from everything, NaN
 /// included.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 #include <sstream>
 
@@ -168,6 +169,7 @@ bool try_answers(const Course& course, const CoursePrecision& precision,
       run(course, precision, trial);
       fmt::print("{}  {} {}\n{}", trial.deviation.empty() ? "ok   " : "WRONG", exercise.id,
                  trial.answer.name, trial.deviation);
+      std::fflush(stdout);
     });
   }
   const auto wrong = std::count_if(trials.begin(), trials.end(),
