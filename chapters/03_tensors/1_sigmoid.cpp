@@ -25,7 +25,7 @@ Tensor sigmoid(const Tensor& x) {
     //! wrong shape: the values have the shape [5, 3], expected [3, 5]
     //- Array y(x.shape());
     //+ Array y({x.dim(1), x.dim(0)});
-    //! wrong no_minus: It looks as if the minus sign in e^-x is missing
+    //! mistake no_minus: the minus sign in e^-x is missing
     // y[i] = 1 / (1 + std::exp(x.value()[i]));
     //! wrong reads_too_far: index 15 of an array of 15 elements
     // y[i] = 1 / (1 + std::exp(-x.value()[i + 1]));
@@ -47,27 +47,21 @@ Tensor sigmoid(const Tensor& x) {
   //   }
   //   into[0] += dx;
   // });
-  //! wrong forgets_dy: It looks as if dy is missing
-  //- for (Index i = 0; i < dx.size(); ++i) {
-  //-   dx[i] = dy[i] * y[i] * (1 - y[i]);
-  //- }
-  //+ for (Index i = 0; i < dx.size(); ++i) dx[i] = y[i] * (1 - y[i]);
-  //! wrong uses_x: It looks as if x is used where the formula has s
+  //! mistake forgets_dy: dy is missing: the gradient of what comes after never gets through
+  //- dx[i] = dy[i] * y[i] * (1 - y[i]);
+  //+ dx[i] = y[i] * (1 - y[i]);
+  //! mistake uses_x: x is used where the formula has s = sigmoid(x)
   // return record(op, y, {x}, [x = x.value()](const Array& dy, Gradients& into) {
   //   Array dx(dy.shape());
   //   for (Index i = 0; i < dx.size(); ++i) dx[i] = dy[i] * x[i] * (1 - x[i]);
   //   into[0] += dx;
   // });
   //! wrong sign: The sign is flipped
-  //- for (Index i = 0; i < dx.size(); ++i) {
-  //-   dx[i] = dy[i] * y[i] * (1 - y[i]);
-  //- }
-  //+ for (Index i = 0; i < dx.size(); ++i) dx[i] = dy[i] * y[i] * (y[i] - 1);
+  //- dx[i] = dy[i] * y[i] * (1 - y[i]);
+  //+ dx[i] = dy[i] * y[i] * (y[i] - 1);
   //! wrong factor: a constant factor: 2 times too large
-  //- for (Index i = 0; i < dx.size(); ++i) {
-  //-   dx[i] = dy[i] * y[i] * (1 - y[i]);
-  //- }
-  //+ for (Index i = 0; i < dx.size(); ++i) dx[i] = 2 * dy[i] * y[i] * (1 - y[i]);
+  //- dx[i] = dy[i] * y[i] * (1 - y[i]);
+  //+ dx[i] = 2 * dy[i] * y[i] * (1 - y[i]);
   //! wrong adds_nothing: no gradient arrived at x
   // return record(op, y, {x}, [](const Array&, Gradients&) {});
   //! wrong overwrites: the gradient of x was replaced, not added to

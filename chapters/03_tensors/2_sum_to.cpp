@@ -40,31 +40,24 @@ Array sum_to(const Array& dy, const Shape& shape) {
   //   sum[to] += dy[i];
   // }
   // return sum;
-  //! wrong leading_only: an axis of size 1 is repeated, too
+  //! mistake leading_only: the copies were taken to follow one after the other in memory. That is
+  //!   right for [3] in [2, 3] and wrong for [2, 1]: an axis of size 1 is repeated, too
   // Array sum = zeros(shape);
   // for (Index i = 0; i < dy.size(); ++i) sum[i % sum.size()] += dy[i];
   // return sum;
-  //! wrong mean: the mean of the copies was taken
-  //+ const Index copies = dy.size() / sum.size();
-  //  for (Index i = 0; i < dy.size(); ++i) {
-  //-   Index rest = i, to = 0, stride = 1;  // of the sum
-  //+   Index rest = i, to = 0, stride = 1;
-  // ...
+  //! mistake mean: the mean of the copies was taken. Each copy pulls at the element, and the pulls
+  //!   add up
   //- sum[to] += dy[i];
-  //+ sum[to] += dy[i] / Real(copies);
-  //! wrong overwrites: only the last copy of each element counts
-  //- Index rest = i, to = 0, stride = 1;  // of the sum
-  //+ Index rest = i, to = 0, stride = 1;
-  // ...
+  //+ sum[to] += dy[i] / Real(dy.size() / sum.size());
+  //! mistake overwrites: only the last copy of each element counts: = replaces where += adds
   //- sum[to] += dy[i];
   //+ sum[to] = dy[i];
-  //! wrong not_zeroed: the sum began with what was in memory before
+  //! mistake not_zeroed: the sum began with what was in memory before: Array(shape) is not
+  //!   initialised
   //- Array sum = zeros(shape);
   //+ Array sum(shape);
-  //  for (Index i = 0; i < dy.size(); ++i) {
-  //-   Index rest = i, to = 0, stride = 1;  // of the sum
-  //+   Index rest = i, to = 0, stride = 1;
-  //! wrong aligned_left: the shapes were aligned at the first axis
+  //! mistake aligned_left: the shapes were aligned at the first axis. Broadcasting aligns the last
+  //!   ones
   //- Index rest = i, to = 0, stride = 1;  // of the sum
   //- for (int axis = -1; axis >= -shape.rank(); --axis) {
   //-   if (shape[axis] != 1) to += rest % dy.dim(axis) * stride;
@@ -76,9 +69,6 @@ Array sum_to(const Array& dy, const Shape& shape) {
   //+   to = to * shape[axis] + (shape[axis] == 1 ? 0 : rest / later);
   //+   rest %= later;
   //! wrong no_stride: index 3 of an array of 2 elements
-  //- Index rest = i, to = 0, stride = 1;  // of the sum
-  //+ Index rest = i, to = 0, stride = 1;
-  // ...
   //- stride *= shape[axis];
   //+ stride *= dy.dim(axis);
   //! wrong keeps_axes: the sums have the shape [1, 4], expected [4]
@@ -89,15 +79,9 @@ Array sum_to(const Array& dy, const Shape& shape) {
   //+   if (axis < missing || shape[axis - missing] == 1) kept.set(axis, 1);
   //+ }
   //+ Array sum = zeros(kept);
-  //  for (Index i = 0; i < dy.size(); ++i) {
-  //-   Index rest = i, to = 0, stride = 1;  // of the sum
-  //+   Index rest = i, to = 0, stride = 1;
   //! wrong leaves_the_shape: [1, 3] to [3]: the sums have the shape [1, 3], expected [3]
   //+ if (dy.size() == shape.size()) return dy;
   //  Array sum = zeros(shape);
-  //  for (Index i = 0; i < dy.size(); ++i) {
-  //-   Index rest = i, to = 0, stride = 1;  // of the sum
-  //+   Index rest = i, to = 0, stride = 1;
   //! wrong returns_dy: nothing was summed
   // return dy;
   //! end

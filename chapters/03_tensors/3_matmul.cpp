@@ -26,9 +26,9 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   const Array y = matmul(a.value(), b.value());
   //! skeleton
   // const Array y = chapter::todo("y: the product of the arrays");
-  //! wrong like_linear: b was transposed
+  //! mistake like_linear: b was transposed: linear() does that, matmul() does not
   // const Array y = matmul(a.value(), transposed(b.value()));
-  //! wrong factors_exchanged: b a was computed
+  //! mistake factors_exchanged: b a was computed, not a b
   // const Array y = matmul(b.value(), a.value());
   //! wrong not_recorded: the result is not recorded on the tape
   // const Array y = matmul(a.value(), b.value());
@@ -47,38 +47,52 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     //   const Array db = chapter::todo("db, of the shape of b");
     //   into[1] += db;
     // }
-    //! wrong no_transpose: da = dy b was computed
-    // into[0] += sum_to(matmul(dy, b), a.shape());
-    // into[1] += sum_to(matmul(a, dy), b.shape());
-    //! wrong no_transpose_of_a: db = a dy was computed
-    // into[0] += sum_to(matmul(dy, transposed(b)), a.shape());
-    // into[1] += sum_to(matmul(a, dy), b.shape());
-    //! wrong dy_transposed: dy was transposed
-    // into[0] += sum_to(matmul(transposed(dy), b), a.shape());
-    // into[1] += sum_to(matmul(transposed(dy), a), b.shape());
-    //! wrong order: the factors are exchanged
-    // into[0] += sum_to(matmul(transposed(b), dy), a.shape());
-    // into[1] += sum_to(matmul(dy, transposed(a)), b.shape());
-    //! wrong swapped: da and db are exchanged
-    // into[0] += sum_to(matmul(transposed(a), dy), a.shape());
-    // into[1] += sum_to(matmul(dy, transposed(b)), b.shape());
+    //! mistake no_transpose: da = dy b was computed, without a transpose: it has the shape of a
+    //!   only because b is square
+    //- if (into[0].wanted()) into[0] += sum_to(matmul(dy, transposed(b)), a.shape());
+    //+ into[0] += sum_to(matmul(dy, b), a.shape());
+    //! mistake no_transpose_of_a: db = a dy was computed, without a transpose: it has the shape of
+    //!   b only because a is square
+    //- if (into[1].wanted()) into[1] += sum_to(matmul(transposed(a), dy), b.shape());
+    //+ into[1] += sum_to(matmul(a, dy), b.shape());
+    //! mistake dy_transposed: dy was transposed. It is the other factor that is: b
+    //- if (into[0].wanted()) into[0] += sum_to(matmul(dy, transposed(b)), a.shape());
+    //+ into[0] += sum_to(matmul(transposed(dy), b), a.shape());
+    //! mistake order: the factors are exchanged: b^T is on the right of dy, as b was on the right
+    //!   of a
+    //- if (into[0].wanted()) into[0] += sum_to(matmul(dy, transposed(b)), a.shape());
+    //+ into[0] += sum_to(matmul(transposed(b), dy), a.shape());
+    //! mistake swapped: da and db are exchanged: into[0] is the gradient of a
+    //- if (into[0].wanted()) into[0] += sum_to(matmul(dy, transposed(b)), a.shape());
+    //+ into[0] += sum_to(matmul(transposed(a), dy), a.shape());
+    //! mistake dy_transposed_for_b: dy was transposed. It is the other factor that is: a
+    //- if (into[1].wanted()) into[1] += sum_to(matmul(transposed(a), dy), b.shape());
+    //+ into[1] += sum_to(matmul(transposed(dy), a), b.shape());
+    //! mistake order_for_b: the factors are exchanged: a^T is on the left of dy, as a was on the
+    //!   left of b
+    //- if (into[1].wanted()) into[1] += sum_to(matmul(transposed(a), dy), b.shape());
+    //+ into[1] += sum_to(matmul(dy, transposed(a)), b.shape());
+    //! mistake swapped_for_b: da and db are exchanged: into[1] is the gradient of b
+    //- if (into[1].wanted()) into[1] += sum_to(matmul(transposed(a), dy), b.shape());
+    //+ into[1] += sum_to(matmul(dy, transposed(b)), b.shape());
     //! wrong first_axes: right for two matrices, wrong with an axis in front
     // into[0] += sum_to(matmul(dy, transposed(b, 0, 1)), a.shape());
     // into[1] += sum_to(matmul(transposed(a, 0, 1), dy), b.shape());
     //! wrong not_summed: b [4, 3] is multiplied with 5 matrices
     // into[0] += matmul(dy, transposed(b));
     // into[1] += matmul(transposed(a), dy);
-    //! wrong last_batch: is that of the last batch alone
-    // into[0] += sum_to(matmul(dy, transposed(b)), a.shape());
-    // const Array all = matmul(transposed(a), dy);
-    // into[1] += all.rank() > b.rank()
-    //                ? slice(all, {0, all.dim(0) - 1, all.dim(0)}).reshaped(b.shape())
-    //                : sum_to(all, b.shape());
+    //! mistake last_batch: the gradient of b is that of the last batch alone: every batch has a
+    //!   contribution
+    //- if (into[1].wanted()) into[1] += sum_to(matmul(transposed(a), dy), b.shape());
+    //+ const Array all = matmul(transposed(a), dy);
+    //+ into[1] += all.rank() > b.rank()
+    //+                ? slice(all, {0, all.dim(0) - 1, all.dim(0)}).reshaped(b.shape())
+    //+                : sum_to(all, b.shape());
     //! wrong mean: 5 times too small, which is B
-    // into[0] += sum_to(matmul(dy, transposed(b)), a.shape());
-    // Array db = sum_to(matmul(transposed(a), dy), b.shape());
-    // for (Index i = 0; a.rank() > b.rank() && i < db.size(); ++i) db[i] /= Real(a.dim(0));
-    // into[1] += db;
+    //- if (into[1].wanted()) into[1] += sum_to(matmul(transposed(a), dy), b.shape());
+    //+ Array db = sum_to(matmul(transposed(a), dy), b.shape());
+    //+ for (Index i = 0; a.rank() > b.rank() && i < db.size(); ++i) db[i] /= Real(a.dim(0));
+    //+ into[1] += db;
     //! wrong either: no gradient arrived at b
     // if (into[0].wanted()) {
     //   into[0] += sum_to(matmul(dy, transposed(b)), a.shape());

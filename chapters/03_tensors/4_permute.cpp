@@ -36,16 +36,18 @@ Array permuted(const Array& x, const std::vector<int>& order) {
     //! skeleton
     // const Index from = chapter::todo("from: the element of x that becomes element i of y");
     // y[i] = x[from];
-    //! wrong only_reshaped: the elements stayed where they were
+    //! mistake only_reshaped: the elements stayed where they were, and only the shape is new: that
+    //!   is a reshape
     // y[i] = x[i];
-    //! wrong other_way: axis j of x became axis order[j] of the result
+    //! mistake other_way: axis j of x became axis order[j] of the result. Axis j of the result is
+    //!   axis order[j] of x. Right for a swap, and the inverse of what was asked for otherwise
     // Index rest = i, to = 0;
     // for (int j = y.rank() - 1; j >= 0; --j) {
     //   to += rest % y.dim(j) * stride(x.shape(), at(order, j));
     //   rest /= y.dim(j);
     // }
     // y[to] = x[i];
-    //! wrong strides_of_y: the strides of the result were taken, not those of x
+    //! mistake strides_of_y: the strides of the result were taken, not those of x
     //- from += rest % y.dim(j) * stride(x.shape(), at(order, j));
     //+ from += rest % y.dim(j) * stride(y.shape(), at(order, j));
     //! wrong sizes_of_x: of an array of 6 elements
@@ -66,9 +68,11 @@ std::vector<int> inverse(const std::vector<int>& order) {
     at(back, at(order, j)) = j;
     //! skeleton
     // at(back, j) = chapter::todo("the inverse of the order");
-    //! wrong same_way_back: dy was moved by the same order again
+    //! mistake same_way_back: dy was moved by the same order again, {1, 2, 0}. That is right for a
+    //!   swap of two axes: it is its own inverse. This order is not
     // at(back, j) = at(order, j);
-    //! wrong reversed: the list was reversed
+    //! mistake reversed: the list was reversed: {2, 1, 0} for {0, 1, 2}. Moved by both, an array is
+    //!   not what it was
     // at(back, j) = at(order, int(order.size()) - 1 - j);
     //! end
   }
@@ -90,7 +94,8 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
   //   const Array dx = chapter::todo("dx: the elements of dy where those of x were");
   //   into[0] += dx;
   // });
-  //! wrong gradient_reshaped: dy was only given the shape of x
+  //! mistake gradient_reshaped: dy was only given the shape of x. With the order {0, 2, 1} its
+  //!   elements have to move back
   // return record(op, y, {x}, [before = x.shape()](const Array& dy, Gradients& into) {
   //   into[0] += dy.reshaped(before);
   // });

@@ -57,22 +57,6 @@ Array moved(const Array& x, const Order& order) {
   return y;
 }
 
-/// The elements that are found with the strides of y instead of those of x.
-Array by_strides_of_y(const Array& x, const Order& order) {
-  Array y(ordered(x.shape(), order));
-  for (Index i = 0; i < y.size(); ++i) {
-    const std::vector<Index> place = place_of(y.shape(), i);
-    Index from = 0;
-    for (int j = 0; j < y.rank(); ++j) {
-      Index stride = 1;
-      for (int k = at(order, j) + 1; k < y.rank(); ++k) stride *= y.dim(k);
-      from += at(place, j) * stride;
-    }
-    y[i] = x[from % x.size()];
-  }
-  return y;
-}
-
 std::vector<Order> orders(int rank) {
   Order order(std::size_t(rank), 0);
   std::iota(order.begin(), order.end(), 0);
@@ -93,15 +77,7 @@ void check_values(const Shape& shape, const Order& order) {
     const Array x = random_array(shape, rng), expected = moved(x, order);
     const Tensor y = permute(Tensor(x), order);
     chapter::require(y.defined(), "the function returned an undefined tensor: it needs a value.");
-    const std::string wrong = chapter::difference(
-        "the values", expected, y.value(), {},
-        {{"the elements stayed where they were, and only the shape is new: that is a reshape",
-          [&] { return x.reshaped(expected.shape()); }},
-         {"axis j of x became axis order[j] of the result. Axis j of the result is axis order[j] "
-          "of x. Right for a swap, and the inverse of what was asked for otherwise",
-          [&] { return moved(x, inverse(order)); }},
-         {"the strides of the result were taken, not those of x",
-          [&] { return by_strides_of_y(x, order); }}});
+    const std::string wrong = chapter::difference("the values", expected, y.value());
     chapter::require(wrong.empty(), text(shape, order) + ": " + wrong);
   }
 }
@@ -111,24 +87,8 @@ void check_gradients(const Shape& shape, const Order& order) {
     Rng rng(seed, "03/4 gradients");
     const Tensor x = parameter(random_array(shape, rng));
     const Array dy = random_array(ordered(shape, order), rng);
-    const Order reversed(order.rbegin(), order.rend());
-    chapter::require_gradients(
-        [&] { return permute(x, order); }, dy,
-        {{"x",
-          x,
-          moved(dy, inverse(order)),
-          {{fmt::format("dy was only given the shape of x. With the order {{{}}} its elements have "
-                        "to move back",
-                        fmt::join(order, ", ")),
-            [&] { return dy.reshaped(shape); }},
-           {fmt::format("dy was moved by the same order again, {{{}}}. That is right for a swap of "
-                        "two axes: it is its own inverse. This order is not",
-                        fmt::join(order, ", ")),
-            [&] { return moved(dy, order); }},
-           {fmt::format("the list was reversed: {{{}}} for {{{}}}. Moved by both, an array is not "
-                        "what it was",
-                        fmt::join(reversed, ", "), fmt::join(order, ", ")),
-            [&] { return moved(dy, reversed); }}}}});
+    chapter::require_gradients([&] { return permute(x, order); }, dy,
+                               {{"x", x, moved(dy, inverse(order))}});
   }
 }
 
