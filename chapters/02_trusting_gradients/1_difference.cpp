@@ -18,19 +18,22 @@ Real central_difference(const std::function<Real(Real)>& f, Real x, Real h) {
   return (f(x + h) - f(x - h)) / (2 * h);
   //! skeleton
   // return chapter::todo("the slope of f at x, from two values");
-  //! wrong one_sided: It looks as if the slope was taken from x to x + h
+  //! mistake one_sided: the slope was taken from x to x + h: one side sees the curve bend, and its
+  //!   error only halves when h does
   // return (f(x + h) - f(x)) / h;
-  //! wrong to_the_left: It looks as if the slope was taken from x - h to x
+  //! mistake to_the_left: the slope was taken from x - h to x: one side sees the curve bend, and
+  //!   its error only halves when h does
   // return (f(x) - f(x - h)) / h;
-  //! wrong half: divided by h, and the two points are 2 h apart
+  //! mistake half: it was divided by h, and the two points are 2 h apart
   // return (f(x + h) - f(x - h)) / h;
-  //! wrong sign: It looks as if the right value was taken from the left one
+  //! mistake sign: the right value was taken from the left one
   // return (f(x - h) - f(x + h)) / (2 * h);
-  //! wrong not_divided: it is the difference of two values, not yet a slope
+  //! mistake not_divided: nothing was divided: it is the difference of two values, not yet a slope
   // return f(x + h) - f(x - h);
-  //! wrong divided_by_2: divided by 2, not by 2 h
+  //! mistake divided_by_2: it was divided by 2, not by 2 h
   // return (f(x + h) - f(x - h)) / 2;
-  //! wrong operator_order: "/ 2 * h" divides by 2 and then multiplies by h
+  //! mistake operator_order: 2 h lacks its parentheses: "/ 2 * h" divides by 2 and then multiplies
+  //!   by h
   // return (f(x + h) - f(x - h)) / 2 * h;
   //! wrong own_step: the slope does not depend on h
   // const Real step = Real(0.1);
@@ -43,7 +46,7 @@ Real central_difference(const std::function<Real(Real)>& f, Real x, Real h) {
   //! wrong four_points_within: it is the formula with four points
   // const Real wide = (f(x + h) - f(x - h)) / (2 * h), close = (f(x + h / 2) - f(x - h / 2)) / h;
   // return (4 * close - wide) / 3;
-  //! wrong squared: the step h^2 was used in place of h
+  //! mistake squared: the step h^2 was used in place of h
   // return (f(x + h * h) - f(x - h * h)) / (2 * h * h);
   //! end
 }

@@ -34,11 +34,13 @@ Tensor mean_of_rows(const Tensor& x) {
     // for (Index i = 0; i < dx.size(); ++i) dx[i] = dy[i % columns];
     //! wrong sum_for_mean: the values have changed
     // for (Index i = 0; i < dx.size(); ++i) dx[i] = dy[i % columns];
-    //! wrong by_columns: divided by the number of columns
+    //! mistake of_a_sum: the gradient is that of a sum: 1/T is missing
+    // for (Index i = 0; i < dx.size(); ++i) dx[i] = dy[i % columns];
+    //! mistake by_columns: it was divided by the number of columns, not of rows
     // for (Index i = 0; i < dx.size(); ++i) dx[i] = dy[i % columns] / Real(columns);
-    //! wrong by_elements: divided by the number of all elements
+    //! mistake by_elements: it was divided by the number of all elements, not of rows
     // for (Index i = 0; i < dx.size(); ++i) dx[i] = dy[i % columns] / Real(dx.size());
-    //! wrong by_rows_of_dy: the element of dy was taken by the row
+    //! mistake by_rows_of_dy: the element of dy was taken by the row of x, not by its column
     // for (Index i = 0; i < dx.size(); ++i) {
     //   dx[i] = dy[i / columns % columns] / Real(rows);
     // }
@@ -61,11 +63,12 @@ Tensor scale(const Tensor& x, const Tensor& s) {
       ds[i % columns] += dy[i] * values[i];
       //! skeleton
       // ds[i % columns] = dy[i] * values[i];
-      //! wrong only_the_mean: s got the share of the last row alone
+      //! mistake only_the_mean: s got the share of the last row alone: every row has a
+      //!   contribution, and they are added
       // ds[i % columns] = dy[i] * values[i];
-      //! wrong mean_of_copies: the mean over the rows was taken
+      //! mistake mean_of_copies: the mean over the rows was taken: contributions are added
       // ds[i % columns] += dy[i] * values[i] / Real(dy.size() / columns);
-      //! wrong factor_missing: the factor x is missing
+      //! mistake factor_missing: the factor x is missing: dy/ds = x
       // ds[i % columns] += dy[i];
       //! wrong replaces_s: a gradient that was there before was replaced
       //- into[1] += ds;
@@ -94,13 +97,13 @@ Tensor preference(const Tensor& a, const Tensor& b) {
       //! skeleton
       // da[i] = -dy[i] * p[i];
       // db[i] = -dy[i] * p[i];
-      //! wrong not_the_sign: a and b got the same gradient
+      //! mistake not_the_sign: a and b got the same gradient, and one of them makes the loss grow
       // da[i] = -dy[i] * p[i];
       // db[i] = -dy[i] * p[i];
-      //! wrong both_flipped: It looks as if a and b were exchanged
+      //! mistake both_flipped: a and b were exchanged: the loss falls when a grows
       // da[i] = dy[i] * p[i];
       // db[i] = -dy[i] * p[i];
-      //! wrong of_the_other: 1 - p was taken for b
+      //! mistake of_the_other: 1 - p was taken for b: that is the probability of the other choice
       // da[i] = -dy[i] * p[i];
       // db[i] = dy[i] * (1 - p[i]);
       //! end
