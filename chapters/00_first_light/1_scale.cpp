@@ -23,19 +23,20 @@ Real attention_scale(Index head_dim) {
   return 1 / std::sqrt(Real(head_dim));
   //! skeleton
   // return 1;  // compiles and runs, and the checks say why it is wrong
-  //! wrong sqrt_missing: divided by head_dim, not by its root
+  //! mistake sqrt_missing: it was divided by head_dim, not by its root
   // return 1 / Real(head_dim);
-  //! wrong multiplied: multiplied by the root
+  //! mistake multiplied: it was multiplied by the root. Large sums have to become smaller
   // return std::sqrt(Real(head_dim));
-  //! wrong integers: 1 / head_dim divides integers
+  //! mistake integers: integers were divided: 1 / head_dim divides integers, and 1 / 16 is 0.
+  //!   Real(head_dim) is a number with a fraction
   // return 1 / head_dim;
   //! wrong integer_exponent: with head_dim = 16 your function returns 1, so the scores are 4 times
   // return Real(std::pow(head_dim, -1 / 2));
-  //! wrong truncated_root: the root was rounded down to an integer
+  //! mistake truncated_root: the root was rounded down to an integer
   // return 1 / Real(Index(std::sqrt(Real(head_dim))));
   //! wrong one_constant: the same number for every head_dim
   // return Real(0.25);
-  //! wrong squared: divided by the square of head_dim
+  //! mistake squared: it was divided by the square of head_dim, not by its root
   // return 1 / Real(head_dim * head_dim);
   //! wrong a_little_more: the scores are 0.1 % too large
   // return Real(1.001) / std::sqrt(Real(head_dim));

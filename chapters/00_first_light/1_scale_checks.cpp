@@ -17,48 +17,36 @@ bool near(double value, double expected) {
   return std::abs(value - expected) <= chapter::tolerance * std::max(1.0, std::abs(expected));
 }
 
+constexpr Index sizes[] = {1, 2, 3, 10, 16, 50, 64};
+
 /// True if the formula gives what the answer gives, for all sizes of a head.
 template <class Formula>
 bool returns(Formula formula) {
-  for (const Index d : {1, 2, 3, 10, 16, 50, 64}) {
+  for (const Index d : sizes) {
     const double yours = double(attention_scale(d)), guess = formula(d);
     if (!(std::abs(yours - guess) <= chapter::tolerance * std::abs(guess))) return false;
   }
   return true;
 }
 
-/// The sentence on a mistake that gives exactly the answer's numbers, or "".
+/// The sentence on the answer's numbers, or "".
 std::string guess() {
-  const auto root = [](Index d) { return std::sqrt(double(d)); };
   if (returns([](Index) { return 1.0; })) {
-    return "A score is a sum of head_dim products, and the root of head_dim is the usual size of "
+    return "\nA score is a sum of head_dim products, and the root of head_dim is the usual size of "
            "such a sum. The factor must undo that.";
   }
-  if (returns([](Index d) { return 1 / double(d); })) {
-    return "It looks as if it was divided by head_dim, not by its root.";
-  }
-  if (returns([&](Index d) { return root(d); })) {
-    return "It looks as if it was multiplied by the root. Large sums have to become smaller.";
-  }
-  if (returns([&](Index d) { return -1 / root(d); })) return "Right, but the sign is flipped.";
-  if (returns([](Index d) { return d == 1 ? 1.0 : 0.0; })) {
-    return "It looks as if integers were divided: 1 / head_dim divides integers, and 1 / 16 is 0. "
-           "Real(head_dim) is a number with a fraction.";
-  }
-  if (returns([&](Index d) { return 1 / std::floor(root(d)); })) {
-    return "It looks as if the root was rounded down to an integer.";
-  }
+  if (returns([](Index d) { return -1 / std::sqrt(double(d)); }))
+    return "\nRight, but the sign is flipped.";
   if (is_double && returns([](Index d) { return double(1 / std::sqrt(float(d))); })) {
-    return "It looks as if it was computed in float: Real is double here.";
+    return "\nIt looks as if it was computed in float: Real is double here.";
   }
   const double first = double(attention_scale(1));
   if (returns([&](Index) { return first; })) {
-    return "It looks as if the function returns the same number for every head_dim.";
+    return "\nIt looks as if the function returns the same number for every head_dim.";
   }
-  if (returns([](Index d) { return 1 / double(d * d); })) {
-    return "It looks as if it was divided by the square of head_dim, not by its root.";
-  }
-  return "";
+  Array all({std::ssize(sizes)});
+  for (Index i = 0; i < all.size(); ++i) all[i] = attention_scale(sizes[i]);
+  return chapter::looks_as_if(all);
 }
 
 void compare(Index head_dim) {
@@ -75,8 +63,7 @@ void compare(Index head_dim) {
   } else if (yours == 0) {
     text += ", so all scores are 0";
   }
-  const std::string reason = guess();
-  FAIL(text << '.' << (reason.empty() ? "" : "\n" + reason));
+  FAIL(text << '.' << guess());
 }
 
 }  // namespace

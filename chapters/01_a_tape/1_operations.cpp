@@ -29,25 +29,25 @@ Value operator*(const Value& a, const Value& b) {
   //   into[0] += Real(chapter::todo("the gradient of a: dy times dy/da"));
   //   into[1] += Real(chapter::todo("the gradient of b: dy times dy/db"));
   // });
-  //! wrong adds: the value is that of a + b
+  //! mistake adds: the value is that of a + b
   //- return record(a.value() * b.value(), {a, b}, [a, b](Real dy, const Gradients& into) {
   //+ return record(a.value() + b.value(), {a, b}, [a, b](Real dy, const Gradients& into) {
-  //! wrong swapped_factor: each factor got its own value, not the other one's
-  // return record(a.value() * b.value(), {a, b}, [a, b](Real dy, const Gradients& into) {
-  //   into[0] += dy * a.value();
-  //   into[1] += dy * b.value();
-  // });
-  //! wrong overwrites: the second contribution replaced the first
-  // return record(a.value() * b.value(), {a, b}, [a, b](Real dy, const Gradients& into) {
-  //   into[0] = dy * b.value();
-  //   into[1] = dy * a.value();
-  // });
-  //! wrong forgets_incoming: dy is missing
+  //! mistake swapped_factor: each factor got its own value, not the other one's
+  //- into[0] += dy * b.value();
+  //- into[1] += dy * a.value();
+  //+ into[0] += dy * a.value();
+  //+ into[1] += dy * b.value();
+  //! mistake overwrites: the second contribution replaced the first: a gradient is added, by +=
+  //- into[0] += dy * b.value();
+  //- into[1] += dy * a.value();
+  //+ into[0] = dy * b.value();
+  //+ into[1] = dy * a.value();
+  //! mistake forgets_incoming: dy is missing: what comes after the product never gets through
   // return record(a.value() * b.value(), {a, b}, [a, b](Real, const Gradients& into) {
   //   into[0] += b.value();
   //   into[1] += a.value();
   // });
-  //! wrong like_a_sum: each factor got dy, as in a sum
+  //! mistake like_a_sum: each factor got dy, as in a sum
   // return record(a.value() * b.value(), {a, b}, [](Real dy, const Gradients& into) {
   //   into[0] += dy;
   //   into[1] += dy;
@@ -74,20 +74,21 @@ Value tanh(const Value& x) {
   // return record(y, {x}, [y](Real dy, const Gradients& into) {
   //   into[0] += Real(chapter::todo("the gradient of x"));
   // });
-  //! wrong of_x: x was used where the formula has y
+  //! mistake of_x: x was used where the formula has y = tanh x
   // const Real y = std::tanh(x.value());
   // return record(y, {x}, [x](Real dy, const Gradients& into) {
   //   into[0] += dy * (1 - x.value() * x.value());
   // });
-  //! wrong no_square: the square is missing in 1 - y^2
-  // const Real y = std::tanh(x.value());
-  // return record(y, {x}, [y](Real dy, const Gradients& into) { into[0] += dy * (1 - y); });
-  //! wrong tanh_without_dy: dy is missing
-  // const Real y = std::tanh(x.value());
-  // return record(y, {x}, [y](Real, const Gradients& into) { into[0] += 1 - y * y; });
-  //! wrong tanh_overwrites: the second contribution replaced the first
-  // const Real y = std::tanh(x.value());
-  // return record(y, {x}, [y](Real dy, const Gradients& into) { into[0] = dy * (1 - y * y); });
+  //! mistake no_square: the square is missing in 1 - y^2
+  //- return record(y, {x}, [y](Real dy, const Gradients& into) { into[0] += dy * (1 - y * y); });
+  //+ return record(y, {x}, [y](Real dy, const Gradients& into) { into[0] += dy * (1 - y); });
+  //! mistake tanh_without_dy: dy is missing: what comes after tanh never gets through
+  //- return record(y, {x}, [y](Real dy, const Gradients& into) { into[0] += dy * (1 - y * y); });
+  //+ return record(y, {x}, [y](Real, const Gradients& into) { into[0] += 1 - y * y; });
+  //! mistake tanh_overwrites: the second contribution replaced the first: a gradient is added, by
+  //!   +=
+  //- return record(y, {x}, [y](Real dy, const Gradients& into) { into[0] += dy * (1 - y * y); });
+  //+ return record(y, {x}, [y](Real dy, const Gradients& into) { into[0] = dy * (1 - y * y); });
   //! wrong of_exponentials: tanh(400) is NaN
   // const Real e = std::exp(2 * x.value()), y = (e - 1) / (e + 1);
   // return record(y, {x}, [y](Real dy, const Gradients& into) { into[0] += dy * (1 - y * y); });

@@ -29,25 +29,26 @@ void backward(const std::vector<Node*>& order) {
   //! skeleton
   // // Set what must be 0, then the gradient of the root, then let the gradients flow.
   // order.front()->gradient += Real(chapter::todo("the gradient of the root"));
-  //! wrong keeps_old: the second pass began with the inner gradients of the first
-  // order.front()->gradient = 1;
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
-  // }
-  //! wrong adds_to_old: the second pass began with the inner gradients of the first
+  //! mistake keeps_old: the second pass began with the inner gradients of the first: they start
+  //!   from 0
+  //- for (Node* node : order) {
+  //-   if (!node->inputs.empty()) node->gradient = 0;
+  //- }
+  //- order.front()->gradient += 1;
+  //+ order.front()->gradient = 1;
+  //! mistake adds_to_old: the second pass began with the inner gradients of the first: they start
+  //!   from 0
   //- for (Node* node : order) {
   //-   if (!node->inputs.empty()) node->gradient = 0;
   //- }
   //! wrong root_replaced: a root that is a leaf lost what an earlier loss had added
   //- order.front()->gradient += 1;
   //+ order.front()->gradient = 1;
-  //! wrong clears_leaves: an earlier loss had added to the leaves is lost
-  // for (Node* node : order) node->gradient = 0;
-  // order.front()->gradient = 1;
-  // for (Node* node : order) {
-  //   if (!node->inputs.empty()) node->backward(node->gradient, Gradients(node->inputs));
-  // }
-  //! wrong seeds_with_value: the root's gradient was its value; dL/dL is 1
+  //! mistake clears_leaves: what an earlier loss had added to the leaves is lost: only the inner
+  //!   nodes start from 0
+  //- if (!node->inputs.empty()) node->gradient = 0;
+  //+ node->gradient = 0;
+  //! mistake seeds_with_value: the root's gradient was its value; dL/dL is 1
   //- order.front()->gradient += 1;
   //+ order.front()->gradient = order.front()->value;
   //! wrong no_seed: The root's gradient is 0
@@ -68,7 +69,7 @@ void backward(const std::vector<Node*>& order) {
   //! wrong only_the_root: Only the closure of the root was called
   // order.front()->gradient = 1;
   // order.front()->backward(1, Gradients(order.front()->inputs));
-  //! wrong passes_on_one: each closure got 1, not the gradient of its own node
+  //! mistake passes_on_one: each closure got 1, not the gradient of its own node
   //- order.front()->gradient += 1;
   //+ order.front()->gradient = 1;
   //  for (Node* node : order) {

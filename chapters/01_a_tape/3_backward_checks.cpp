@@ -94,14 +94,9 @@ TEST_CASE("the leaves of u = a (a + b)^2", "[01/3]") {
     const Program p = random_program(seed);
     run(p.order());
     require_arrival(p);
-    const Real u = p.u.value(), s = p.s.value(), t = p.t.value(), a = p.a.value();
+    const Real s = p.s.value(), t = p.t.value(), a = p.a.value();
     chapter::require_equal("the gradients of the leaves a and b", pair(p.da(), p.db()), p.leaves(),
-                           names,
-                           {{"the root's gradient was its value; dL/dL is 1",
-                             [&] { return pair(u * p.da(), u * p.db()); }},
-                            {"each closure got 1, not the gradient of its own node",
-                             [&] { return pair(s + 1, Real(1)); }},
-                            {"the sign is flipped", [&] { return pair(-p.da(), -p.db()); }}});
+                           names);
     const Real ds = t + s * a;
     chapter::require_equal("the gradients of u, t and s", Array({3}, {1, s, ds}),
                            Array({3}, {p.u.grad(), p.t.grad(), p.s.grad()}), {{"node"}, {}});
@@ -114,18 +109,8 @@ TEST_CASE("the same program once more, after zero_grad", "[01/3]") {
     run(p.order());
     for (const Value& leaf : {p.a, p.b}) leaf.node()->gradient = 0;
     run(p.order());
-    const Real s = p.s.value(), t = p.t.value(), a = p.a.value();
-    const Real dt = 2 * s, ds = (t + s * a) + t + dt * a;  // of two passes without zeros between
-    chapter::require_equal(
-        "right the first time, but in a second pass the gradients of the leaves",
-        pair(p.da(), p.db()), p.leaves(), names,
-        {{"the second pass began with the inner gradients of the first: they start from 0",
-          [&] { return pair(dt * s + ds, ds); }},
-         {"the second pass began with the inner gradients of the first: they start from 0",
-          [&] {  // that of the root, too
-            const Real all = (t + s * a) + 2 * t + 3 * s * a;
-            return pair(3 * s * s + all, all);
-          }}});
+    chapter::require_equal("right the first time, but in a second pass the gradients of the leaves",
+                           pair(p.da(), p.db()), p.leaves(), names);
   }
 }
 
@@ -137,10 +122,7 @@ TEST_CASE("two losses of the same leaves", "[01/3]") {
     run({product.node().get(), p.b.node().get(), p.a.node().get()});
     const Real a = p.a.value(), b = p.b.value();
     chapter::require_equal("the sums of the gradients of two losses", pair(p.da() + b, p.db() + a),
-                           p.leaves(), names,
-                           {{"what an earlier loss had added to the leaves is lost: only the inner "
-                             "nodes start from 0",
-                             [=] { return pair(b, a); }}});
+                           p.leaves(), names);
   }
 }
 
