@@ -49,14 +49,13 @@ Normalised normalised(const Array& x, Real epsilon) {
     //! skeleton
     // const Real mean = chapter::todo("the mean of the row");
     // const Real variance = chapter::todo("the variance of the row, around its mean");
-    //! wrong unbiased: the squares were divided by C - 1
+    //! mistake unbiased: the squares were divided by C - 1; this variance is the mean of the
+    //!   squares
     //- const Real variance = squares / Real(columns);
     //+ const Real variance = squares / Real(columns - 1);
-    //! wrong not_divided: the squares were added up, not averaged
-    // Real sum = 0, variance = 0;
-    // for (Index c = 0; c < columns; ++c) sum += x[at + c];
-    // const Real mean = sum / Real(columns);
-    // for (Index c = 0; c < columns; ++c) variance += (x[at + c] - mean) * (x[at + c] - mean);
+    //! mistake not_divided: the squares were added up, not averaged: divide by C
+    //- const Real variance = squares / Real(columns);
+    //+ const Real variance = squares;
     //! wrong one_pass: the difference of two large numbers
     // Real sum = 0, squares = 0;
     // for (Index c = 0; c < columns; ++c) {
@@ -65,7 +64,8 @@ Normalised normalised(const Array& x, Real epsilon) {
     // }
     // const Real mean = sum / Real(columns);
     // const Real variance = squares / Real(columns) - mean * mean;
-    //! wrong whole_array: the mean and the variance are those of all rows together
+    //! mistake whole_array: the mean and the variance are those of all rows together; each row has
+    //!   its own
     // Real sum = 0, squares = 0;
     // for (Index i = 0; i < x.size(); ++i) sum += x[i];
     // const Real mean = sum / Real(x.size());
@@ -77,11 +77,12 @@ Normalised normalised(const Array& x, Real epsilon) {
     result.rstd[r] = 1 / std::sqrt(variance + epsilon);
     //! skeleton
     // result.rstd[r] = chapter::todo("1 / the standard deviation, with epsilon", variance);
-    //! wrong epsilon_outside: epsilon was added to the standard deviation
+    //! mistake epsilon_outside: epsilon was added to the standard deviation. It belongs under the
+    //!   root, to the variance
     // result.rstd[r] = 1 / (std::sqrt(variance) + epsilon);
-    //! wrong no_epsilon: epsilon is missing
+    //! mistake no_epsilon: epsilon is missing: a row of equal elements would give 0 / 0
     // result.rstd[r] = 1 / std::sqrt(variance);
-    //! wrong no_root: the root is missing
+    //! mistake no_root: the root is missing: the row was divided by its variance
     // result.rstd[r] = 1 / (variance + epsilon);
     //! end
     for (Index c = 0; c < columns; ++c) {
@@ -89,7 +90,7 @@ Normalised normalised(const Array& x, Real epsilon) {
       result.n[at + c] = (x[at + c] - mean) * result.rstd[r];
       //! skeleton
       // result.n[at + c] = chapter::todo("the normalised element", mean);
-      //! wrong keeps_the_mean: the mean was not subtracted
+      //! mistake keeps_the_mean: the mean was not subtracted from the elements
       // result.n[at + c] = x[at + c] * result.rstd[r];
       //! end
     }
@@ -139,23 +140,19 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Rea
       // for (Index c = 0; c < columns; ++c) {
       //   dx[at + c] = chapter::todo("the gradient of x");
       // }
-      //! wrong statistics_fixed: mean and deviation were taken for constants
-      // for (Index c = 0; c < columns; ++c) {
-      //   dx[at + c] = rstd[r] * dy[at + c] * w[c];
-      //   dweight[c] += dy[at + c] * n[at + c];
-      //   dbias[c] += dy[at + c];
-      // }
-      //! wrong no_n_term: the term with n is missing
-      // Real mean_g = 0;
-      // for (Index c = 0; c < columns; ++c) {
-      //   mean_g += dy[at + c] * w[c] / Real(columns);
-      //   dweight[c] += dy[at + c] * n[at + c];
-      //   dbias[c] += dy[at + c];
-      // }
-      // for (Index c = 0; c < columns; ++c) {
-      //   dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g);
-      // }
-      //! wrong sums_for_means: the two means were not divided by C
+      //! mistake statistics_fixed: mean and deviation were taken for constants. They depend on x:
+      //!   each of them adds a term
+      //- dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g - n[at + c] * mean_gn);
+      //+ dx[at + c] = rstd[r] * dy[at + c] * w[c];
+      //! mistake no_n_term: the term with n is missing: a change of x[c] changes the variance of
+      //!   its row, too
+      //- dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g - n[at + c] * mean_gn);
+      //+ dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g);
+      //! mistake no_mean_term: the term mean(g) is missing: a change of x[c] changes the mean of
+      //!   its row, too
+      //- dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g - n[at + c] * mean_gn);
+      //+ dx[at + c] = rstd[r] * (dy[at + c] * w[c] - n[at + c] * mean_gn);
+      //! mistake sums_for_means: the two means were not divided by C
       //- Real mean_g = 0, mean_gn = 0;
       //+ Real sum_g = 0, sum_gn = 0;
       // ...
@@ -166,21 +163,21 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Rea
       // ...
       //- dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g - n[at + c] * mean_gn);
       //+ dx[at + c] = rstd[r] * (dy[at + c] * w[c] - sum_g - n[at + c] * sum_gn);
-      //! wrong forgets_weight: the weight is missing
+      //! mistake forgets_weight: the weight is missing: g is dy * weight
       //- const Real g = dy[at + c] * w[c];
-      //- mean_g += g / Real(columns);
-      //- mean_gn += g * n[at + c] / Real(columns);
-      //+ mean_g += dy[at + c] / Real(columns);
-      //+ mean_gn += dy[at + c] * n[at + c] / Real(columns);
+      //+ const Real g = dy[at + c];
       // ...
       //- dx[at + c] = rstd[r] * (dy[at + c] * w[c] - mean_g - n[at + c] * mean_gn);
       //+ dx[at + c] = rstd[r] * (dy[at + c] - mean_g - n[at + c] * mean_gn);
-      //! wrong last_row_only: only the last row was counted
+      //! mistake last_row_of_weight: only the last row was counted: all rows share the weight, so
+      //!   their gradients add up
       //- dweight[c] += dy[at + c] * n[at + c];
-      //- dbias[c] += dy[at + c];
       //+ dweight[c] = dy[at + c] * n[at + c];
+      //! mistake last_row_of_bias: only the last row was counted: all rows share the bias, so their
+      //!   gradients add up
+      //- dbias[c] += dy[at + c];
       //+ dbias[c] = dy[at + c];
-      //! wrong weight_from_x: x was used for the weight's gradient
+      //! mistake weight_from_x: x was used for the weight's gradient; the weight multiplies n
       //- dweight[c] += dy[at + c] * n[at + c];
       //+ dweight[c] += dy[at + c] * x[at + c];
       //! wrong only_x: no gradient arrived at weight

@@ -29,28 +29,38 @@ Array sinusoids(Index longest, Index width) {
       const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
       //! skeleton
       // const double value = chapter::todo("the value of channel c at position t");
-      //! wrong pairs_shifted: sine and cosine of a pair have different frequencies
-      // const double angle = double(t) / std::pow(10000.0, double(c) / double(width));
-      // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
-      //! wrong channel_for_pair: the channel was doubled
-      // const double angle = double(t) / std::pow(10000.0, 2 * double(c) / double(width));
-      // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
-      //! wrong halves: all sines came first, then all cosines
+      //! mistake pairs_shifted: sine and cosine of a pair have different frequencies: the exponent
+      //!   is 2i / C for both, where 2i is the even channel of the pair
+      //- const double angle = double(t) / std::pow(10000.0, double(c - c % 2) / double(width));
+      //+ const double angle = double(t) / std::pow(10000.0, double(c) / double(width));
+      //! mistake channel_for_pair: the channel was doubled. In 2i / C, i counts the pairs, so 2i is
+      //!   the even channel itself: 0, 0, 2, 2, 4, 4
+      //- const double angle = double(t) / std::pow(10000.0, double(c - c % 2) / double(width));
+      //+ const double angle = double(t) / std::pow(10000.0, 2 * double(c) / double(width));
+      //! mistake pair_doubled: the channel was doubled. In 2i / C, 2i is the even channel itself:
+      //!   0, 0, 2, 2, 4, 4
+      //- const double angle = double(t) / std::pow(10000.0, double(c - c % 2) / double(width));
+      //+ const double angle = double(t) / std::pow(10000.0, 2 * double(c - c % 2) / double(width));
+      //! mistake halves: all sines came first, then all cosines. A model that is trained with it
+      //!   does not mind; the paper's order takes turns, and weights of the one do not fit the
+      //!   other
       // const Index pair = c % (width / 2);
       // const double angle = double(t) / std::pow(10000.0, 2 * double(pair) / double(width));
       // const double value = c < width / 2 ? std::sin(angle) : std::cos(angle);
-      //! wrong integer_division: all channels have the same frequency
-      // const double angle = double(t) / std::pow(10000.0, (c - c % 2) / width);
-      // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
-      //! wrong multiplied: the position was multiplied
-      // const double angle = double(t) * std::pow(10000.0, double(c - c % 2) / double(width));
-      // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
-      //! wrong exchanged: sine and cosine were exchanged
-      // const double angle = double(t) / std::pow(10000.0, double(c - c % 2) / double(width));
-      // const double value = c % 2 == 0 ? std::cos(angle) : std::sin(angle);
-      //! wrong from_one: the first position was counted as 1
-      // const double angle = double(t + 1) / std::pow(10000.0, double(c - c % 2) / double(width));
-      // const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      //! mistake integer_division: all channels have the same frequency: an integer divided by a
+      //!   larger one is 0
+      //- const double angle = double(t) / std::pow(10000.0, double(c - c % 2) / double(width));
+      //+ const double angle = double(t) / std::pow(10000.0, (c - c % 2) / width);
+      //! mistake multiplied: the position was multiplied by 10000^(2i / C), not divided: the later
+      //!   pairs turn faster than from one token to the next
+      //- const double angle = double(t) / std::pow(10000.0, double(c - c % 2) / double(width));
+      //+ const double angle = double(t) * std::pow(10000.0, double(c - c % 2) / double(width));
+      //! mistake exchanged: sine and cosine were exchanged: even channels have the sine
+      //- const double value = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      //+ const double value = c % 2 == 0 ? std::cos(angle) : std::sin(angle);
+      //! mistake from_one: the first position was counted as 1: it is 0
+      //- const double angle = double(t) / std::pow(10000.0, double(c - c % 2) / double(width));
+      //+ const double angle = double(t + 1) / std::pow(10000.0, double(c - c % 2) / double(width));
       //! wrong trained: the table is a parameter
       //- weight = constant(sinusoids(longest, width));
       //+ weight = parameter(sinusoids(longest, width));

@@ -49,44 +49,28 @@ Tensor dropout(const Tensor& x, Real p, const MaskStream& stream) {
   //   }
   //   into[0] += dx;
   // });
-  //! wrong unscaled: the elements that are kept were not scaled
-  // for (Index i = 0; i < y.size(); ++i) {
-  //   y[i] = Real(stream.uniform(i)) >= p ? x.value()[i] : 0;
-  // }
-  // return record(op, y, {x}, [p, stream](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index i = 0; i < dx.size(); ++i) dx[i] = Real(stream.uniform(i)) >= p ? dy[i] : 0;
-  //   into[0] += dx;
-  // });
-  //! wrong p_is_kept: p was taken for the probability to be kept
-  // for (Index i = 0; i < y.size(); ++i) {
-  //   y[i] = Real(stream.uniform(i)) < p ? x.value()[i] / p : 0;
-  // }
-  // return record(op, y, {x}, [p, stream](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index i = 0; i < dx.size(); ++i) dx[i] = Real(stream.uniform(i)) < p ? dy[i] / p : 0;
-  //   into[0] += dx;
-  // });
-  //! wrong below_p: the elements that should be kept were dropped
+  //! mistake unscaled: the elements that are kept were not scaled: the mean of the output falls to
+  //!   1 - p of what the next layer sees without dropout
+  //- y[i] = kept ? x.value()[i] / (1 - p) : 0;
+  //+ y[i] = kept ? x.value()[i] : 0;
+  //! mistake p_is_kept: p was taken for the probability to be kept: it is the probability to be
+  //!   dropped
   //- const bool kept = Real(stream.uniform(i)) >= p;
   //- y[i] = kept ? x.value()[i] / (1 - p) : 0;
-  //+ y[i] = Real(stream.uniform(i)) < p ? x.value()[i] / (1 - p) : 0;
+  //+ y[i] = Real(stream.uniform(i)) < p ? x.value()[i] / p : 0;
   // ...
   //- const bool kept = Real(stream.uniform(i)) >= p;
   //- dx[i] = kept ? dy[i] / (1 - p) : 0;
-  //+ dx[i] = Real(stream.uniform(i)) < p ? dy[i] / (1 - p) : 0;
-  //! wrong one_mask_for_all_tokens: every row has the same mask
-  // const Index columns = x.dim(-1);
-  // for (Index i = 0; i < y.size(); ++i) {
-  //   y[i] = Real(stream.uniform(i % columns)) >= p ? x.value()[i] / (1 - p) : 0;
-  // }
-  // return record(op, y, {x}, [p, stream, columns](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index i = 0; i < dx.size(); ++i) {
-  //     dx[i] = Real(stream.uniform(i % columns)) >= p ? dy[i] / (1 - p) : 0;
-  //   }
-  //   into[0] += dx;
-  // });
+  //+ dx[i] = Real(stream.uniform(i)) < p ? dy[i] / p : 0;
+  //! mistake below_p: the elements that should be kept were dropped: those with u[i] >= p stay
+  //- const bool kept = Real(stream.uniform(i)) >= p;
+  //- y[i] = kept ? x.value()[i] / (1 - p) : 0;
+  //+ y[i] = Real(stream.uniform(i)) < p ? x.value()[i] / (1 - p) : 0;
+  //! mistake one_mask_for_all_tokens: every row has the same mask: i counts all elements, not those
+  //!   of one row
+  //- const bool kept = Real(stream.uniform(i)) >= p;
+  //- y[i] = kept ? x.value()[i] / (1 - p) : 0;
+  //+ y[i] = Real(stream.uniform(i % x.dim(-1))) >= p ? x.value()[i] / (1 - p) : 0;
   //! wrong own_random: with a mask that the stream did not draw
   // Rng random(17);
   // for (Index i = 0; i < y.size(); ++i) {
@@ -108,20 +92,19 @@ Tensor dropout(const Tensor& x, Real p, const MaskStream& stream) {
   //   for (Index i = 0; i < dx.size(); ++i) dx[i] = random.uniform() >= p ? dy[i] / (1 - p) : 0;
   //   into[0] += dx;
   // });
-  //! wrong backward_passes_all: the mask is missing in the backward pass
-  // for (Index i = 0; i < y.size(); ++i) {
-  //   y[i] = Real(stream.uniform(i)) >= p ? x.value()[i] / (1 - p) : 0;
-  // }
-  // return record(op, y, {x}, [](const Array& dy, Gradients& into) { into[0] += dy; });
-  //! wrong backward_unscaled: the gradient was not scaled
-  // for (Index i = 0; i < y.size(); ++i) {
-  //   y[i] = Real(stream.uniform(i)) >= p ? x.value()[i] / (1 - p) : 0;
-  // }
-  // return record(op, y, {x}, [p, stream](const Array& dy, Gradients& into) {
-  //   Array dx(dy.shape());
-  //   for (Index i = 0; i < dx.size(); ++i) dx[i] = Real(stream.uniform(i)) >= p ? dy[i] : 0;
-  //   into[0] += dx;
-  // });
+  //! mistake backward_passes_all: the mask is missing in the backward pass: an element that was
+  //!   dropped cannot move the loss
+  //- const bool kept = Real(stream.uniform(i)) >= p;
+  //- dx[i] = kept ? dy[i] / (1 - p) : 0;
+  //+ dx[i] = dy[i];
+  //! mistake backward_only_scales: the mask is missing in the backward pass, only the scale is
+  //!   there
+  //- const bool kept = Real(stream.uniform(i)) >= p;
+  //- dx[i] = kept ? dy[i] / (1 - p) : 0;
+  //+ dx[i] = dy[i] / (1 - p);
+  //! mistake backward_unscaled: the gradient was not scaled: dy/dx is 1 / (1 - p) where x was kept
+  //- dx[i] = kept ? dy[i] / (1 - p) : 0;
+  //+ dx[i] = kept ? dy[i] : 0;
   //! wrong zero_times_infinity: with p = 1
   //- const bool kept = Real(stream.uniform(i)) >= p;
   //- y[i] = kept ? x.value()[i] / (1 - p) : 0;
@@ -133,15 +116,8 @@ Tensor dropout(const Tensor& x, Real p, const MaskStream& stream) {
   //+ const Real kept = Real(stream.uniform(i)) >= p ? 1 : 0;
   //+ dx[i] = dy[i] * kept / (1 - p);
   //! wrong overwrites: the gradient of x was replaced, not added to
-  // for (Index i = 0; i < y.size(); ++i) {
-  //   y[i] = Real(stream.uniform(i)) >= p ? x.value()[i] / (1 - p) : 0;
-  // }
-  // return record(op, y, {x}, [p, stream](const Array& dy, Gradients& into) {
-  //   Array& dx = into[0].sum();
-  //   for (Index i = 0; i < dx.size(); ++i) {
-  //     dx[i] = Real(stream.uniform(i)) >= p ? dy[i] / (1 - p) : 0;
-  //   }
-  // });
+  //- into[0] += dx;
+  //+ into[0].sum() = dx;
   //! wrong not_recorded: the result is not recorded on the tape
   // for (Index i = 0; i < y.size(); ++i) {
   //   y[i] = Real(stream.uniform(i)) >= p ? x.value()[i] / (1 - p) : 0;
