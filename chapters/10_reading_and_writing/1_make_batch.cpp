@@ -58,7 +58,8 @@ Seq2SeqBatch make_batch(std::span<const Seq2SeqExample> set, std::vector<Index> 
   //  label.push_back(target.eos());
   //- inputs.push_back(input);
   //+ inputs.push_back(label);
-  //! wrong not_shifted_from_bos: the decoder reads the token that it should name
+  //! mistake not_shifted_from_bos: the decoder reads the token that it should name: labels have the
+  //!   same token in each column as target_in. They are one position ahead: the target, then <eos>
   //- Tokens input{target.bos()}, label = example.target;
   //+ Tokens input{target.bos()};
   //  input.insert(input.end(), example.target.begin(), example.target.end());
@@ -71,19 +72,18 @@ Seq2SeqBatch make_batch(std::span<const Seq2SeqExample> set, std::vector<Index> 
   //- labels.push_back(label);
   //+ inputs.push_back(label);
   //+ labels.push_back(input);
-  //! wrong no_end: <eos> is no label
-  //- Tokens input{target.bos()}, label = example.target;
-  //+ Tokens input{target.bos()};
-  //  input.insert(input.end(), example.target.begin(), example.target.end());
+  //! mistake end_is_no_label: <eos> is no label, so nobody learns when to stop
   //- label.push_back(target.eos());
-  //+ if (!example.target.empty()) input.pop_back();
-  //  inputs.push_back(input);
-  //- labels.push_back(label);
-  //+ labels.push_back(example.target);
-  //! wrong end_is_read: <eos> is in target_in
-  //  input.insert(input.end(), example.target.begin(), example.target.end());
-  //+ input.push_back(target.eos());
-  //! wrong first_examples: the examples 0, 1, 2, ... of the set were taken
+  //! mistake padding_for_end: <eos> is no label, and padding is one
+  //- label.push_back(target.eos());
+  // ...
+  //- batch.labels = pad(labels, ignored_label).ids;
+  //+ batch.labels = pad(labels, target.pad()).ids;
+  //! mistake begin_is_label: <bos> is a label. It is given, so nobody has to name it
+  //  label.push_back(target.eos());
+  //+ label.insert(label.begin(), target.bos());
+  //! mistake first_examples: the examples 0, 1, 2, ... of the set were taken. Row b belongs to
+  //!   set[examples[b]]
   //- for (const Index i : examples) {
   //-   const Seq2SeqExample& example = set[static_cast<std::size_t>(i)];
   //+ for (std::size_t i = 0; i < examples.size(); ++i) {
@@ -111,10 +111,12 @@ Seq2SeqBatch make_batch(std::span<const Seq2SeqExample> set, std::vector<Index> 
   // batch.labels = chapter::todo("the padded labels");
   // batch.source_tokens = sum(from.lengths);
   // batch.target_tokens = chapter::todo("the number of target tokens, without padding");
-  //! wrong pads_count: padding is a label like any other
+  //! mistake pads_count: padding is a label like any other: the model would be praised for naming
+  //!   <pad>. Pad labels with ignored_label
   //- batch.labels = pad(labels, ignored_label).ids;
   //+ batch.labels = pad(labels, target.pad()).ids;
-  //! wrong ignored_is_read: the decoder would look up token -100
+  //! mistake ignored_is_read: target_in was padded with ignored_label, and the decoder would look
+  //!   up token -100. Only labels are padded with it
   //- const Padded from = pad(sources, source.pad()), to = pad(inputs, target.pad());
   //+ const Padded from = pad(sources, source.pad()), to = pad(inputs, ignored_label);
   //! wrong counts_padding: padding was counted
@@ -122,12 +124,31 @@ Seq2SeqBatch make_batch(std::span<const Seq2SeqExample> set, std::vector<Index> 
   //- batch.target_tokens = sum(to.lengths);
   //+ batch.source_tokens = from.ids.size();
   //+ batch.target_tokens = to.ids.size();
-  //! wrong longest_for_all: every sequence is said to be as long as the longest
+  //! mistake longest_for_all: every sequence is said to be as long as the longest, so its padding
+  //!   counts as text
   //- batch.source_lengths = from.lengths;
   //+ batch.source_lengths = Ids(from.lengths.shape(), std::int32_t(from.ids.dim(1)));
   //  batch.target_in = to.ids;
   //- batch.target_lengths = to.lengths;
   //+ batch.target_lengths = Ids(to.lengths.shape(), std::int32_t(to.ids.dim(1)));
+  //! mistake begin_not_counted: the token that is added to the target was not counted
+  //- batch.target_lengths = to.lengths;
+  //+ batch.target_lengths = Ids(to.lengths.shape());
+  //+ for (Index b = 0; b < to.lengths.size(); ++b) batch.target_lengths[b] = to.lengths[b] - 1;
+  //! mistake no_begin: <bos> is missing: then nothing has been read before the first label
+  //- batch.target_in = to.ids;
+  //+ for (Tokens& row : inputs) row.erase(row.begin());
+  //+ batch.target_in = pad(inputs, target.pad()).ids;
+  //! mistake last_is_not_read: the last token of the target is never read, since target_in ends
+  //!   before it. Then <eos> is no label, and nobody learns when to stop
+  //- batch.target_in = to.ids;
+  //+ for (Tokens& row : inputs) row.resize(std::max(row.size(), std::size_t{2}) - 1);
+  //+ batch.target_in = pad(inputs, target.pad()).ids;
+  //! mistake end_is_read: <eos> is in target_in. Nothing is to be named after it, so the decoder
+  //!   need not read it
+  //- batch.target_in = to.ids;
+  //+ for (Tokens& row : inputs) row.push_back(target.eos());
+  //+ batch.target_in = pad(inputs, target.pad()).ids;
   //! end
   return batch;
 }

@@ -53,7 +53,8 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
   Ids newest({writer.batch(), 1}, limits.begin);  // the next input of each row
   //! skeleton
   // Ids newest = chapter::todo("the first input of each row");
-  //! wrong no_begin: limits.begin was not fed
+  //! mistake no_begin: limits.begin was not fed: the first input of every row was 0. The model has
+  //!   never seen a sequence that begins like that
   // Ids newest({writer.batch(), 1}, 0);
   //! end
 
@@ -70,13 +71,13 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       const auto id = static_cast<std::int32_t>(best - scores.begin());
       //! skeleton
       // const std::int32_t id = chapter::todo("the token with the largest score");
-      //! wrong last_of_equals: of two tokens with the same score, the higher id was taken
+      //! mistake last_of_equals: of two tokens with the same score, the higher id was taken
       // std::int32_t id = 0;
       // for (std::int32_t v = 0; v < std::int32_t(scores.size()); ++v) {
       //   if (scores[std::size_t(v)] >= scores[std::size_t(id)]) id = v;
       // }
       // const auto best = scores.begin() + id;
-      //! wrong first_row: every sequence gets the token of row 0
+      //! mistake first_row: every sequence gets the token of row 0 of the scores
       // const std::span<const Real> first = row_of(logits, 0);
       // const auto id = static_cast<std::int32_t>(std::max_element(first.begin(), first.end()) -
       //                                           first.begin());
@@ -96,32 +97,35 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       // const bool ends = chapter::todo("write down: id, log-probability, or that it is finished");
       // if (ends) continue;
       // tokens.push_back(id);
-      //! wrong wrong_result: after the first sequence had ended, tokens went to the wrong result
+      //! mistake wrong_result: after the first sequence had ended, tokens went to the wrong result.
+      //!   Row 1 of the writer is then no longer sequence 1: live[row] is
       //- Written& mine = results[live[row]];
       //+ Written& mine = results[row];
-      //! wrong goes_on: the writing went on behind the end
+      //! mistake goes_on: the writing went on behind the end token
       //- mine.finished = id == limits.end;
       //- if (mine.finished) continue;
       //- mine.ids.push_back(id);
       //+ if (id == limits.end) mine.finished = true;
       //+ if (id != limits.end) mine.ids.push_back(id);
-      //! wrong end_is_kept: the end token is among the ids
+      //! mistake end_is_kept: the end token is among the ids. It says that there are no more
       //- if (mine.finished) continue;
       //  mine.ids.push_back(id);
       //+ if (mine.finished) continue;
-      //! wrong never_finished: no sequence is marked as finished
+      //! mistake never_finished: no sequence is marked as finished
       //- mine.finished = id == limits.end;
       //- if (mine.finished) continue;
       //+ if (id == limits.end) continue;
-      //! wrong sum_of_scores: the scores were added
+      //! mistake sum_of_scores: the scores were added. They are not yet log-probabilities: subtract
+      //!   log_sum_exp(scores)
       //- mine.log_probability += double(*best) - log_sum_exp(scores);
       //+ mine.log_probability += double(*best);
-      //! wrong end_is_free: the log-probability of the end token is missing
+      //! mistake end_is_free: the log-probability of the end token is missing: to stop was a
+      //!   decision, too
       //- mine.log_probability += double(*best) - log_sum_exp(scores);
       //  mine.finished = id == limits.end;
       //  if (mine.finished) continue;
       //+ mine.log_probability += double(*best) - log_sum_exp(scores);
-      //! wrong first_ends_all: the first sequence that ended stopped all others
+      //! mistake first_ends_all: the first sequence that ended stopped all others
       //- if (mine.finished) continue;
       //- mine.ids.push_back(id);
       //+ if (!mine.finished) mine.ids.push_back(id);
@@ -132,7 +136,8 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
       //+     if (one.finished) return results;
       //+   }
       //+ }
-      //! wrong old_input: the writer was fed the same token in every step
+      //! mistake old_input: the writer was fed the same token in every step, not the one that had
+      //!   just been written
       //- tokens.push_back(id);
       //+ tokens.push_back(limits.begin);
       //! wrong not_removed: finished sequences were not removed from the writer

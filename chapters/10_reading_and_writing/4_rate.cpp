@@ -25,15 +25,18 @@ double RateSchedule::operator()(Index step) const {
     return peak * double(step + 1) / double(warmup);
     //! skeleton
     // return chapter::todo("the warm-up");
-    //! wrong zero_at_first: the first learning rate is 0
+    //! mistake zero_at_first: the first learning rate is 0, so the first step learns nothing, and
+    //!   the peak is never reached in the warm-up. Step s gets (s + 1) / warmup of the peak
     // return peak * double(step) / double(warmup);
-    //! wrong integers: an integer was divided by a larger one
+    //! mistake integers: an integer was divided by a larger one, which gives 0
     // return peak * double((step + 1) / warmup);
-    //! wrong from_the_floor: the warm-up begins at the floor
+    //! mistake from_the_floor: the warm-up begins at the floor: it rises from 0, in equal parts of
+    //!   the peak
     // return floor + (peak - floor) * double(step + 1) / double(warmup);
-    //! wrong one_too_many: the warm-up takes one step too many
+    //! mistake one_too_many: the warm-up takes one step too many: its last step, warmup - 1, has
+    //!   the peak
     // return peak * double(step + 1) / double(warmup + 1);
-    //! wrong no_warmup: there is no warm-up
+    //! mistake no_warmup: there is no warm-up: these steps have the peak already
     // return peak;
     //! end
   }
@@ -42,12 +45,18 @@ double RateSchedule::operator()(Index step) const {
       std::min(1.0, double(step - warmup) / double(std::max<Index>(1, steps - warmup)));
   //! skeleton
   // const double x = chapter::todo("how far the step is on its way from the warm-up to the end");
-  //! wrong jumps: x counts from step 0
+  //! mistake jumps: x counts from step 0, not from the end of the warm-up: the curve jumps down
+  //!   there
   // const double x = std::min(1.0, double(step) / double(std::max<Index>(1, steps)));
-  //! wrong never_arrives: x was divided by all steps
+  //! mistake never_arrives: x was divided by all steps, so it does not get to 1 in step `steps`
   // const double x = std::min(1.0, double(step - warmup) / double(std::max<Index>(1, steps)));
-  //! wrong beyond_the_end: after the last step, x grows on
-  // const double x = double(step - warmup) / double(std::max<Index>(1, steps - warmup));
+  //! mistake cosine_beyond_the_end: after the last step, x grows on, and a cosine rises again
+  // const double grows = double(step - warmup) / double(std::max<Index>(1, steps - warmup));
+  // const double x = shape == RateShape::cosine ? grows : std::min(1.0, grows);
+  //! mistake linear_beyond_the_end: after the last step, x grows on, and the learning rate becomes
+  //!   negative
+  // const double grows = double(step - warmup) / double(std::max<Index>(1, steps - warmup));
+  // const double x = shape == RateShape::linear ? grows : std::min(1.0, grows);
   //! end
   switch (shape) {
     case RateShape::constant: return peak;
@@ -56,11 +65,20 @@ double RateSchedule::operator()(Index step) const {
       return floor + (peak - floor) * (1 + std::cos(std::numbers::pi * x)) / 2;
       //! skeleton
       // return chapter::todo("cosine", x);
-      //! wrong floor_added: the floor was added to the whole curve
-      // return floor + peak * (1 + std::cos(std::numbers::pi * x)) / 2;
-      //! wrong no_floor: the floor was left out
-      // return peak * (1 + std::cos(std::numbers::pi * x)) / 2;
-      //! wrong whole_wave: a whole wave
+      //! mistake floor_added: the floor was added to the whole curve, which now begins above the
+      //!   peak
+      //- return floor + (peak - floor) * (1 + std::cos(std::numbers::pi * x)) / 2;
+      //+ return floor + peak * (1 + std::cos(std::numbers::pi * x)) / 2;
+      // ...
+      //- return floor + (peak - floor) * (1 - x);
+      //+ return floor + peak * (1 - x);
+      //! mistake no_floor: the floor was left out
+      //- return floor + (peak - floor) * (1 + std::cos(std::numbers::pi * x)) / 2;
+      //+ return peak * (1 + std::cos(std::numbers::pi * x)) / 2;
+      // ...
+      //- return floor + (peak - floor) * (1 - x);
+      //+ return peak * (1 - x);
+      //! mistake whole_wave: the curve is a whole wave, down and up again; half of it is needed
       // return floor + (peak - floor) * (1 + std::cos(2 * std::numbers::pi * x)) / 2;
       //! end
     case RateShape::linear:
@@ -68,7 +86,7 @@ double RateSchedule::operator()(Index step) const {
       return floor + (peak - floor) * (1 - x);
       //! skeleton
       // return chapter::todo("linear", x);
-      //! wrong rises: the rate rises
+      //! mistake rises: the rate rises from the floor to the peak
       // return floor + (peak - floor) * x;
       //! end
     case RateShape::inverse_root:
@@ -76,11 +94,11 @@ double RateSchedule::operator()(Index step) const {
       return peak * std::sqrt(double(std::max<Index>(1, warmup)) / double(step + 1));
       //! skeleton
       // return chapter::todo("inverse_root: the formula of the paper");
-      //! wrong falls_down: it does not begin at the peak
+      //! mistake falls_down: it does not begin at the peak: the root of the warm-up is missing
       // return peak / std::sqrt(double(step + 1));
-      //! wrong never_starts: without a warm-up the learning rate is 0
+      //! mistake never_starts: without a warm-up the learning rate is 0, for ever: w is then 1
       // return peak * std::sqrt(double(warmup) / double(step + 1));
-      //! wrong counts_from_zero: the step was counted from 0
+      //! mistake counts_from_zero: the step was counted from 0: the formula has step + 1
       // return peak * std::sqrt(double(std::max<Index>(1, warmup)) / double(std::max<Index>(1,
       // step)));
       //! end

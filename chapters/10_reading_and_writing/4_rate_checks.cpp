@@ -1,5 +1,4 @@
-// Checks RateSchedule::operator() against the formulas, as curves over the steps. The hypotheses
-// are other curves.
+// Checks RateSchedule::operator() against the formulas, as curves over the steps.
 #include <cmath>
 #include <numbers>
 
@@ -25,85 +24,23 @@ Array yours(const RateOptions& options, Index count) {
   return curve(count, [&](double s) { return rate(Index(s)); });
 }
 
-/// The mistakes that a curve may have.
-struct Way {
-  bool from_start = false, all_steps = false, unbounded = false, floor_added = false;
-  bool no_floor = false, whole_wave = false, rises = false, without_root_of_warmup = false;
-  bool no_one = false, from_zero = false;
-  enum class Warmup { right, zero, integers, none, from_floor, longer } warmup = Warmup::right;
-};
-
-double rate(const RateOptions& o, double s, const Way& way) {
+double rate(const RateOptions& o, double s) {
   const auto w = double(o.warmup), n = double(o.steps);
-  if (s < w) {
-    switch (way.warmup) {
-      case Way::Warmup::right: return o.peak * (s + 1) / w;
-      case Way::Warmup::zero: return o.peak * s / w;
-      case Way::Warmup::integers: return s + 1 < w ? 0 : o.peak;
-      case Way::Warmup::none: return o.peak;
-      case Way::Warmup::from_floor: return o.floor + (o.peak - o.floor) * (s + 1) / w;
-      case Way::Warmup::longer: return o.peak * (s + 1) / (w + 1);
-    }
-  }
-  double x = way.from_start ? s / n : (s - w) / (way.all_steps ? n : n - w);
-  if (!way.unbounded) x = std::min(1.0, x);
-  const double floor = way.no_floor ? 0 : o.floor;
-  const double span = way.floor_added ? o.peak : o.peak - floor;
+  if (s < w) return o.peak * (s + 1) / w;
+  const double x = std::min(1.0, (s - w) / (n - w)), span = o.peak - o.floor;
   switch (o.shape) {
     case RateShape::constant: return o.peak;
-    case RateShape::cosine:
-      return floor + span * (1 + std::cos((way.whole_wave ? 2 : 1) * std::numbers::pi * x)) / 2;
-    case RateShape::linear: return floor + span * (way.rises ? x : 1 - x);
-    case RateShape::inverse_root: {
-      const double root = way.without_root_of_warmup ? 1 : way.no_one ? w : std::max(1.0, w);
-      return o.peak * std::sqrt(root / (way.from_zero ? std::max(1.0, s) : s + 1));
-    }
+    case RateShape::cosine: return o.floor + span * (1 + std::cos(std::numbers::pi * x)) / 2;
+    case RateShape::linear: return o.floor + span * (1 - x);
+    case RateShape::inverse_root: return o.peak * std::sqrt(std::max(1.0, w) / (s + 1));
   }
   return 0;
 }
 
-/// Compares the curve of a schedule with the formula, and with what mistakes make of it.
+/// Compares the curve of a schedule with the formula.
 void check(const RateOptions& o, Index count) {
-  const auto with = [&](const char* text, auto edit) {
-    Way way;
-    edit(way);
-    return chapter::Hypothesis{
-        text, [=] { return curve(count, [&](double s) { return rate(o, s, way); }); }};
-  };
-  chapter::require_equal(
-      "the learning rates", curve(count, [&](double s) { return rate(o, s, {}); }), yours(o, count),
-      names,
-      {with("the first learning rate is 0, so the first step learns nothing, and the peak is never "
-            "reached in the warm-up. Step s gets (s + 1) / warmup of the peak",
-            [](Way& w) { w.warmup = Way::Warmup::zero; }),
-       with("an integer was divided by a larger one, which gives 0",
-            [](Way& w) { w.warmup = Way::Warmup::integers; }),
-       with("there is no warm-up: these steps have the peak already",
-            [](Way& w) { w.warmup = Way::Warmup::none; }),
-       with("the warm-up begins at the floor: it rises from 0, in equal parts of the peak",
-            [](Way& w) { w.warmup = Way::Warmup::from_floor; }),
-       with("the warm-up takes one step too many: its last step, warmup - 1, has the peak",
-            [](Way& w) { w.warmup = Way::Warmup::longer; }),
-       with("x counts from step 0, not from the end of the warm-up: the curve jumps down there",
-            [](Way& w) { w.from_start = true; }),
-       with("x was divided by all steps, so it does not get to 1 in step `steps`",
-            [](Way& w) { w.all_steps = true; }),
-       with(o.shape == RateShape::cosine
-                ? "after the last step, x grows on, and a cosine rises again"
-                : "after the last step, x grows on, and the learning rate becomes negative",
-            [](Way& w) { w.unbounded = true; }),
-       with("the floor was added to the whole curve, which now begins above the peak",
-            [](Way& w) { w.floor_added = true; }),
-       with("the floor was left out", [](Way& w) { w.no_floor = true; }),
-       with("the curve is a whole wave, down and up again; half of it is needed",
-            [](Way& w) { w.whole_wave = true; }),
-       with("the rate rises from the floor to the peak", [](Way& w) { w.rises = true; }),
-       with("it does not begin at the peak: the root of the warm-up is missing",
-            [](Way& w) { w.without_root_of_warmup = true; }),
-       with("without a warm-up the learning rate is 0, for ever: w is then 1",
-            [](Way& w) { w.no_one = true; }),
-       with("the step was counted from 0: the formula has step + 1",
-            [](Way& w) { w.from_zero = true; })});
+  chapter::require_equal("the learning rates", curve(count, [&](double s) { return rate(o, s); }),
+                         yours(o, count), names);
 }
 
 }  // namespace
