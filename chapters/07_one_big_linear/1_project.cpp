@@ -44,7 +44,7 @@ Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& ke
     //! wrong cuts_the_graph: in_proj_weight gets no gradient
     //- const Tensor weight = slice(in_proj_weight, 0, begin * rows, end * rows);
     //+ const Tensor weight(slice(in_proj_weight, 0, begin * rows, end * rows).value());
-    //! wrong forgets_the_bias: the bias was left out
+    //! mistake forgets_the_bias: the bias was left out
     // return linear(x, slice(in_proj_weight, 0, begin * rows, end * rows));
     //! end
   };
@@ -56,29 +56,61 @@ Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& ke
     return {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}};
     //! skeleton
     // return chapter::todo("self-attention: one part, and the first column of each third");
-    //! wrong keys_for_values: the columns of the keys were taken for the values
-    // const Tensor qkv = part(query, 0, 3);
-    // return {{qkv, 0}, {qkv, rows}, {qkv, rows}};
-    //! wrong keys_last: keys and values were exchanged
-    // const Tensor qkv = part(query, 0, 3);
-    // return {{qkv, 0}, {qkv, 2 * rows}, {qkv, rows}};
-    //! wrong all_from_column_0: keys and values begin in column 0
-    // const Tensor qkv = part(query, 0, 3);
-    // return {{qkv, 0}, {qkv, 0}, {qkv, 0}};
-    //! wrong packed_per_head: the columns were read head by head
-    // const Tensor qkv = part(query, 0, 3);
-    // const Tensor by_head = reshape(qkv, {qkv.dim(0), qkv.dim(1), live(), 3, head_dim()});
-    // const auto third = [&](Index i) -> HeadColumns {
-    //   return {reshape(slice(by_head, 3, i, i + 1), {qkv.dim(0), qkv.dim(1), rows}), 0};
-    // };
-    // return {third(0), third(1), third(2)};
-    //! wrong packed_per_feature: the columns were read in threes
-    // const Tensor qkv = part(query, 0, 3);
-    // const Tensor by_feature = reshape(qkv, {qkv.dim(0), qkv.dim(1), rows, 3});
-    // const auto third = [&](Index i) -> HeadColumns {
-    //   return {reshape(slice(by_feature, 3, i, i + 1), {qkv.dim(0), qkv.dim(1), rows}), 0};
-    // };
-    // return {third(0), third(1), third(2)};
+    //! mistake keys_for_values: the columns of the keys were taken for the values
+    //- return {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}};
+    //+ return {{qkv, 0}, {qkv, rows}, {qkv, rows}};
+    //! mistake columns_of_values_for_keys: the columns of the values were taken for the keys
+    //- return {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}};
+    //+ return {{qkv, 0}, {qkv, 2 * rows}, {qkv, 2 * rows}};
+    //! mistake columns_of_queries_for_keys: the columns of the queries were taken for the keys
+    //- return {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}};
+    //+ return {{qkv, 0}, {qkv, 0}, {qkv, 2 * rows}};
+    //! mistake keys_first: queries and keys were exchanged
+    //- return {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}};
+    //+ return {{qkv, rows}, {qkv, 0}, {qkv, 2 * rows}};
+    // ...
+    //- return {{q, 0}, {part(key, 1, 2), 0}, {part(value, 2, 3), 0}};
+    //+ return {{part(query, 1, 2), 0}, {part(key, 0, 1), 0}, {part(value, 2, 3), 0}};
+    //! mistake keys_last: keys and values were exchanged
+    //- return {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}};
+    //+ return {{qkv, 0}, {qkv, 2 * rows}, {qkv, rows}};
+    // ...
+    //- return {{q, 0}, {part(key, 1, 2), 0}, {part(value, 2, 3), 0}};
+    //+ return {{q, 0}, {part(key, 2, 3), 0}, {part(value, 1, 2), 0}};
+    //! mistake all_from_column_0: the columns of the queries were taken for all three: keys and
+    //!   values begin in column 0
+    //- return {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}};
+    //+ return {{qkv, 0}, {qkv, 0}, {qkv, 0}};
+    //! mistake packed_per_head: the columns were read head by head, q0 k0 v0 q1 k1 v1 ... Here all
+    //!   queries come first, then all keys, then all values
+    //- return {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}};
+    //+ const auto third = [&](Index i) -> HeadColumns {
+    //+   const Tensor all = reshape(qkv, {qkv.dim(0), qkv.dim(1), live(), 3, head_dim()});
+    //+   return {reshape(slice(all, 3, i, i + 1), {qkv.dim(0), qkv.dim(1), rows}), 0};
+    //+ };
+    //+ return {third(0), third(1), third(2)};
+    // ...
+    //- return {{q, 0}, {part(key, 1, 2), 0}, {part(value, 2, 3), 0}};
+    //+ const auto third = [&](const Tensor& x, Index i) -> HeadColumns {
+    //+   const Tensor all = reshape(part(x, 0, 3), {x.dim(0), x.dim(1), live(), 3, head_dim()});
+    //+   return {reshape(slice(all, 3, i, i + 1), {x.dim(0), x.dim(1), rows}), 0};
+    //+ };
+    //+ return {third(query, 0), third(key, 1), third(value, 2)};
+    //! mistake packed_per_feature: the columns were read in threes, a query, a key and a value for
+    //!   every feature. Here all queries come first, then all keys, then all values
+    //- return {{qkv, 0}, {qkv, rows}, {qkv, 2 * rows}};
+    //+ const auto third = [&](Index i) -> HeadColumns {
+    //+   const Tensor all = reshape(qkv, {qkv.dim(0), qkv.dim(1), rows, 3});
+    //+   return {reshape(slice(all, 3, i, i + 1), {qkv.dim(0), qkv.dim(1), rows}), 0};
+    //+ };
+    //+ return {third(0), third(1), third(2)};
+    // ...
+    //- return {{q, 0}, {part(key, 1, 2), 0}, {part(value, 2, 3), 0}};
+    //+ const auto third = [&](const Tensor& x, Index i) -> HeadColumns {
+    //+   const Tensor all = reshape(part(x, 0, 3), {x.dim(0), x.dim(1), rows, 3});
+    //+   return {reshape(slice(all, 3, i, i + 1), {x.dim(0), x.dim(1), rows}), 0};
+    //+ };
+    //+ return {third(query, 0), third(key, 1), third(value, 2)};
     //! end
   }
   //! solution
@@ -98,14 +130,23 @@ Attention::Projections FusedHeads::project(const Tensor& query, const Tensor& ke
   return {{q, 0}, {part(key, 1, 2), 0}, {part(value, 2, 3), 0}};
   //! skeleton
   // return chapter::todo("cross-attention: three parts of three inputs");
-  //! wrong ignores_the_memory: keys and values were computed from the query, not from the memory
+  //! mistake ignores_the_memory: keys and values were computed from the query, not from the memory
   // return {{q, 0}, {part(query, 1, 2), 0}, {part(query, 2, 3), 0}};
-  //! wrong values_for_keys: the rows of the values were taken for the keys
-  // return {{q, 0}, {part(value, 2, 3), 0}, {part(value, 2, 3), 0}};
-  //! wrong ignores_the_value: the values were computed from `key`; `value` was ignored
+  //! mistake rows_of_keys_for_values: the rows of the keys were taken for the values
+  // return {{q, 0}, {part(key, 1, 2), 0}, {part(value, 1, 2), 0}};
+  //! mistake values_for_keys: the rows of the values were taken for the keys
+  // return {{q, 0}, {part(key, 2, 3), 0}, {part(value, 2, 3), 0}};
+  //! mistake rows_of_queries_for_keys: the rows of the queries were taken for the keys
+  // return {{q, 0}, {part(key, 0, 1), 0}, {part(value, 2, 3), 0}};
+  //! mistake rows_of_queries_for_all: the rows of the queries were taken for all three: keys and
+  //!   values begin in column 0
+  // return {{q, 0}, {part(key, 0, 1), 0}, {part(value, 0, 1), 0}};
+  //! mistake ignores_the_value: the values were computed from `key`; `value` was ignored
   // return {{q, 0}, {part(key, 1, 2), 0}, {part(key, 2, 3), 0}};
-  //! wrong ignores_the_key: the keys were computed from `value`; `key` was ignored
+  //! mistake ignores_the_key: the keys were computed from `value`; `key` was ignored
   // return {{q, 0}, {part(value, 1, 2), 0}, {part(value, 2, 3), 0}};
+  //! mistake inputs_exchanged: the keys were computed from `value` and the values from `key`
+  // return {{q, 0}, {part(value, 1, 2), 0}, {part(key, 2, 3), 0}};
   //! end
 }
 

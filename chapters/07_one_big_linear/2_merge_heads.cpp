@@ -25,14 +25,19 @@ Tensor merge_heads(const Tensor& heads) {
   return reshape(by_token, {heads.dim(0), heads.dim(2), heads.dim(1) * heads.dim(3)});
   //! skeleton
   // return chapter::todo("the heads of each token side by side");
-  //! wrong without_swap: tokens of different positions were mixed
+  //! mistake without_swap: tokens of different positions were mixed: a reshape without the swap of
+  //!   two axes does that
   // return reshape(heads, {heads.dim(0), heads.dim(2), heads.dim(1) * heads.dim(3)});
-  //! wrong interleaved: the heads are interleaved
+  //! mistake interleaved: the heads are interleaved: feature d of head h is in channel d H + h, not
+  //!   h D + d. A W_O that is trained with it would not notice; one from a checkpoint would
   // const Tensor by_feature = permute(heads, {0, 2, 3, 1});  // [B, T, D, H]
   // return reshape(by_feature, {heads.dim(0), heads.dim(2), heads.dim(1) * heads.dim(3)});
-  //! wrong tokens_first: the examples of the batch were mixed
-  // const Tensor by_token = permute(heads, {2, 0, 1, 3});  // [T, B, H, D]
-  // return reshape(by_token, {heads.dim(0), heads.dim(2), heads.dim(1) * heads.dim(3)});
+  //! mistake tokens_first: the examples of the batch were mixed: axis 0 must stay the first
+  //- const Tensor by_token = permute(heads, {0, 2, 1, 3});  // [B, T, H, D]
+  //+ const Tensor by_token = permute(heads, {2, 0, 1, 3});  // [T, B, H, D]
+  //! mistake features_first: the order of the tokens and of the features is exchanged
+  //- const Tensor by_token = permute(heads, {0, 2, 1, 3});  // [B, T, H, D]
+  //+ const Tensor by_token = permute(heads, {0, 3, 1, 2});  // [B, D, H, T]
   //! wrong keeps_four_axes: the merged heads have the shape [2, 6, 3, 4], expected [2, 6, 12]
   // return permute(heads, {0, 2, 1, 3});
   //! wrong heads_added: the merged heads have the shape [2, 6, 4], expected [2, 6, 12]

@@ -56,13 +56,18 @@ void move_part(const Array& source, const AxisRange& old, Array& target, const A
   }
   //! skeleton
   // throw chapter::NotImplemented{"move_part: copy one run after the other"};
-  //! wrong rows_of_output: W_O's rows were moved; a head owns columns of W_O
+  //! mistake rows_of_output: W_O's rows were moved; a head owns columns of W_O: use the axis of the
+  //!   slice
   //- const Runs a = runs_of(source.shape(), old), b = runs_of(target.shape(), now);
   //+ const Runs a = runs_of(source.shape(), {0, old.begin, old.end});
   //+ const Runs b = runs_of(target.shape(), {0, now.begin, now.end});
-  //! wrong first_run_only: of every head only the first row of W_O
+  //! mistake first_run_only: of every head only the first row of W_O was moved: a block of columns
+  //!   has one run in each row
   // const Runs a = runs_of(source.shape(), old), b = runs_of(target.shape(), now);
   // std::copy_n(source.data() + a.first, a.length, target.data() + b.first);
+  //! mistake moves_nothing: nothing was moved into it
+  //- std::copy_n(source.data() + a.first + i * a.stride, a.length,
+  //-             target.data() + b.first + i * b.stride);
   //! end
 }
 
@@ -96,7 +101,8 @@ void transplant(Module& from, Module& to) {
     //             values_of(target.at(full_name(new_homes[i], now.name))), now);
     //   moved.insert(name);
     // }
-    //! wrong by_list: the slices were matched by their position in the lists
+    //! mistake by_list: the slices were matched by their position in the lists; role and head say
+    //!   which ones belong together
     // const std::vector<HeadSlice> all_old = old_homes[i].attention->head_slices();
     // const std::vector<HeadSlice> all_now = new_homes[i].attention->head_slices();
     // for (std::size_t j = 0; j < all_old.size(); ++j) {
@@ -105,7 +111,7 @@ void transplant(Module& from, Module& to) {
     //             values_of(target.at(full_name(new_homes[i], all_now[j].name))), all_now[j]);
     //   moved.insert(name);
     // }
-    //! wrong by_role: every head has the parameters of head 3
+    //! mistake by_role: every head has the parameters of head 3
     //- if (old.role != now.role || old.owner_text() != now.owner_text()) continue;
     //+ if (old.role != now.role) continue;
     //! wrong by_position: wrong after head 1 was removed

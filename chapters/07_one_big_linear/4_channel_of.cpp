@@ -24,12 +24,14 @@ Index channel_of(HeadOrder order, Index head, Index d, Index heads, Index head_d
   //! wrong exchanged: the two orders were exchanged
   // if (order == HeadOrder::interleaved) return head * head_dim + d;
   // return d * heads + head;
-  //! wrong right_for_square: the stride of a feature is head_dim
+  //! mistake right_for_square: the stride of a feature is head_dim: right where heads = head_dim,
+  //!   wrong elsewhere
   // if (order == HeadOrder::blocked) return head * head_dim + d;
   // return d * head_dim + head;
   //! wrong one_order: the order was ignored
   // return head * head_dim + d;
-  //! wrong stride_of_heads: the stride of a head is the number of heads
+  //! mistake stride_of_heads: the stride of a head is the number of heads: right where heads =
+  //!   head_dim, wrong elsewhere
   // if (order == HeadOrder::blocked) return head * heads + d;
   // return d * heads + head;
   //! end
