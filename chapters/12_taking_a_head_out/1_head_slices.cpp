@@ -38,13 +38,20 @@ std::vector<HeadSlice> FusedHeads::head_slices() const {
       const Index begin = third * live() * d + i * d;
       //! skeleton
       // const Index begin = chapter::todo("begin: the first row of this head in this third");
-      //! wrong first_third_only: keys and values were looked for among the queries
+      //! mistake first_third_only: keys and values were looked for among the queries: each third
+      //!   has its own rows
       // const Index begin = i * d;
-      //! wrong original_offsets: positions are among the live heads
+      //! mistake original_offsets: the original number of the head was taken for its place:
+      //!   positions are among the live heads
       // const Index begin = third * live() * d + head * d;
-      //! wrong original_thirds: the thirds became shorter
+      //! mistake original_thirds: the thirds had their original length: with each removed head the
+      //!   thirds became shorter, by D rows
       // const Index begin = third * config().heads * d + i * d;
-      //! wrong head_by_head: the rows of a head were expected next to each other
+      //! mistake never_removed: heads were never removed: both the place in a third and its length
+      //!   are as in the beginning
+      // const Index begin = third * config().heads * d + head * d;
+      //! mistake head_by_head: the rows of a head were expected next to each other: all queries
+      //!   come first, then all keys
       // const Index begin = (3 * i + third) * d;
       //! end
       //! solution

@@ -33,16 +33,10 @@ struct RandomLayer : FusedHeads {
   }
 };
 
-/// Where a slice begins, for live head number i with the original number `head` in a third.
-using Begin = Index (*)(Index third, Index i, Index head, Index live, Index heads, Index d);
-Index right_begin(Index third, Index i, Index, Index live, Index, Index d) {
-  return third * live * d + i * d;
-}
-
 using Owner = std::pair<HeadRole, Index>;
 using Table = std::map<Owner, HeadSlice>;
 
-Table table_of(const FusedHeads& layer, Begin begin_of = right_begin) {
+Table table_of(const FusedHeads& layer) {
   const HeadRole roles[3][2] = {{HeadRole::query, HeadRole::query_bias},
                                 {HeadRole::key, HeadRole::key_bias},
                                 {HeadRole::value, HeadRole::value_bias}};
@@ -52,7 +46,7 @@ Table table_of(const FusedHeads& layer, Begin begin_of = right_begin) {
   for (Index i = 0; i < live; ++i) {
     const Index head = layer.alive()[std::size_t(i)];
     for (Index third = 0; third < 3; ++third) {
-      const Index begin = begin_of(third, i, head, live, layer.config().heads, d);
+      const Index begin = third * live * d + i * d;
       add({roles[third][0], head, "in_proj_weight", 0, begin, begin + d});
       if (layer.config().bias) {
         add({roles[third][1], head, "in_proj_bias", 0, begin, begin + d});
@@ -96,40 +90,19 @@ bool same(const HeadSlice& a, const HeadSlice& b) {
   return a.name == b.name && a.axis == b.axis && a.begin == b.begin && a.end == b.end;
 }
 
-/// The one mistake that explains all slices of the thirds of weight and bias, "" if there is none.
-std::string mistake(const FusedHeads& layer, const Table& yours) {
-  const std::pair<const char*, Begin> known[] = {
-      {"keys and values were looked for among the queries: each third has its own rows",
-       [](Index, Index i, Index, Index, Index, Index d) { return i * d; }},
-      {"the original number of the head was taken for its place: positions are among the live "
-       "heads",
-       [](Index third, Index, Index head, Index live, Index, Index d) {
-         return third * live * d + head * d;
-       }},
-      {"the thirds had their original length: with each removed head the thirds became shorter, by "
-       "D rows",
-       [](Index third, Index i, Index, Index, Index heads, Index d) {
-         return third * heads * d + i * d;
-       }},
-      {"heads were never removed: both the place in a third and its length are as in the beginning",
-       [](Index third, Index, Index head, Index, Index heads, Index d) {
-         return third * heads * d + head * d;
-       }},
-      {"the rows of a head were expected next to each other: all queries come first, then all keys",
-       [](Index third, Index i, Index, Index, Index, Index d) { return (3 * i + third) * d; }}};
-  std::string text;
-  for (const auto& [looks_as_if, begin] : known) {
-    const Table other = table_of(layer, begin);
-    bool all = true, differs = false;
-    for (const auto& [owner, right] : table_of(layer)) {
-      if (right.name == "out_proj.weight" || right.name == "out_proj.bias") continue;
-      const auto found = yours.find(owner);
-      all = all && found != yours.end() && same(found->second, other.at(owner));
-      differs = differs || !same(right, other.at(owner));
+/// Where the slices of the thirds of weight and bias begin and end, -1 for those that are missing.
+Array thirds_of(const Table& right, const Table& yours) {
+  Array ends({std::ssize(right), 2}, -1);
+  Index at = 0;
+  for (const auto& [owner, slice] : right) {
+    const auto found = yours.find(owner);
+    if (slice.name.starts_with("in_proj") && found != yours.end()) {
+      ends[at] = Real(found->second.begin);
+      ends[at + 1] = Real(found->second.end);
     }
-    if (all && differs) text += fmt::format("\nIt looks as if {}.", looks_as_if);
+    at += 2;
   }
-  return text;
+  return ends;
 }
 
 void check(const FusedHeads& layer) {
@@ -174,7 +147,7 @@ void check(const FusedHeads& layer) {
       FAIL(text_of(owner) << " should have a slice, and have none.");
     }
     if (same(found->second, slice)) continue;
-    std::string why = mistake(layer, yours);
+    std::string why = chapter::looks_as_if(thirds_of(right, yours));
     if (owner.first == HeadRole::output && found->second.axis == 0) {
       why +=
           "\nOutputs are rows of W_O, inputs are its columns: a head owns columns of the output "

@@ -81,19 +81,21 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
   // const std::map<std::string, Cut> cuts = chapter::todo("cuts: the indices that go", goes);
   // drop_modules(kept_positions);
   // alive_ = kept_heads;
-  //! wrong slices_too_late: nothing was removed
+  //! mistake slices_too_late: nothing was removed; head_slices() lists the heads that are alive
+  //!   when it is called
   //  std::map<std::string, Cut> cuts;
   //+ drop_modules(kept_positions);
   //+ alive_ = kept_heads;
   // ...
   //- drop_modules(kept_positions);
   //- alive_ = kept_heads;
-  //! wrong the_others_go: the heads that should stay were removed
+  //! mistake the_others_go: the heads that should stay were removed, and the others stayed
   //- if (!goes(slice)) continue;
   //+ if (slice.head < 0 || goes(slice)) continue;
-  //! wrong always_rows: axis 0 was cut
+  //! mistake always_rows: axis 0 was cut, but of this parameter a head owns columns: the slice has
+  //!   the axis
   //- cut.axis = slice.axis;
-  //! wrong one_index_short: end is one past the last index
+  //! mistake one_index_short: the last index of each slice stayed: end is one past the last index
   //- for (Index i = slice.begin; i < slice.end; ++i) cut.indices.insert(i);
   //+ for (Index i = slice.begin; i < slice.end - 1; ++i) cut.indices.insert(i);
   //! wrong renumbered: names moved up
@@ -119,7 +121,8 @@ std::vector<ParameterEdit> Attention::prune(std::span<const Index> original_head
     //   return p.tensor.same(tensor);
     // });
     // if (gone) continue;
-    //! wrong gone_when_empty: it was taken for gone because all of its indices go
+    //! mistake gone_when_empty: it was taken for gone because all of its indices go. It is still in
+    //!   the layer, with an axis of length 0: gone is what `after` does not have
     // edit.gone = Index(cut->second.indices.size()) == tensor.dim(edit.axis);
     //! wrong never_gone: the optimizer was not told that key.1.bias is gone
     // edit.gone = false;

@@ -33,25 +33,28 @@ Array edited(const Array& moment, const ParameterEdit& edit) {
   return gather(concat({moment, zero}, edit.axis), edit.axis, from);
   //! skeleton
   // return chapter::todo("the moment after the edit: kept indices, and 0 where an index is fresh");
-  //! wrong forgets_moments: the moments of the heads that stay were forgotten
+  //! mistake forgets_moments: the moments of the heads that stay were forgotten: the next step is a
+  //!   cold start
   // return zeros(moment.shape().with(edit.axis, Index(edit.from.size())));
-  //! wrong wrong_axis: axis 0 was edited
+  //! mistake wrong_axis: axis 0 was edited, but this edit is along axis 1
   // std::vector<Index> from = edit.from;
   // std::replace(from.begin(), from.end(), ParameterEdit::fresh, moment.dim(0));
   // return gather(concat({moment, zeros(moment.shape().with(0, 1))}, 0), 0, from);
-  //! wrong first_ones: the first indices were kept
+  //! mistake first_ones: the first indices were kept, not those in `from`
   // return slice(moment, {edit.axis, 0, Index(edit.from.size())});
-  //! wrong fresh_is_first: a fresh index got the moment of index 0
+  //! mistake fresh_is_first: a fresh index got the moment of index 0
   // std::vector<Index> from = edit.from;
   // std::replace(from.begin(), from.end(), ParameterEdit::fresh, Index{0});
   // return gather(moment, edit.axis, from);
-  //! wrong fresh_is_last: a fresh index got the moment of the last index
+  //! mistake fresh_is_last: a fresh index got the moment of the last index
   // std::vector<Index> from = edit.from;
   // std::replace(from.begin(), from.end(), ParameterEdit::fresh, moment.dim(edit.axis) - 1);
   // return gather(moment, edit.axis, from);
+  //! mistake untouched: nothing was done to them
+  // return moment;
   //! wrong remembers: query.1.weight is gone, and the optimizer still has its moments
   //- forget(edit.name);
-  //! wrong only_the_first: the second moments of in_proj_weight have the shape
+  //! mistake only_the_first: nothing was done to them
   //- memory.second = edited(memory.second, edit);
   //! end
 }

@@ -51,11 +51,6 @@ Array taken(const Array& moment, int axis, const std::vector<Index>& from) {
   return parts.empty() ? zeros(moment.shape().with(axis, 0)) : concat(parts, axis);
 }
 
-std::vector<Index> with_fresh_as(Index index, std::vector<Index> from) {
-  std::replace(from.begin(), from.end(), ParameterEdit::fresh, index);
-  return from;
-}
-
 void check_moment(const std::string& which, const ParameterEdit& edit, const Array& before,
                   const Array& after) {
   if (!before.defined()) {
@@ -64,26 +59,8 @@ void check_moment(const std::string& which, const ParameterEdit& edit, const Arr
         fmt::format("{} of {} appeared: this optimizer does not keep them.", which, edit.name));
     return;
   }
-  const Index kept = std::ssize(edit.from);
-  std::vector<chapter::Hypothesis> hypotheses = {
-      {"the moments of the heads that stay were forgotten: the next step is a cold start",
-       [&] { return zeros(before.shape().with(edit.axis, kept)); }},
-      {"nothing was done to them", [&] { return before; }},
-      {"axis 0 was edited, but this edit is along axis 1",
-       [&] {
-         return taken(concat({before, zeros(before.shape().with(0, 1))}, 0), 0, edit.from);
-       }},
-      {"the first indices were kept, not those in `from`",
-       [&] {
-         return slice(before, {edit.axis, 0, kept});
-       }},
-      {"a fresh index got the moment of index 0",
-       [&] { return taken(before, edit.axis, with_fresh_as(0, edit.from)); }},
-      {"a fresh index got the moment of the last index", [&] {
-         return taken(before, edit.axis, with_fresh_as(before.dim(edit.axis) - 1, edit.from));
-       }}};
   chapter::require_equal(fmt::format("{} of {}", which, edit.name),
-                         taken(before, edit.axis, edit.from), after, {}, hypotheses);
+                         taken(before, edit.axis, edit.from), after);
 }
 
 void check_steps(const ParameterEdit& edit, const OptimizerState& before,

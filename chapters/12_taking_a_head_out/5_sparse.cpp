@@ -38,16 +38,20 @@ void step(SparseWeight& weight, Real rate) {
     //! skeleton
     // v = Real(0.9) * v + gradient[i] * weight.mask[i];
     // value[i] -= rate * v;
-    //! wrong forgets_momentum: the kept weights lost their momentum
+    //! mistake forgets_momentum: the kept weights lost their momentum: the pruning must not slow
+    //!   them down
     //  for (const Index i : order) weight.mask[i] = value[i] = 0;
     //+ weight.momentum = Array(weight.momentum.shape(), 0);
-    //! wrong only_the_count: only the gradients of pruned weights were masked
+    //! mistake only_the_count: only the gradients of pruned weights were masked: their momentum is
+    //!   from before the pruning, and still moves them
     // v = Real(0.9) * v + gradient[i] * weight.mask[i];
     // value[i] -= rate * v;
-    //! wrong zeros_stay: weights that are 0 were taken for pruned ones
+    //! mistake zeros_stay: weights that are 0 were taken for pruned ones: a kept weight may be 0
+    //!   and must move. The mask says which weights are pruned
     // v = Real(0.9) * v + gradient[i];
     // if (value[i] != 0) value[i] -= rate * v;
-    //! wrong mask_first: the mask was applied before the update
+    //! mistake mask_first: the mask was applied before the update: the update then moves the pruned
+    //!   weights again
     // v = Real(0.9) * v + gradient[i];
     // value[i] = value[i] * weight.mask[i] - rate * v;
     //! end
@@ -61,9 +65,11 @@ double sparsity(const SparseWeight& weight) {
   for (Index i = 0; i < values.size(); ++i) zeros += values[i] == 0;
   //! skeleton
   // for (Index i = 0; i < values.size(); ++i) zeros += weight.mask[i] == 0;
-  //! wrong only_the_step: the zeros of the mask were counted
+  //! mistake only_the_step: the zeros of the mask were counted: it says which weights should be 0,
+  //!   not which are
   // for (Index i = 0; i < values.size(); ++i) zeros += weight.mask[i] == 0;
-  //! wrong nearly_zero: small weights were counted as zeros
+  //! mistake nearly_zero: small weights were counted as zeros: they still are weights, and training
+  //!   may need them
   // for (Index i = 0; i < values.size(); ++i) zeros += std::abs(values[i]) < Real(1e-3);
   //! end
   return double(zeros) / double(values.size());
