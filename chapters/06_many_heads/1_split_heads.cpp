@@ -25,13 +25,15 @@ Tensor split_heads(const HeadColumns& columns, Index heads, Index width) {
   return permute(reshape(own, {x.dim(0), x.dim(1), heads, width}), {0, 2, 1, 3});
   //! skeleton
   // return chapter::todo("the columns of the heads as [B, heads, T, width]");
-  //! wrong view_only: head 0 got the first tokens with the features of all heads
+  //! mistake view_only: head 0 got the first tokens with the features of all heads: a reshape alone
+  //!   moves nothing. Reshape, then exchange two axes
   //- return permute(reshape(own, {x.dim(0), x.dim(1), heads, width}), {0, 2, 1, 3});
   //+ return reshape(own, {x.dim(0), heads, x.dim(1), width});
-  //! wrong heads_last: the heads were taken as interleaved
+  //! mistake heads_last: the heads were taken as interleaved: head h has columns next to each
+  //!   other, not every H-th one
   //- return permute(reshape(own, {x.dim(0), x.dim(1), heads, width}), {0, 2, 1, 3});
   //+ return permute(reshape(own, {x.dim(0), x.dim(1), width, heads}), {0, 3, 1, 2});
-  //! wrong from_column_0: the columns were counted from 0
+  //! mistake from_column_0: the columns were counted from 0: they begin at columns.first
   //- const Tensor own = slice(x, 2, columns.first, columns.first + heads * width);
   //+ const Tensor own = slice(x, 2, 0, heads * width);
   //! wrong no_swap: the values have the shape [2, 5, 3, 4], expected [2, 3, 5, 4]

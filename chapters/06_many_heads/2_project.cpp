@@ -30,10 +30,12 @@ Attention::Projections SeparateHeads::project(const Tensor& from, const Tensor& 
     return concat(parts, 2);
     //! skeleton
     // return chapter::todo("each: every Linear on x, the results side by side");
-    //! wrong first_head_for_all: every head is head 0
+    //! mistake first_head_for_all: every head is head 0: the first Linear was applied for all of
+    //!   them
     //- for (const auto& head : heads) parts.push_back((*head)(x));
     //+ for (std::size_t i = 0; i < heads.size(); ++i) parts.push_back((*heads[0])(x));
-    //! wrong slices_the_input: every head read only its own slice of the token
+    //! mistake slices_the_input: every head read only its own slice of the token; it must read all
+    //!   of it
     //- for (const auto& head : heads) parts.push_back((*head)(x));
     //+ for (Index i = 0; i < Index(heads.size()); ++i) {
     //+   const Index begin = i * head_dim(), end = begin + head_dim();
@@ -47,10 +49,14 @@ Attention::Projections SeparateHeads::project(const Tensor& from, const Tensor& 
     //+   const Tensor part = slice(x, 2, i * head_dim(), (i + 1) * head_dim());
     //+   parts.push_back((*heads[std::size_t(i)])(part));
     //+ }
-    //! wrong interleaved: the heads are interleaved
+    //! mistake interleaved: the heads are interleaved: head h must have columns next to each other,
+    //!   not every H-th one
     //- return concat(parts, 2);
     //+ const Tensor by_feature = stack(parts, 3);  // [B, T, D, heads]
     //+ return reshape(by_feature, {x.dim(0), x.dim(1), -1});
+    //! mistake no_biases: the biases were left out
+    //- for (const auto& head : heads) parts.push_back((*head)(x));
+    //+ for (const auto& head : heads) parts.push_back(linear(x, head->weight));
     //! wrong cuts_the_graph: query.0.weight gets no gradient
     //- for (const auto& head : heads) parts.push_back((*head)(x));
     //+ for (const auto& head : heads) {
@@ -70,23 +76,29 @@ Attention::Projections SeparateHeads::project(const Tensor& from, const Tensor& 
   //! skeleton
   // if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
   // return chapter::todo("queries, keys and values, each of its input");
-  //! wrong memory_ignored: keys and values were computed from the query, not from the memory
-  // if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
-  // return {{each(query, from), 0}, {each(key, from), 0}, {each(value, from), 0}};
-  //! wrong keys_for_values: the Linears of the keys were applied for the values
-  // if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
-  // return {{each(query, from), 0}, {each(key, keys), 0}, {each(key, values), 0}};
-  //! wrong values_of_the_keys: the values were computed from `keys`; `values` was ignored
-  // if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
-  // return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, keys), 0}};
-  //! wrong keys_of_the_values: the keys were computed from `values`; `keys` was ignored
-  // if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
-  // return {{each(query, from), 0}, {each(key, values), 0}, {each(value, values), 0}};
-  //! wrong inputs_exchanged: the keys were computed from `values` and the values from `keys`
-  // if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
-  // return {{each(query, from), 0}, {each(key, values), 0}, {each(value, keys), 0}};
+  //! mistake memory_ignored: keys and values were computed from the query, not from the memory
+  //- return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, values), 0}};
+  //+ return {{each(query, from), 0}, {each(key, from), 0}, {each(value, from), 0}};
+  //! mistake keys_for_values: the Linears of the keys were applied for the values
+  //- return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, values), 0}};
+  //+ return {{each(query, from), 0}, {each(key, keys), 0}, {each(key, values), 0}};
+  //! mistake values_for_keys: the Linears of the values were applied for the keys
+  //- return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, values), 0}};
+  //+ return {{each(query, from), 0}, {each(value, keys), 0}, {each(value, values), 0}};
+  //! mistake queries_for_keys: the Linears of the queries were applied for the keys
+  //- return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, values), 0}};
+  //+ return {{each(query, from), 0}, {each(query, keys), 0}, {each(value, values), 0}};
+  //! mistake values_of_the_keys: the values were computed from `keys`; `values` was ignored
+  //- return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, values), 0}};
+  //+ return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, keys), 0}};
+  //! mistake keys_of_the_values: the keys were computed from `values`; `keys` was ignored
+  //- return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, values), 0}};
+  //+ return {{each(query, from), 0}, {each(key, values), 0}, {each(value, values), 0}};
+  //! mistake inputs_exchanged: the keys were computed from `values` and the values from `keys`
+  //- return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, values), 0}};
+  //+ return {{each(query, from), 0}, {each(key, values), 0}, {each(value, keys), 0}};
   //! wrong forgets_the_cache: keys and values are in the cache
-  // return {{each(query, from), 0}, {each(key, keys), 0}, {each(value, values), 0}};
+  //- if (!keys.defined()) return {{each(query, from), 0}, {}, {}};
   //! end
 }
 

@@ -25,20 +25,22 @@ Tensor sum_of_heads(const Tensor& heads, const Linear& out) {
     const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
     //! skeleton
     // const Tensor share = chapter::todo("A_i W_O^i, [B, T, C]");
-    //! wrong rows_of_wo: W_O's rows were taken; a head owns columns
+    //! mistake rows_of_wo: W_O's rows were taken; a head owns columns of W_O
     //- const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
     //+ const Tensor share = linear(found, transpose(slice(out.weight, 0, i * d, (i + 1) * d)));
-    //! wrong bias_each: the output bias is there once for every head
+    //! mistake bias_each: the output bias is there once for every head, 4 times: it belongs to no
+    //!   head
     // const Index d = heads.dim(3);
     // const Tensor found = reshape(slice(heads, 1, i, i + 1), {heads.dim(0), heads.dim(2), d});
     // const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d), out.bias);
-    //! wrong same_columns: every head was multiplied by the columns of head 0
+    //! mistake same_columns: every head was multiplied by the columns of head 0
     //- const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
     //+ const Tensor share = linear(found, slice(out.weight, 1, 0, d));
     //! wrong cut_by_the_width: right with all heads, wrong after head 1 was removed
     //- const Index d = heads.dim(3);
     //+ const Index d = out.weight.dim(0) / heads.dim(1);
-    //! wrong last_head_only: only the last head is there
+    //! mistake last_head_only: only the last head is there: each one replaced the one before, where
+    //!   += adds
     //  const Tensor share = linear(found, slice(out.weight, 1, i * d, (i + 1) * d));
     //+ y = Tensor();
     //! end
@@ -48,11 +50,11 @@ Tensor sum_of_heads(const Tensor& heads, const Linear& out) {
   return out.bias.defined() ? y + out.bias : y;
   //! skeleton
   // return chapter::todo("the sum and b_O, if the layer has one");
-  //! wrong bias_each: the output bias is there once for every head
+  //! mistake bias_each: the output bias is there once for every head
   // return y;
-  //! wrong no_bias: the output bias is missing
+  //! mistake no_bias: the output bias is missing
   // return y;
-  //! wrong mean_of_heads: the sum was divided by the number of heads
+  //! mistake mean_of_heads: the sum was divided by the number of heads
   // return y / Real(heads.dim(1)) + out.bias;
   //! wrong always_a_bias: a layer without biases
   // return y + out.bias;
