@@ -50,12 +50,13 @@ Tensor apply_gates(const Tensor& y, const Tensor& gates, std::span<const Index> 
   const Tensor live = gather(gates, gates.rank() == 1 ? 0 : 1, numbers);
   //! skeleton
   // const Tensor live = chapter::todo("live: the gates of the live heads");
-  //! wrong by_position: the gates were taken by position
+  //! mistake by_position: the gates were taken by position: after head 1 was removed, gate 1 is
+  //!   nobody's, and the gate of alive[l] belongs to live head number l
   // const Tensor live = slice(gates, gates.rank() == 1 ? 0 : 1, 0, count);
   //! wrong no_gradient: no gradient arrived at gates
   // const Tensor live =
   //     gather(Tensor(gates.value().clone()), gates.rank() == 1 ? 0 : 1, numbers);
-  //! wrong one_example: the gates of example 0 were used for every example
+  //! mistake one_example: the gates of example 0 were used for every example
   // const Tensor all = gates.rank() == 1 ? gates : slice(gates, 0, 0, 1) + gates * Real(0);
   // const Tensor live = gather(all, gates.rank() == 1 ? 0 : 1, numbers);
   //! end
@@ -69,7 +70,8 @@ Tensor apply_gates(const Tensor& y, const Tensor& gates, std::span<const Index> 
   //! skeleton
   // const Tensor factor = chapter::todo("factor: the gates with the axes of [B, Tq, L, D]", live,
   //                                     batch, queries);
-  //! wrong not_permuted: the gates [B, H, Tq] were reshaped
+  //! mistake not_permuted: the gates [B, H, Tq] were reshaped to [B, Tq, H] where they must be
+  //!   permuted: gates of other heads and queries came together
   // const Tensor factor = live.rank() == 1   ? reshape(live, {1, 1, count, 1})
   //                       : live.rank() == 2 ? reshape(live, {batch, 1, count, 1})
   //                                          : reshape(live, {batch, queries, count, 1});
@@ -79,10 +81,11 @@ Tensor apply_gates(const Tensor& y, const Tensor& gates, std::span<const Index> 
   return reshape(reshape(y, {batch, queries, count, y.dim(2) / count}) * factor, y.shape());
   //! skeleton
   // return chapter::todo("the product of y and factor, in the shape of y");
-  //! wrong interleaved: neighbouring columns were given to different heads
+  //! mistake interleaved: neighbouring columns were given to different heads: a head's columns are
+  //!   next to each other
   // const Tensor wide = reshape(y, {batch, queries, y.dim(2) / count, count});
   // return reshape(wide * permute(factor, {0, 1, 3, 2}), y.shape());
-  //! wrong adds: the gates were added
+  //! mistake adds: the gates were added to y: a gate is a factor
   // return reshape(reshape(y, {batch, queries, count, y.dim(2) / count}) + factor, y.shape());
   //! end
 }

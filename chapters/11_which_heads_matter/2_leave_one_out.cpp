@@ -34,35 +34,40 @@ class LeaveOneOut : public HeadMetric {
     // for (Index i = 0; i < game.size(); ++i) {
     //   scores_.push_back(chapter::todo("the loss without head i, minus whole", whole));
     // }
-    //! wrong cumulative: the heads before it were still missing
+    //! mistake cumulative: the heads before it were still missing when a head was taken away: start
+    //!   from game.all() each time
     // HeadSet present = game.all();
     // for (Index i = 0; i < game.size(); ++i) {
     //   const double before = game.value(present);
     //   present = present.without(i);
     //   scores_.push_back(game.value(present) - before);
     // }
-    //! wrong all_gone_so_far: the heads before it were missing, too
+    //! mistake all_gone_so_far: the heads before it were missing, too, when a head was taken away:
+    //!   start from game.all() each time
     //+ HeadSet present = game.all();
     //  for (Index i = 0; i < game.size(); ++i) {
     //-   scores_.push_back(game.value(game.all().without(i)) - whole);
     //+   present = present.without(i);
     //+   scores_.push_back(game.value(present) - whole);
-    //! wrong loss_only: the loss of the whole model was not subtracted
+    //! mistake loss_only: the loss of the whole model was not subtracted
     // for (Index i = 0; i < game.size(); ++i) {
     //   scores_.push_back(game.value(game.all().without(i)));
     // }
     //! wrong gain: The sign is flipped
     //- scores_.push_back(game.value(game.all().without(i)) - whole);
     //+ scores_.push_back(whole - game.value(game.all().without(i)));
-    //! wrong alone: all other heads were missing
+    //! mistake alone: all other heads were missing: that is how much a head does alone, not how
+    //!   much it is missed
     // const double none = game.value(HeadSet());
     // for (Index i = 0; i < game.size(); ++i) {
     //   scores_.push_back(none - game.value(HeadSet().with(i)));
     // }
-    //! wrong absolute: the sign was dropped
+    //! mistake absolute: the sign was dropped: a head whose removal lowers the loss is harmful, not
+    //!   important
     //- scores_.push_back(game.value(game.all().without(i)) - whole);
     //+ scores_.push_back(std::abs(game.value(game.all().without(i)) - whole));
-    //! wrong original_number: heads were taken by their number in their layer
+    //! mistake original_number: heads were taken by their number in their layer: players are
+    //!   numbered through all layers
     // const double whole = game.value(game.all());
     // for (const HeadId& head : game.players()) {
     //   scores_.push_back(game.value(game.all().without(head.head)) - whole);

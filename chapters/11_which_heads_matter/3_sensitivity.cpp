@@ -48,14 +48,16 @@ class Sensitivity : public HeadMetric {
     // const double contribution = chapter::todo("what example b adds to the sum of head h");
     // sums_[0] += contribution;
     // examples_ += batch.examples;
-    //! wrong abs_of_mean: gradients of different examples cancelled
+    //! mistake abs_of_mean: gradients of different examples cancelled: the mean of |g| is not |the
+    //!   mean of g|
     //- sums_[static_cast<std::size_t>(h)] +=
     //-     std::abs(double(batch.gate_gradients[b * heads + h]));
     //+ sums_[static_cast<std::size_t>(h)] += double(batch.gate_gradients[b * heads + h]);
     // ...
     //- for (double& mean : means) mean /= double(examples_);
     //+ for (double& mean : means) mean = std::abs(mean) / double(examples_);
-    //! wrong abs_of_batch: the gradients of the examples of a batch were added first
+    //! mistake abs_of_batch: the gradients of the examples of a batch were added first: they
+    //!   cancelled, the more the larger the batch
     // for (Index h = 0; h < heads; ++h) {
     //   double sum = 0;
     //   for (Index b = 0; b < batch.examples; ++b) {
@@ -64,25 +66,27 @@ class Sensitivity : public HeadMetric {
     //   sums_[static_cast<std::size_t>(h)] += std::abs(sum);
     // }
     // examples_ += batch.examples;
-    //! wrong last_batch: only the last batch counts
+    //! mistake last_batch: only the last batch counts: sums_ was set where it should be added to
     //  sums_.resize(static_cast<std::size_t>(heads));
     //+ std::fill(sums_.begin(), sums_.end(), 0);
     // ...
     //- examples_ += batch.examples;
     //+ examples_ = batch.examples;
-    //! wrong mean_of_means: every batch counts the same
+    //! mistake mean_of_means: every batch counts the same, but the last one of a set has fewer
+    //!   examples: divide once, at the end
     //- std::abs(double(batch.gate_gradients[b * heads + h]));
     //+ std::abs(double(batch.gate_gradients[b * heads + h])) / double(batch.examples);
     // ...
     //- examples_ += batch.examples;
     //+ ++examples_;
-    //! wrong squares: the gradients were squared
+    //! mistake squares: the gradients were squared: that is another metric, fisher
     //- std::abs(double(batch.gate_gradients[b * heads + h]));
     //+ std::pow(double(batch.gate_gradients[b * heads + h]), 2);
-    //! wrong counts_batches: divided by the number of batches
+    //! mistake counts_batches: the sums were divided by the number of batches, not by that of
+    //!   examples
     //- examples_ += batch.examples;
     //+ ++examples_;
-    //! wrong transposed: read as [heads, examples]
+    //! mistake transposed: the gradients [examples, heads] were read as [heads, examples]
     //- std::abs(double(batch.gate_gradients[b * heads + h]));
     //+ std::abs(double(batch.gate_gradients[h * batch.examples + b]));
     //! end

@@ -36,16 +36,19 @@ std::vector<double> exact_shapley(std::span<const double> values, Index players)
   for (std::size_t k = 1; k < n; ++k) share[k] = share[k - 1] * double(k) / double(n - k);
   //! skeleton
   // share[0] = chapter::todo("share: of a set of 0, 1, ..., n - 1 heads");
-  //! wrong plain_mean: that is Banzhaf's value
+  //! mistake plain_mean: all sets without h got the same share: that is Banzhaf's value; in the
+  //!   orders, small and large sets come first more often than those in between
   // for (double& of_size : share) of_size = std::exp2(1 - double(n));
-  //! wrong marginal_to_full: that is leave-one-out
+  //! mistake marginal_to_full: only the set of all others got a share: that is leave-one-out
   // share[n - 1] = 1;
-  //! wrong alone: only the first one to come counts
+  //! mistake alone: only the empty set got a share: then only the first one to come counts
   // share[0] = 1;
-  //! wrong counts_itself: head h was counted among those that came before it
+  //! mistake counts_itself: head h was counted among those that came before it: of n - 1 others,
+  //!   |S| come before and n - 1 - |S| after
   // share[0] = 1;
   // for (std::size_t k = 1; k < n; ++k) share[k] = share[k - 1] * double(k) / double(n - k + 1);
-  //! wrong int_factorials: factorials of integers were computed
+  //! mistake int_factorials: factorials of integers were computed: an int holds 12! and not 13!.
+  //!   Compute them as double, or each share from the one before
   // const auto factorial = [](std::size_t k) {
   //   int product = 1;
   //   for (std::size_t i = 2; i <= k; ++i) product = int(unsigned(product) * unsigned(i));
@@ -54,7 +57,8 @@ std::vector<double> exact_shapley(std::span<const double> values, Index players)
   // for (std::size_t k = 0; k < n; ++k) {
   //   share[k] = factorial(k) * factorial(n - 1 - k) / factorial(n);
   // }
-  //! wrong per_size: all sizes got the same share
+  //! mistake per_size: all sizes got the same share per set: 1 / n is the share of all sets of one
+  //!   size together
   // for (double& of_size : share) of_size = 1 / double(n);
   //! end
 
@@ -71,7 +75,7 @@ std::vector<double> exact_shapley(std::span<const double> values, Index players)
       //! wrong rises: The sign is flipped
       //- const double contribution = values[set] - values[set | (std::size_t{1} << h)];
       //+ const double contribution = values[set | (std::size_t{1} << h)] - values[set];
-      //! wrong reversed: bit 0 was taken for the last head
+      //! mistake reversed: bit 0 was taken for the last head: it is head 0
       // const std::size_t bit = std::size_t{1} << (n - 1 - h);
       // if ((set & bit) != 0) continue;
       // shapley[h] += share[std::size_t(size_of(set))] * (values[set] - values[set | bit]);
