@@ -40,20 +40,24 @@ std::vector<HeadId> eliminate(HeadGame& game, Index remove, const Budget& budget
       // if (!may_go) continue;
       // candidates.push_back(i);
       // subsets.push_back(chapter::todo("the set that is left if player i goes"));
-      //! wrong once: the costs were measured once
+      //! mistake once: the costs were measured once, with all heads: what the second head costs
+      //!   depends on whether the first one is still there
       //- subsets.push_back(left.without(i));
       //+ subsets.push_back(game.all().without(i));
-      //! wrong ignores_budget: the budget was ignored
+      //! mistake ignores_budget: the budget was ignored, or was not told which heads are gone: see
+      //!   allows() and take()
       //- if (!left.contains(i) || !allowance.allows(head)) continue;
       //+ if (!left.contains(i)) continue;
       // ...
       //- allowance.take(removed.back());
       //+ if (Index(removed.size()) == remove) break;
-      //! wrong alone: what it does alone
+      //! mistake alone: each head was judged by what it does alone, with all others gone: what
+      //!   counts is what the others lose without it
       // if (!left.contains(i) || !allowance.allows(head)) continue;
       // candidates.push_back(i);
       // subsets.push_back(HeadSet().with(i));
-      //! wrong twice: a head that is gone was removed again
+      //! mistake twice: a head that is gone was removed again: without it nothing changes, so it
+      //!   looks cheapest. Take candidates from `left`
       //- if (!left.contains(i) || !allowance.allows(head)) continue;
       //+ if (!allowance.allows(head)) continue;
       //! end
@@ -63,17 +67,19 @@ std::vector<HeadId> eliminate(HeadGame& game, Index remove, const Budget& budget
     const auto best = std::min_element(values.begin(), values.end()) - values.begin();
     //! skeleton
     // const Index best = chapter::todo("which of the subsets has the lowest loss");
-    //! wrong costliest: the costliest heads were removed
+    //! mistake costliest: the costliest heads were removed: the loss without a head is to be low
     // const auto best = std::max_element(values.begin(), values.end()) - values.begin();
-    //! wrong alone: what it does alone
+    //! mistake alone: what it does alone
     // const auto best = std::max_element(values.begin(), values.end()) - values.begin();
-    //! wrong other_way: in the opposite order
+    //! mistake other_way: the list is in the opposite order: the first head of it is the first to
+    //!   be removed
     //- removed.push_back(game.players()[player]);
     //+ removed.insert(removed.begin(), game.players()[player]);
     //  left = left.without(Index(player));
     //- allowance.take(removed.back());
     //+ allowance.take(removed.front());
-    //! wrong number_in_list: the number among the candidates
+    //! mistake number_in_list: the number among the candidates was taken for the number of the
+    //!   player: they differ as soon as one is gone
     //- removed.push_back(game.players()[player]);
     //+ removed.push_back(game.players()[static_cast<std::size_t>(best)]);
     //  left = left.without(Index(player));
@@ -89,9 +95,11 @@ std::vector<HeadId> eliminate(HeadGame& game, Index remove, const Budget& budget
     // // The next round begins without this head, in `left` and for the budget.
     // left = chapter::todo("the set that is left after this removal");
     // allowance.take(chapter::todo("the head that was removed"));
-    //! wrong left_as_it_was: `left` was not changed
+    //! mistake left_as_it_was: `left` was not changed: each round then begins with all heads, and
+    //!   finds the same one
     // allowance.take(removed.back());
-    //! wrong budget_not_told: or was not told which heads are gone
+    //! mistake budget_not_told: the budget was ignored, or was not told which heads are gone: see
+    //!   allows() and take()
     // left = left.without(Index(player));
     // if (Index(removed.size()) == remove) break;
     //! end

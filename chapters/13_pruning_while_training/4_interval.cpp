@@ -31,29 +31,35 @@ Interval mean_interval(std::span<const double> values) {
   // squares = chapter::todo("the sum of the squared distances from the mean");
   // if (n == 1) return {mean, mean, mean};
   // const double half = chapter::todo("half the width of the interval", squares);
-  //! wrong normal: 1.96 was taken for t
+  //! mistake normal: 1.96 was taken for t: that is right for many values. Of five, the spread is
+  //!   not known well either, and t is 2.776
   //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
   //+ const double half = 1.959964 * std::sqrt(squares / double(n - 1) / double(n));
-  //! wrong rounded_normal: 1.96 was taken for t
+  //! mistake rounded_normal: 1.96 was taken for t: that is right for many values. Of five, the
+  //!   spread is not known well either, and t is 2.776
   //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
   //+ const double half = 1.96 * std::sqrt(squares / double(n - 1) / double(n));
-  //! wrong whole_width: h is the whole width
+  //! mistake whole_width: h is the whole width of the interval: it is half of it, to each side of
+  //!   the mean
   //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
   //+ const double half = 2 * student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
   //! wrong sum_of_squares: lose the digits in which they differ
   //- for (const double v : values) squares += (v - mean) * (v - mean);
   //+ for (const double v : values) squares += v * v;
   //+ squares -= double(n) * mean * mean;
-  //! wrong n_for_n_minus_1: the squares were divided by n
+  //! mistake n_for_n_minus_1: the squares were divided by n: the mean was made from the same values
+  //!   and lies among them, so that is too small. It is n - 1
   //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
   //+ const double half = student_t(n - 1) * std::sqrt(squares / double(n) / double(n));
-  //! wrong of_the_values: it is the interval of a value
+  //! mistake of_the_values: it is the interval of a value, not that of the mean: the mean of n
+  //!   values spreads sqrt(n) times less
   //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
   //+ const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1));
-  //! wrong freedom_n: t was taken for n degrees of freedom
+  //! mistake freedom_n: t was taken for n degrees of freedom: the mean has used up one
   //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
   //+ const double half = student_t(n) * std::sqrt(squares / double(n - 1) / double(n));
-  //! wrong one_error: it is one standard error to each side
+  //! mistake one_error: it is one standard error to each side, without t: such an interval misses
+  //!   the truth in a third of all cases
   //- const double half = student_t(n - 1) * std::sqrt(squares / double(n - 1) / double(n));
   //+ const double half = std::sqrt(squares / double(n - 1) / double(n));
   //! wrong nan_for_one: a single value has no interval that is a number
@@ -75,17 +81,18 @@ Interval paired_interval(std::span<const double> a, std::span<const double> b) {
   //! skeleton
   // std::vector<double> differences = chapter::todo("the numbers whose mean is asked for");
   // return mean_interval(differences);
-  //! wrong unpaired: the seeds were ignored
+  //! mistake unpaired: the seeds were ignored: both lists contain the same luck of the seed, which
+  //!   the difference of a pair does not have
   // const Interval x = mean_interval(a), y = mean_interval(b);
   // const double value = x.value - y.value, half = std::hypot(x.high - x.value, y.high - y.value);
   // return {value, value - half, value + half};
-  //! wrong ends: the ends of two intervals were subtracted
+  //! mistake ends: the ends of two intervals were subtracted: an interval is not made of its ends
   // const Interval x = mean_interval(a), y = mean_interval(b);
   // return {x.value - y.value, x.low - y.low, x.high - y.high};
-  //! wrong absolute: the signs of the differences were dropped
+  //! mistake absolute: the signs of the differences were dropped: then no result could be 0
   //- for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
   //+ for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(std::abs(a[i] - b[i]));
-  //! wrong other_sign: a was subtracted from b
+  //! mistake other_sign: a was subtracted from b
   //- for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
   //+ for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(b[i] - a[i]);
   //! end
