@@ -33,7 +33,8 @@ std::vector<double> head_gradient_norms(Attention& layer) {
     });
     //! skeleton
     // squares[slice.head] = chapter::todo("the squares of the elements of this slice", grad);
-    //! wrong counts_output_bias: It looks as if the gradient of the output bias was counted
+    //! mistake counts_output_bias: the gradient of the output bias was counted, which belongs to no
+    //!   head
     //- if (slice.head < 0) continue;
     //+ if (slice.head < 0) {
     //+   const Array& bias = tensors.at(slice.name).grad();
@@ -42,11 +43,11 @@ std::vector<double> head_gradient_norms(Attention& layer) {
     //+   }
     //+   continue;
     //+ }
-    //! wrong rows_for_columns: It looks as if rows of W_O were taken for columns
+    //! mistake rows_for_columns: rows of W_O were taken for columns: a head owns columns
     //- for_each_run(grad.shape(), slice, [&](Index first, Index count) {
     //+ const AxisRange rows{0, slice.begin, slice.end};
     //+ for_each_run(grad.shape(), rows, [&](Index first, Index count) {
-    //! wrong squares_not_summed: It looks as if the norms of the parts were added
+    //! mistake squares_not_summed: the norms of the parts were added: their squares must be
     // if (!grad.defined()) continue;
     // double own = 0;
     // for_each_run(grad.shape(), slice, [&](Index first, Index count) {
@@ -54,14 +55,14 @@ std::vector<double> head_gradient_norms(Attention& layer) {
     // });
     // const double sum = std::sqrt(squares[slice.head]) + std::sqrt(own);
     // squares[slice.head] = sum * sum;
-    //! wrong whole_tensors: It looks as if each head was given the norm of whole parameters
+    //! mistake whole_tensors: each head was given the norm of whole parameters, out.weight too
     // if (!grad.defined()) continue;
     // for (Index i = 0; i < grad.size(); ++i) {
     //   squares[slice.head] += double(grad[i]) * double(grad[i]);
     // }
     //! wrong crashes_without: an element of an undefined array
     //- if (!grad.defined()) continue;
-    //! wrong without_biases: It looks as if the biases were left out
+    //! mistake without_biases: the biases were left out
     //- if (!grad.defined()) continue;
     //+ if (!grad.defined() || grad.rank() == 1) continue;
     //! end
@@ -71,7 +72,7 @@ std::vector<double> head_gradient_norms(Attention& layer) {
   for (const Index head : layer.alive()) norms.push_back(std::sqrt(squares[head]));
   //! skeleton
   // return chapter::todo("one norm for each live head");
-  //! wrong no_root: It looks as if the square root is missing
+  //! mistake no_root: the square root is missing
   // for (const Index head : layer.alive()) norms.push_back(squares[head]);
   //! wrong removed_too: your function returns 4 norms for 2 live heads
   // for (Index head = 0; head < layer.config().heads; ++head) {
