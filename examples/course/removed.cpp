@@ -274,8 +274,8 @@ void measure_time() {
     }
   }
   const double whole = median(times[0]);
-  claim("time of a masked step", median(times[1]) / whole, 0.5, 2, "12/c");
-  claim("time of a compact step", median(times[2]) / whole, 0.1, 0.75);
+  fact("time of a masked step", median(times[1]) / whole, "12/c");
+  fact("time of a compact step", median(times[2]) / whole);
   claim("weights of all heads", double(count_parameters(*layers[0])), 66048, 66048);
   claim("weights of two heads", double(count_parameters(*layers[2])), 16608, 16608);
 }
