@@ -59,8 +59,7 @@ BatchPlan::BatchPlan(std::vector<Index> lengths, Index batch_size, std::uint64_t
 
 void BatchPlan::deal() {
   Rng rng(seed_, "data", static_cast<std::uint64_t>(epoch_));
-  std::vector<Index> order = numbers_below(lengths_.size());
-  shuffle(order, rng);
+  std::vector<Index> order = random_order(std::ssize(lengths_), rng);
   for (auto begin = order.begin(); begin != order.end();) {
     const auto end =
         begin + std::min<std::ptrdiff_t>(batches_per_stretch * batch_size_, order.end() - begin);
