@@ -16,6 +16,7 @@
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/optim.hpp"
 #include "headroom/surgery/transplant.hpp"
+#include "lab_facts.hpp"
 
 using namespace headroom;
 
@@ -170,12 +171,12 @@ constexpr Index small_width = 32, small_heads = 4;
 
 /// A layer that learns to imitate another one, in both layouts.
 struct Pair {
-  explicit Pair(std::uint64_t seed, Real dropout = 0)
+  explicit Pair(std::uint64_t seed)
       : rng(seed, "imitation"),
-        config{.width = small_width, .heads = small_heads, .dropout = dropout},
+        config{.width = small_width, .heads = small_heads},
         separate(config, rng),
         fused(config, rng),
-        teacher({.width = small_width, .heads = small_heads}, rng) {
+        teacher(config, rng) {
     randomise(separate, rng);
     randomise(teacher, rng);
     transplant(separate, fused);
@@ -255,60 +256,13 @@ void measure_optimizers() {
 
 // --- twins ---
 
-/// Makes head 1 a copy of head 0, with or without its columns of W_O.
-void copy_head(SeparateHeads& layer, bool output) {
-  for (auto* heads : {&layer.query, &layer.key, &layer.value}) {
-    (*heads)[1]->weight.set_value((*heads)[0]->weight.value().clone());
-    (*heads)[1]->bias.set_value((*heads)[0]->bias.value().clone());
-  }
-  const Index d = layer.head_dim(), columns = small_heads * d;
-  Array& weight = layer.out.weight.edit_value();
-  for (Index i = 0; output && i < small_width * d; ++i) {
-    weight[i / d * columns + d + i % d] = weight[i / d * columns + i % d];
-  }
-}
-
-/// The relative difference of the two heads' weights in the query, key and value projections.
-double twins_apart(const SeparateHeads& layer) {
-  double most = 0;
-  for (const auto* heads : {&layer.query, &layer.key, &layer.value}) {
-    most = std::max(most,
-                    relative_difference((*heads)[0]->weight.value(), (*heads)[1]->weight.value()));
-  }
-  return most;
-}
-
-struct Twins {
-  double after_one = 0, after_hundred = 0;
-};
-Twins train_twins(std::uint64_t seed, bool output, Real dropout) {
-  Pair pair(seed, dropout);
-  copy_head(pair.separate, output);
-  Sgd optimizer(pair.separate, {.momentum = 0.9});
-  Twins twins;
-  for (std::uint64_t step = 1; step <= 100; ++step) {
-    const RandomStep random(seed, step);
-    pair.gradients({&pair.separate});
-    optimizer.step(0.1);
-    twins.after_hundred = twins_apart(pair.separate);
-    if (step == 1) twins.after_one = twins.after_hundred;
-  }
-  return twins;
-}
-
 void measure_twins() {
-  double equal = 0, one = 1e9, hundred = 1e9, dropped = 1e9;
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    equal = std::max(equal, train_twins(seed, true, 0).after_hundred);
-    const Twins other = train_twins(seed, false, 0);
-    one = std::min(one, other.after_one);
-    hundred = std::min(hundred, other.after_hundred);
-    dropped = std::min(dropped, train_twins(seed, true, Real(0.1)).after_hundred);
-  }
-  claim("twins after 100 steps", equal, 0, 1e-12, "08/d");
-  claim("other columns, after one step", one, 1e-6, 1);
-  claim("other columns, after 100 steps", hundred, 0.01, 10);
-  claim("twins with dropout, 100 steps", dropped, 0.001, 10);
+  const LabRecord twins = run_lab("symmetry", {.width = small_width, .heads = small_heads});
+  fact("twins after 100 steps", twins, "equal: largest distance of Q, K, V in 100 steps", "08/d");
+  const char* const other = "different output block: smallest distance ";
+  fact("other columns, after one step", twins, std::string(other) + "of Q, K, V after 1 step");
+  fact("other columns, after 100 steps", twins, std::string(other) + "after 100 steps");
+  fact("twins with dropout, 100 steps", twins, "dropout: smallest distance after 100 steps");
 }
 
 // --- one wide head ---
