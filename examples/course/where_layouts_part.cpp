@@ -233,25 +233,11 @@ void measure_optimizers() {
   measure_optimizer("LAMB per tensor", lamb(Granularity::tensor), true, 0.02);
   measure_optimizer("LAMB per projection", lamb(Granularity::projection), false, 0.02);
   measure_optimizer("LAMB per head", lamb(Granularity::head), false, 0.02);
-  double global = 0, tensor = 1e9, head = 0;
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    const auto clipped = [&](const std::function<void(Module&)>& clip) {
-      Pair pair(seed);
-      pair.gradients({&pair.separate, &pair.fused});
-      clip(pair.separate);
-      clip(pair.fused);
-      return gradient_distance(pair.separate, pair.fused).largest;
-    };
-    const auto per = [&](Granularity granularity) {
-      return clipped([=](Module& m) { clip_block_norms(m, 0.02, granularity); });
-    };
-    global = std::max(global, clipped([](Module& m) { clip_grad_norm(m, 0.05); }));
-    tensor = std::min(tensor, per(Granularity::tensor));
-    head = std::max(head, per(Granularity::head));
-  }
-  claim("clipped, one norm for all", global, 0, 1e-12);
-  claim("clipped, a norm per tensor", tensor, 1e-2, 10, "08/c");
-  claim("clipped, a norm per head", head, 0, 1e-12);
+  const LabRecord clipping = run_lab("clipping", {.width = small_width, .heads = small_heads});
+  fact("clipped, a norm per tensor", clipping,
+       "per tensor: clipped gradients of the two layouts, smallest difference", "08/c");
+  fact("clipped, by other norms", clipping,
+       "global, per projection, per head: clipped gradients of the two layouts");
 }
 
 // --- twins ---
