@@ -16,8 +16,8 @@
 #include "headroom/nn/transformer.hpp"
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/adam.hpp"
-#include "headroom/statistics/ranks.hpp"
 #include "headroom/surgery/transplant.hpp"
+#include "range.hpp"
 
 using namespace headroom;
 
@@ -154,18 +154,9 @@ struct Stack {
   Rng data;
 };
 
-/// Values of five seeds.
-struct Five {
-  void add(double value) { values.push_back(value); }
-  double least() const { return *std::min_element(values.begin(), values.end()); }
-  double most() const { return *std::max_element(values.begin(), values.end()); }
-  double middle() const { return median(values); }
-  std::vector<double> values;
-};
-
 /// A stack before its first step.
 struct Start {
-  Five first, last, ratio, size, variety, path;
+  Range first, last, ratio, size, variety, path;
 };
 
 Start at_start(Form form, const char* name) {
@@ -194,7 +185,7 @@ Start at_start(Form form, const char* name) {
 
 /// Trainings with Adam at a constant learning rate, after `warmup` steps in which it grows.
 struct Run {
-  Five loss, gradient;  // the mean loss of the last 25 steps; layer 1's gradient after 50 steps
+  Range loss, gradient;  // the mean loss of the last 25 steps; layer 1's gradient after 50 steps
 };
 
 Run train(Form form, int warmup, double peak) {
@@ -363,8 +354,8 @@ int main() {
   claim("post: loss", of_post.loss.middle(), 2.2, 2.5, "09/g");
   claim("post, warm-up: loss", warm.loss.middle(), 1, 2.2);
   claim("post, a third of the rate: loss", slow.loss.middle(), 1, 2.2);
-  claim("pre: most of five losses", of_pre.loss.most(), 1, 2.1);
-  claim("post: least of five losses", of_post.loss.least(), 2.1, 2.5);
+  claim("pre: most of five losses", of_pre.loss.most, 1, 2.1);
+  claim("post: least of five losses", of_post.loss.least, 2.1, 2.5);
   claim("pre: layer 1 after 50 steps", of_pre.gradient.middle(), 0.1, 10);
   claim("post: layer 1 after 50 steps", of_post.gradient.middle(), 0, 0.05);
   claim("post, warm-up: layer 1", warm.gradient.middle(), 0.1, 10);

@@ -17,6 +17,7 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/clipping.hpp"
 #include "headroom/optim/sgd.hpp"
+#include "range.hpp"
 
 using namespace headroom;
 
@@ -145,15 +146,6 @@ void show(const char* key, double value) {
     std::printf("%-32s %.3g\n", key, value);
   }
 }
-
-/// The smallest and the largest value over five seeds.
-struct Range {
-  double least = std::numeric_limits<double>::infinity(), most = -least;
-  void add(double value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-};
 
 void measure_softmax() {
   const Tensor x(Array({2}, {1000, 1001}));

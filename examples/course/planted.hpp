@@ -6,21 +6,12 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "headroom/autograd/tape.hpp"
+#include "range.hpp"
 
 inline constexpr std::uint64_t seeds = 5;
-
-/// The smallest and the largest value over five seeds.
-struct Range {
-  double least = std::numeric_limits<double>::infinity(), most = -least;
-  void add(double value) {  // NaN counts as infinite
-    least = std::min(least, value);
-    most = std::isnan(value) ? std::numeric_limits<double>::infinity() : std::max(most, value);
-  }
-};
 
 template <class F>
 headroom::Array each(const headroom::Array& x, F formula) {

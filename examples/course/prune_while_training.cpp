@@ -19,6 +19,7 @@
 #include "headroom_measure/importance/choosers.hpp"
 #include "headroom_runs/runs/pruning_parts.hpp"
 #include "headroom_runs/runs/training_run.hpp"
+#include "small_run.hpp"
 
 using namespace headroom;
 
@@ -28,20 +29,6 @@ constexpr Index seeds = 5;
 constexpr Index cut_step = 650, steps = 900;  // the rest is for recovery
 constexpr Index choice_examples = 100;        // of the importance set
 const Gradual gradually{cut_step, cut_step + 120, 12};
-
-TrainingSettings small_run(std::uint64_t seed) {
-  TrainingSettings settings;
-  settings.model.block = {.width = 32, .heads = 4, .hidden = 64};
-  settings.model.layers = 1;
-  settings.data.seed = seed;
-  settings.learner.batch_size = 32;
-  settings.learner.quick = 250;
-  settings.rate = {.shape = RateShape::cosine, .peak = 0.01, .warmup = 50};
-  settings.steps = steps;
-  settings.telemetry = 0;
-  settings.derive();
-  return settings;
-}
 
 struct Quality {
   double exact = 0, loss = 0;  // exact match in %
@@ -101,9 +88,10 @@ double largest_weight(const Optimizer& optimizer, const Heads& heads) {
 class Trunk {
  public:
   Trunk(std::uint64_t seed, const std::filesystem::path& folder)
-      : settings_(small_run(seed)),
+      : settings_(small_run(seed, steps)),
         task_(make_task("dates", settings_.data)),
         saved_(folder / (std::to_string(seed) + ".safetensors")) {
+    settings_.learner.quick = 250;
     TrainingRun run(settings_, task_);
     while (run.steps() < cut_step) run.step();
     run.save(saved_);

@@ -20,8 +20,8 @@
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/clipping.hpp"
 #include "headroom/optim/rate.hpp"
-#include "headroom/statistics/ranks.hpp"
 #include "headroom/train/evaluation.hpp"
+#include "range.hpp"
 
 using namespace headroom;
 
@@ -163,15 +163,6 @@ struct Student {
   Seq2Seq model;
 };
 
-/// A score of five seeds.
-struct Five {
-  void add(double value) { values.push_back(value); }
-  double least() const { return *std::min_element(values.begin(), values.end()); }
-  double most() const { return *std::max_element(values.begin(), values.end()); }
-  double middle() const { return median(values); }
-  std::vector<double> values;
-};
-
 /// Scores of five trainings.
 struct Class {
   Class(Way way, Index steps, RateShape shape, Index early = -1) {
@@ -188,7 +179,7 @@ struct Class {
       if (seed == 1) example = student.write("beach");
     }
   }
-  Five loss, without_pads, share_of_loss, other_source, exact, early_tokens, early_exact;
+  Range loss, without_pads, share_of_loss, other_source, exact, early_tokens, early_exact;
   std::string example;
 };
 
@@ -324,13 +315,13 @@ int main() {
   const Class constant(Way::right, 400, RateShape::constant, 100);
   const Class right(Way::right, 400, RateShape::cosine);
   claim("not shifted: loss", not_shifted.loss.middle(), 0, 0.02, "10/a");
-  claim("not shifted: exact", not_shifted.exact.most(), 0, 0.02, "10/b");
+  claim("not shifted: exact", not_shifted.exact.most, 0, 0.02, "10/b");
   claim("not shifted: other source", not_shifted.other_source.middle(), 0, 0.05);
   claim("no causal mask: loss", no_mask.loss.middle(), 0, 0.1);
-  claim("no causal mask: exact", no_mask.exact.most(), 0, 0.02);
+  claim("no causal mask: exact", no_mask.exact.most, 0, 0.02);
   claim("shifted: loss", right.loss.middle(), 0, 0.05);
   claim("shifted: exact", right.exact.middle(), 0.95, 1);
-  claim("shifted: least of five exact", right.exact.least(), 0.9, 1);
+  claim("shifted: least of five exact", right.exact.least, 0.9, 1);
   claim("shifted: other source", right.other_source.middle(), 3, 20);
   std::printf("beach, shifted                   %s\n", right.example.c_str());
   std::printf("beach, not shifted               %s\n", not_shifted.example.c_str());
@@ -342,7 +333,7 @@ int main() {
         0.15, 0.3);
   claim("pads count: loss it reports", pads.loss.middle(), 0.05, 1);
   claim("pads count: loss of the words", pads.without_pads.middle(), 0.05, 1);
-  claim("pads count: reported / real", pads.share_of_loss.most(), 0.6, 0.9, "10/c");
+  claim("pads count: reported / real", pads.share_of_loss.most, 0.6, 0.9, "10/c");
 
   Student student(Way::right, 1);
   student.train(400, RateShape::cosine);

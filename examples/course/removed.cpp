@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "headroom/optim/sgd.hpp"
 #include "headroom/statistics/ranks.hpp"
 #include "headroom/surgery/transplant.hpp"
+#include "range.hpp"
 
 using namespace headroom;
 
@@ -279,15 +279,6 @@ void measure_time() {
   claim("weights of all heads", double(count_parameters(*layers[0])), 66048, 66048);
   claim("weights of two heads", double(count_parameters(*layers[2])), 16608, 16608);
 }
-
-/// The smallest and the largest value over five seeds.
-struct Range {
-  double least = std::numeric_limits<double>::infinity(), most = -least;
-  void add(double value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-};
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 #include "headroom_measure/importance/head_metric.hpp"
 #include "headroom_measure/importance/shapley.hpp"
 #include "headroom_runs/runs/training_run.hpp"
+#include "small_run.hpp"
 
 using namespace headroom;
 
@@ -30,19 +31,6 @@ const std::vector<std::string> metrics = {"attention_l1", "magnitude", "sensitiv
 
 double total(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
-TrainingSettings small_run(std::uint64_t seed) {
-  TrainingSettings settings;
-  settings.model.block = {.width = 32, .heads = 4, .hidden = 64};
-  settings.model.layers = 1;
-  settings.data.seed = seed;
-  settings.learner.batch_size = 32;
-  settings.rate = {.shape = RateShape::cosine, .peak = 0.01, .warmup = 50};
-  settings.steps = late;
-  settings.telemetry = 0;
-  settings.derive();
-  return settings;
 }
 
 /// v(all but h) - v(all) of each player.
@@ -78,7 +66,7 @@ struct Moment {
 /// A model that is measured early and at the end.
 struct Trained {
   explicit Trained(std::uint64_t seed)
-      : run(small_run(seed), make_task("dates", small_run(seed).data)),
+      : run(small_run(seed, late), make_task("dates", small_run(seed, late).data)),
         first(after(early)),
         last(after(late)) {}
   Moment after(Index steps) {
