@@ -11,8 +11,8 @@ inline namespace HEADROOM_PRECISION {
 /// or Ctrl-C. Needs a terminal. Returns the exit code.
 int watch(const Course& course, Workspace& workspace, const Exercise& first);
 
-/// Checks the learner's file once, and prints and returns the verdict. If it passed, add_to_mine()
-/// adds it to the learner's functions.
+/// Checks the learner's file once, and prints and returns the verdict. If it passed, the caller
+/// adds it to the learner's functions (add_to_mine()).
 Verdict check_once(const Course& course, Workspace& workspace, const Exercise& exercise);
 
 /// Learns the mistakes of the exercise, and says which of them gives what the answer gave in the

@@ -174,7 +174,7 @@ TEST_CASE("errors name a setting as the user wrote it") {
   refused({{"schedule", "cosin"}}, option_text, "--schedule");
   refused({{"width", 64}, {"heads", 5}}, quoted_name, "\"heads\" 5 must divide \"width\" 64");
   CHECK_THROWS_WITH(settings_of({{"budget", "per_kind"}}, option_text),
-                    Contains("--budget per_kind needs --prune N or --keep N"));
+                    Contains("--budget per_kind needs --prune N, --keep N or --remove HEADS"));
 }
 
 TEST_CASE("settings that are given change those of a finished run, and nothing else") {

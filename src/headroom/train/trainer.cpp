@@ -39,12 +39,12 @@ StepReport Trainer::step(const std::function<Tensor()>& loss, Index tokens) {
 Trainer::Objective Trainer::forward(const Loss& loss) {
   probe_ = {};
   for (StepPart* part : parts_) part->begin(steps_ + 1, probe_);
-  const Tensor batch = loss(&probe_);
-  Tensor total = batch;
+  const Tensor plain = loss(&probe_);
+  Tensor total = plain;
   for (StepPart* part : parts_) {
     if (const Tensor penalty = part->penalty(); penalty.defined()) total = total + penalty;
   }
-  return {batch, total};
+  return {plain, total};
 }
 
 StepReport Trainer::step(const Loss& loss, Index tokens) {
@@ -52,8 +52,8 @@ StepReport Trainer::step(const Loss& loss, Index tokens) {
   StepReport report;
   {
     const RandomStep random(options_.seed, static_cast<std::uint64_t>(steps_));
-    const auto [batch, total] = forward(loss);
-    report.loss = double(batch.item());
+    const auto [plain, total] = forward(loss);
+    report.loss = double(plain.item());
     const auto objective = double(total.item());
     if (!std::isfinite(report.loss)) explain(loss, fmt::format("the loss is {}", report.loss));
     if (!std::isfinite(objective)) {

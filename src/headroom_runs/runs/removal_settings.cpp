@@ -80,8 +80,9 @@ class Rules {
   void require_nothing_of_removal() const {
     for (const Setting& setting : all_settings()) {
       if (!setting.needs_removal || !given_.has(setting.name.c_str())) continue;
-      throw UsageError(fmt::format("{} needs {} N or {} N", given_.with_value(setting.name.c_str()),
-                                   given_("prune"), given_("keep")));
+      throw UsageError(fmt::format("{} needs {} N, {} N or {} HEADS",
+                                   given_.with_value(setting.name.c_str()), given_("prune"),
+                                   given_("keep"), given_("remove")));
     }
   }
 
