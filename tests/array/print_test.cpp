@@ -3,7 +3,7 @@
 // notation, which here has all four decimals.
 #include "headroom/array/print.hpp"
 
-#include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "support/catch.hpp"
@@ -43,8 +43,10 @@ TEST_CASE("small, large and far apart numbers print in scientific notation") {
   CHECK(text(Array({2}, {-2e8, 1e8})) == "Array [2]\n[-2.0000e+08  1.0000e+08]");
   CHECK(text(Array({2}, {1001, 1})) == "Array [2]\n[1.0010e+03 1.0000e+00]");
   CHECK(text(Array({2}, {1000, 1})) == "Array [2]\n[1000.    1.]");
-  CHECK(text(Array({3}, {1, NAN, -INFINITY})) == "Array [3]\n[  1.  nan -inf]");
-  CHECK(text(Array({2}, {-NAN, NAN})) == "Array [2]\n[nan nan]");
+  constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
+  constexpr Real infinity = std::numeric_limits<Real>::infinity();
+  CHECK(text(Array({3}, {1, nan, -infinity})) == "Array [3]\n[  1.  nan -inf]");
+  CHECK(text(Array({2}, {-nan, nan})) == "Array [2]\n[nan nan]");
 }
 
 TEST_CASE("a large array prints its first and last rows and columns") {
