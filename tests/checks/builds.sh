@@ -24,6 +24,6 @@ cmake -S "$root" -B "$folder/$kind" "${options[@]}" >"$log" 2>&1 &&
   exit 1
 }
 # The programs of such a build run.
-"$folder/$kind/bin/headroom-f64" lab head-slices --width 16 --heads 2 --no-page >/dev/null
+"$folder/$kind/bin/headroom-f64" lab head-slices --width 16 --heads 2 --json >/dev/null
 "$folder/$kind/tests/test_ops_f64" '~[slow]~[long]~[.]' | tail -n 3
 rm -rf "${folder:?}/$kind"

@@ -19,8 +19,8 @@ AttentionRecord small_record() {
   const auto encoder = AttentionKind::encoder_self, cross = AttentionKind::cross;
   const auto add = [&](AttentionKind kind, Index layer, Index head, bool removed,
                        std::vector<std::vector<double>> rows) {
-    record.heads.push_back({kind, layer, head, removed});
-    if (!removed) record.example.maps.push_back({kind, layer, head, std::move(rows)});
+    record.heads.push_back({{kind, layer, head}, removed});
+    if (!removed) record.example.maps.push_back({{kind, layer, head}, std::move(rows)});
   };
   add(encoder, 0, 0, false, {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}});
   add(cross, 0, 0, false, {{0.7, 0.2, 0.1}, {0.0, 0.0, 1.0}});
