@@ -1,4 +1,4 @@
-// What the mistakes of an exercise give.
+// The wrong results of an exercise's known mistakes, written to files and compared with them.
 #include "common/mistakes.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// What the mistakes of an exercise give: written by the checks of answers that have one, read by
-// the checks of a learner's answer. These stop at the first wrong result, which tells enough: an
-// answer that comes further than a mistake has another one.
+// The wrong results of an exercise's known mistakes. The checks of an answer that has a mistake
+// write them, the checks of a learner's answer read them. They stop at the first wrong result,
+// which tells enough: an answer that comes further than a mistake has another one.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What the mistakes of an exercise give.
+// The wrong results of an exercise's known mistakes: computed once, kept in files, and handed to
+// the checks of a learner's answer.
 #include "course/learn_mistakes.hpp"
 
 #include <algorithm>

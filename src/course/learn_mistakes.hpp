@@ -1,5 +1,5 @@
-// The mistakes of an exercise's master file: what they give is computed once and kept, so that the
-// checks can name the mistake of an answer that gives the same.
+// The mistakes of an exercise's master file. The wrong results of each are computed once and kept,
+// so that the checks can name the mistake of an answer that gives the same.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The paths of the files with what the mistakes give, a line for each; "" until all are known.
+/// The paths of the files with the wrong results of the mistakes, a line for each; "" until all are
+/// known.
 std::string known_mistakes(const Course& course, const Exercise& exercise,
                            const CoursePrecision& precision);
 

@@ -1,5 +1,4 @@
-// What the program says of runs that other programs made, with a task, a layout or a model of their
-// own.
+// The messages about runs that other programs made, with a task, a layout or a model of their own.
 #include "cli/runs.hpp"
 #include "headroom/data/embedded_tasks.hpp"
 #include "headroom/nn/fused_heads.hpp"

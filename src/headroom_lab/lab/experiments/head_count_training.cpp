@@ -34,7 +34,7 @@ Tensor error_of(const Tensor& y, const KeyBatch& batch) {
   return squared_error(slice(y, 2, 0, batch.target.dim(2)), batch.target);
 }
 
-/// What one trained layer does on its test set.
+/// The results of one trained layer on its test set.
 struct Trained {
   std::vector<double> curve;                 // test error after 0, steps / 8, ... steps
   std::array<std::vector<double>, 2> found;  // of each head: mean weight on the key of a relation

@@ -116,7 +116,7 @@ Comparison compare(const Job& job, const LabOptions& options) {
                  }}};
 }
 
-/// What sharing costs on one task: the error divided by that with own rows.
+/// The cost of sharing on one task: the error divided by that with own rows.
 struct Cost {
   const Comparison* comparison;
   Variant variant;
