@@ -185,10 +185,18 @@ TEST_CASE("names are read one a line") {
   CHECK(list.skipped.text() == "1 line skipped: 1 empty");
 }
 
+namespace {
+
+Split split_by_letters(std::string_view word, Index index = 0) {
+  return split_of_word(word, index, WordSplit::letters);
+}
+
+}  // namespace
+
 TEST_CASE("a word's set depends on its letters alone") {
-  CHECK(split_of_word("headroom") == split_of_word(std::string("head") + "room"));
+  CHECK(split_by_letters("headroom") == split_by_letters(std::string("head") + "room", 17));
   std::map<Split, int> counts;
-  for (int i = 0; i < 20'000; ++i) ++counts[split_of_word("word" + std::to_string(i))];
+  for (int i = 0; i < 20'000; ++i) ++counts[split_by_letters("word" + std::to_string(i))];
   CHECK(std::abs(counts[Split::train] - 18'000) < 300);
   CHECK(std::abs(counts[Split::validation] - 1'000) < 150);
   CHECK(std::abs(counts[Split::test] - 1'000) < 150);
@@ -196,10 +204,32 @@ TEST_CASE("a word's set depends on its letters alone") {
 
 TEST_CASE("words stay in their sets for ever, so that results of years can be compared") {
   for (const char* word : {"headroom", "softmax", "query", "transformer"}) {
-    CHECK(split_of_word(word) == Split::train);
+    CHECK(split_by_letters(word) == Split::train);
   }
-  for (const char* word : {"value", "room"}) CHECK(split_of_word(word) == Split::validation);
-  CHECK(split_of_word("attention") == Split::test);
+  for (const char* word : {"value", "room"}) CHECK(split_by_letters(word) == Split::validation);
+  CHECK(split_by_letters("attention") == Split::test);
+}
+
+TEST_CASE("the split of CMUSphinx takes the places of the headwords in the file") {
+  const TemporaryFolder folder;
+  std::string text = ";;; a comment\n";
+  std::vector<std::string> words;
+  for (int i = 0; i < 45; ++i) {
+    words.push_back(std::string{char('a' + i / 26), char('a' + i % 26)});
+    text += words.back() + " AH0 T\n";
+    if (i % 7 == 0) text += words.back() + "(2) EH1 T\n";  // counts as the same word
+  }
+  const Seq2SeqTask task =
+      read_g2p_task({.data = folder.file("a.dict", text), .split = WordSplit::cmusphinx});
+  const auto words_of = [&](const std::vector<Seq2SeqQuestion>& questions) {
+    std::vector<std::string> found;
+    for (const auto& question : questions) found.push_back(task.source.decode(question.source));
+    return found;
+  };
+  CHECK(words_of(task.test) ==
+        std::vector<std::string>{words[17], words[18], words[37], words[38]});
+  CHECK(words_of(task.validation) == std::vector<std::string>{words[19], words[39]});
+  CHECK(task.train.size() == 39 + 7);  // and the second pronunciations of 0, 7, 14, 21, 28, 35, 42
 }
 
 TEST_CASE("the usual answer to a question is its first") {

@@ -106,6 +106,7 @@ TEST_CASE("settings are the same after config.json, and errors in it are named")
   TrainingSettings settings = logged_settings();
   settings.data.data = "some/where";
   settings.data.stress = true;
+  settings.data.split = WordSplit::cmusphinx;
   settings.rate.shape = RateShape::linear;
   settings.rate.floor = 1e-4;
   settings.learner.length = 17;

@@ -6,9 +6,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The set that a word belongs to, determined by a hash of its letters only, 90 : 5 : 5.
+/// The set that a word belongs to. `index` is its place among the headwords of the file, from 0.
 enum class Split { train, validation, test };
-Split split_of_word(std::string_view headword);
+Split split_of_word(std::string_view headword, Index index, WordSplit rule);
 
 /// Letters -> phonemes from a dictionary in CMUdict's format: `word PH ON EMES`, further
 /// pronunciations as `word(2) ...`, comments after ` #` and in lines that start with `;;;`.

@@ -65,14 +65,20 @@ struct TextCorpus {
 
 using Task = std::variant<Seq2SeqTask, ClassificationTask, TextCorpus>;
 
+/// Rule that assigns the words of a dictionary to the sets: `letters` by a hash of the letters,
+/// 90 : 5 : 5; `cmusphinx` by the index of the word in the file, from 0, modulo 20: 17 and 18 for
+/// the test, 19 for validation, as results on CMUdict are published (CMUSphinx g2p-seq2seq).
+enum class WordSplit { letters, cmusphinx };
+
 /// Options of make_task(). A size of 0 selects the task's default.
 struct TaskOptions {
   std::uint64_t seed = 1;
   Index train = 0, validation = 0, test = 0;  // examples, for generated tasks
   std::filesystem::path data{};               // file, for tasks that need one
   bool skip_bad_lines = false;
-  Index window = 0;     // text: the training part must be longer; 0: not checked
-  bool stress = false;  // g2p: keep the stress marks of vowels (AH0, AH1, AH2)
+  Index window = 0;                      // text: the training part must be longer; 0: not checked
+  bool stress = false;                   // g2p: keep the stress marks of vowels (AH0, AH1, AH2)
+  WordSplit split = WordSplit::letters;  // g2p
 };
 
 /// Entry of task_list().

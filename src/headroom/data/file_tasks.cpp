@@ -115,7 +115,11 @@ class DictionaryReader {
 
 }  // namespace
 
-Split split_of_word(std::string_view headword) {
+Split split_of_word(std::string_view headword, Index index, WordSplit rule) {
+  if (rule == WordSplit::cmusphinx) {
+    const Index place = index % 20;
+    return place < 17 ? Split::train : place < 19 ? Split::test : Split::validation;
+  }
   const std::uint64_t share = hash_name(headword) % 100;
   return share < 90 ? Split::train : share < 95 ? Split::validation : Split::test;
 }
@@ -141,13 +145,13 @@ Seq2SeqTask read_g2p_task(const TaskOptions& options) {
                    .validation = {},
                    .test = {},
                    .skipped = std::move(skipped)};
-  for (const DictionaryEntry& entry : reader.entries()) {
+  for (Index index = 0; const DictionaryEntry& entry : reader.entries()) {
     const Tokens source = task.source.encode(entry.word);
     std::vector<Tokens> answers;
     for (const std::string& phonemes : entry.pronunciations) {
       answers.push_back(task.target.encode(phonemes));
     }
-    switch (split_of_word(entry.word)) {
+    switch (split_of_word(entry.word, index++, options.split)) {
       case Split::train:
         for (const Tokens& answer : answers) task.train.push_back({source, answer});
         break;

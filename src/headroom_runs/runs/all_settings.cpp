@@ -142,6 +142,9 @@ std::vector<Setting> data_settings() {
           "skip malformed lines of the data file"),
       row("stress", "task.stress", in(&R::training, &T::data, &TaskOptions::stress),
           "learn stress marks, too (task g2p)"),
+      rare(row("split", "task.split", in(&R::training, &T::data, &TaskOptions::split),
+               "rule for the sets of words: letters (a hash, 90 : 5 : 5) or cmusphinx (every 20th "
+               "words of the file, as in published results; task g2p)")),
   };
 }
 
