@@ -100,6 +100,9 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
       }
       CHECK(game["interactions"].size() == shapley.size());
       CHECK(game["dividends"].size() == shapley.size());
+      const std::size_t n = shapley.size(), triples = n * (n - 1) * (n - 2) / 6;
+      CHECK(game["triple_dividends"]["loss"].size() == triples);
+      CHECK(game["triple_dividends"]["entropy"].size() == triples);
       CHECK(game["twin_error"].get<double>() < 1e-9);
       CHECK(game["sampled"]["cases"] == 20 * shapley.size());
       players += shapley.size();

@@ -42,21 +42,12 @@ std::vector<std::vector<HeadId>> allowed_sets(HeadGame& game, Index remove, cons
   return sets;
 }
 
-HeadSet without(const HeadGame& game, const std::vector<HeadId>& removed) {
-  HeadSet left = game.all();
-  for (const HeadId& head : removed) {
-    const auto found = std::find(game.players().begin(), game.players().end(), head);
-    left = left.without(found - game.players().begin());
-  }
-  return left;
-}
-
 /// The lowest loss that a budget allows.
 double best_of(const PolynomialLearner& learner, HeadGame& game, Index remove,
                const Budget& budget) {
   double best = 1e300;
   for (const std::vector<HeadId>& set : allowed_sets(game, remove, budget)) {
-    best = std::min(best, learner.value(without(game, set)));
+    best = std::min(best, learner.value(game.all_but(set)));
   }
   return best;
 }
@@ -122,7 +113,7 @@ TEST_CASE("where costs add up, every chooser finds the best set that the budget 
           const std::vector<HeadId> chosen = head_chooser(name).make({})(game, remove, budget);
           REQUIRE(std::ssize(chosen) == remove);
           const double more =
-              learner.value(without(game, chosen)) - best_of(learner, game, remove, budget);
+              learner.value(game.all_but(chosen)) - best_of(learner, game, remove, budget);
           CHECK(std::abs(more) < near);
         }
       }
@@ -142,16 +133,16 @@ TEST_CASE("with costs of pairs, quadratic and pairwise find the best set, not th
         INFO(remove << " heads, " << name_of(budget.over) << ", seed " << seed);
         const std::vector<HeadId> expanded = quadratic()(game, remove, budget),
                                   fitted = pairwise({.samples = 400})(game, remove, budget);
-        CHECK(std::abs(learner.value(without(game, expanded)) - best) < near);
-        CHECK(learner.value(without(game, fitted)) < best + 0.02);  // the penalty changes the fit
+        CHECK(std::abs(learner.value(game.all_but(expanded)) - best) < near);
+        CHECK(learner.value(game.all_but(fitted)) < best + 0.02);  // the penalty changes the fit
         const std::vector<HeadId> eliminated = greedy()(game, remove, budget);
-        CHECK(learner.value(without(game, eliminated)) >= best - near);
+        CHECK(learner.value(game.all_but(eliminated)) >= best - near);
         std::vector<HeadScore> costs;
         for (Index i = 0; i < 9; ++i)
           costs.push_back({at(game.players(), i), at(learner.single, i)});
         const auto ranked =
             first_allowed(learner.model(), least_important_first(costs), remove, budget);
-        if (learner.value(without(game, ranked)) > best + 0.02) ++ranking_is_worse;
+        if (learner.value(game.all_but(ranked)) > best + 0.02) ++ranking_is_worse;
       }
     }
   }
@@ -167,7 +158,7 @@ TEST_CASE("in games of many heads no exchange of two heads improves the choice")
   const std::vector<HeadId> chosen = quadratic()(game, 10, budget);
   REQUIRE(chosen.size() == 10);
   CHECK(first_allowed(learner.model(), chosen, 10, budget) == chosen);
-  const double cost = learner.value(without(game, chosen));
+  const double cost = learner.value(game.all_but(chosen));
   for (const HeadId& back : chosen) {
     std::vector<HeadId> others = chosen;
     std::erase(others, back);
@@ -178,7 +169,7 @@ TEST_CASE("in games of many heads no exchange of two heads improves the choice")
       if (!allowance.allows(instead)) continue;
       std::vector<HeadId> exchanged = others;
       exchanged.push_back(instead);
-      CHECK(learner.value(without(game, exchanged)) >= cost - near);
+      CHECK(learner.value(game.all_but(exchanged)) >= cost - near);
     }
   }
 }
@@ -203,6 +194,31 @@ TEST_CASE("greedy removes the head without which the loss is lowest, each time")
   }
   // N + (N - 1) + (N - 2) subsets.
   CHECK(game.passes() == 3 * game.size() - 3);
+}
+
+TEST_CASE("random_search removes the best of as many random sets as it may measure") {
+  PolynomialLearner learner(5, 0.6);
+  const Index all_sets = 84;  // of 3 of 9 heads
+  for (const Budget& budget : budgets) {
+    double last = 1e300, sum = 0;
+    for (const Index samples : std::vector<Index>{1, 8, 64, 2000}) {
+      HeadGame game(learner, ExampleSet::importance, 3);
+      const ChooserOptions options{.seed = 3, .samples = samples};
+      const std::vector<HeadId> chosen = random_search(options)(game, 3, budget);
+      REQUIRE(chosen.size() == 3);
+      CHECK(first_allowed(learner.model(), chosen, 3, budget) == chosen);
+      CHECK(game.passes() <= std::min(samples, all_sets));
+      const double loss = learner.value(game.all_but(chosen));
+      CHECK(loss <= last);  // the draws of fewer samples are among those of more
+      last = loss;
+      sum += loss;
+    }
+    HeadGame game(learner, ExampleSet::importance, 3);
+    CHECK(std::abs(last - best_of(learner, game, 3, budget)) < near);  // all sets were drawn
+    CHECK(sum / 4 > last + near);
+    CHECK(random_search({.seed = 3})(game, 3, budget) ==
+          random_search({.seed = 3, .samples = 8})(game, 3, budget));
+  }
 }
 
 TEST_CASE("choosers by metrics remove its least important heads, or its most important ones") {

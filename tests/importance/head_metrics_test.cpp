@@ -303,3 +303,22 @@ TEST_CASE("scores add up head by head and sort by importance") {
   CHECK(least_important_first({{a, 1}, {b, 1}, {c, 0}}) == std::vector<HeadId>{c, a, b});
   CHECK_THROWS_AS(added({{a, 1}}, {{b, 1}}), UsageError);
 }
+
+TEST_CASE("the entropy of a subset is that of the predictions of plain forward passes") {
+  FixedLearner learner;
+  HeadGame game(learner, ExampleSet::importance, 3);
+  const Index player = 4;
+  const std::vector<HeadSet> subsets{game.all(), game.all().without(player)};
+  const std::vector<double> entropies = game.entropies(subsets);
+  for (const bool removed : {false, true}) {
+    double sum = 0;
+    for (std::size_t x = 0; x < 3; ++x) {
+      const Array p = softmax(constant(gated_logits(
+                                  learner, x, {{at(game.players(), player), removed ? 0 : 1}})))
+                          .value();
+      for (const Real share : p.span()) sum -= double(share) * std::log(double(share));
+    }
+    CHECK(std::abs(entropies[removed ? 1 : 0] - sum / 3) < (is_double ? 1e-12 : 1e-5));
+  }
+  CHECK(std::abs(entropies[0] - entropies[1]) > 1e-4);
+}

@@ -120,6 +120,17 @@ TEST_CASE("pairs that cover for each other interact positively, useless ones neg
   all_needed[7] = 0;
   CHECK(close(pair_interactions(all_needed, 3)[0][2], -6));
   CHECK(close(pair_dividends(all_needed, 3)[0][2], 0));
+  // Triples: 0, 1 and 4 are together worth 7 more than their parts; larger subsets are not read.
+  for (std::size_t subset = 0; subset < 32; ++subset) {
+    if ((subset & 19) == 19) values[subset] -= 7;
+    if (std::popcount(subset) > 3) values[subset] = std::nan("");
+  }
+  const std::vector<double> triples = triple_dividends(values, 5);
+  REQUIRE(triples.size() == 10);
+  std::size_t place = 0;
+  for (std::size_t subset = 0; subset < 32; ++subset) {
+    if (std::popcount(subset) == 3) CHECK(close(triples[place++], subset == 19 ? -7 : 0));
+  }
 }
 
 TEST_CASE("exact values satisfy the axioms of the sum and of twins") {

@@ -21,7 +21,7 @@ using Chooser = std::function<std::vector<HeadId>(HeadGame& game, Index remove, 
 /// The numbers and data that some choosers read.
 struct ChooserOptions {
   std::uint64_t seed = 1;        // of draws
-  Index samples = 0;             // of pairwise: random subsets; 0: 20 for each player
+  Index samples = 0;             // random subsets; 0: the chooser's default
   RecordedScores recorded = {};  // of metrics that read what training recorded
 
   /// Throws UsageError for a negative number of samples.
@@ -37,8 +37,8 @@ Chooser worst_first(const std::string& metric, const ChooserOptions& options = {
 /// Backward elimination: removes the head without which v is lowest, then measures again.
 Chooser greedy();
 /// Fits v(S) = c + sum_i a_i r_i + sum_{i<j} b_ij r_i r_j, with r_i = 1 for removed heads, to
-/// random subsets without about `remove` heads, by ridge regression with a penalty on the b_ij.
-/// Removes the set with the lowest fitted loss.
+/// random subsets (default: 20 for each player) without about `remove` heads, by ridge regression
+/// with a penalty on the b_ij. Removes the set with the lowest fitted loss.
 Chooser pairwise(const ChooserOptions& options = {});
 /// The same for the second-order expansion of v in the gates at 1: a_i = -g_i + H_ii / 2 and
 /// b_ij = H_ij, with gradient g and H_ij = (D_ij + D_ji) / 2, D_ij = (g_j at gate_i = 1.1 - g_j at
@@ -46,6 +46,12 @@ Chooser pairwise(const ChooserOptions& options = {});
 /// ReLU network has no second derivative in the gates, because its gradient is piecewise smooth
 /// with jumps.
 Chooser quadratic();
+
+/// Removes the set with the lowest v of `samples` random ones that the budget allows (default:
+/// random_search_samples). It costs forward passes only, as many as there are samples, so it is the
+/// baseline of every chooser and metric at the same cost. The same seed draws the same sets.
+Chooser random_search(const ChooserOptions& options = {});
+inline constexpr Index random_search_samples = 8;
 
 /// The description of a chooser.
 struct ChooserInfo {

@@ -51,6 +51,8 @@ class HeadGame {
   const std::vector<HeadId>& players() const { return players_; }
   Index size() const { return std::ssize(players_); }
   HeadSet all() const { return HeadSet::all(size()); }
+  /// The players that are left without these heads.
+  HeadSet all_but(std::span<const HeadId> removed) const;
   Learner& learner() const { return *learner_; }
   Module& model() const { return learner_->model(); }
   /// The examples: at most `most()` of this set.
@@ -78,6 +80,9 @@ class HeadGame {
   /// For each subset, the mean over the examples of the sum over their labels of KL(p_all, p_S),
   /// the divergence of the predicted distributions from those with all players: one pass for each.
   std::vector<double> divergences(std::span<const HeadSet> subsets);
+  /// For each subset, the mean over the examples of the sum over their labels of the entropy of the
+  /// predicted distribution, in nats: one pass for each.
+  std::vector<double> entropies(std::span<const HeadSet> subsets);
 
   /// The gate of a player in the forward pass of one example; examples are numbered in the order of
   /// Learner::visit().
@@ -94,6 +99,10 @@ class HeadGame {
 
  private:
   std::map<AttentionLocation, Tensor> gates_of(HeadSet subset) const;
+  /// The mean over the examples of the sum of term(log p_all, log p_S) over the classes of their
+  /// labels.
+  std::vector<double> prediction_sums(std::span<const HeadSet> subsets,
+                                      const std::function<double(double, double)>& term);
 
   Learner* learner_;
   ExampleSet set_;

@@ -74,6 +74,10 @@ std::vector<std::vector<double>> pair_interactions(std::span<const double> value
 /// form.
 std::vector<std::vector<double>> pair_dividends(std::span<const double> values, Index players);
 
+/// Harsanyi's dividend of each triple of players, i < j < k, those with the lowest bits first.
+/// Reads the values of subsets of at most 3 players only.
+std::vector<double> triple_dividends(std::span<const double> values, Index players);
+
 /// How far exact Shapley values of a game are from two of their axioms.
 struct ShapleyAxioms {
   double sum_error = 0;   // |sum of the values - (v(none) - v(all))|

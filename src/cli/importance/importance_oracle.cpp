@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 
@@ -70,16 +71,21 @@ void check_axioms(const ExactGame& game) {
                   game.title, game.axioms.sum_error, game.axioms.twin_error));
 }
 
+/// The dividends of triples in the game of the entropy of predictions.
+std::vector<double> entropy_triples_of(HeadGame& game) {
+  std::vector<HeadSet> small;
+  for (std::uint64_t bits = 0; bits <= game.all().bits(); ++bits) {
+    if (std::popcount(bits) <= 3) small.push_back(HeadSet::of_bits(bits));
+  }
+  const std::vector<double> entropies = game.entropies(small);
+  std::vector<double> values(std::size_t(game.all().bits()) + 1, 0);
+  for (std::size_t s = 0; s < small.size(); ++s) values[small[s].bits()] = entropies[s];
+  return triple_dividends(values, game.size());
+}
+
 /// The players that a chooser keeps. No budget limits the choice, as none limits the best subset.
 HeadSet kept_by(const Chooser& chooser, HeadGame& game, Index count) {
-  HeadSet kept = game.all();
-  const std::vector<HeadId> removed = chooser(game, game.size() - count, {.at_least_of_kind = 0});
-  for (Index i = 0; i < game.size(); ++i) {
-    const bool gone =
-        std::find(removed.begin(), removed.end(), at(game.players(), i)) != removed.end();
-    if (gone) kept = kept.without(i);
-  }
-  return kept;
+  return game.all_but(chooser(game, game.size() - count, {.at_least_of_kind = 0}));
 }
 
 /// Adds the choices of choosers and metrics to a game.
@@ -144,6 +150,7 @@ Oracle oracle_of(HeadGame& choosing, HeadGame& measuring, const ImportanceTable&
     exact.shapley = exact_shapley(exact.values, players);
     exact.axioms = shapley_axioms(exact.values, players);
     check_axioms(exact);
+    exact.entropy_triples = entropy_triples_of(game);
     exact.coverage =
         sampled_coverage(exact.values, players, oracle_orders, oracle_repeats, options.seed);
     const RegretScale scale(losses, players, resamples,

@@ -27,6 +27,8 @@ struct ExactGame {
   std::vector<HeadId> players;
   std::vector<double> values = {};   // of 2^players subsets; see shapley.hpp
   std::vector<double> shapley = {};  // exact
+  /// Dividends of the triples in the game of the entropy of predictions; see triple_dividends().
+  std::vector<double> entropy_triples = {};
   ShapleyAxioms axioms = {};
   SampledCoverage coverage = {};
   std::vector<OracleChoice> choices = {};      // choosers, then metrics

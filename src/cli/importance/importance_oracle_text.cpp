@@ -213,6 +213,8 @@ Record game_record(const ExactGame& game) {
           {"twin_error", game.axioms.twin_error},
           {"interactions", pair_interactions(game.values, players)},
           {"dividends", pair_dividends(game.values, players)},
+          {"triple_dividends",
+           {{"loss", triple_dividends(game.values, players)}, {"entropy", game.entropy_triples}}},
           {"sampled",
            {{"orders", oracle_orders},
             {"repeats", oracle_repeats},

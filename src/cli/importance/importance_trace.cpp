@@ -305,10 +305,7 @@ Record trace_record(const std::vector<TracePoint>& points) {
                      {"task_check", json_of(point.check)},
                      {"heads", heads}});
     of_point["metrics"] = of_metrics;
-    if (point.oracle) {
-      of_point.update(oracle_record(*point.oracle));
-      for (Record& game : of_point["games"]) game.erase("values");  // 2^heads for each point
-    }
+    if (point.oracle) of_point.update(oracle_record(*point.oracle));
     all.push_back(of_point);
   }
   for (const Index step : steps_of(points)) {

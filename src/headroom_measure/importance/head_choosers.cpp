@@ -12,8 +12,9 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 Registry<ChooserEntry>& chooser_registry() {
-  static Registry<ChooserEntry> all("chooser", {chooser_greedy(), chooser_pairwise(),
-                                                chooser_quadratic(), chooser_worst_first()});
+  static Registry<ChooserEntry> all("chooser",
+                                    {chooser_greedy(), chooser_pairwise(), chooser_quadratic(),
+                                     chooser_random_search(), chooser_worst_first()});
   return all;
 }
 
@@ -21,7 +22,7 @@ Registry<ChooserEntry>& chooser_registry() {
 
 void ChooserOptions::check() const {
   if (samples >= 0) return;
-  throw UsageError(fmt::format("chooser: {} samples; at least 1, or 0 for 20 per head", samples));
+  throw UsageError(fmt::format("chooser: {} samples; at least 1, or 0 for the default", samples));
 }
 
 const std::deque<ChooserEntry>& head_choosers() { return chooser_registry().all(); }

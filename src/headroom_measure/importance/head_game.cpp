@@ -39,6 +39,15 @@ HeadGame::HeadGame(Learner& learner, ExampleSet set, Index most, std::vector<Hea
   }
 }
 
+HeadSet HeadGame::all_but(std::span<const HeadId> removed) const {
+  HeadSet left = all();
+  for (Index i = 0; i < size(); ++i) {
+    const auto gone = std::find(removed.begin(), removed.end(), at(players_, i));
+    if (gone != removed.end()) left = left.without(i);
+  }
+  return left;
+}
+
 std::map<AttentionLocation, Tensor> HeadGame::gates_of(HeadSet subset) const {
   std::map<AttentionLocation, Array> gates;
   for (const NamedAttention& found : attentions(model())) {
@@ -98,6 +107,17 @@ std::vector<double> HeadGame::values(std::span<const HeadSet> subsets) {
 }
 
 std::vector<double> HeadGame::divergences(std::span<const HeadSet> subsets) {
+  return prediction_sums(
+      subsets, [](double whole, double part) { return std::exp(whole) * (whole - part); });
+}
+
+std::vector<double> HeadGame::entropies(std::span<const HeadSet> subsets) {
+  return prediction_sums(subsets,
+                         [](double /*whole*/, double part) { return -std::exp(part) * part; });
+}
+
+std::vector<double> HeadGame::prediction_sums(std::span<const HeadSet> subsets,
+                                              const std::function<double(double, double)>& term) {
   const Evaluating now(model());
   std::vector<double> sums(subsets.size(), 0);
   Index examples = 0;
@@ -113,7 +133,7 @@ std::vector<double> HeadGame::divergences(std::span<const HeadSet> subsets) {
       const Array part = predicted(subsets[s]);
       for (Index i = 0; i < part.size(); ++i) {
         if (batch.labels[i / classes] == ignored_label) continue;
-        sums[s] += std::exp(double(whole[i])) * (double(whole[i]) - double(part[i]));
+        sums[s] += term(double(whole[i]), double(part[i]));
       }
     }
     examples += batch.examples;

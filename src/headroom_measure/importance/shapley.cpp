@@ -186,6 +186,16 @@ std::vector<std::vector<double>> pair_dividends(std::span<const double> values, 
   return of_pairs(players, [&](std::size_t i, std::size_t j) { return parts[i | j]; });
 }
 
+std::vector<double> triple_dividends(std::span<const double> values, Index players) {
+  check_values("triple_dividends", values, players);
+  const std::vector<double> parts = dividends(values, players);
+  std::vector<double> triples;
+  for (std::size_t subset = 0; subset < parts.size(); ++subset) {
+    if (std::popcount(subset) == 3) triples.push_back(parts[subset]);
+  }
+  return triples;
+}
+
 ShapleyAxioms shapley_axioms(std::span<const double> values, Index players) {
   const std::vector<double> shapley = exact_shapley(values, players);
   ShapleyAxioms axioms;

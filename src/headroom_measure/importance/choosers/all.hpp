@@ -9,6 +9,7 @@ inline namespace HEADROOM_PRECISION {
 ChooserEntry chooser_greedy();
 ChooserEntry chooser_pairwise();
 ChooserEntry chooser_quadratic();
+ChooserEntry chooser_random_search();
 ChooserEntry chooser_worst_first();
 
 }  // namespace HEADROOM_PRECISION
