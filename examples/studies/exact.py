@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+"""Makes the statistics of the exact study from the JSON that exact.sh wrote, with Python's standard
+library alone: prints Markdown tables, and writes results.json and exact.svg to the folder.
+
+usage: exact.py [FOLDER]        (default: runs/exact)
+"""
+import html
+import json
+import math
+import os
+import sys
+
+KINDS = {"dates": "dates", "brackets": "brackets",
+         "dates-dropped": "dates, DropHead", "brackets-dropped": "brackets, DropHead"}
+EIGHTFOLD = "sensitivity, 8 times the examples"
+REMOVED = (3, 6, 9)
+
+
+def t_share_above(t, freedom):
+    """The share of Student's t distribution above t >= 0, by Simpson's rule on its density."""
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
+    scale /= math.sqrt(freedom * math.pi)
+    steps = 2000
+    width = t / steps
+    area = 0.0
+    for i in range(steps + 1):
+        weight = 1 if i in (0, steps) else 4 if i % 2 else 2
+        area += weight * (1 + (i * width) ** 2 / freedom) ** (-(freedom + 1) / 2)
+    return max(0.0, 0.5 - scale * area * width / 3)
+
+
+def t_quantile(freedom):
+    """The t with 2.5 % above it, by bisection."""
+    low, high = 0.0, 20.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_share_above(middle, freedom) > 0.025 else (low, middle)
+    return low
+
+
+def summary(values):
+    """Mean, half of the 95 % t-interval and two-sided p of a mean of 0; None where undefined."""
+    count = len(values)
+    mean = sum(values) / count
+    if count < 2:
+        return {"mean": mean, "half": None, "p": None, "values": values}
+    error = math.sqrt(sum((x - mean) ** 2 for x in values) / (count - 1) / count)
+    if error == 0:
+        return {"mean": mean, "half": None, "p": None, "values": values}
+    return {"mean": mean, "half": t_quantile(count - 1) * error,
+            "p": 2 * t_share_above(abs(mean) / error, count - 1), "values": values}
+
+
+def ranks(values):
+    """Ranks from 0, equal values share their mean rank."""
+    order = sorted(range(len(values)), key=values.__getitem__)
+    result = [0.0] * len(values)
+    first = 0
+    while first < len(order):
+        last = first
+        while last + 1 < len(order) and values[order[last + 1]] == values[order[first]]:
+            last += 1
+        for i in order[first:last + 1]:
+            result[i] = (first + last) / 2
+        first = last + 1
+    return result
+
+
+def spearman(a, b):
+    """The rank correlation; None if one of them is constant."""
+    a, b = ranks(a), ranks(b)
+    middle = (len(a) - 1) / 2
+    both = sum((x - middle) * (y - middle) for x, y in zip(a, b))
+    own = sum((x - middle) ** 2 for x in a) * sum((y - middle) ** 2 for y in b)
+    return both / math.sqrt(own) if own > 0 else None
+
+
+class Point:
+    """One model at one step, with the choices of exact.sh's two passes."""
+
+    def __init__(self, point, eightfold):
+        self.run, self.step, self.check = point["run"], point["step"], point["task_check"]
+        if len(point["games"]) != 1:
+            sys.exit(f"error: {self.run}: the game must be of all heads; it has "
+                     f"{len(point['games'])} games")
+        self.game = point["games"][0]
+        if eightfold["games"][0]["values"] != self.game["values"]:
+            sys.exit(f"error: {self.run}, step {self.step}: the two passes measured other losses")
+        self.heads = len(self.game["heads"])
+        self.regret = dict(self.game["regret"])
+        self.regret[EIGHTFOLD] = eightfold["games"][0]["regret"]["sensitivity"]
+        self.importance = {name: of["importance"] for name, of in point["metrics"].items()}
+        self.importance[EIGHTFOLD] = eightfold["metrics"]["sensitivity"]["importance"]
+        self.with_cost = {name: of["with_cost"] for name, of in point["metrics"].items()}
+
+    def shapley_rank(self, name):
+        """The rank correlation of a metric with the exact Shapley values; None for a chooser."""
+        scores = self.importance.get(name)
+        return spearman(scores, self.game["shapley"]) if scores else None
+
+    def regret_of(self, name, removed):
+        """0: the best subset of its size, 1: the mean of random ones."""
+        return self.regret[name][self.heads - removed]
+
+    def span(self):
+        """v(none) - v(all), the loss that all heads together save."""
+        return self.game["values"][0] - self.game["values"][-1]
+
+    def backup_mass(self):
+        """The sum of the positive interactions of pairs, as a share of span()."""
+        matrix = self.game["interactions"]
+        return sum(max(0.0, matrix[i][j]) for i in range(self.heads)
+                   for j in range(i)) / self.span()
+
+
+def read_kind(folder, kind):
+    """The points of a kind by step: {step: [Point of each seed]}."""
+    parts = []
+    for name in (kind, kind + "-8"):
+        with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
+            parts.append({(p["run"], p["step"]): p for p in json.load(file)["points"]})
+    by_step = {}
+    for key, point in parts[0].items():
+        by_step.setdefault(point["step"], []).append(Point(point, parts[1][key]))
+    return {step: sorted(points, key=lambda p: p.run) for step, points in sorted(by_step.items())}
+
+
+def over_seeds(points, number):
+    """summary() of a number of every model; None where a model has none."""
+    values = [number(point) for point in points]
+    return None if any(v is None or math.isnan(v) for v in values) else summary(values)
+
+
+def text(entry):
+    """"0.12 ± 0.05"; an interval that is undefined is left out."""
+    if entry is None:
+        return "–"
+    half = "" if entry["half"] is None else f" ± {entry['half']:.2f}"
+    return f"{entry['mean']:.2f}{half}"
+
+
+def table(titles, rows):
+    """A Markdown table."""
+    return "\n".join(["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
+                     + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def choices(of_kind):
+    """Every metric and chooser, by its record at each step, the best at the end first."""
+    last = list(of_kind)[-1]
+    found = []
+    for name in of_kind[last][0].regret:
+        entry = {"choice": name, "steps": {}}
+        for step, points in of_kind.items():
+            entry["steps"][step] = {
+                "with_cost": over_seeds(points, lambda p: p.with_cost.get(name)),
+                "with_shapley": over_seeds(points, lambda p: p.shapley_rank(name)),
+                "regret": {r: over_seeds(points, lambda p, r=r: p.regret_of(name, r))
+                           for r in REMOVED}}
+        found.append(entry)
+    worst = float("inf")
+    found.sort(key=lambda e: e["steps"][last]["regret"][6]["mean"]
+               if e["steps"][last]["regret"][6] else worst)
+    return found
+
+
+def choices_table(of_kind, found):
+    """The table of all choices at the end, and their regret at the first point."""
+    steps = list(of_kind)
+    rows = []
+    for entry in found:
+        end = entry["steps"][steps[-1]]
+        rows.append([entry["choice"], text(end["with_cost"]), text(end["with_shapley"])]
+                    + [text(end["regret"][r]) for r in REMOVED]
+                    + [text(entry["steps"][steps[0]]["regret"][6])])
+    return table(["chosen by", "rank with cost", "rank with Shapley"]
+                 + [f"regret, {r} removed" for r in REMOVED]
+                 + [f"6 removed, step {steps[0]}"], rows)
+
+
+def contrasts(of_kind):
+    """The paired differences that the hypotheses on zero gradients are about, at every step."""
+    found = []
+    pairs = [("random_masks", other) for other in (EIGHTFOLD, "path", "random_search")]
+    for step, points in of_kind.items():
+        for a, b in pairs + [("path", EIGHTFOLD)]:
+            found.append({"step": step, "a": a, "b": b, "measure": "regret, 6 removed",
+                          "difference": over_seeds(
+                              points, lambda p: p.regret_of(a, 6) - p.regret_of(b, 6))})
+        found.append({"step": step, "a": "path", "b": EIGHTFOLD, "measure": "rank with Shapley",
+                      "difference": over_seeds(points, lambda p: p.shapley_rank("path")
+                                               - p.shapley_rank(EIGHTFOLD))})
+    return found
+
+
+def contrasts_table(of_kind, found):
+    """A row for each pair and measure, a column for each step."""
+    rows = {}
+    for entry in found:
+        difference = entry["difference"]
+        p = "" if difference["p"] is None else f" (p {difference['p']:.2g})"
+        rows.setdefault(f"{entry['a']} − {entry['b']}: {entry['measure']}", []).append(
+            text(difference) + p)
+    return table(["difference"] + [f"step {step}" for step in of_kind],
+                 [[name] + cells for name, cells in rows.items()])
+
+
+def backup(kinds):
+    """Positive interactions, and how much more leave_one_out loses than greedy, at the end."""
+    models = []
+    for kind, of_kind in kinds.items():
+        for point in of_kind[list(of_kind)[-1]]:
+            loss = point.regret_of("leave_one_out", 6) - point.regret_of("greedy", 6)
+            models.append({"kind": kind, "run": point.run, "mass": point.backup_mass(),
+                           "lost": loss})
+    result = {"models": models, "spearman": {}, "drop_head": {}, "triples": {}, "mass": {}}
+    for name, chosen in [("all", models)] + [
+            (task, [m for m in models if m["kind"].startswith(task)])
+            for task in ("dates", "brackets")]:
+        result["spearman"][name] = {
+            "models": len(chosen),
+            "value": spearman([m["mass"] for m in chosen], [m["lost"] for m in chosen])}
+    for task in ("dates", "brackets"):
+        plain, dropped = ([m["mass"] for m in models if m["kind"] == kind]
+                          for kind in (task, task + "-dropped"))
+        result["drop_head"][task] = summary([b - a for a, b in zip(plain, dropped)])
+    for kind, of_kind in kinds.items():
+        result["mass"][kind] = {step: over_seeds(points, Point.backup_mass)
+                                for step, points in of_kind.items()}
+        result["triples"][kind] = {step: {
+            game: over_seeds(points, lambda p, g=game: sum(
+                d < 0 for d in p.game["triple_dividends"][g])
+                / len(p.game["triple_dividends"][g])) for game in ("loss", "entropy")}
+            for step, points in of_kind.items()}
+    return result
+
+
+def backup_text(found, kinds):
+    """The tables of backup()."""
+    out = "Sum of the positive interactions of all 66 pairs, as a share of v(none) - v(all):\n\n"
+    out += table(["models"] + [f"point {i + 1}" for i in range(4)],
+                 [[KINDS[kind]] + [text(e) for e in found["mass"][kind].values()]
+                  for kind in kinds])
+    out += "\n" + "".join(
+        f"* rank correlation of this sum with regret(leave_one_out) - regret(greedy), 6 removed, "
+        f"at the end, {name} ({e['models']} models): {e['value']:.2f}\n"
+        for name, e in found["spearman"].items())
+    out += "".join(f"* DropHead minus none, {task}: {text(e)} (p {e['p']:.2g})\n"
+                   for task, e in found["drop_head"].items())
+    out += "\nShare of the 220 triples with a negative dividend, loss / entropy:\n\n"
+    return out + table(["models"] + [f"point {i + 1}" for i in range(4)],
+                       [[KINDS[kind]] + [f"{text(e['loss'])} / {text(e['entropy'])}"
+                                         for e in found["triples"][kind].values()]
+                        for kind in kinds])
+
+
+def picture(panels):
+    """A dot for each choice at the end: the regret with 6 heads removed, with its interval."""
+    row, left, width, gap, most = 15, 190, 300, 30, 2.0
+    shown = [e["choice"] for e in panels[0][1]]
+    height = 46 + row * len(shown) + 28
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 '
+           f'{left + len(panels) * (width + gap)} {height}" font-family="sans-serif" '
+           'font-size="11" role="img"><title>Regret of every criterion, 6 of 12 heads removed'
+           '</title><rect width="100%" height="100%" fill="#fff"/>']
+    for panel, (title, found, last) in enumerate(panels):
+        x0 = left + panel * (width + gap)
+        x = lambda value: x0 + min(max(value, 0), most) / most * width
+        out.append(f'<text x="{x0}" y="18" font-weight="bold">{html.escape(title)}</text>')
+        for mark in (0, 0.5, 1, 1.5, 2):
+            out.append(f'<path d="M{x(mark):.1f} 32V{height - 24}" stroke="'
+                       f'{"#888" if mark == 1 else "#ddd"}"/><text x="{x(mark):.1f}" '
+                       f'y="{height - 8}" text-anchor="middle">{mark:g}</text>')
+        by_name = {e["choice"]: e["steps"][last]["regret"][6] for e in found}
+        for i, name in enumerate(shown):
+            y = 44 + i * row
+            if panel == 0:
+                out.append(f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">'
+                           f'{html.escape(name)}</text>')
+            entry = by_name.get(name)
+            if entry is None:
+                continue
+            half = entry["half"] or 0
+            ends = f'M{x(entry["mean"] - half):.1f} {y}H{x(entry["mean"] + half):.1f}'
+            out.append(f'<path d="{ends}" stroke="#4477aa" stroke-width="1.5"/>'
+                       f'<circle cx="{x(entry["mean"]):.1f}" cy="{y}" r="3.2" fill="#4477aa"/>')
+    return "\n".join(out) + "\n</svg>\n"
+
+
+def main(arguments):
+    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
+        sys.exit(__doc__.strip())
+    folder = arguments[0] if arguments else "runs/exact"
+    kinds = {kind: read_kind(folder, kind) for kind in KINDS
+             if os.path.exists(os.path.join(folder, kind + "-8.json"))}
+    if len(kinds) < len(KINDS):
+        sys.exit(f"error: {folder}: no results of {', '.join(k for k in KINDS if k not in kinds)}; "
+                 "run exact.sh to its end")
+    results, panels = {}, []
+    for kind, of_kind in kinds.items():
+        found = choices(of_kind)
+        last = list(of_kind)[-1]
+        learned = {step: sum(p.check["learned"] for p in points)
+                   for step, points in of_kind.items()}
+        results[kind] = {"choices": found, "contrasts": contrasts(of_kind), "learned": learned}
+        print(f"## {KINDS[kind]}\n\nModels that have learned the task: "
+              + ", ".join(f"{n} of {len(of_kind[s])} at step {s}" for s, n in learned.items())
+              + f". At step {last}:\n")
+        print(choices_table(of_kind, found))
+        print(contrasts_table(of_kind, results[kind]["contrasts"]))
+        if not kind.endswith("dropped"):
+            panels.append((f"{KINDS[kind]}, step {last}", found, last))
+    results["backup"] = backup(kinds)
+    print("## Heads that cover for each other\n\n" + backup_text(results["backup"], kinds))
+    for name, content in (("results.json", json.dumps(results, indent=1) + "\n"),
+                          ("exact.svg", picture(panels))):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(content)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
