@@ -52,6 +52,7 @@ constexpr const char* exit_codes_text =
     "  5  a file cannot be read or written\n"
     "129  stopped by SIGHUP (the terminal was closed)\n"
     "130  stopped by Ctrl-C\n"
+    "138  stopped by SIGUSR1\n"
     "143  stopped by SIGTERM\n";
 
 std::string replaced(std::string text, std::string_view old, std::string_view with) {

@@ -1,5 +1,5 @@
-// Ctrl-C, SIGTERM and SIGHUP: the first one finishes the step and saves the run, the second one
-// ends it at once.
+// Ctrl-C, SIGTERM, SIGUSR1 and SIGHUP: the first one finishes the step and saves the run, the
+// second one ends it at once.
 #include "headroom/train/stop_signals.hpp"
 
 #include <csignal>
@@ -59,7 +59,8 @@ TEST_CASE("child: train until stopped", "[.]") {
 }
 
 TEST_CASE("the first signal finishes the step, saves, and gives its exit code") {
-  for (const auto& [signal, code] : {std::pair(SIGINT, 130), {SIGTERM, 143}, {SIGHUP, 129}}) {
+  for (const auto& [signal, code] :
+       {std::pair(SIGINT, 130), {SIGTERM, 143}, {SIGUSR1, 138}, {SIGHUP, 129}}) {
     const TemporaryFolder folder;
     ChildProcess child("child: train until stopped",
                        {"HEADROOM_TEST_FOLDER=" + (folder / "run").string()});
@@ -88,8 +89,18 @@ TEST_CASE("the second signal ends at once") {
   CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(10));
 }
 
+TEST_CASE("SIGUSR1 asks, and does not count as the first or second signal") {
+  const StopSignals stop;
+  raise(SIGUSR1);
+  CHECK(stop.exit_code() == 138);
+  raise(SIGUSR1);
+  raise(SIGTERM);
+  raise(SIGUSR1);
+  CHECK(stop.exit_code() == 143);
+}
+
 TEST_CASE("afterwards signals do what they did before, and the next watcher starts afresh") {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
     const auto usual = std::signal(signal, SIG_IGN);
     {
       const StopSignals stop;

@@ -70,7 +70,7 @@ std::optional<CutResult> run_cut_in_child(const DemoCut& cut) {
   const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
   const ChildResult child =
       run_child({own, "demo", "--arm", "--threads", "1"}, json_of(cut).dump());
-  for (const int stop : {SIGHUP, SIGINT, SIGTERM}) {
+  for (const int stop : {SIGHUP, SIGINT, SIGTERM, SIGUSR1}) {
     if (child.code == 128 + stop) return {};
   }
   if (child.code != 0) {

@@ -1,4 +1,4 @@
-// SIGINT, SIGTERM and SIGHUP.
+// SIGINT, SIGTERM, SIGUSR1 and SIGHUP.
 #include "headroom/train/stop_signals.hpp"
 
 #include <unistd.h>
@@ -13,14 +13,15 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-volatile std::sig_atomic_t caught = 0;  // the first signal
+volatile std::sig_atomic_t caught = 0;  // the first signal that counts, else SIGUSR1
 bool watching = false;
-constexpr std::array stops{SIGINT, SIGTERM, SIGHUP};
+constexpr std::array stops{SIGINT, SIGTERM, SIGUSR1, SIGHUP};
 std::array<struct sigaction, stops.size()> before;
 
 void on_stop(int signal) {
-  if (caught != 0) _exit(128 + signal);
-  caught = signal;
+  const bool counts = signal != SIGUSR1;
+  if (counts && caught != 0 && caught != SIGUSR1) _exit(128 + signal);
+  if (counts || caught == 0) caught = signal;
 }
 
 }  // namespace

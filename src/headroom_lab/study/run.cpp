@@ -215,18 +215,14 @@ class Workshop {
     }
   }
 
-  /// Lets the children save and end. Returns false. They have received a Ctrl-C, too, and a second
-  /// signal would end them before they have saved.
+  /// Lets the children save and end. Returns false. A terminal or a batch system may have sent them
+  /// its signal, too, which SIGUSR1 does not turn into an end before they have saved.
   bool stop_children() {
-    const double patience = now() + (stop_.exit_code() == 128 + SIGINT ? 10 : 0);
+    for (const Working& work : working_) work.child.send(SIGUSR1);
     while (!working_.empty()) {
       collect();
-      if (now() > patience) break;
       usleep(20'000);
     }
-    for (const Working& work : working_) work.child.send(SIGTERM);
-    for (Working& work : working_) work.child.wait();
-    working_.clear();
     return false;
   }
 
