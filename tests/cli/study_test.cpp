@@ -100,6 +100,16 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
   CHECK(finished_cells(study) == cells_of_small_study);
   CHECK_THAT(run.err, Contains("left"));
   const auto times = finish_times(study);
+  std::size_t records = 0;  // of 2 trunks, the scores of both, and all cells
+  for (const auto& entry : fs::directory_iterator(study / "work")) {
+    const json work = json::parse(content(entry.path()));
+    CHECK(work["seconds"] > 0);
+    CHECK(work["resumed"] == false);
+    CHECK_THAT(work["command"].get<std::string>(), Contains(" train ") || Contains(" importance "));
+    CHECK_THAT(work["study"].get<std::string>(), Contains(" study study.json"));
+    ++records;
+  }
+  CHECK(records == cells_of_small_study + 4);
 
   const Finished again = run_study(folder);
   CHECK(again.code == 2);
@@ -145,6 +155,7 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
                              !Contains("the same in all seeds"));
   CHECK(warned.out.find("not learned") < warned.out.find("mean over seeds"));
 
+  fs::rename(study / "work", study / "seconds");  // as a folder of an earlier version
   const Finished resumed = run_study(folder, {"--resume"});
   REQUIRE(resumed.code == 0);
   CHECK_THAT(resumed.err, Contains("42 of 42 runs and measurements were done before"));

@@ -10,6 +10,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// The name of this machine in its network.
+std::string machine_name();
+
 /// Holds flock() on a file while this object exists. The system releases the lock when the process
 /// ends in any way, so a killed process never blocks others. The file says who holds the lock, and
 /// is removed with it. Child programs do not inherit the lock.

@@ -31,8 +31,9 @@ struct StudyProgress {
 
 struct StudyOptions {
   std::filesystem::path folder;
-  std::string program;  // the path of headroom
-  bool resume = false;  // continue a study, perhaps together with other copies
+  std::string program;    // the path of headroom
+  std::string command{};  // that starts the study, for the records of its jobs
+  bool resume = false;    // continue a study, perhaps together with other copies
   StudyCopy copy = {};
   std::function<void(const StudyProgress&)> progress = {};
   std::function<void(const std::string&)> timing = {};  // gets the name of each timed measurement

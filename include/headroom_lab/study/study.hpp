@@ -5,3 +5,4 @@
 #include "headroom_lab/study/plan.hpp"
 #include "headroom_lab/study/results.hpp"
 #include "headroom_lab/study/run.hpp"
+#include "headroom_lab/study/work.hpp"

@@ -89,6 +89,7 @@ int study(const StudyCommand& command) {
   StudyOptions options{
       .folder = command.out.empty() ? "runs/study-" + declaration.name : command.out,
       .program = std::filesystem::read_symlink("/proc/self/exe").string(),
+      .command = fmt::format("{} study {}", invocation(), command.file),
       .resume = command.resume,
       .copy = study_copy(),
       .progress = print_progress};

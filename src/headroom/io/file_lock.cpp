@@ -19,17 +19,17 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-std::string machine() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
 [[noreturn]] void refuse(const std::filesystem::path& path) {
   throw FileError(fmt::format("{}: cannot lock: {}", path.string(), reason(errno)));
 }
 
 }  // namespace
+
+std::string machine_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
 
 std::optional<FileLock> FileLock::if_free(const std::filesystem::path& path) {
   while (true) {
@@ -48,7 +48,7 @@ std::optional<FileLock> FileLock::if_free(const std::filesystem::path& path) {
       continue;
     }
     lock.descriptor_ = descriptor;
-    const std::string text = fmt::format("{} {}\n", getpid(), machine());
+    const std::string text = fmt::format("{} {}\n", getpid(), machine_name());
     if (ftruncate(descriptor, 0) != 0 || !write_all(descriptor, std::as_bytes(std::span(text)))) {
       refuse(path);
     }
@@ -61,8 +61,8 @@ std::string FileLock::holder(const std::filesystem::path& path) {
   Index process = 0;
   std::string host;
   if (!(file >> process >> host)) return "another process";
-  return host == machine() ? fmt::format("process {}", process)
-                           : fmt::format("process {} on {}", process, host);
+  return host == machine_name() ? fmt::format("process {}", process)
+                                : fmt::format("process {} on {}", process, host);
 }
 
 FileLock::FileLock(FileLock&& other) noexcept

@@ -28,8 +28,11 @@ struct StudyFolder {
   }
   /// The file that a copy locks while it works on a job.
   std::filesystem::path claim(const std::string& job) const { return path / "claims" / job; }
-  /// The seconds that a job took.
-  std::filesystem::path seconds(const std::string& job) const { return path / "seconds" / job; }
+  /// The record of how a job was done: a StudyWork. Versions before had its seconds alone, in a
+  /// folder `seconds`, which is not read.
+  std::filesystem::path work(const std::string& job) const {
+    return path / "work" / (job + ".json");
+  }
 };
 
 }  // namespace HEADROOM_PRECISION

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <list>
 
 #include "headroom/base/error.hpp"
@@ -17,6 +16,7 @@
 #include "headroom/io/file_lock.hpp"
 #include "headroom/io/files.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom_lab/study/work.hpp"
 #include "study/jobs.hpp"
 
 namespace headroom {
@@ -62,7 +62,7 @@ void open_folder(const StudyDeclaration& declaration, const StudyOptions& option
         fmt::format("{}: the folder has a study; continue it, or choose another folder", name),
         {"resume", "out"});
   }
-  for (const char* part : {"trunks", "cells", "claims", "seconds"}) make_folder(folder.path / part);
+  for (const char* part : {"trunks", "cells", "claims", "work"}) make_folder(folder.path / part);
   const Record mine = comparable(declaration, is_double ? "double" : "float");
   if (!begun) {
     write_file(folder.declaration(), mine.dump(2) + "\n");
@@ -85,6 +85,8 @@ struct Working {
   std::size_t job;
   FileLock claim;
   double began;
+  bool resumed;  // it continues a run that was begun before
+  std::string command;
   ChildProgram child;
 };
 
@@ -100,6 +102,7 @@ class Workshop {
         folder_{fs::absolute(options.folder)},
         jobs_(jobs_of(declaration, plan)),
         done_(jobs_.size(), false),
+        took_(jobs_.size()),
         began_(now()) {
     open_folder(declaration, options, folder_);
   }
@@ -152,11 +155,14 @@ class Workshop {
   }
 
   void start(std::size_t job, FileLock claim) {
-    await_folder(result_of(jobs_[job], plan_, folder_).parent_path());
+    const fs::path run = result_of(jobs_[job], plan_, folder_).parent_path();
+    await_folder(run);
+    const bool resumed =
+        jobs_[job].kind != StudyJob::Kind::scores && fs::exists(run / "config.json");
     Words words = command_of(jobs_[job], declaration_, plan_, folder_);
     words.insert(words.begin(), options_.program);
-    working_.push_back(
-        {job, std::move(claim), now(), ChildProgram(words, "", {"OMP_NUM_THREADS=1"})});
+    working_.push_back({job, std::move(claim), now(), resumed, shell_text(words),
+                        ChildProgram(words, "", {"OMP_NUM_THREADS=1"})});
   }
 
   /// Waits for the child of a copy that died, which may take a moment to end.
@@ -193,7 +199,11 @@ class Workshop {
       if (stop_.requested()) return;
       fail(job, result);
     }
-    write_file(folder_.seconds(job.name), fmt::format("{:.3f}\n", now() - work.began));
+    StudyWork done = work_done_now(now() - work.began);
+    done.resumed = work.resumed;
+    done.command = work.command;
+    done.study = options_.command;
+    write_work(folder_.work(job.name), done);
     done_[work.job] = true;
     look();
     report(title_of(job, plan_));
@@ -226,7 +236,7 @@ class Workshop {
     return false;
   }
 
-  void report(const std::string& finished) const {
+  void report(const std::string& finished) {
     if (!options_.progress) return;
     StudyProgress progress{.done = std::count(done_.begin(), done_.end(), true),
                            .all = Index(jobs_.size()),
@@ -237,7 +247,7 @@ class Workshop {
   }
 
   /// Estimates the seconds of the jobs that are not done, from the mean time of a step so far.
-  std::optional<double> seconds_left() const {
+  std::optional<double> seconds_left() {
     struct Sum {
       double seconds = 0, amount = 0;
     };
@@ -250,9 +260,12 @@ class Workshop {
         open[kind] += amount;
         continue;
       }
-      const fs::path file = folder_.seconds(jobs_[i].name);
-      if (!fs::exists(file)) continue;
-      known[kind].seconds += std::atof(read_file(file).c_str());
+      if (!took_[i]) {
+        const std::optional<StudyWork> work = read_work(folder_.work(jobs_[i].name));
+        if (!work || work->resumed) continue;  // no time, or that of a part
+        took_[i] = work->seconds;
+      }
+      known[kind].seconds += *took_[i];
       known[kind].amount += amount;
     }
     double left = 0;
@@ -278,6 +291,7 @@ class Workshop {
   StudyFolder folder_;
   std::vector<StudyJob> jobs_;
   std::vector<bool> done_;
+  std::vector<std::optional<double>> took_;  // the seconds of jobs, as far as they were read
   std::list<Working> working_;
   double began_;
 };
