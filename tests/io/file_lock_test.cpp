@@ -50,13 +50,17 @@ TEST_CASE("the lock of a killed process is free, and its file names it until the
   CHECK(sign == 'y');
   CHECK_FALSE(FileLock::if_free(path));
   CHECK(FileLock::holder(path) == "process " + std::to_string(child));
+  CHECK(FileLock::held(path));
   kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);
   close(ready[0]);
   close(ready[1]);
+  CHECK_FALSE(FileLock::held(path));
   CHECK(std::filesystem::exists(path));
   CHECK(FileLock::if_free(path));
+  CHECK_FALSE(FileLock::held(path));
+  CHECK_FALSE(std::filesystem::exists(path));
 }
 
 TEST_CASE("processes that take turns are never inside together") {

@@ -24,6 +24,9 @@ class FileLock {
   /// "process 1234", with the machine's name if it is another one; "another process" if the file
   /// does not say. Call it when if_free() returned nothing.
   static std::string holder(const std::filesystem::path& path);
+  /// Returns whether some process has the lock. Neither makes nor removes the file, which a process
+  /// that was killed leaves behind. In this moment if_free() of another process may return nothing.
+  static bool held(const std::filesystem::path& path);
 
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;

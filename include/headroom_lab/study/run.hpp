@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -35,6 +36,7 @@ struct StudyOptions {
   std::string command{};  // that starts the study, for the records of its jobs
   bool resume = false;    // continue a study, perhaps together with other copies
   StudyCopy copy = {};
+  bool only_steps = false;  // estimates leave out scores and choices of heads, which take minutes
   std::function<void(const StudyProgress&)> progress = {};
   std::function<void(const std::string&)> timing = {};  // gets the name of each timed measurement
 };
@@ -70,6 +72,7 @@ struct StudyEstimate {
     double step_seconds = 0;  // seconds that gates add to a step
   };
   std::vector<Choice> choices{};
+  std::map<std::string, double> seconds{};  // of each run and measurement that is not done, by key
   double minutes = 0;  // of the runs that are not done, with `processes` runs at a time
 };
 StudyEstimate estimate_study(const StudyDeclaration& declaration, const StudyPlan& plan,

@@ -1,6 +1,7 @@
 // The record of how a job of a study was done: where, when, by which program.
 #pragma once
 
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -31,6 +32,11 @@ struct StudyWork {
 
 /// The record of a job that ends now, on this machine and by this version, with one thread.
 StudyWork work_done_now(double seconds);
+
+/// A time in seconds since 1970 as UTC, and back: "2026-11-26T16:55:03Z". Returns nothing for a
+/// text of another form.
+std::string utc_text(std::time_t time);
+std::optional<std::time_t> utc_time(const std::string& text);
 
 /// Words as a shell reads them: those with other characters than letters, digits and
 /// `_-+=./:,@%` are in single quotes.

@@ -1,6 +1,8 @@
 // `headroom study`: trains the runs that a declaration compares, and reports the results.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 
@@ -24,6 +26,7 @@ namespace {
 struct StudyCommand {
   std::string file, out;
   bool dry_run = false, resume = false, page = false, tables = false;
+  bool list = false, status = false, json = false;
 };
 
 void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
@@ -83,7 +86,45 @@ void write_results(const StudyCommand& command, const StudyDeclaration& declarat
   }
 }
 
+void print_timing(const std::string& name) { print_error("timing {}\n", name); }
+
+/// The pieces of a study. While no piece is done whose time is known, short runs measure the
+/// minutes of training.
+std::vector<StudyPiece> listed(const StudyDeclaration& declaration, const StudyPlan& plan,
+                               StudyOptions options) {
+  std::vector<StudyPiece> pieces = pieces_of(declaration, plan, options.folder);
+  const bool known = std::any_of(pieces.begin(), pieces.end(),
+                                 [](const StudyPiece& piece) { return piece.minutes.has_value(); });
+  if (known) return pieces;
+  options.timing = print_timing;
+  options.only_steps = true;
+  set_minutes(pieces, estimate_study(declaration, plan, options));
+  return pieces;
+}
+
+/// Throws UsageError unless the folder has a study.
+void require_study(const std::filesystem::path& folder, const char* option) {
+  if (std::filesystem::exists(folder / "declaration.json")) return;
+  throw UsageError(
+      fmt::format("{}: the folder has no study; run the study without {} first, or name "
+                  "its folder with --out",
+                  folder.string(), option));
+}
+
+/// Throws UsageError for options that do not go together.
+void check(const StudyCommand& command) {
+  const int modes =
+      int(command.dry_run) + int(command.list) + int(command.status) + int(command.page);
+  if (modes > 1) {
+    throw UsageError("--dry-run, --list, --status and --page exclude each other; take one");
+  }
+  if (command.json && !command.list && !command.status) {
+    throw UsageError("--json is for --list and --status only; results.json has the results");
+  }
+}
+
 int study(const StudyCommand& command) {
+  check(command);
   const StudyDeclaration declaration = read_declaration(command.file);
   const StudyPlan plan = plan_of(declaration);
   StudyOptions options{
@@ -94,17 +135,25 @@ int study(const StudyCommand& command) {
       .copy = study_copy(),
       .progress = print_progress};
   if (command.dry_run) {
-    options.timing = [](const std::string& name) { print_error("timing {}\n", name); };
+    options.timing = print_timing;
     print_estimate(declaration, plan, estimate_study(declaration, plan, options));
     return 0;
   }
+  if (command.list) {
+    const std::vector<StudyPiece> pieces = listed(declaration, plan, options);
+    const Record json{{"folder", options.folder.string()}, {"pieces", json_of(pieces)}};
+    fmt::print("{}", command.json ? json.dump(2) + "\n" : shown(pieces_text(pieces)));
+    return 0;
+  }
+  if (command.status) {
+    require_study(options.folder, "--status");
+    const StudyStatus status =
+        status_of(pieces_of(declaration, plan, options.folder), options.folder, std::time(nullptr));
+    fmt::print("{}", command.json ? json_of(status).dump(2) + "\n" : shown(status_text(status)));
+    return 0;
+  }
   if (command.page) {
-    if (!std::filesystem::exists(options.folder / "declaration.json")) {
-      throw UsageError(
-          fmt::format("{}: the folder has no study; run the study without --page first, or name "
-                      "its folder with --out",
-                      options.folder.string()));
-    }
+    require_study(options.folder, "--page");
     write_results(command, declaration, plan, options.folder);
     return 0;
   }
@@ -135,6 +184,13 @@ Command add_study(CLI::App& program) {
       "--page", options->page,
       "train nothing; write results.json, tables/*.csv and the page from the runs that are "
       "done");
+  app->add_flag("--list", options->list,
+                "print the pieces of work: key, stage, state, minutes on one processor, title and "
+                "the pieces that each needs");
+  app->add_flag("--status", options->status,
+                "print which machines have done how much, what runs, what failed, claims of "
+                "copies that have ended, and the expected end");
+  app->add_flag("--json", options->json, "print --list or --status as JSON");
   app->add_flag("--tables", options->tables, "print the titles and tables of the page");
   app->add_option("--out", options->out, "folder of the study (default: runs/study-NAME)")
       ->type_name("DIR");

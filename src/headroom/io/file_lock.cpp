@@ -65,6 +65,14 @@ std::string FileLock::holder(const std::filesystem::path& path) {
                                 : fmt::format("process {} on {}", process, host);
 }
 
+bool FileLock::held(const std::filesystem::path& path) {
+  const int descriptor = open_file(path, O_RDWR | O_NOFOLLOW);  // NFS locks no others
+  if (descriptor < 0) return false;
+  const bool locked = !lock_file(descriptor) && errno == EWOULDBLOCK;
+  close_file(descriptor);
+  return locked;
+}
+
 FileLock::FileLock(FileLock&& other) noexcept
     : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
 

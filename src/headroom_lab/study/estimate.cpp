@@ -170,6 +170,20 @@ class ChoiceTimes {
   std::vector<StudyEstimate::Choice> all_;
 };
 
+/// The seconds of training, evaluations and test of a trunk or cell, by the measured times.
+double seconds_of_run(const StudyJob& job, const StudyPlan& plan, const StudyEstimate& measured,
+                      Index evaluate_every, bool at_cut) {
+  const Index evaluations = job.steps / std::max<Index>(1, evaluate_every) + 1;
+  double seconds = measured.begin_seconds + double(job.steps) * measured.step_seconds +
+                   double(evaluations) * measured.evaluation_seconds;
+  if (job.kind != StudyJob::Kind::cell) return seconds;
+  const StudyCell& cell = plan.cells[job.index];
+  const bool removes = cell.branches() && cell.control != StudyControl::none;
+  seconds += measured.test_seconds * (removes && at_cut ? 2 : 1);
+  if (removes && at_cut) seconds += measured.evaluation_seconds;
+  return seconds;
+}
+
 }  // namespace
 
 StudyEstimate estimate_study(const StudyDeclaration& declaration, const StudyPlan& plan,
@@ -191,35 +205,33 @@ StudyEstimate estimate_study(const StudyDeclaration& declaration, const StudyPla
     estimate.test_seconds =
         std::max(0.0, prober.train("the test set", {}, {}).seconds - plain.seconds);
   }
-  estimate.scores_seconds = prober.score();
+  if (!options.only_steps) estimate.scores_seconds = prober.score();
   const bool at_cut = measures(declaration, "cut.");
   ChoiceTimes choices(prober, plain);
-  double seconds = 0;
+  double all_seconds = 0;
   for (const StudyJob& job : jobs_of(declaration, plan)) {
     const bool done = std::filesystem::exists(result_of(job, plan, folder));
     if (job.kind == StudyJob::Kind::trunk) estimate.trunks_done += done ? 1 : 0;
     if (job.kind == StudyJob::Kind::cell) estimate.cells_done += done ? 1 : 0;
     if (done) continue;
-    if (job.kind == StudyJob::Kind::scores) {
-      seconds += estimate.scores_seconds;
-      continue;
+    const bool scores = job.kind == StudyJob::Kind::scores;
+    if (scores && options.only_steps) continue;
+    if (!scores) estimate.steps += job.steps;
+    double seconds = scores ? estimate.scores_seconds
+                            : seconds_of_run(job, plan, estimate, plain.evaluate_every, at_cut);
+    const bool chooses = job.kind == StudyJob::Kind::cell && !options.only_steps;
+    if (chooses && !choice_of(plan.cells[job.index]).empty()) {
+      const StudyCell& cell = plan.cells[job.index];
+      StudyEstimate::Choice& choice = choices.of(cell, plan);
+      choice.times += choices_of(cell);
+      seconds +=
+          double(choices_of(cell)) * choice.seconds + double(job.steps) * choice.step_seconds;
     }
-    const Index evaluations = job.steps / std::max<Index>(1, plain.evaluate_every) + 1;
-    estimate.steps += job.steps;
-    seconds += estimate.begin_seconds + double(job.steps) * estimate.step_seconds +
-               double(evaluations) * estimate.evaluation_seconds;
-    if (job.kind != StudyJob::Kind::cell) continue;
-    const StudyCell& cell = plan.cells[job.index];
-    const bool removes = cell.branches() && cell.control != StudyControl::none;
-    seconds += estimate.test_seconds * (removes && at_cut ? 2 : 1);
-    if (removes && at_cut) seconds += estimate.evaluation_seconds;
-    if (choice_of(cell).empty()) continue;
-    StudyEstimate::Choice& choice = choices.of(cell, plan);
-    choice.times += choices_of(cell);
-    seconds += double(choices_of(cell)) * choice.seconds + double(job.steps) * choice.step_seconds;
+    estimate.seconds[job.name] = seconds;
+    all_seconds += seconds;
   }
   estimate.choices = std::move(choices).all();
-  estimate.minutes = seconds / 60 / double(declaration.processes);
+  estimate.minutes = all_seconds / 60 / double(declaration.processes);
   return estimate;
 }
 

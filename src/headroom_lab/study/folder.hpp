@@ -10,6 +10,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+struct StudyDeclaration;
+struct StudyOptions;
+
 /// A folder that all copies of a study share.
 struct StudyFolder {
   std::filesystem::path path;
@@ -28,12 +31,21 @@ struct StudyFolder {
   }
   /// The file that a copy locks while it works on a job.
   std::filesystem::path claim(const std::string& job) const { return path / "claims" / job; }
+  /// The error of a job that failed, one line, until the job begins again.
+  std::filesystem::path failure(const std::string& job) const { return path / "failures" / job; }
   /// The record of how a job was done: a StudyWork. Versions before had its seconds alone, in a
   /// folder `seconds`, which is not read.
   std::filesystem::path work(const std::string& job) const {
     return path / "work" / (job + ".json");
   }
 };
+
+/// Makes the folder with its declaration, or requires that its declaration is the same. Throws
+/// UsageError as run_study() does.
+void open_folder(const StudyDeclaration& declaration, const StudyOptions& options,
+                 const StudyFolder& folder);
+/// Requires that the study in a folder has this declaration. Throws UsageError.
+void require_same(const StudyDeclaration& declaration, const StudyFolder& folder);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -17,7 +17,7 @@
 #include "headroom/io/files.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom_lab/study/work.hpp"
-#include "study/jobs.hpp"
+#include "study/job_times.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -29,55 +29,6 @@ namespace fs = std::filesystem;
 double now() {
   const std::chrono::duration<double> since = std::chrono::steady_clock::now().time_since_epoch();
   return since.count();
-}
-
-/// The fields of a declaration that must be equal when a study is resumed.
-Record comparable(const StudyDeclaration& declaration, const Record& precision) {
-  Record record = json_of(declaration);
-  record.erase("processes");
-  record["precision"] = precision;
-  return record;
-}
-
-/// The same for a saved declaration. Fields that its version did not have get their defaults.
-Record comparable(Record written, const std::string& origin) {
-  const Record precision = written.value("precision", Record());
-  written.erase("precision");
-  return comparable(struct_of<StudyDeclaration>(written, origin), precision);
-}
-
-/// Makes the folder with its declaration, or requires that its declaration is the same.
-void open_folder(const StudyDeclaration& declaration, const StudyOptions& options,
-                 const StudyFolder& folder) {
-  const std::string name = folder.path.string();
-  const bool begun = fs::exists(folder.declaration());
-  if (!begun && fs::exists(folder.path) && !fs::is_empty(folder.path) && !options.resume &&
-      !options.copy.launched) {
-    throw UsageError(
-        fmt::format("{}: the folder is not empty and has no study; choose another folder", name),
-        {"out"});
-  }
-  if (begun && !options.resume && !options.copy.launched) {
-    throw UsageError(
-        fmt::format("{}: the folder has a study; continue it, or choose another folder", name),
-        {"resume", "out"});
-  }
-  for (const char* part : {"trunks", "cells", "claims", "work"}) make_folder(folder.path / part);
-  const Record mine = comparable(declaration, is_double ? "double" : "float");
-  if (!begun) {
-    write_file(folder.declaration(), mine.dump(2) + "\n");
-    return;
-  }
-  const std::string file = folder.declaration().string();
-  const Record theirs = comparable(parse_json(read_file(file), file), file);
-  const auto difference = first_difference(theirs, mine);
-  if (!difference) return;
-  throw UsageError(
-      fmt::format("{}: the folder has a study with another declaration ({} differs); choose "
-                  "another folder, so that the comparisons stay those that were declared before "
-                  "the runs",
-                  name, difference->place),
-      {"out"});
 }
 
 /// A child process that works on a job.
@@ -102,14 +53,14 @@ class Workshop {
         folder_{fs::absolute(options.folder)},
         jobs_(jobs_of(declaration, plan)),
         done_(jobs_.size(), false),
-        took_(jobs_.size()),
+        times_(jobs_.size()),
         began_(now()) {
+    look();
     open_folder(declaration, options, folder_);
   }
 
   bool run() {
     const Index most = options_.copy.launched ? 1 : declaration_.processes;
-    look();
     report("");
     while (true) {
       collect();
@@ -159,6 +110,8 @@ class Workshop {
     await_folder(run);
     const bool resumed =
         jobs_[job].kind != StudyJob::Kind::scores && fs::exists(run / "config.json");
+    std::error_code ignored;
+    fs::remove(folder_.failure(jobs_[job].name), ignored);
     Words words = command_of(jobs_[job], declaration_, plan_, folder_);
     words.insert(words.begin(), options_.program);
     working_.push_back({job, std::move(claim), now(), resumed, shell_text(words),
@@ -216,6 +169,7 @@ class Workshop {
         "{} failed with exit code {}: {} (in {})", title_of(job, plan_), result.code,
         error.empty() ? "no message" : error.substr(std::min<std::size_t>(error.size(), 7)),
         result_of(job, plan_, folder_).parent_path().string());
+    write_file(folder_.failure(job.name), text + "\n");
     switch (result.code) {
       case 2: throw UsageError(text);
       case 3: throw NumericError(text);
@@ -246,39 +200,15 @@ class Workshop {
     options_.progress(progress);
   }
 
-  /// Estimates the seconds of the jobs that are not done, from the mean time of a step so far.
+  /// Estimates the seconds until all jobs are done.
   std::optional<double> seconds_left() {
-    struct Sum {
-      double seconds = 0, amount = 0;
-    };
-    Sum known[3];
-    double open[3] = {0, 0, 0};
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      const auto kind = static_cast<std::size_t>(jobs_[i].kind);
-      const auto amount = double(std::max<Index>(1, jobs_[i].steps));
-      if (!done_[i]) {
-        open[kind] += amount;
-        continue;
-      }
-      if (!took_[i]) {
-        const std::optional<StudyWork> work = read_work(folder_.work(jobs_[i].name));
-        if (!work || work->resumed) continue;  // no time, or that of a part
-        took_[i] = work->seconds;
-      }
-      known[kind].seconds += *took_[i];
-      known[kind].amount += amount;
-    }
+    times_.read(jobs_, done_, folder_);
     double left = 0;
-    const Sum steps{known[0].seconds + known[2].seconds, known[0].amount + known[2].amount};
-    for (std::size_t kind = 0; kind < 3; ++kind) {
-      if (open[kind] == 0) continue;
-      constexpr auto scores = static_cast<std::size_t>(StudyJob::Kind::scores);
-      const Sum& by = known[kind].amount > 0 || kind == scores ? known[kind] : steps;
-      if (by.amount > 0) {
-        left += open[kind] * by.seconds / by.amount;
-      } else if (kind != scores) {
-        return std::nullopt;
-      }
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (done_[i]) continue;
+      const std::optional<double> seconds = times_.estimate(jobs_[i]);
+      if (!seconds && jobs_[i].kind != StudyJob::Kind::scores) return std::nullopt;
+      left += seconds.value_or(0);
     }
     const Index together = options_.copy.launched ? options_.copy.copies : declaration_.processes;
     return left / double(together);
@@ -291,7 +221,7 @@ class Workshop {
   StudyFolder folder_;
   std::vector<StudyJob> jobs_;
   std::vector<bool> done_;
-  std::vector<std::optional<double>> took_;  // the seconds of jobs, as far as they were read
+  JobTimes times_;
   std::list<Working> working_;
   double began_;
 };

@@ -19,11 +19,22 @@ inline namespace HEADROOM_PRECISION {
 StudyWork work_done_now(double seconds) {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   return {.seconds = seconds,
-          .finished = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now)),
+          .finished = utc_text(now),
           .machine = machine_name(),
           .processor = processor_description(),
           .blas = blas_description(),
           .version = fmt::format("{} ({})", HEADROOM_VERSION, is_double ? "double" : "float")};
+}
+
+std::string utc_text(std::time_t time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time));
+}
+
+std::optional<std::time_t> utc_time(const std::string& text) {
+  std::tm parts = {};
+  const char* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return timegm(&parts);
 }
 
 std::string shell_text(const std::vector<std::string>& words) {
