@@ -50,6 +50,7 @@ constexpr const char* exit_codes_text =
     "  3  numeric error (a value is not finite, or a claim does not hold)\n"
     "  4  unusable data\n"
     "  5  a file cannot be read or written\n"
+    " 75  a study was stopped and has saved; start it again\n"
     "129  stopped by SIGHUP (the terminal was closed)\n"
     "130  stopped by Ctrl-C\n"
     "138  stopped by SIGUSR1\n"

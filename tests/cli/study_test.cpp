@@ -169,6 +169,56 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
   CHECK_THAT(changed.err, Contains("another declaration (/removal/prune"));
 }
 
+TEST_CASE("pieces of a study give its results one by one, and only in the order of their needs") {
+  const TemporaryFolder folder;
+  json declaration = small_study();
+  declaration["seeds"] = {1};
+  declaration["removal"]["prune"] = {3};
+  folder.file("study.json", declaration.dump());
+  REQUIRE(run_study(folder, {"--out", "whole"}).code == 0);
+  const auto listed = [&] {
+    const Finished list = run_study(folder, {"--out", "single", "--list", "--json"});
+    REQUIRE(list.code == 0);
+    return json::parse(list.out)["pieces"];
+  };
+  const json pieces = listed();
+  for (const json& piece : pieces) {  // from short runs
+    if (piece["key"].get<std::string>().starts_with("scores-")) continue;
+    CHECK(piece["minutes"] > 0);
+  }
+  const Finished unknown = run_study(folder, {"--out", "single", "--run", "cell-1"});
+  CHECK(unknown.code == 2);
+  CHECK_THAT(unknown.err, Contains("no piece \"cell-1\"") && Contains("--list"));
+  const std::string trunk = pieces[0]["key"], scores = pieces[1]["key"];
+  const Finished early = run_study(folder, {"--out", "single", "--run", scores});
+  CHECK(early.code == 2);
+  CHECK_THAT(early.err, Contains(scores + " needs " + trunk));
+  CHECK_FALSE(fs::exists(folder / "single"));
+  CHECK(run_study(folder, {"--out", "single", "--status"}).code == 2);
+  CHECK(run_study(folder, {"--out", "single", "--list", "--status"}).code == 2);
+  CHECK(run_study(folder, {"--out", "single", "--json"}).code == 2);
+
+  const Finished both = run_study(folder, {"--out", "single", "--run", scores, trunk});
+  INFO(both.err);
+  REQUIRE(both.code == 0);
+  CHECK(finished_cells(folder / "single") == 0);
+  const std::string checkpoint =
+      folder / "single/trunks" / trunk.substr(6) / "checkpoint.safetensors";
+  const std::string saved = content(checkpoint), cell = pieces[2]["key"];
+  folder.file(fs::relative(checkpoint, folder.path()).string(), "no checkpoint");
+  CHECK(run_study(folder, {"--out", "single", "--run", cell}).code != 0);
+  CHECK(listed()[2]["state"] == "failed");
+  CHECK_THAT(run_study(folder, {"--out", "single", "--status"}).out,
+             Contains("1 failed") && Contains(cell));
+  folder.file(fs::relative(checkpoint, folder.path()).string(), saved);
+  for (const json& piece : pieces) {
+    REQUIRE(run_study(folder, {"--out", "single", "--run", piece["key"]}).code == 0);
+  }
+  for (const json& piece : listed()) CHECK(piece["state"] == "done");
+  REQUIRE(run_study(folder, {"--out", "single", "--page"}).code == 0);
+  CHECK(outcome(folder / "single") == outcome(folder / "whole"));
+}
+
 TEST_CASE("the folds of a study test every example of a seed once") {
   const TemporaryFolder folder;
   json declaration = small_study();

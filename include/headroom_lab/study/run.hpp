@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headroom/train/stop_signals.hpp"
 #include "headroom_lab/study/plan.hpp"
@@ -36,13 +37,16 @@ struct StudyOptions {
   std::string command{};  // that starts the study, for the records of its jobs
   bool resume = false;    // continue a study, perhaps together with other copies
   StudyCopy copy = {};
+  std::vector<std::string> only = {};  // keys of the only pieces to do (pieces.hpp); empty: all
   bool only_steps = false;  // estimates leave out scores and choices of heads, which take minutes
   std::function<void(const StudyProgress&)> progress = {};
   std::function<void(const std::string&)> timing = {};  // gets the name of each timed measurement
 };
 
 /// Trains the runs of the plan that are not done. Returns true when all runs are done, by this copy
-/// or by others. Returns false after a request of `stop`; the unfinished runs have then saved.
+/// or by others. Returns false after a request of `stop`; the unfinished runs have then saved and
+/// are free for other copies. With `only`, all that counts for these pieces alone, one at a time;
+/// if another copy works on one, this copy waits.
 ///
 /// All copies share the folder. A copy locks the run that it trains in `claims`. If the copy dies,
 /// its child processes die too, the system releases the lock, and another copy continues the run
@@ -51,8 +55,9 @@ struct StudyOptions {
 /// kills. Each copy begins at another position of the list of runs. A launched copy trains one run
 /// at a time, any other copy `declaration.processes` runs, each with one thread.
 ///
-/// Throws UsageError for a folder that is not empty without `resume`, and for a folder of another
-/// declaration. Throws the error of a run that failed.
+/// Throws UsageError for a folder that is not empty without `resume`, for a folder of another
+/// declaration, and in `only` for a key that the plan does not have and for a piece that needs
+/// another one which is neither done nor in `only`. Throws the error of a run that failed.
 bool run_study(const StudyDeclaration& declaration, const StudyPlan& plan,
                const StudyOptions& options, const StopSignals& stop);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -27,6 +28,7 @@ struct StudyCommand {
   std::string file, out;
   bool dry_run = false, resume = false, page = false, tables = false;
   bool list = false, status = false, json = false;
+  std::vector<std::string> run{};  // keys of pieces
 };
 
 void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
@@ -53,6 +55,14 @@ void print_estimate(const StudyDeclaration& declaration, const StudyPlan& plan,
                  choice.seconds);
     }
   }
+}
+
+/// The exit code of a study that was stopped and has saved. Programs that distribute work ask for
+/// one code that means that the same command continues; a shell must see Ctrl-C as such.
+int again_code(const StopSignals& signals) {
+  constexpr int again = 75;  // EX_TEMPFAIL of sysexits.h
+  const int code = signals.exit_code();
+  return code == 128 + SIGTERM || code == 128 + SIGUSR1 ? again : code;
 }
 
 void print_progress(const StudyProgress& p) {
@@ -111,12 +121,27 @@ void require_study(const std::filesystem::path& folder, const char* option) {
                   folder.string(), option));
 }
 
+/// Trains the runs of a study, or the pieces that --run names.
+int train_study(const StudyCommand& command, const StudyDeclaration& declaration,
+                const StudyPlan& plan, const StudyOptions& options) {
+  const StopSignals signals;
+  if (!run_study(declaration, plan, options, signals)) {
+    const std::string more =
+        command.run.empty() ? "--resume" : fmt::format("--run {}", fmt::join(command.run, " "));
+    fmt::print("stopped; continue with: {} study {} --out {} {}\n", invocation(),
+               shown(command.file), shown(options.folder.string()), more);
+    return again_code(signals);
+  }
+  if (command.run.empty()) write_results(command, declaration, plan, options.folder);
+  return 0;
+}
+
 /// Throws UsageError for options that do not go together.
 void check(const StudyCommand& command) {
-  const int modes =
-      int(command.dry_run) + int(command.list) + int(command.status) + int(command.page);
+  const int modes = int(command.dry_run) + int(command.list) + int(command.status) +
+                    int(command.page) + int(!command.run.empty());
   if (modes > 1) {
-    throw UsageError("--dry-run, --list, --status and --page exclude each other; take one");
+    throw UsageError("--dry-run, --list, --status, --page and --run exclude each other; take one");
   }
   if (command.json && !command.list && !command.status) {
     throw UsageError("--json is for --list and --status only; results.json has the results");
@@ -131,8 +156,9 @@ int study(const StudyCommand& command) {
       .folder = command.out.empty() ? "runs/study-" + declaration.name : command.out,
       .program = std::filesystem::read_symlink("/proc/self/exe").string(),
       .command = fmt::format("{} study {}", invocation(), command.file),
-      .resume = command.resume,
+      .resume = command.resume || !command.run.empty(),
       .copy = study_copy(),
+      .only = command.run,
       .progress = print_progress};
   if (command.dry_run) {
     options.timing = print_timing;
@@ -157,14 +183,7 @@ int study(const StudyCommand& command) {
     write_results(command, declaration, plan, options.folder);
     return 0;
   }
-  const StopSignals signals;
-  if (!run_study(declaration, plan, options, signals)) {
-    fmt::print("stopped; continue with: {} study {} --out {} --resume\n", invocation(),
-               shown(command.file), shown(options.folder.string()));
-    return signals.exit_code();
-  }
-  write_results(command, declaration, plan, options.folder);
-  return 0;
+  return train_study(command, declaration, plan, options);
 }
 
 }  // namespace
@@ -187,6 +206,9 @@ Command add_study(CLI::App& program) {
   app->add_flag("--list", options->list,
                 "print the pieces of work: key, stage, state, minutes on one processor, title and "
                 "the pieces that each needs");
+  app->add_option("--run", options->run,
+                  "do these pieces of --list, one at a time; start it as often as you like")
+      ->type_name("KEY...");
   app->add_flag("--status", options->status,
                 "print which machines have done how much, what runs, what failed, claims of "
                 "copies that have ended, and the expected end");
@@ -198,7 +220,14 @@ Command add_study(CLI::App& program) {
       fmt::format("Several copies of a study can share its folder, on one machine or many. Each\n"
                   "copy trains other runs:\n"
                   "  mpirun -n 4 {0} study FILE\n"
-                  "  srun {0} study FILE\n\n"
+                  "  srun {0} study FILE\n"
+                  "Programs that distribute work start single pieces:\n"
+                  "  {0} study FILE --list\n"
+                  "  {0} study FILE --run KEY...\n"
+                  "--run exits with 0 when the pieces are done, and with 2 for an unknown key or\n"
+                  "if a piece needs another one that is not done. SIGTERM and SIGUSR1 let the\n"
+                  "study finish the step, save and exit with 75: the same command continues it\n"
+                  "(with --resume, unless --run is given).\n\n"
                   "Examples: {0} study examples/studies/brackets.json --dry-run\n"
                   "          {0} study examples/studies/brackets.json",
                   invocation()));

@@ -53,14 +53,17 @@ class Workshop {
         folder_{fs::absolute(options.folder)},
         jobs_(jobs_of(declaration, plan)),
         done_(jobs_.size(), false),
+        wanted_(jobs_.size(), options.only.empty()),
         times_(jobs_.size()),
         began_(now()) {
     look();
+    choose();
     open_folder(declaration, options, folder_);
   }
 
   bool run() {
-    const Index most = options_.copy.launched ? 1 : declaration_.processes;
+    const bool one = options_.copy.launched || !options_.only.empty();
+    const Index most = one ? 1 : declaration_.processes;
     report("");
     while (true) {
       collect();
@@ -74,12 +77,54 @@ class Workshop {
   }
 
  private:
-  bool all_done() const { return std::find(done_.begin(), done_.end(), false) == done_.end(); }
+  /// Returns whether the wanted jobs are done.
+  bool all_done() const {
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (wanted_[i] && !done_[i]) return false;
+    }
+    return true;
+  }
 
   /// Updates which jobs are done, by any copy.
   void look() {
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (!done_[i]) done_[i] = fs::exists(result_of(jobs_[i], plan_, folder_));
+    }
+  }
+
+  /// Looks once more whether a job is done, after listing its folders: NFS remembers for up to a
+  /// minute that a file is missing, but asks the server when a folder is listed.
+  bool seen_again(std::size_t job) {
+    const fs::path result = result_of(jobs_[job], plan_, folder_);
+    for (const fs::path& folder : {result.parent_path().parent_path(), result.parent_path()}) {
+      std::error_code missing;
+      for (fs::directory_iterator entry(folder, missing), end; !missing && entry != end;) {
+        entry.increment(missing);
+      }
+    }
+    done_[job] = fs::exists(result);
+    return done_[job];
+  }
+
+  /// Marks the jobs of `only` as wanted, and requires that they can be done.
+  void choose() {
+    for (const std::string& key : options_.only) {
+      const auto job = std::find_if(jobs_.begin(), jobs_.end(),
+                                    [&](const StudyJob& other) { return other.name == key; });
+      if (job == jobs_.end()) {
+        throw UsageError(fmt::format("the study has no piece \"{}\"; take keys from its list", key),
+                         {"list"});
+      }
+      wanted_[static_cast<std::size_t>(job - jobs_.begin())] = true;
+    }
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (!wanted_[i] || done_[i]) continue;
+      for (const std::size_t need : jobs_[i].needs) {
+        if (done_[need] || wanted_[need] || seen_again(need)) continue;
+        throw UsageError(fmt::format("{} needs {} ({}), which is not done; do that one before",
+                                     jobs_[i].name, jobs_[need].name, title_of(jobs_[need], plan_)),
+                         {"list"});
+      }
     }
   }
 
@@ -89,7 +134,7 @@ class Workshop {
     const Index first = options_.copy.rank * count / options_.copy.copies;
     for (Index i = 0; i < count; ++i) {
       const auto job = static_cast<std::size_t>((first + i) % count);
-      if (done_[job]) continue;
+      if (done_[job] || !wanted_[job]) continue;
       done_[job] = fs::exists(result_of(jobs_[job], plan_, folder_));
       const std::vector<std::size_t>& needs = jobs_[job].needs;
       const bool ready =
@@ -149,6 +194,8 @@ class Workshop {
     const fs::path file = result_of(job, plan_, folder_);
     if (result.code == 0 && job.kind == StudyJob::Kind::scores) write_file(file, result.out);
     if (result.code != 0 || !fs::exists(file)) {
+      // A signal to all processes may reach this one after its child has ended.
+      if (result.code > 128) usleep(200'000);
       if (stop_.requested()) return;
       fail(job, result);
     }
@@ -195,7 +242,7 @@ class Workshop {
     StudyProgress progress{.done = std::count(done_.begin(), done_.end(), true),
                            .all = Index(jobs_.size()),
                            .seconds = now() - began_,
-                           .left = seconds_left(),
+                           .left = options_.only.empty() ? seconds_left() : std::nullopt,
                            .finished = finished};
     options_.progress(progress);
   }
@@ -220,7 +267,7 @@ class Workshop {
   const StopSignals& stop_;
   StudyFolder folder_;
   std::vector<StudyJob> jobs_;
-  std::vector<bool> done_;
+  std::vector<bool> done_, wanted_;
   JobTimes times_;
   std::list<Working> working_;
   double began_;
