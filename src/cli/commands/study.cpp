@@ -208,7 +208,7 @@ Command add_study(CLI::App& program) {
                 "the pieces that each needs");
   app->add_option("--run", options->run,
                   "do these pieces of --list, one at a time; start it as often as you like")
-      ->type_name("KEY...");
+      ->type_name("KEY");
   app->add_flag("--status", options->status,
                 "print which machines have done how much, what runs, what failed, claims of "
                 "copies that have ended, and the expected end");
@@ -221,7 +221,8 @@ Command add_study(CLI::App& program) {
                   "copy trains other runs:\n"
                   "  mpirun -n 4 {0} study FILE\n"
                   "  srun {0} study FILE\n"
-                  "Programs that distribute work start single pieces:\n"
+                  "Programs that distribute work, such as GNU parallel, Slurm, Snakemake and\n"
+                  "HTCondor, start single pieces; examples/studies/ has scripts for them:\n"
                   "  {0} study FILE --list\n"
                   "  {0} study FILE --run KEY...\n"
                   "--run exits with 0 when the pieces are done, and with 2 for an unknown key or\n"
