@@ -1,8 +1,10 @@
 // Metrics of importance, each against an independent computation on single examples.
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
@@ -44,6 +46,7 @@ const std::map<std::string, Expected> expectations{
     {"output_variance", variance_of_outputs},
     {"redundancy", largest_cosine},
     {"sensitivity", sensitivity_of},
+    {"sensitivity_normalised", share_of_attention},
     {"sensitivity_per_token", by_tokens},
     {"sensitivity_per_batch", by_batch_gates},
     {"taylor", [](FixedLearner& l,
@@ -140,6 +143,22 @@ TEST_CASE("every metric gives the scores of its formula, alone and with all othe
   CHECK_THAT(absent.absent[0].reason, Catch::Contains("of at most 12 heads"));
   std::erase_if(names, [&](const std::string& name) { return of_all_subsets.count(name) != 0; });
   check_scores(learner, names);
+}
+
+TEST_CASE("the guide says of every metric what it takes from its source") {
+  std::ifstream guide(HEADROOM_SOURCE "/docs/pruning.md");
+  std::multiset<std::string> rows;
+  for (std::string line; std::getline(guide, line);) {
+    if (!line.starts_with("| ")) continue;
+    std::istringstream names(line.substr(2, line.find(" |", 2) - 2));
+    for (std::string name; std::getline(names, name, ',');) {
+      rows.insert(name.substr(name.find_first_not_of(' ')));
+    }
+  }
+  for (const MetricEntry& entry : head_metrics()) {
+    INFO(entry.info.name);
+    CHECK(rows.count(entry.info.name) >= 1);
+  }
 }
 
 TEST_CASE("all metrics that see batches share one forward and two backward passes") {

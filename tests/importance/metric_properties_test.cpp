@@ -1,6 +1,7 @@
 // Properties that metrics of importance share: identities, order, constants, other layouts.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "headroom/base/error.hpp"
 #include "headroom/statistics/ranks.hpp"
@@ -63,6 +64,29 @@ TEST_CASE("value_path is the sensitivity per batch; finer absolute values give l
     token_minus_batch += scores(3, h) - scores(1, h);
   }
   CHECK(token_minus_batch > 0.1);
+}
+
+TEST_CASE("normalised sensitivities have norm 1 in each attention, or are 0 where nothing flows") {
+  FixedLearner learner;
+  std::vector<HeadId> cross = live_heads(learner.model());
+  std::erase_if(cross, [](const HeadId& head) { return head.kind != AttentionKind::cross; });
+  prune(learner.model(), std::vector<HeadId>{cross[1]});
+  const auto squares = [&] {
+    const ImportanceTable table = measure_importance(learner, {"sensitivity_normalised"});
+    std::map<AttentionLocation, double> sums;
+    for (const HeadScore& score : table.importance("sensitivity_normalised")) {
+      sums[{score.head.kind, score.head.layer}] += score.score * score.score;
+    }
+    return sums;
+  };
+  for (const auto& [location, sum] : squares()) CHECK(std::abs(sum - 1) < property_rounding);
+  cross.erase(cross.begin() + 1);
+  prune(learner.model(), cross);
+  for (const auto& [location, sum] : squares()) {
+    INFO(location.text());
+    const bool flows = location.kind != AttentionKind::encoder_self;
+    CHECK(std::abs(sum - (flows ? 1 : 0)) < property_rounding);
+  }
 }
 
 TEST_CASE("metrics do not depend on the layout of the heads", "[slow]") {

@@ -317,6 +317,15 @@ inline double sensitivity_of(FixedLearner& learner, const HeadId& head) {
   return by_differences(learner, head, [](double g) { return std::abs(g); });
 }
 
+/// Of the unit vector in the direction of the sensitivities of the attention's three heads.
+inline double share_of_attention(FixedLearner& learner, const HeadId& head) {
+  double squares = 0;
+  for (Index other = 0; other < 3; ++other) {
+    squares += std::pow(sensitivity_of(learner, {head.kind, head.layer, other}), 2);
+  }
+  return sensitivity_of(learner, head) / std::sqrt(squares);
+}
+
 inline double half_and_half(FixedLearner& learner, const HeadId& head) {
   const auto scaled = [&](double (*f)(FixedLearner&, const HeadId&)) {
     double least = 1e300, most = -1e300;

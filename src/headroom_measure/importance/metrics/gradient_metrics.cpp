@@ -1,6 +1,7 @@
 // Metrics of gradients: those of the gates, and those of the heads' parameters.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "importance/metrics/families.hpp"
@@ -121,6 +122,34 @@ class EntropyAndSensitivity : public HeadMetric {
   std::unique_ptr<HeadMetric> sensitivity_ = head_metric("sensitivity").make();
 };
 
+/// The sensitivities of each attention's heads, divided by their l2 norm. Michel et al. normalise
+/// by layer; the two attentions of a decoder layer count as two here, as their gradients have
+/// different scales. 0 in an attention without any sensitivity.
+class NormalisedSensitivity : public HeadMetric {
+ public:
+  MetricNeeds needs() const override { return sensitivity_->needs(); }
+  void see(const Evidence& batch) override {
+    heads_.assign(batch.heads.begin(), batch.heads.end());
+    sensitivity_->see(batch);
+  }
+  std::vector<double> scores() const override {
+    std::vector<double> scores = sensitivity_->scores();
+    std::map<AttentionLocation, double> squares;
+    for (std::size_t h = 0; h < scores.size(); ++h) {
+      squares[{heads_[h].kind, heads_[h].layer}] += scores[h] * scores[h];
+    }
+    for (std::size_t h = 0; h < scores.size(); ++h) {
+      const double sum = squares.at({heads_[h].kind, heads_[h].layer});
+      scores[h] = sum > 0 ? scores[h] / std::sqrt(sum) : 0;
+    }
+    return scores;
+  }
+
+ private:
+  std::vector<HeadId> heads_;
+  std::unique_ptr<HeadMetric> sensitivity_ = head_metric("sensitivity").make();
+};
+
 /// E f(share) over the batches, f homogeneous of degree 1 in the gradient, which is that of the
 /// batch's mean loss. Batches count by their examples.
 MetricEntry of_batch_shares(MetricInfo info, double (*f)(const HeadShare&), HeadRole block) {
@@ -218,6 +247,11 @@ MetricEntry metric_sensitivity() {
 std::vector<MetricEntry> gradient_metrics() {
   return {
       metric_sensitivity(),
+      metric_of<NormalisedSensitivity>(
+          {.name = "sensitivity_normalised",
+           .formula = "s_h / sqrt(sum of s_k^2 over the heads k of its attention), s sensitivity",
+           .source = "Michel, Levy and Neubig 2019, section 4.1, after Molchanov et al. 2017",
+           .cost = "B"}),
       metric_of<ExampleMean>(
           {.name = "sensitivity_per_token",
            .formula = "E_x sum_t |dL(x)/dg_ht|, with a gate for each query t",
