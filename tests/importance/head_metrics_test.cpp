@@ -11,6 +11,7 @@
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/ops/reductions.hpp"
+#include "headroom/statistics/ranks.hpp"
 #include "headroom/train/objectives.hpp"
 #include "headroom_measure/importance/head_metric.hpp"
 #include "importance/plain_games.hpp"
@@ -161,7 +162,7 @@ TEST_CASE("the guide says of every metric what it takes from its source") {
   }
 }
 
-TEST_CASE("all metrics that see batches share one forward and two backward passes") {
+TEST_CASE("all metrics that see batches share one forward and five backward passes") {
   FixedLearner learner;
   std::vector<std::string> names;
   for (const MetricEntry& entry : head_metrics()) {
@@ -170,8 +171,45 @@ TEST_CASE("all metrics that see batches share one forward and two backward passe
   const ImportanceTable table = measure_importance(learner, names, options_for(learner));
   CHECK(table.columns.size() == names.size());
   CHECK(table.forward == 1);
-  CHECK(table.backward == 2);  // from the loss and from the logits
+  CHECK(table.backward == 1 + logit_directions);  // from the loss and from the logits
   CHECK(measure_importance(learner, {"leave_one_out"}).forward == 1 + std::ssize(table.heads));
+}
+
+TEST_CASE("logit_jacobian estimates the squared change of the logits without bias, from 4 draws") {
+  FixedLearner learner;
+  const std::vector<HeadId> heads = live_heads(learner.model());
+  std::vector<double> exact, variance;  // of the score, with |v|^2 the squared change of an example
+  for (const HeadId& head : heads) {
+    double sum = 0, squares = 0;
+    for (std::size_t x = 0; x < 3; ++x) {
+      const double change = squared_change_of_logits(learner, x, head);
+      sum += change / 3;
+      squares += 2 * change * change / (9 * double(logit_directions));
+    }
+    exact.push_back(sum);
+    variance.push_back(squares);
+  }
+  const ImportanceTable alone = measure_importance(learner, {"logit_jacobian"});
+  CHECK((alone.forward == 1 && alone.backward == logit_directions));
+  constexpr int seeds = 100;
+  std::vector<double> means(heads.size(), 0);
+  double spread = 0, rank = 0;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const ImportanceOptions options{.seed = std::uint64_t(seed)};
+    const std::vector<double> scores =
+        measure_importance(learner, {"logit_jacobian"}, options).columns[0].scores;
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      means[h] += scores[h] / seeds;
+      spread += std::pow(scores[h] - exact[h], 2) / variance[h] / double(seeds * heads.size());
+    }
+    rank += rank_correlation(scores, exact) / seeds;
+  }
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    INFO(heads[h].text());
+    CHECK(std::abs(means[h] - exact[h]) < 4 * std::sqrt(variance[h] / seeds));
+  }
+  CHECK((spread > 0.7 && spread < 1.4));
+  CHECK(rank > 0.88);
 }
 
 TEST_CASE("scores are those of the live heads, by their original numbers") {

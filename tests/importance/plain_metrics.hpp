@@ -275,25 +275,41 @@ inline double product_of_norms(FixedLearner& learner, const HeadId& head) {
   return product;
 }
 
-inline double by_logits(FixedLearner& learner, const HeadId& head) {
+/// The change of an example's logits with a gate, dz(x)/dg.
+inline std::vector<double> change_of_logits(FixedLearner& learner, std::size_t x,
+                                            const HeadId& head) {
   const double h = is_double ? 1e-4 : 1e-2;
+  const auto logits = [&](double gate) {
+    const NoGrad quiet;
+    HeadProbe probe;
+    Array gates = ones({3});
+    gates[head.head] = Real(gate);
+    probe.gates[{head.kind, head.layer}] = constant(gates);
+    return logits_of(learner.model(), learner.examples()[x], &probe).value();
+  };
+  const Array above = logits(1 + h), below = logits(1 - h);
+  std::vector<double> change;
+  for (Index i = 0; i < above.size(); ++i) {
+    change.push_back((double(above[i]) - double(below[i])) / (2 * h));
+  }
+  return change;
+}
+
+inline double squared_change_of_logits(FixedLearner& learner, std::size_t x, const HeadId& head) {
+  return squares_of(change_of_logits(learner, x, head));
+}
+
+/// Projections of the change onto the directions that the metric draws.
+inline double by_logits(FixedLearner& learner, const HeadId& head) {
   double sum = 0;
   for (std::size_t x = 0; x < 3; ++x) {
-    const Seq2SeqBatch& example = learner.examples()[x];
-    const auto projected = [&](double gate) {
-      const NoGrad quiet;
-      HeadProbe probe;
-      Array gates = ones({3});
-      gates[head.head] = Real(gate);
-      probe.gates[{head.kind, head.layer}] = constant(gates);
-      const Array logits = logits_of(learner.model(), example, &probe).value();
-      Rng rng(1, "directions of logits", x);
+    const std::vector<double> change = change_of_logits(learner, x, head);
+    for (std::uint64_t number = 0; number < 4; ++number) {
+      Rng rng(1, "directions of logits", 4 * x + number);
       double product = 0;
-      for (const Real logit : logits.span()) product += double(rng.normal()) * double(logit);
-      return product;
-    };
-    const double slope = (projected(1 + h) - projected(1 - h)) / (2 * h);
-    sum += slope * slope;
+      for (const double slope : change) product += double(rng.normal()) * slope;
+      sum += product * product / 4;
+    }
   }
   return sum / 3;
 }

@@ -42,10 +42,13 @@ struct MetricNeeds {
   bool any() const { return maps || head_outputs || loss_gradients() || logit_gradients; }
 };
 
+/// The number of random directions of the logits in which each example's gradients are measured.
+inline constexpr Index logit_directions = 4;
+
 /// One batch, as every metric sees it: the results of one forward pass, one backward pass from the
-/// loss and one from the logits, of which only the needed ones are made. A field that no metric
-/// needs is empty. L(x) is the loss of example x, the sum over its labels. Means over examples are
-/// means over all batches.
+/// loss and logit_directions from the logits, of which only the needed ones are made. A field that
+/// no metric needs is empty. L(x) is the loss of example x, the sum over its labels. Means over
+/// examples are means over all batches.
 struct Evidence {
   std::span<const HeadId> heads;  // the live heads, in the order of live_heads()
   Index examples;
@@ -58,9 +61,10 @@ struct Evidence {
   std::vector<Array> token_gate_gradients = {};
   /// The share of each head, with the gradients of the sum of L(x) over the batch.
   std::vector<HeadShare> shares = {};
-  /// [examples, heads]: d<u, z(x)>/dg_h at g = 1. z(x) are the logits at the labels of example x;
-  /// the elements of u are drawn from N(0, 1), by seed and number of the example.
-  Array logit_gradients = {};
+  /// For each direction u, [examples, heads]: d<u, z(x)>/dg_h at g = 1. z(x) are the logits at the
+  /// labels of example x; the elements of u are drawn from N(0, 1), by seed, numbers of the example
+  /// and of the direction.
+  std::vector<Array> logit_gradients = {};
 };
 
 /// The model that is measured.
@@ -132,7 +136,8 @@ struct ImportanceTable {
 };
 
 /// Measures the heads of a learner's model, in evaluation mode, by the named metrics. All metrics
-/// that see batches share one forward pass, one backward pass and one more from the logits.
+/// that see batches share one forward pass, one backward pass and logit_directions more from the
+/// logits.
 /// Gradients are left as zero_grad() leaves them. Throws UsageError for an unknown name and for a
 /// set without examples.
 ImportanceTable measure_importance(Learner& learner, const std::vector<std::string>& metrics,

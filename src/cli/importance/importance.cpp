@@ -186,8 +186,8 @@ std::string legend_text(const ImportanceTable& table, bool compare, const Termin
   text += "\n";
   line(
       "The cost is given in passes over the examples: F is a forward pass, B a forward and a "
-      "backward pass, N the number of heads. Metrics of cost F and B share their passes; "
-      "logit_jacobian adds a backward pass.");
+      "backward pass, N the number of heads. Metrics of cost F and B share their passes; to "
+      "these, logit_jacobian adds 4 backward passes.");
   for (const auto& [info, reason] : table.absent) {
     line(fmt::format("Absent: {} ({}): {}", info.name, info.formula, reason));
   }
@@ -305,7 +305,7 @@ Command add_importance(CLI::App& program) {
   app->add_option(
          "--metric", options->metrics,
          fmt::format("one or more of the metrics below; all; or cheap (those that together take "
-                     "one forward and two backward passes over the examples) (default: {}; with "
+                     "one forward and five backward passes over the examples) (default: {}; with "
                      "--oracle {})",
                      default_metrics(false), default_metrics(true)))
       ->type_name("NAME,...");

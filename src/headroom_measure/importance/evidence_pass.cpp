@@ -67,8 +67,10 @@ void EvidencePass::run(const ProbedBatch& batch, const std::function<void(const 
       }
     }
     if (needs_.logit_gradients) {
-      logits.backward(directions(logits, batch.labels));
-      evidence.logit_gradients = taken_gate_gradients(probe, batch.examples);
+      for (Index number = 0; number < logit_directions; ++number) {
+        logits.backward(directions(logits, batch.labels, number), number + 1 < logit_directions);
+        evidence.logit_gradients.push_back(taken_gate_gradients(probe, batch.examples));
+      }
     }
   }
   if (probe.maps || probe.head_out) {
@@ -135,13 +137,14 @@ std::vector<Array> EvidencePass::token_gate_gradients(const HeadProbe& probe,
 }
 
 /// Standard normal numbers of the shape of the logits, 0 where the label is ignored. Each example
-/// has its own stream, so padding and the division into batches change nothing.
-Array EvidencePass::directions(const Tensor& logits, const Ids& labels) const {
+/// has its own streams, so padding and the division into batches change nothing.
+Array EvidencePass::directions(const Tensor& logits, const Ids& labels, Index number) const {
   Array u = zeros(logits.shape());
   const Index classes = logits.dim(logits.rank() - 1);
   const Index labels_of_one = labels.size() / labels.dim(0);
   for (Index b = 0; b < labels.dim(0); ++b) {
-    Rng rng(seed_, "directions of logits", static_cast<std::uint64_t>(done_ + b));
+    const Index stream = (done_ + b) * logit_directions + number;
+    Rng rng(seed_, "directions of logits", static_cast<std::uint64_t>(stream));
     for (Index i = b * labels_of_one; i < (b + 1) * labels_of_one; ++i) {
       if (labels[i] == ignored_label) continue;
       for (Index v = 0; v < classes; ++v) u[i * classes + v] = rng.normal();

@@ -10,7 +10,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Runs a model on one batch after another, and collects the evidence that is needed: one forward
-/// pass, at most one backward pass from the losses and at most one from the logits.
+/// pass, at most one backward pass from the losses and at most logit_directions from the logits.
 class EvidencePass {
  public:
   EvidencePass(Module& model, const MetricNeeds& needs, std::uint64_t seed);
@@ -24,7 +24,7 @@ class EvidencePass {
   /// Reads the gradients of the gates, [examples, heads], and sets them back to zero.
   Array taken_gate_gradients(HeadProbe& probe, Index examples) const;
   std::vector<Array> token_gate_gradients(const HeadProbe& probe, Index examples) const;
-  Array directions(const Tensor& logits, const Ids& labels) const;
+  Array directions(const Tensor& logits, const Ids& labels, Index number) const;
 
   Module& model_;
   MetricNeeds needs_;

@@ -92,7 +92,8 @@ ImportanceTable measured(Learner& learner, const std::vector<std::string>& names
       });
     });
     table.forward = 1;
-    table.backward = Index{needs.loss_gradients()} + Index{needs.logit_gradients};
+    table.backward = Index{needs.loss_gradients()};
+    if (needs.logit_gradients) table.backward += logit_directions;
   }
   if (plays) {
     std::optional<HeadGame> own;
