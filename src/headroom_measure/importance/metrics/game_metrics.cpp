@@ -131,7 +131,10 @@ std::vector<double> falls_alone(HeadGame& game, std::uint64_t /*seed*/) {
   return scores;
 }
 
-/// How far the predictions move when the gate of this head alone is 0, right or wrong.
+/// How far the predictions move when the gate of this head alone is 0, right or wrong. This is the
+/// first term of the paper's algorithm 1. Two steps of the algorithm are left out: it scales the
+/// divergences to [0, 1] in each layer, and has a recursion over the layers with a balancing
+/// factor.
 std::vector<double> divergences_without(HeadGame& game, std::uint64_t /*seed*/) {
   std::vector<HeadSet> subsets;
   for (Index h = 0; h < game.size(); ++h) subsets.push_back(game.all().without(h));
@@ -213,7 +216,8 @@ std::vector<MetricEntry> game_metrics() {
                             falls_alone),
       metric_of<GameMetric>({.name = "divergence",
                              .formula = "E_x sum over labels of KL(p with all heads, p without h)",
-                             .source = "arXiv 2507.07064",
+                             .source = "arXiv 2507.07064, algorithm 1, without its scaling in "
+                                       "each layer and its recursion over layers",
                              .cost = "N F"},
                             divergences_without),
       metric_of<GameMetric>(

@@ -241,10 +241,13 @@ double gradient_norms(const HeadShare& share) {
 
 }  // namespace
 
+/// The score of equation 2 itself. Michel et al. remove heads by sensitivity_normalised, and their
+/// program takes the absolute value per token, as sensitivity_per_token does.
 MetricEntry metric_sensitivity() {
   return of_gate_gradient({.name = "sensitivity",
                            .formula = "E_x |dL(x)/dg_h|",
-                           .source = "Michel, Levy and Neubig 2019, equation 2",
+                           .source = "Michel, Levy and Neubig 2019, equation 2, without the norm "
+                                     "by layer of section 4.1",
                            .cost = "B"},
                           absolute);
 }

@@ -95,6 +95,10 @@ struct Spread {
   }
 };
 
+/// FLAP's fluctuation score, summed over the features of a head and divided by the number of rows n
+/// in place of n - 1. Two parts of FLAP are left out: it standardises the scores within each layer
+/// before it compares layers, and it adds the mean of the outputs that it removes to the bias
+/// (`--compensate mean`).
 class OutputVariance : public OutputMetric {
  public:
   void see(const Evidence& batch) override {
@@ -185,7 +189,8 @@ std::vector<MetricEntry> output_metrics() {
                              .cost = "F"}),
       metric_of<OutputVariance>({.name = "output_variance",
                                  .formula = "sum_d Var(A_hd) |W_O^h[:, d]|^2, Var over the queries",
-                                 .source = "An et al. 2024 (FLAP), WIFV",
+                                 .source = "An et al. 2024 (FLAP), WIFV, not standardised over "
+                                           "layers",
                                  .cost = "F"}),
       metric_of<Redundancy>({.name = "redundancy",
                              .formula = "max over the attention's other heads k of cos(A_h W_O^h, "
