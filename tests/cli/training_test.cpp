@@ -121,7 +121,7 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
     const Finished cheap = headroom_program(
         {"importance", "--model", "run", "--metric", "cheap", "--examples", "10"}, folder);
     CHECK(cheap.code == 0);
-    CHECK_THAT(cheap.out, Contains("1 forward and 2 backward passes"));
+    CHECK_THAT(cheap.out, Contains("1 forward and 5 backward passes"));
     const Finished three = headroom_program(
         {"importance", "--model", "run", "--metric", "movement,depth,fisher", "--json"}, folder);
     REQUIRE(three.code == 0);
