@@ -53,6 +53,54 @@ TEST_CASE("a trace measures every run at every snapshot, as importance does at o
   CHECK_THAT(text.err, Contains("measuring run-2, step 10\n"));
 }
 
+TEST_CASE("the exact answer of a trace is that of the model alone, on examples of its own number") {
+  const TemporaryFolder folder;
+  REQUIRE(headroom_program(small_run("run", {"--snapshots", "20"}), folder).code == 0);
+  const auto measured = [&](std::vector<std::string> arguments) {
+    for (const char* more : {"--examples", "6", "--metric", "leave_one_out,entropy", "--oracle",
+                             "--oracle-examples", "3", "--json"}) {
+      arguments.emplace_back(more);
+    }
+    arguments.insert(arguments.begin(), "importance");
+    const Finished done = headroom_program(arguments, folder);
+    INFO(done.err);
+    REQUIRE(done.code == 0);
+    return json::parse(done.out);
+  };
+  const json alone = measured({"--model", "run/snapshots/step-000020.safetensors"}),
+             trace = measured({"--trace", "run"}), &point = trace["points"][0];
+  for (const json* record : {&alone, &point}) {
+    CHECK((*record)["oracle"]["chosen_examples"] == 6);
+    CHECK((*record)["oracle"]["examples"] == 3);
+  }
+  CHECK(trace["metrics"].size() == 2);
+  CHECK(trace["metrics"][1]["keep_low"] == true);
+  CHECK(trace["metrics"][1]["cost"] == "F");
+  REQUIRE(point["games"].size() == alone["games"].size());
+  for (std::size_t g = 0; g < alone["games"].size(); ++g) {
+    const json &game = alone["games"][g], &traced = point["games"][g];
+    const std::vector<double> values = game["values"];
+    const std::size_t heads = game["heads"].size(), all = values.size() - 1;
+    for (std::size_t h = 0; h < heads; ++h) {
+      const std::size_t bit = std::size_t{1} << h;
+      CHECK(game["leave_one_out"][h] == values[all ^ bit] - values[all]);
+      CHECK(game["alone"][h] == values[0] - values[bit]);
+    }
+    for (const auto& [key, value] : traced.items()) {
+      INFO(key);
+      CHECK(value == game[key]);
+    }
+    for (const char* key : {"shapley", "leave_one_out", "alone"})
+      CHECK(traced[key].size() == heads);
+    for (const char* choice : {"entropy", "leave_one_out", "greedy"}) {
+      CHECK(traced["regret"][choice].size() == heads + 1);
+    }
+  }
+  const Finished refused = headroom_program({"importance", "--oracle-examples", "3"}, folder);
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Contains("add --oracle"));
+}
+
 TEST_CASE("a run without snapshots, and options that have no meaning in a trace, are refused") {
   const TemporaryFolder folder;
   REQUIRE(headroom_program(small_run("run"), folder).code == 0);

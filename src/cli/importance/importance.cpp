@@ -35,6 +35,7 @@ namespace {
 struct ImportanceCommandOptions {
   std::string model, metrics, set = "importance";
   ImportanceOptions options;
+  std::optional<Index> oracle_examples;  // none: as many as of the metrics
   std::vector<std::string> trace;
   bool json = false, oracle = false;
 };
@@ -116,12 +117,8 @@ Record record_of(const ImportanceTable& table, const ImportanceCommandOptions& o
     heads.push_back({{"kind", name_of(head.kind)}, {"layer", head.layer}, {"head", head.head}});
   }
   for (const ImportanceTable::Column& column : table.columns) {
-    metrics.push_back({{"name", column.info.name},
-                       {"formula", column.info.formula},
-                       {"source", column.info.source},
-                       {"keep_low", column.info.keep_low},
-                       {"cost", column.info.cost},
-                       {"scores", column.scores}});
+    metrics.push_back(metric_record(column.info));
+    metrics.back()["scores"] = column.scores;
   }
   for (const auto& [info, reason] : table.absent) {
     absent.push_back({{"name", info.name}, {"reason", reason}});
@@ -221,6 +218,10 @@ class ProgressOnError {
   Index shown_ = 0;
 };
 
+Index oracle_examples(const ImportanceCommandOptions& options) {
+  return options.oracle_examples.value_or(options.options.examples);
+}
+
 int importance_trace(const ImportanceCommandOptions& options) {
   if (!options.model.empty() || options.set != "importance") {
     throw UsageError(
@@ -228,9 +229,12 @@ int importance_trace(const ImportanceCommandOptions& options) {
         "be combined with --model and --set; leave those out");
   }
   std::vector<std::filesystem::path> runs(options.trace.begin(), options.trace.end());
-  const std::vector<TracePoint> points = trace_of(
-      runs, metrics_in(options.metrics, "--metric"), options.options.examples, options.oracle,
-      [](const std::string& next) { print_error("measuring {}\n", next); });
+  const TraceOptions what{.metrics = metrics_in(options.metrics, "--metric"),
+                          .examples = options.options.examples,
+                          .oracle = options.oracle,
+                          .oracle_examples = oracle_examples(options)};
+  const std::vector<TracePoint> points =
+      trace_of(runs, what, [](const std::string& next) { print_error("measuring {}\n", next); });
   if (options.json) {
     fmt::print("{}\n", trace_record(points).dump());
   } else {
@@ -244,6 +248,9 @@ const char* default_metrics(bool oracle) { return oracle ? "all" : "cheap,leave_
 
 int importance(ImportanceCommandOptions options) {
   if (options.metrics.empty()) options.metrics = default_metrics(options.oracle);
+  if (options.oracle_examples && !options.oracle) {
+    throw UsageError("--oracle-examples is the number of examples of --oracle; add --oracle");
+  }
   if (!options.trace.empty()) return importance_trace(options);
   const std::vector<std::string> metrics = metrics_in(options.metrics, "--metric");
   const std::filesystem::path folder = model_folder(options.model);
@@ -257,7 +264,7 @@ int importance(ImportanceCommandOptions options) {
   if (options.oracle && (check.learned || options.json)) {
     HeadGame choosing(*learner, measured.set, measured.examples);
     table = measure_importance(choosing, metrics, measured);
-    HeadGame measuring(*learner, ExampleSet::selection, measured.examples);
+    HeadGame measuring(*learner, ExampleSet::selection, oracle_examples(options));
     oracle = oracle_of(choosing, measuring, table, measured, ProgressOnError());
   } else {
     table = measure_importance(*learner, metrics, measured);
@@ -325,6 +332,10 @@ Command add_importance(CLI::App& program) {
                 "also measure the loss of all subsets of at most 12 heads, on the selection set; "
                 "print exact Shapley values, the best subsets, and the regret of each metric and "
                 "chooser");
+  app->add_option("--oracle-examples", options->oracle_examples,
+                  "maximum number of examples for --oracle (default: as --examples)")
+      ->type_name("N")
+      ->check(at_least(1));
   app->add_option("--trace", options->trace,
                   "measure the snapshots of these runs (of train --snapshots): compare the metrics "
                   "with the cost of removing each head and with each other, with --oracle also "

@@ -33,16 +33,32 @@ std::string title_line(const std::string& text, const TerminalStyle& style) {
 
 // ---------------------------------------------------------------- heads
 
-std::string heads_table(const ExactGame& game, const TerminalStyle& style) {
-  const std::vector<double> banzhaf = exact_banzhaf(game.values, std::ssize(game.players));
+/// v(all but h) - v(all) of each head h.
+std::vector<double> costs_of(const ExactGame& game) {
+  std::vector<double> costs;
   const std::size_t all = game.values.size() - 1;
+  for (std::size_t h = 0; h < game.players.size(); ++h) {
+    costs.push_back(game.values[all ^ std::size_t{1} << h] - game.values[all]);
+  }
+  return costs;
+}
+
+/// v(none) - v(h) of each head h.
+std::vector<double> worths_alone_of(const ExactGame& game) {
+  std::vector<double> worths;
+  for (std::size_t h = 0; h < game.players.size(); ++h) {
+    worths.push_back(game.values[0] - game.values[std::size_t{1} << h]);
+  }
+  return worths;
+}
+
+std::string heads_table(const ExactGame& game, const TerminalStyle& style) {
+  const std::vector<double> banzhaf = exact_banzhaf(game.values, std::ssize(game.players)),
+                            costs = costs_of(game), alone = worths_alone_of(game);
   Table table{.columns = {"", "Shapley", "Banzhaf", "removed", "alone"}};
   for (std::size_t h = 0; h < game.players.size(); ++h) {
-    const std::size_t bit = std::size_t{1} << h;
     table.rows.push_back({fmt::format("{:3} {}", h + 1, game.players[h].text())});
-    for (const double value :
-         {game.shapley[h], banzhaf[h], game.values[all ^ bit] - game.values[all],
-          game.values[0] - game.values[bit]}) {
+    for (const double value : {game.shapley[h], banzhaf[h], costs[h], alone[h]}) {
       table.rows.back().push_back(fmt::format("{:.4g}", value));
     }
   }
@@ -209,6 +225,8 @@ Record game_record(const ExactGame& game) {
           {"values", game.values},
           {"shapley", game.shapley},
           {"banzhaf", exact_banzhaf(game.values, players)},
+          {"leave_one_out", costs_of(game)},
+          {"alone", worths_alone_of(game)},
           {"sum_error", game.axioms.sum_error},
           {"twin_error", game.axioms.twin_error},
           {"interactions", pair_interactions(game.values, players)},

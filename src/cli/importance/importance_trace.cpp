@@ -177,8 +177,9 @@ std::string pairs_text(const std::vector<Pair>& pairs, const TerminalStyle& styl
 }  // namespace
 
 std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
-                                 std::vector<std::string> metrics, Index examples, bool with_oracle,
+                                 const TraceOptions& what,
                                  const std::function<void(const std::string&)>& progress) {
+  std::vector<std::string> metrics = what.metrics;
   if (std::find(metrics.begin(), metrics.end(), true_cost) == metrics.end()) {
     metrics.emplace_back(true_cost);
   }
@@ -205,16 +206,19 @@ std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
       progress(fmt::format("{}, step {}", run.string(), step));
       const std::filesystem::path snapshot = RunFolder(run, IfExists::resume).snapshot(step);
       const std::unique_ptr<Learner> learner = load_learner(snapshot);
-      const ImportanceOptions options{.examples = examples,
+      const ImportanceOptions options{.examples = what.examples,
                                       .recorded = recorded_scores(checkpoint_of(snapshot))};
       TracePoint& point =
           points.emplace_back(TracePoint{run.string(), step, check_task(*learner), {}, {}});
-      HeadGame game(*learner, ExampleSet::importance, examples),
-          other(*learner, ExampleSet::selection, examples);
+      HeadGame game(*learner, ExampleSet::importance, what.examples),
+          other(*learner, ExampleSet::selection, what.examples),
+          fewer(*learner, ExampleSet::selection, what.oracle_examples);
+      // A game remembers its values: that of all subsets has those of the metrics, too.
+      HeadGame& exact = what.oracle_examples == what.examples ? other : fewer;
       point.table = measure_importance(game, metrics, options);
-      if (with_oracle) {
+      if (what.oracle) {
         point.oracle =
-            oracle_of(game, other, point.table, options, [](const std::string&, double) {});
+            oracle_of(game, exact, point.table, options, [](const std::string&, double) {});
       }
       point.again = measure_importance(other, metrics, options);
     }
@@ -280,6 +284,14 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
   return text;
 }
 
+Record metric_record(const MetricInfo& info) {
+  return {{"name", info.name},
+          {"formula", info.formula},
+          {"source", info.source},
+          {"keep_low", info.keep_low},
+          {"cost", info.cost}};
+}
+
 Record trace_record(const std::vector<TracePoint>& points) {
   const std::vector<std::string> metrics = metrics_of(points);
   Record all = Record::array(), agreement = Record::array();
@@ -317,7 +329,11 @@ Record trace_record(const std::vector<TracePoint>& points) {
                            {"top_quarter", json_of(pair.top)}});
     }
   }
-  return {{"points", all}, {"agreement", agreement}};
+  Record described = Record::array();
+  for (const auto& column : points.front().table.columns) {
+    described.push_back(metric_record(column.info));
+  }
+  return {{"metrics", described}, {"points", all}, {"agreement", agreement}};
 }
 
 }  // namespace HEADROOM_PRECISION

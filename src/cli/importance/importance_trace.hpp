@@ -23,7 +23,15 @@ struct TracePoint {
   TaskCheck check;                    // of the model at this step
   ImportanceTable table;              // on ExampleSet::importance
   ImportanceTable again;              // on the other examples of ExampleSet::selection
-  std::optional<Oracle> oracle = {};  // on the same other examples
+  std::optional<Oracle> oracle = {};  // on examples of ExampleSet::selection, too
+};
+
+/// The measurements of a trace.
+struct TraceOptions {
+  std::vector<std::string> metrics;
+  Index examples = 0;  // at most, for the metrics
+  bool oracle = false;
+  Index oracle_examples = 0;  // at most
 };
 
 /// Measures the metrics at each snapshot of each run, always with the true costs (leave_one_out),
@@ -31,7 +39,7 @@ struct TracePoint {
 /// Throws UsageError for a run without snapshots, for runs without a common step,
 /// and as oracle_of().
 std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
-                                 std::vector<std::string> metrics, Index examples, bool with_oracle,
+                                 const TraceOptions& options,
                                  const std::function<void(const std::string&)>& progress);
 
 /// Tables over the steps: correlation of each metric with the true costs on other examples, its
@@ -41,6 +49,9 @@ std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
 std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyle& style);
 /// All scores, and each of the statistics by run.
 Record trace_record(const std::vector<TracePoint>& points);
+
+/// The description of a metric: {"name", "formula", "source", "keep_low", "cost"}.
+Record metric_record(const MetricInfo& info);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom
