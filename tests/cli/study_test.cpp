@@ -34,7 +34,8 @@ json small_study() {
 }
 constexpr std::size_t cells_of_small_study = 38;
 
-/// The files that are the outcome of a study, by path in its folder.
+/// The files that are the outcome of a study, by path in its folder; results.json without the part
+/// that depends on where and when the study ran.
 std::map<std::string, std::string> outcome(const fs::path& study) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(study)) {
@@ -42,7 +43,12 @@ std::map<std::string, std::string> outcome(const fs::path& study) {
     if (name != "summary.json" && name != "checkpoint.safetensors" && name != "results.json") {
       continue;
     }
-    files[fs::relative(entry.path(), study).string()] = content(entry.path());
+    std::string& text = files[fs::relative(entry.path(), study).string()];
+    text = content(entry.path());
+    if (name != "results.json") continue;
+    json results = json::parse(text);
+    CHECK(results.erase("provenance") == 1);
+    text = results.dump();
   }
   return files;
 }
@@ -120,9 +126,29 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
   const json read = json::parse(results);
   CHECK(read["cells"].size() == cells_of_small_study);
   CHECK(read["means"].size() > 0);
+  const json& provenance = read["provenance"];
+  CHECK(provenance["runs"].size() == cells_of_small_study + 4);
+  CHECK(provenance["machines"].size() == 1);
+  CHECK(provenance["commands"].size() == 1);
+  CHECK(provenance["unrecorded"] == 0);
+  CHECK(provenance["warning"] == "");
   fs::remove(study / "results.json");
   CHECK(run_study(folder, {"--page"}).code == 0);
   CHECK(content(study / "results.json") == results);
+  // As if another model of processor had trained a run of an arm, and not those of random heads.
+  for (const json& role : read["roles"]) {
+    if (role["arm"] != "keep one") continue;
+    const fs::path record = study / "work" / ("cell-" + role["cell"].get<std::string>() + ".json");
+    const std::string before = content(record);
+    json work = json::parse(before);
+    work["processor"] = "another model";
+    std::ofstream(record) << work.dump();
+    const Finished confounded = run_study(folder, {"--page"});
+    CHECK_THAT(confounded.out, Contains("Arms are confounded with processors"));
+    CHECK_THAT(content(study / "report.html"), Contains("Arms are confounded with processors"));
+    std::ofstream(record) << before;
+    break;
+  }
   const Finished nowhere = run_study(folder, {"--page", "--out", "nowhere"});
   CHECK(nowhere.code == 2);
   CHECK_THAT(nowhere.err, Contains("the folder has no study"));

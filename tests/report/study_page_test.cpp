@@ -238,6 +238,30 @@ TEST_CASE("titles of refinement, validation and decision follow from the numbers
         "No decision yet: 3 of 4 runs are done");
 }
 
+TEST_CASE("the provenance of a study says when, where and how long") {
+  StudyResults r = small_results();
+  CHECK(study_provenance(r).finding.title == "No record says where and when the runs were trained");
+  CHECK(study_provenance(r).tables.empty());
+  StudyProvenance& from = r.provenance;
+  from.machines = {"north"};
+  from.from = "2026-11-25T23:00:00Z";
+  from.to = "2026-11-26T01:00:00Z";
+  from.seconds = 90;
+  from.runs["cell-a"] = {60, false, from.from, "north", "P"};
+  from.runs["cell-b"] = {30, true, from.to, "north", "P"};
+  const StudySection section = study_provenance(r);
+  CHECK(section.finding.title ==
+        "2 runs and measurements took 1:30 of processor time on 1 machine, from 2026-11-25 to "
+        "2026-11-26");
+  REQUIRE(section.tables.size() == 2);
+  CHECK_THAT(csv_text(section.tables[0]), Contains("last run ended,2026-11-26T01:00:00Z\r\n"));
+  // A resumed run has the time of its last part only.
+  CHECK(csv_text(section.tables[1]) ==
+        "arm,runs,seconds of a run,fastest,slowest\r\nsensitivity,1,60,60,60\r\n");
+  from.warning = "Arms are confounded";
+  CHECK(study_provenance(r).finding.title == "Arms are confounded");
+}
+
 TEST_CASE("measures in words") {
   CHECK(measure_in_words("cut.test.exact_match") ==
         "exact match on the test set, right after the last removal");
@@ -271,6 +295,7 @@ TEST_CASE("a study's page holds the numbers that it was given") {
   same("regret_contrasts", json_of(results.regret_contrasts));
   same("task_checks", json_of(results.task_checks));
   CHECK(page["groups"] == nlohmann::json::parse(R"([{"text": "", "conditions": [0, 1]}])"));
+  CHECK(page["origin"]["name"] == "Provenance");
   // Back from the heads that are left: through the swap, past the measurement.
   REQUIRE(page["timelines"].size() == 1);
   const nlohmann::json& line = page["timelines"][0];

@@ -35,12 +35,16 @@ struct StudySection {
 /// refinement, cross-validation, reporting and decision.
 std::vector<StudySection> study_sections(const StudyResults& results);
 
-/// The sections for a terminal: titles and tables. Of a table that the page folds or shades, it
-/// names the file of write_study_tables().
+/// Where, when and by what the runs were trained, and how long they took. The title is
+/// StudyProvenance::warning if there is one. The page shows it after the ten sections.
+StudySection study_provenance(const StudyResults& results);
+
+/// The sections and study_provenance() for a terminal: titles and tables. Of a table that the page
+/// folds or shades, it names the file of write_study_tables().
 std::string study_text(const StudyResults& results, const TerminalStyle& style);
 
-/// Writes every table of the sections into the folder, as "07-comparisons-of-the-family.csv".
-/// Tables of an earlier time are removed. Throws FileError.
+/// Writes every table of the sections and of study_provenance() into the folder, as
+/// "07-comparisons-of-the-family.csv". Tables of an earlier time are removed. Throws FileError.
 void write_study_tables(const StudyResults& results, const std::filesystem::path& folder);
 
 /// An arm under a condition whose first measure is worse than that of the model with all heads by

@@ -11,6 +11,7 @@
 #include "headroom/base/listed.hpp"
 #include "headroom/statistics/intervals.hpp"
 #include "headroom_lab/study/plan.hpp"
+#include "headroom_lab/study/provenance.hpp"
 #include "headroom_measure/importance/task_check.hpp"
 #include "headroom_runs/runs/run_record.hpp"
 
@@ -174,12 +175,13 @@ struct StudyResults {
   std::vector<StudyRegret> regret;
   std::vector<RegretContrast> regret_contrasts;
   std::vector<StudyTaskCheck> task_checks;
+  StudyProvenance provenance;
 
   using T = StudyResults;
   using Fields = Listed<&T::declaration, &T::precision, &T::cells_planned, &T::family,
                         &T::conditions, &T::levels, &T::arms, &T::controls, &T::means,
                         &T::contrasts, &T::effects, &T::agreement, &T::regret, &T::regret_contrasts,
-                        &T::task_checks, &T::roles, &T::cells>;
+                        &T::task_checks, &T::provenance, &T::roles, &T::cells>;
 };
 
 /// Returns whether larger values of a measure are better.
@@ -188,9 +190,9 @@ bool higher_is_better(const std::string& measure);
 /// Fills in means, contrasts and effects from cells, and contrasts of regrets.
 void summarise(const StudyDeclaration& declaration, const StudyPlan& plan, StudyResults& results);
 
-/// The results of the runs that are done in the folder of a study. They do not depend on the time
-/// and number of copies of the training. Throws FileError for malformed files, and for runs whose
-/// metrics.jsonl is not the one of their checkpoint.
+/// The results of the runs that are done in the folder of a study. Except for `provenance`, they do
+/// not depend on the time and number of copies of the training. Throws FileError for malformed
+/// files, and for runs whose metrics.jsonl is not the one of their checkpoint.
 StudyResults results_of(const StudyDeclaration& declaration, const StudyPlan& plan,
                         const std::filesystem::path& folder);
 

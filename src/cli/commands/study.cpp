@@ -86,6 +86,9 @@ void write_results(const StudyCommand& command, const StudyDeclaration& declarat
   fmt::print("{}\n", command.tables
                          ? study_text(results, style)
                          : wrapped(study_sections(results).back().finding.title, style.columns));
+  if (!results.provenance.warning.empty() && !command.tables) {
+    fmt::print("{}\n", wrapped(results.provenance.warning, style.columns));
+  }
   try {
     write_study_page(results, folder / "report.html");
     fmt::print("{}\n", shown((folder / "report.html").string()));

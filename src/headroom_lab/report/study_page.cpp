@@ -48,19 +48,31 @@ Record timelines(const StudyResults& results) {
   return all;
 }
 
+Record for_page(const StudySection& section) {
+  Record tables = Record::array();
+  for (const Table& table : section.tables) tables.push_back(headroom::for_page(table));
+  return {{"name", section.name}, {"finding", json_of(section.finding)}, {"tables", tables}};
+}
+
+/// The ten sections, then where the runs come from.
+std::vector<StudySection> all_sections(const StudyResults& results) {
+  std::vector<StudySection> sections = study_sections(results);
+  sections.push_back(study_provenance(results));
+  return sections;
+}
+
 Record contents(const StudyResults& results) {
   Record page = json_of(results);
   page.erase("cells");
   page.erase("roles");
+  page["provenance"].erase("runs");  // results.json and tables/cells.csv have them
   page["kind"] = "study";
   page["cells_done"] = results.cells.size();
   page["sections"] = Record::array();
   for (const StudySection& section : study_sections(results)) {
-    Record tables = Record::array();
-    for (const Table& table : section.tables) tables.push_back(for_page(table));
-    page["sections"].push_back(
-        {{"name", section.name}, {"finding", json_of(section.finding)}, {"tables", tables}});
+    page["sections"].push_back(for_page(section));
   }
+  page["origin"] = for_page(study_provenance(results));
   page["timelines"] = timelines(results);
   page["groups"] = json_of(groups_of(results));
   Record measures = Record::array();
@@ -108,7 +120,7 @@ std::string study_page(const StudyResults& results, const std::string& chart_js)
 std::string study_text(const StudyResults& results, const TerminalStyle& style) {
   std::string text;
   Index number = 0;
-  for (const StudySection& section : study_sections(results)) {
+  for (const StudySection& section : all_sections(results)) {
     text += emphasised(fmt::format("{}. {}", ++number, section.name), Emphasis::strong, style) +
             "\n" + wrapped(section.finding.title, style.columns, 4) + "\n";
     for (const Table& table : section.tables) {
@@ -132,7 +144,7 @@ void write_study_tables(const StudyResults& results, const std::filesystem::path
     if (is_table_file(file.path().filename().string())) std::filesystem::remove(file.path());
   }
   Index number = 0;
-  for (const StudySection& section : study_sections(results)) {
+  for (const StudySection& section : all_sections(results)) {
     ++number;
     for (const Table& table : section.tables) {
       write_file(folder / table_file(number, table), csv_text(table));

@@ -263,6 +263,8 @@ StudyResults results_of(const StudyDeclaration& declaration, const StudyPlan& pl
   }
   results.task_checks = task_checks(plan, folder);
   summarise(declaration, plan, results);
+  results.provenance = provenance_of(declaration, plan, path);
+  results.provenance.warning = processors_warning(results);
   return results;
 }
 

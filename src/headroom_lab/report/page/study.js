@@ -17,10 +17,12 @@ function interval_text(interval, unit) {
 
 const condition_text = (condition) => run.conditions[condition] || "the only condition";
 
-/** The section of one of the ten points: its finding, its charts and its tables. */
-function point_section(index, ...charts) {
-  const {name, finding, tables} = run.sections[index], id = `point-${index + 1}`;
-  return h("section", {"aria-labelledby": id}, h("h2", {id}, `${index + 1}. ${name}`),
+/** The section of one of the ten points. */
+const point_section = (index, ...charts) => section_of(run.sections[index], `${index + 1}. ${run.sections[index].name}`, `point-${index + 1}`, ...charts);
+
+/** A section: its finding, its charts and its tables. */
+function section_of({finding, tables}, heading, id, ...charts) {
+  return h("section", {"aria-labelledby": id}, h("h2", {id}, heading),
     h("figure.wide", {}, h("h3", {}, finding.title), h("p.caption", {}, finding.caption), charts.flat(Infinity), tables.flatMap(shown_table)));
 }
 
@@ -143,6 +145,6 @@ function refinement_section() {
 const declared = run.declaration;
 document.getElementById("facts").append(...[`study ${declared.name}`, `task ${declared.base.task}`, `seeds ${declared.seeds.join(", ")}`, `${commas(run.cells_done)} of ${commas(run.cells_planned)} runs`, run.precision]
   .map((part) => h("span", {}, part)));
-main.append(...run.sections.map((_, i) => ({1: candidates_section, 2: performance_section, 7: refinement_section}[i] ?? (() => point_section(i)))()), folded("Declaration", declared));
+main.append(...run.sections.map((_, i) => ({1: candidates_section, 2: performance_section, 7: refinement_section}[i] ?? (() => point_section(i)))()), section_of(run.origin, run.origin.name, "origin"), folded("Declaration", declared));
 draw_charts();
 refresh();
