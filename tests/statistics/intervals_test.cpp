@@ -44,9 +44,9 @@ double probability_within(double t, double freedom) {
 TEST_CASE("student's t leaves 5 % outside, for every number of values") {
   for (std::size_t freedom = 1; freedom <= 60; ++freedom) {
     INFO(freedom << " degrees of freedom, t = " << t_of_interval(freedom));
-    CHECK(near(probability_within(t_of_interval(freedom), double(freedom)), 0.95, 1e-4));
+    CHECK(near(probability_within(t_of_interval(freedom), double(freedom)), 0.95, 1e-7));
   }
-  CHECK(near(probability_within(t_of_interval(1000), 1000), 0.95, 1e-4));
+  CHECK(near(probability_within(t_of_interval(1000), 1000), 0.95, 1e-7));
 }
 
 TEST_CASE("the interval of a median covers few ranks of many values") {
@@ -84,6 +84,35 @@ TEST_CASE("intervals are those of the textbooks") {
   CHECK_THROWS_AS(geometric_mean({}), UsageError);
   CHECK_THROWS_AS(mean_interval({}), UsageError);
   CHECK_THROWS_AS(rate_interval(3, 2), UsageError);
+}
+
+TEST_CASE("the interval of a mean of shares stays between 0 and 1") {
+  // Mean 0.9, s = 0.1, h = 4.302652729749 * 0.1 / sqrt(3) = 0.248414, / 0.09 = 2.760153; logit of
+  // 0.9 is log 9 = 2.197225, so the ends are 1 / (1 + exp(0.562928)) and 1 / (1 + exp(-4.957378)).
+  const Interval high = share_interval(std::vector<double>{0.8, 0.9, 1.0});
+  CHECK(near(high.value, 0.9, 1e-12));
+  CHECK(near(high.low, 0.362870, 1e-5));
+  CHECK(near(high.high, 0.993018, 1e-5));
+  const Interval low = share_interval(std::vector<double>{0.2, 0.1, 0.0});
+  CHECK(near(low.low, 1 - high.high, 1e-12));
+  CHECK(near(low.high, 1 - high.low, 1e-12));
+  for (const std::vector<double>& values :
+       {std::vector<double>{0, 1}, {0, 0, 1e-3}, {1, 1 - 1e-9, 1}, {0.999, 0.9999, 1}}) {
+    const Interval found = share_interval(values);
+    CHECK(0 <= found.low);
+    CHECK(found.low < found.value);
+    CHECK(found.value < found.high);
+    CHECK(found.high <= 1);
+  }
+  // Far from the ends it is nearly the t-interval; one value or equal ones have no width.
+  const std::vector<double> middle{0.5, 0.51, 0.52};
+  CHECK(near(share_interval(middle).low, mean_interval(middle).low, 1e-4));
+  CHECK(share_interval(std::vector<double>{1, 1}).low == 1);
+  CHECK(share_interval(std::vector<double>{0.3}).high == 0.3);
+  // An error rate above 1 is no share.
+  const std::vector<double> rates{0.9, 1.1};
+  CHECK(share_interval(rates).high == mean_interval(rates).high);
+  CHECK_THROWS_AS(share_interval({}), UsageError);
 }
 
 TEST_CASE("values that are equal up to rounding have an interval of no width") {

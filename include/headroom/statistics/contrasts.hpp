@@ -32,8 +32,9 @@ PairedContrast paired_contrast(std::span<const double> x, std::span<const double
 double student_p(double t, Index freedom);
 
 /// The number t for which a t-distributed number with that many degrees of freedom (at least 1) is
-/// between -t and t with the probability 0.95: a table up to 30, beyond it two terms of Cornish and
-/// Fisher's expansion in 1 / freedom (Abramowitz and Stegun 1964, equation 26.7.5).
+/// between -t and t with the probability 0.95, to 1e-7: Cornish and Fisher's expansion in
+/// 1 / freedom (Abramowitz and Stegun 1964, equation 26.7.5), up to 100 followed by Newton's
+/// method.
 double student_t(std::size_t freedom);
 
 /// P-values corrected for their number by Holm's step-down method: with the k-th smallest of m

@@ -10,6 +10,9 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// The number z for which a normal number is between -z and z with the probability 0.95.
+inline constexpr double normal_point = 1.959963984540054;
+
 /// An estimate and the borders of its 95 % interval.
 struct Interval {
   double value = 0, low = 0, high = 0;
@@ -31,6 +34,12 @@ bool equal_up_to_rounding(std::span<const double> values, double scale);
 /// values that are equal up to rounding, have an interval of no width. Throws UsageError without
 /// values.
 Interval mean_interval(std::span<const double> values);
+
+/// Mean of independent shares, such as the accuracies of several seeds, with an interval inside
+/// [0, 1]: the t-interval of mean_interval(), half width h, on the scale of logit(m) = log(m / (1 -
+/// m)), where h becomes h / (m (1 - m)) (delta method). Values outside [0, 1], such as error rates
+/// above 1, get mean_interval(). Throws UsageError without values.
+Interval share_interval(std::span<const double> values);
 
 /// The mean of positive numbers on a logarithmic scale, exp(mean of log x), with the interval of
 /// the logarithms. Throws UsageError without values.

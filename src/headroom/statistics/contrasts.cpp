@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -12,6 +11,10 @@
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
+
+namespace {
+constexpr double pi = 3.141592653589793;
+}
 
 double student_p(double t, Index freedom) {
   if (freedom < 1) throw UsageError(fmt::format("student_p: {} degrees of freedom", freedom));
@@ -24,21 +27,23 @@ double student_p(double t, Index freedom) {
     sum += term;
     term *= cosine * cosine * double(k + 1) / double(k + 2);
   }
-  constexpr double pi = 3.141592653589793;
   const double within = odd ? 2 / pi * (angle + sine * sum) : sine * sum;
   return std::clamp(1 - within, 0.0, 1.0);
 }
 
 double student_t(std::size_t freedom) {
-  constexpr std::array<double, 30> points = {
-      12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-      2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-      2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
   if (freedom < 1) throw UsageError("student_t: 0 degrees of freedom");
-  if (freedom <= points.size()) return points[freedom - 1];
-  constexpr double z = 1.959964;
-  const double z3 = z * z * z, z5 = z3 * z * z, n = double(freedom);
-  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
+  const double n = double(freedom), z = normal_point, z2 = z * z;
+  double t = z + z * (1 + z2) / (4 * n) + z * (3 + z2 * (16 + 5 * z2)) / (96 * n * n) +
+             z * (-15 + z2 * (17 + z2 * (19 + 3 * z2))) / (384 * n * n * n);
+  if (freedom > 100) return t;  // the next term is below 2e-8
+  const double log_scale = std::lgamma((n + 1) / 2) - std::lgamma(n / 2) - std::log(n * pi) / 2;
+  for (double step = 1; std::abs(step) > 1e-12 * t;) {
+    const double density = std::exp(log_scale - (n + 1) / 2 * std::log1p(t * t / n));
+    step = (student_p(t, Index(freedom)) - 0.05) / (2 * density);
+    t += step;
+  }
+  return t;
 }
 
 PairedContrast paired_contrast(std::span<const double> x, std::span<const double> y) {

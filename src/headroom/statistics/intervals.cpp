@@ -37,6 +37,15 @@ Interval mean_interval(std::span<const double> values) {
   return {mean, mean - half, mean + half};
 }
 
+Interval share_interval(std::span<const double> values) {
+  const Interval mean = mean_interval(values);
+  const double m = mean.value;
+  const bool shares = std::ranges::min(values) >= 0 && std::ranges::max(values) <= 1;
+  if (!shares || mean.low == mean.high) return mean;
+  const double half = (mean.high - m) / (m * (1 - m)), odds = m / (1 - m);
+  return {m, 1 / (1 + std::exp(half) / odds), 1 / (1 + std::exp(-half) / odds)};
+}
+
 Interval geometric_mean(std::span<const double> values) {
   std::vector<double> logs(values.begin(), values.end());
   for (double& value : logs) value = std::log(value);
@@ -48,7 +57,7 @@ Interval rate_interval(Index successes, Index draws) {
   if (draws < 1 || successes < 0 || successes > draws) {
     throw UsageError(fmt::format("rate_interval: {} of {} draws", successes, draws));
   }
-  constexpr double z = 1.959964;
+  constexpr double z = normal_point;
   const auto n = double(draws);
   const double p = double(successes) / n, shrink = 1 + z * z / n;
   const double centre = (p + z * z / (2 * n)) / shrink;
