@@ -11,53 +11,14 @@
 #include "headroom/train/checkpoint.hpp"
 #include "headroom_runs/runs/manifest.hpp"
 #include "support/catch.hpp"
+#include "support/hand_study.hpp"
 #include "support/small_study.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace headroom;
+using namespace hand_study;
 
 namespace {
-
-/// Three seeds, one number of heads, arms a and b, two random draws.
-Record declaration() {
-  return Record::parse(R"({
-    "name": "hand",
-    "base": {"task": "reverse", "steps": 30},
-    "seeds": [1, 2, 3],
-    "trunk": {"until": 20},
-    "removal": {"prune": 4, "prune_from": 21},
-    "arms": {"a": {"metric": "sensitivity"}, "b": {"metric": "magnitude"}},
-    "controls": ["none", "random"],
-    "random_draws": 2,
-    "measures": ["validation_loss", "exact_match"],
-    "contrasts": {"measures": ["validation_loss"]}
-  })");
-}
-
-/// Results of runs with these losses, in the order of conditions, seeds and draws. NaN: not done.
-StudyResults results(const StudyDeclaration& d, const StudyPlan& plan,
-                     std::map<std::string, std::vector<double>> losses,
-                     const std::string& measure = "validation_loss") {
-  StudyResults found;
-  std::map<std::string, std::size_t> next;
-  for (const StudyEntry& entry : plan.entries) {
-    const std::vector<double>& of_arm = losses[entry.arm];
-    const std::size_t i = next[entry.arm]++;
-    if (i >= of_arm.size() || std::isnan(of_arm[i])) continue;
-    const auto cell = std::find_if(plan.cells.begin(), plan.cells.end(),
-                                   [&](const StudyCell& c) { return c.key == entry.cell; });
-    REQUIRE(cell != plan.cells.end());
-    found.cells.push_back({.key = entry.cell,
-                           .trunk = {},
-                           .seed = cell->seed,
-                           .fold = cell->fold,
-                           .draw = cell->draw,
-                           .kept = {{"encoder", Index(i)}, {"cross", 2}},
-                           .measures = {{measure, of_arm[i]}}});
-  }
-  summarise(d, plan, found);
-  return found;
-}
 
 const StudyMean& mean_of(const StudyResults& results, const std::string& arm) {
   const auto found = std::find_if(results.means.begin(), results.means.end(),
@@ -115,6 +76,39 @@ TEST_CASE("means over seeds average draws first, and contrasts are paired by see
   CHECK_FALSE(whole.in_family);
   CHECK_FALSE(whole.holm.has_value());
   CHECK(whole.difference == 2);
+}
+
+TEST_CASE("a family compares arms with each other, each pair once") {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  const std::vector<std::tuple<const char*, Pairs, const char*>> cases{
+      {R"("b")", {{"a", "b"}}, "b"},
+      {R"(["random", "a", "b"])", {{"a", "random"}, {"b", "random"}, {"b", "a"}}, "random"},
+      {R"([["b", "a"], ["a", "b"], ["random", "none"]])", {{"b", "a"}, {"random", "none"}}, "a"}};
+  for (const auto& [against, pairs, reference] : cases) {
+    INFO(against);
+    Record record = declaration();
+    record["contrasts"]["against"] = Record::parse(against);
+    const StudyDeclaration d = declared(record);
+    CHECK(compared_pairs(d) == pairs);
+    CHECK(reference_of(d.contrasts) == reference);
+    const StudyResults found = results(d, plan_of(d),
+                                       {{"a", {1, 2, 3}},
+                                        {"b", {2, 4, 9}},
+                                        {"none", {0, 0.5, 0}},
+                                        {"random", {1, 3, 4, 6, 6, 10}}});
+    CHECK(found.family == Index(pairs.size()));
+    Pairs tested;
+    double smallest = 1, smallest_holm = 1;
+    for (const StudyContrast& contrast : found.contrasts) {
+      CHECK(contrast.in_family == contrast.holm.has_value());
+      if (!contrast.in_family) continue;
+      tested.emplace_back(contrast.arm, contrast.against);
+      smallest = std::min(smallest, contrast.p.value());
+      smallest_holm = std::min(smallest_holm, contrast.holm.value());
+    }
+    CHECK(tested == pairs);
+    CHECK(std::abs(smallest_holm - std::min(1.0, double(pairs.size()) * smallest)) < 1e-12);
+  }
 }
 
 TEST_CASE("folds are averaged within a seed first, and a seed counts with all of them") {

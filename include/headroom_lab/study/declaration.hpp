@@ -43,7 +43,9 @@ struct StudyTrunk {
 
 /// The family of comparisons that is tested together.
 struct StudyContrasts {
-  std::string against = "random";          // an arm or a control
+  /// An arm or a control, with which all arms are compared; a list of such names; or a list of
+  /// pairs, ["arm", "other arm"]. See compared_pairs().
+  Record against = "random";
   std::vector<std::string> measures = {};  // empty: the first measure
   std::string correction = "holm";
   /// Rules as in StudyDeclaration::only, also for a "measure": the comparisons of the family.
@@ -112,6 +114,12 @@ GivenSettings options_of(const std::string& factor, const Record& levels, const 
 /// The arms whose allocation of heads the control same_allocation copies, each with the name of its
 /// control: same_allocation, or "same_allocation of NAME" if there are several.
 std::vector<std::pair<std::string, std::string>> allocations_of(const StudyDeclaration&);
+/// The comparisons of `contrasts.against`: each arm with each name in it, except itself, and the
+/// pairs in it. Of two comparisons of the same pair the first stays.
+std::vector<std::pair<std::string, std::string>> compared_pairs(const StudyDeclaration&);
+/// The arm or control of `contrasts.against` with which titles compare the arms: the first name in
+/// it, or the second one of its first pair.
+std::string reference_of(const StudyContrasts& contrasts);
 /// A level as text without quotes.
 std::string plain_text(const Record& value);
 /// Reads a declaration. Throws FileError for a file that cannot be read, DataError for fields and

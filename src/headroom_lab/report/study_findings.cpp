@@ -403,8 +403,10 @@ class StudyFindings {
   }
   /// The arm or control that the declaration compares the arms with.
   std::string against() const {
-    return r_.declaration.value("contrasts", Record::object())
-        .value("against", name_of(StudyControl::random));
+    StudyContrasts contrasts;
+    const Record declared = r_.declaration.value("contrasts", Record::object());
+    contrasts.against = declared.value("against", contrasts.against);
+    return reference_of(contrasts);
   }
   static std::string capitalised(std::string text) {
     if (!text.empty()) text[0] = char(std::toupper(static_cast<unsigned char>(text[0])));

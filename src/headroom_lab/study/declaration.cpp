@@ -299,11 +299,34 @@ class Checker {
     }
     std::vector<std::string> known = names_;
     for (const StudyControl control : d_.controls) known.emplace_back(name_of(control));
-    const std::string& against = d_.contrasts.against;
-    require(contains(known, against), "contrasts.against",
-            fmt::format("is \"{}\", which is neither an arm nor a control of this study{}", against,
-                        did_you_mean(against, known)));
+    check_against(known);
     require(d_.contrasts.correction == "holm", "contrasts.correction", "must be \"holm\"");
+  }
+
+  /// Requires names of arms and controls, or pairs of two different ones.
+  void check_against(const std::vector<std::string>& known) const {
+    const Record& against = d_.contrasts.against;
+    const char* const where = "contrasts.against";
+    const auto check_name = [&](const Record& name) {
+      require(name.is_string(), where,
+              "must be an arm or a control, a list of them, or a list of pairs of them: "
+              "[\"random\", [\"arm\", \"other arm\"]]");
+      const std::string text = name.get<std::string>();
+      require(contains(known, text), where,
+              fmt::format("is \"{}\", which is neither an arm nor a control of this study{}", text,
+                          did_you_mean(text, known)));
+    };
+    require(!against.empty(), where, "must have at least one name or pair");
+    for (const Record& part : against.is_array() ? against : Record::array({against})) {
+      if (!part.is_array()) {
+        check_name(part);
+        continue;
+      }
+      require(part.size() == 2, where, fmt::format("has {}, which is no pair", part.dump()));
+      for (const Record& name : part) check_name(name);
+      require(part[0] != part[1], where, fmt::format("compares {} with itself", part[0].dump()));
+    }
+    require(!compared_pairs(d_).empty(), where, "compares no arm with another one");
   }
 
   const StudyDeclaration& d_;
@@ -342,6 +365,28 @@ std::vector<std::pair<std::string, std::string>> allocations_of(const StudyDecla
     all.emplace_back(arm, d.same_allocation_of.size() == 1 ? name : name + " of " + arm);
   }
   return all;
+}
+
+std::vector<std::pair<std::string, std::string>> compared_pairs(const StudyDeclaration& d) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  const auto add = [&](const std::string& arm, const std::string& against) {
+    const bool known =
+        contains(pairs, std::pair(arm, against)) || contains(pairs, std::pair(against, arm));
+    if (arm != against && !known) pairs.emplace_back(arm, against);
+  };
+  for (const Record& part : levels_of(d.contrasts.against)) {
+    if (part.is_array()) {
+      add(part.at(0).get<std::string>(), part.at(1).get<std::string>());
+      continue;
+    }
+    for (const StudyArm& arm : arms_of(d)) add(arm.name, part.get<std::string>());
+  }
+  return pairs;
+}
+
+std::string reference_of(const StudyContrasts& contrasts) {
+  const Record first = levels_of(contrasts.against).front();
+  return (first.is_array() ? first.at(1) : first).get<std::string>();
 }
 
 std::string plain_text(const Record& value) {

@@ -122,8 +122,8 @@ class StudySummary {
     });
   }
 
-  /// Adds all comparisons of a measure under a condition: against the declared arm or control,
-  /// against random heads of the same attentions, and against the model with all heads.
+  /// Adds all comparisons of a measure under a condition: the declared ones, against random heads
+  /// of the same attentions, and against the model with all heads.
   void add_contrasts(Index condition, const std::string& measure) {
     std::set<std::pair<std::string, std::string>> known;
     const auto add = [&](const std::string& arm, const std::string& against, bool in_family) {
@@ -131,14 +131,15 @@ class StudySummary {
       if (!known.emplace(arm, against).second) return;
       add_contrast({condition, arm, against, measure, in_family});
     };
-    const std::vector<StudyArm> arms = arms_of(d_);
-    for (const StudyArm& arm : arms) {
-      add(arm.name, d_.contrasts.against, in_family(condition, measure, arm.name));
+    for (const auto& [arm, against] : compared_pairs(d_)) {
+      add(arm, against, in_family(condition, measure, arm));
     }
     for (const auto& [arm, control] : allocations_of(d_)) {
       add(arm, control, in_family(condition, measure, arm));
     }
-    for (const std::string& control : r_.controls) add(control, d_.contrasts.against, false);
+    for (const std::string& control : r_.controls) {
+      add(control, reference_of(d_.contrasts), false);
+    }
     const std::string none = name_of(StudyControl::none);
     for (const std::string& arm : plan_.arms) add(arm, none, false);
   }
