@@ -58,8 +58,8 @@ struct StudyMean {
   std::string arm, measure;
   double heads = 0;                         // kept, on average
   std::map<std::string, double> kept = {};  // by kind
-  Interval mean = {};                       // over seeds, with the 95 % t-interval; without width
-                                            // for one seed and for equal values
+  Interval mean = {};                       // over seeds, with the 95 % interval: share_interval()
+                                            // of shares, else mean_interval()
   std::vector<SeedValue> seeds = {};
   std::vector<double> points = {};  // of every run
 
@@ -183,6 +183,9 @@ struct StudyResults {
                         &T::contrasts, &T::effects, &T::agreement, &T::regret, &T::regret_contrasts,
                         &T::task_checks, &T::provenance, &T::roles, &T::cells>;
 };
+
+/// Returns whether a measure is a share of the outputs, which tables show in percent.
+bool is_share(const std::string& measure);
 
 /// Returns whether larger values of a measure are better.
 bool higher_is_better(const std::string& measure);

@@ -131,7 +131,8 @@ class StudyFindings {
   Finding performance() const {
     const std::string caption = fmt::format(
         "{} against the number of heads left. The lines show the mean over seeds with its 95 % "
-        "t-interval, the points show every run. Random heads are drawn several times for each "
+        "t-interval, for shares on the scale of logits, so that it stays between 0 and 100 %. The "
+        "points show every run. Random heads are drawn several times for each "
         "seed, and the draws are averaged first. Every chart shows random heads in grey. The title "
         "names only differences that section 7 finds significant after Holm's correction.",
         capitalised(measure_in_words(first_)));

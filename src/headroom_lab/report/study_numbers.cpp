@@ -27,12 +27,6 @@ std::vector<const StudyContrast*> from_all_heads(const StudyResults& results) {
   return all;
 }
 
-bool is_share(const std::string& measure) {
-  const std::string name = measure.substr(measure.rfind('.') + 1);
-  return std::any_of(quality_measures.begin(), quality_measures.end(),
-                     [&](const Measure& quality) { return name == quality.key; });
-}
-
 double scale_of(const std::string& measure) { return is_share(measure) ? 100 : 1; }
 
 std::string measure_title(const std::string& measure) {

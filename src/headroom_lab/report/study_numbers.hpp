@@ -14,8 +14,6 @@ inline namespace HEADROOM_PRECISION {
 /// The comparisons of arms, not of controls, with the model with all heads, by the first measure.
 std::vector<const StudyContrast*> from_all_heads(const StudyResults& results);
 
-/// Whether a measure is a share, which tables show in percent.
-bool is_share(const std::string& measure);
 /// The factor from a measure to its numbers in tables: 100 for a share, else 1.
 double scale_of(const std::string& measure);
 /// A measure in words with its unit: "exact match (%)".

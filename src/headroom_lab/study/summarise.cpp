@@ -14,6 +14,14 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
+/// The measure other than a loss that a name such as "cut.test.accuracy" ends with, or null.
+const Measure* quality_of(const std::string& measure) {
+  const std::string name = measure.substr(measure.rfind('.') + 1);
+  const auto* const found = std::find_if(quality_measures.begin(), quality_measures.end(),
+                                         [&](const Measure& one) { return name == one.key; });
+  return found == quality_measures.end() ? nullptr : found;
+}
+
 /// The values of a seed in two means.
 struct SeedPair {
   Index seed;
@@ -105,7 +113,7 @@ class StudySummary {
     }
     mean.heads = mean_of(heads);
     for (const auto& [kind, counts] : kept) mean.kept[kind] = mean_of(counts);
-    mean.mean = mean_interval(of_seeds);
+    mean.mean = is_share(measure) ? share_interval(of_seeds) : mean_interval(of_seeds);
     r_.means.push_back(std::move(mean));
   }
 
@@ -308,12 +316,11 @@ class StudySummary {
 
 }  // namespace
 
+bool is_share(const std::string& measure) { return quality_of(measure) != nullptr; }
+
 bool higher_is_better(const std::string& measure) {
-  const std::string name = measure.substr(measure.rfind('.') + 1);
-  for (const Measure& quality : quality_measures) {
-    if (name == quality.key) return quality.higher_is_better;
-  }
-  return false;  // losses
+  const Measure* const quality = quality_of(measure);
+  return quality != nullptr && quality->higher_is_better;  // not losses
 }
 
 void summarise(const StudyDeclaration& declaration, const StudyPlan& plan, StudyResults& results) {
