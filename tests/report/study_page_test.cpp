@@ -234,6 +234,20 @@ TEST_CASE("titles of refinement, validation and decision follow from the numbers
         "Keep 8 heads, chosen by sensitivity (prune 4): exact match 95.1 % [94.2, 96.0]");
   CHECK(title(9, [](StudyResults& r) { r.declaration["acceptable_loss"] = 0.01; }) ==
         "Keep all heads: no smaller model is acceptable for the whole 95 % interval");
+  // The validation set chooses, the test set reports, in whichever order they are declared.
+  for (const auto& measures :
+       {Record{"exact_match", "test.exact_match"}, Record{"test.exact_match", "exact_match"}}) {
+    CHECK(title(9,
+                [&](StudyResults& r) {
+                  r.declaration["measures"] = measures;
+                  r.means.push_back(mean(0, "sensitivity", 8, {0.9, 0.8, 0.95}));
+                  r.means.back().measure = "test.exact_match";
+                }) ==
+          "Keep 8 heads, chosen by sensitivity (prune 4): exact match on the test set 90.0 % "
+          "[80.0, 95.0]");
+  }
+  CHECK_THAT(study_sections(small_results())[9].finding.caption,
+             Contains("declare the same measure of the test set"));
   CHECK(title(9, [](StudyResults& r) { r.cells_planned = 4; }) ==
         "No decision yet: 3 of 4 runs are done");
 }

@@ -56,6 +56,17 @@ TEST_CASE("the tables of a study's sections, as comma-separated values") {
                                   Contains("prune 4,none,96,96.3,96.6\r\n"));
   CHECK_THAT(csv(results, 9), Contains("sensitivity,prune 4,8,95.1,94.2,96,-1.2,"));
 
+  StudyResults tested = results;
+  tested.declaration["measures"] = {"exact_match", "test.exact_match"};
+  tested.means.push_back(mean(0, "sensitivity", 8, {0.9, 0.8, 0.95}));
+  tested.means.back().measure = "test.exact_match";
+  CHECK(csv(tested, 9) ==
+        "arm,condition,heads,exact match (%),exact match (%) low,exact match (%) high,difference "
+        "from all heads,difference from all heads low,difference from all heads high,exact match "
+        "on the test set (%),exact match on the test set (%) low,exact match on the test set (%) "
+        "high,difference on the test set\r\n"
+        "sensitivity,prune 4,8,95.1,94.2,96,-1.2,-1.9,-0.5,90,80,95,\r\n"
+        "sensitivity,prune 2,10,96.25,96.1,96.4,-0.05,-1.1,1,,,,\r\n");
   StudyResults other = results;  // no interval: unknown; enough seeds, and none acceptable: a dash
   other.contrasts[3].interval = std::nullopt;
   other.declaration["acceptable_loss"] = 0.001;

@@ -162,8 +162,9 @@ MaybeFinding arms_finding(const ReportRecord& run) {
                   *random = arm_of(all, at_random, fewest),
                   *random_of_most = arm_of(all, at_random, most);
   const std::string caption = fmt::format(
-      "Exact match on {} unseen examples of one model from which heads were removed in one step: "
-      "right after the removal and after {} more training steps. For several random draws the "
+      "Exact match on {} examples of the test set, none of which chose a head, of one model from "
+      "which heads were removed in one step: right after the removal and after {} more training "
+      "steps. For several random draws the "
       "table shows the mean and all draws. The title calls a difference from random choices clear "
       "if two kinds of chance exceed it in less than 5 % of cases each: another random draw "
       "(Student's prediction interval), and other test examples.",

@@ -13,13 +13,44 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+namespace {
+
+/// A measure on the validation or on the test set: "cut.test.loss" for "cut.validation_loss".
+std::string on_set(std::string measure, bool test) {
+  const std::string cut = measure.starts_with("cut.") ? "cut." : "";
+  measure.erase(0, cut.size());
+  if (measure.starts_with("test.")) measure.erase(0, 5);
+  if (measure == "loss" || measure == "validation_loss") {
+    return cut + (test ? "test.loss" : "validation_loss");
+  }
+  return cut + (test ? "test." : "") + measure;
+}
+
+/// The first measure of a declaration on one of these sets, if it is declared there, else `other`.
+std::string declared_on(const StudyResults& results, bool test, const std::string& other) {
+  const Record& measures = results.declaration.at("measures");
+  const std::string name = on_set(measures.at(0).get<std::string>(), test);
+  return std::find(measures.begin(), measures.end(), Record(name)) != measures.end() ? name : other;
+}
+
+}  // namespace
+
+std::string choice_measure(const StudyResults& results) {
+  return declared_on(results, false, results.declaration.at("measures").at(0).get<std::string>());
+}
+
+std::string report_measure(const StudyResults& results) {
+  return declared_on(results, true, choice_measure(results));
+}
+
 std::vector<const StudyContrast*> from_all_heads(const StudyResults& results) {
-  const auto first = results.declaration.at("measures").at(0).get<std::string>();
+  const std::string chosen_by = choice_measure(results);
   std::vector<const StudyContrast*> all;
   for (const StudyContrast& contrast : results.contrasts) {
     const bool control = std::find(results.controls.begin(), results.controls.end(),
                                    contrast.arm) != results.controls.end();
-    if (contrast.measure != first || contrast.against != name_of(StudyControl::none) || control) {
+    if (contrast.measure != chosen_by || contrast.against != name_of(StudyControl::none) ||
+        control) {
       continue;
     }
     all.push_back(&contrast);
@@ -91,17 +122,17 @@ std::string study_warning(const StudyResults& results) {
 
 std::vector<AcceptableLoss> acceptable_losses(const StudyResults& results) {
   if (!study_warning(results).empty()) return {};
-  const auto first = results.declaration.at("measures").at(0).get<std::string>();
+  const std::string chosen_by = choice_measure(results);
   const double acceptable = results.declaration.value("acceptable_loss", 0.01);
   std::vector<AcceptableLoss> all;
   for (const StudyContrast* contrast : from_all_heads(results)) {
     if (!contrast->decides()) continue;
     const double lost =
-        higher_is_better(first) ? -contrast->interval->low : contrast->interval->high;
+        higher_is_better(chosen_by) ? -contrast->interval->low : contrast->interval->high;
     if (lost > acceptable) continue;
     for (const StudyMean& mean : results.means) {
       if (mean.condition == contrast->condition && mean.arm == contrast->arm &&
-          mean.measure == first) {
+          mean.measure == chosen_by) {
         all.push_back({contrast->condition, contrast->arm, mean.heads});
       }
     }

@@ -11,7 +11,14 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The comparisons of arms, not of controls, with the model with all heads, by the first measure.
+/// The measure by which the smallest acceptable model is chosen: the first one, on the validation
+/// set if the declaration has it there, too.
+std::string choice_measure(const StudyResults& results);
+/// The measure that reports a choice: the same one on the test set if the declaration has it there,
+/// else that of the choice, whose value the choice has made look better than it is.
+std::string report_measure(const StudyResults& results);
+
+/// The comparisons of arms, not of controls, with the model with all heads, by choice_measure().
 std::vector<const StudyContrast*> from_all_heads(const StudyResults& results);
 
 /// The factor from a measure to its numbers in tables: 100 for a share, else 1.

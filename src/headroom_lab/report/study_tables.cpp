@@ -260,25 +260,43 @@ class StudyTables {
     return table;
   }
 
+  /// The values that made the choice, and those on the test set if they are others.
   Table acceptable() const {
     constexpr std::size_t most = 12;
-    Table table{.title = "Smallest acceptable models",
-                .columns = {"arm", "condition", "heads", measure_title(first_),
-                            "difference from all heads"}};
+    std::vector<std::string> measures{choice_measure(r_)};
+    if (report_measure(r_) != measures[0]) measures.push_back(report_measure(r_));
+    Table table{.title = "Smallest acceptable models", .columns = {"arm", "condition", "heads"}};
+    for (const std::string& measure : measures) {
+      table.columns.push_back(measure_title(measure));
+      table.columns.push_back(table.columns.size() == 4 ? "difference from all heads"
+                                                        : "difference on the test set");
+    }
     for (const AcceptableLoss& loss : acceptable_losses(r_)) {
       if (table.rows.size() == most) break;
-      const auto of_loss = [&](const auto& one) {
-        return one.condition == loss.condition && one.arm == loss.arm && one.measure == first_;
-      };
-      const auto mean = std::find_if(r_.means.begin(), r_.means.end(), of_loss);
-      const auto contrasts = from_all_heads(r_);
-      const auto contrast = std::find_if(contrasts.begin(), contrasts.end(),
-                                         [&](const StudyContrast* one) { return of_loss(*one); });
-      table.rows.push_back({loss.arm, condition(loss.condition), loss.heads,
-                            with_interval(mean->mean, scale_of(first_)),
-                            difference_of(**contrast)});
+      std::vector<Value>& row = table.rows.emplace_back(
+          std::vector<Value>{loss.arm, condition(loss.condition), loss.heads});
+      for (const std::string& measure : measures) {
+        row.push_back(mean_of(loss, measure));
+        row.push_back(from_all(loss, measure));
+      }
     }
     return table;
+  }
+  Value mean_of(const AcceptableLoss& loss, const std::string& measure) const {
+    for (const StudyMean& mean : r_.means) {
+      if (mean.condition != loss.condition || mean.arm != loss.arm) continue;
+      if (mean.measure == measure) return with_interval(mean.mean, scale_of(measure));
+    }
+    return {};
+  }
+  Value from_all(const AcceptableLoss& loss, const std::string& measure) const {
+    for (const StudyContrast& contrast : r_.contrasts) {
+      if (contrast.condition != loss.condition || contrast.arm != loss.arm) continue;
+      if (contrast.measure == measure && contrast.against == name_of(StudyControl::none)) {
+        return difference_of(contrast);
+      }
+    }
+    return {};
   }
 
   const StudyResults& r_;
