@@ -310,6 +310,9 @@ TEST_CASE("a study's page holds the numbers that it was given") {
   same("task_checks", json_of(results.task_checks));
   CHECK(page["groups"] == nlohmann::json::parse(R"([{"text": "", "conditions": [0, 1]}])"));
   CHECK(page["origin"]["name"] == "Provenance");
+  CHECK(page["curves"] == nlohmann::json::parse(R"([{"condition": 0, "arm": "sensitivity",
+    "runs": [{"seed": 1, "points": [[0, 2.5], [90, 1.25]]}]}])"));
+  CHECK_FALSE(page.contains("scores"));
   // Back from the heads that are left: through the swap, past the measurement.
   REQUIRE(page["timelines"].size() == 1);
   const nlohmann::json& line = page["timelines"][0];
@@ -338,6 +341,9 @@ TEST_CASE("a browser draws a study's page, and everyone can read it") {
     CHECK_THAT(page.dom, Contains("step 21 3 encoder, 4 decoder, 2 cross; step 30 4 encoder, 4 "
                                   "decoder, 0 cross"));
     CHECK_THAT(page.dom, Contains("0.25 [0.1, 0.4]") && Contains("1.25 [1.1, 1.4]"));
+    CHECK_THAT(page.dom, Contains("1.25<small>1.10–1.40</small>"));
+    CHECK_THAT(page.dom, Contains("exact match against parameters. sensitivity: 800, 95.1 %") &&
+                             Contains("validation loss at the end: seed 1 1.25"));
   }
 }
 
@@ -352,7 +358,7 @@ TEST_CASE("a browser draws differences without an interval and means of one seed
   const OpenedPage page = open_page(folder / "study.html", folder / "browser", 1000, false);
   CHECK(page.complaints == "");
   CHECK_THAT(page.dom, Contains("<td>25.1</td><td>3</td><td></td><td></td>"));
-  CHECK_THAT(page.dom, Contains("<td>8</td><td>3</td><td>95.1</td>"));
+  CHECK_THAT(page.dom, Contains("<td>8</td><td>800</td><td>4,000</td><td>3</td><td>95.1</td>"));
 }
 
 TEST_CASE("a browser draws the page of a study that has just begun") {

@@ -1,5 +1,6 @@
 // The tables of a study's sections, in files and in a terminal.
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -29,8 +30,9 @@ TEST_CASE("the tables of a study's sections, as comma-separated values") {
   CHECK_THAT(csv(results, 1), StartsWith("condition,arm,runs,heads,encoder,decoder,cross\r\n"
                                          "prune 4,sensitivity,3,8,4,4,0\r\n"));
   CHECK_THAT(csv(results, 2),
-             StartsWith("condition,arm,measure,heads,seeds,mean,mean low,mean high\r\n") &&
-                 Contains("prune 4,random,exact match (%),8,3,70,62.5,77.5\r\n"));
+             StartsWith("condition,arm,measure,heads,parameters,multiply-adds,seeds,mean,mean "
+                        "low,mean high\r\n") &&
+                 Contains("prune 4,random,exact match (%),8,800,4000,3,70,62.5,77.5\r\n"));
   CHECK(csv(results, 3) ==
         ",1,1 low,1 high,2,2 low,2 high\r\n"
         "a,0.1,0,0.2,0.3,0.2,0.4\r\n"
@@ -43,7 +45,8 @@ TEST_CASE("the tables of a study's sections, as comma-separated values") {
   // One group: the conditions differ only in the number of removed heads.
   CHECK(csv(results, 4) == "arm,heads\r\nsensitivity,8\r\nmagnitude,unknown\r\n");
   CHECK(csv(results, 5) ==
-        "heads left,parameters,share (%),runs\r\n12,1000,100,1\r\n10,900,90,1\r\n8,800,80,1\r\n");
+        "heads left,parameters,share (%),multiply-adds,their share (%),runs\r\n"
+        "12,1000,100,5000,100,1\r\n10,900,90,4500,90,1\r\n8,800,80,4000,80,1\r\n");
   CHECK(csv(results, 6) ==
         "arm,against,condition,measure,difference,difference low,difference high,seeds,p,p after "
         "Holm\r\n"
@@ -75,10 +78,10 @@ TEST_CASE("the tables of a study's sections, as comma-separated values") {
   CHECK_THAT(csv(other, 4), Contains("sensitivity,–\r\n"));
   CHECK(study_sections(other).at(9).tables.empty());
   other.means[0].mean = {0.95, 0.95, 0.95};  // the same in all seeds
-  CHECK_THAT(csv(other, 2), Contains("prune 4,sensitivity,exact match (%),8,3,95,,\r\n"));
+  CHECK_THAT(csv(other, 2), Contains("prune 4,sensitivity,exact match (%),8,800,4000,3,95,,\r\n"));
   for (StudyMean& m : other.means) m.measure = "validation_loss";
   other.declaration["measures"] = {"validation_loss"};
-  CHECK_THAT(csv(other, 2), Contains("validation loss,8,3,0.7,0.625,0.775\r\n"));
+  CHECK_THAT(csv(other, 2), Contains("validation loss,8,800,4000,3,0.7,0.625,0.775\r\n"));
 }
 
 TEST_CASE("the files of a study's tables, which leave other files alone") {
@@ -91,6 +94,29 @@ TEST_CASE("the files of a study's tables, which leave other files alone") {
   CHECK(std::filesystem::exists(folder / "07-comparisons-of-the-family.csv"));
   CHECK(std::filesystem::exists(folder / "09-values-of-exact-match-by-seed.csv"));
   CHECK_THROWS_AS(write_study_tables(small_results(), folder / "notes.csv"), FileError);
+}
+
+TEST_CASE("the runs of a study and the scores of its heads, one by one") {
+  const TemporaryFolder folder;
+  StudyResults results = small_results();
+  results.provenance.runs["cell-a"] = {1.5, false, "2026-11-26T10:00:00Z", "north", "P"};
+  write_study_tables(results, folder.path());
+  const auto content = [&](const char* file) {
+    std::ostringstream text;
+    text << std::ifstream(folder / file, std::ios::binary).rdbuf();
+    return text.str();
+  };
+  CHECK(content("cells.csv") ==
+        "run,conditions,arms,trunk,seed,fold,draw,heads,cross,decoder,encoder,parameters,"
+        "multiply_adds,exact_match,setting.metric,setting.prune,setting.task,seconds,finished,"
+        "machine,processor\r\n"
+        "a,prune 4,sensitivity,,1,0,0,8,0,4,4,800,4000,0.96,sensitivity,4,reverse,1.5,"
+        "2026-11-26T10:00:00Z,north,P\r\n"
+        "b,prune 4,none,,2,0,0,12,4,4,4,1000,5000,,,,reverse,,,,\r\n"
+        "c,prune 2,magnitude,,2,0,0,10,2,4,4,900,4500,,,,reverse,,,,\r\n");
+  CHECK(content("head-scores.csv") ==
+        "trunk,seed,fold,metric,low scores are important,kind,layer,head,score\r\n"
+        "t,1,0,a,yes,cross,0,0,0.5\r\nt,1,0,a,yes,cross,0,1,0.25\r\n");
 }
 
 TEST_CASE("a study's sections in a terminal") {

@@ -21,6 +21,8 @@ inline StudyMean mean(Index condition, const std::string& arm, double heads,
           .measure = "exact_match",
           .heads = heads,
           .kept = {{"encoder", 4}, {"decoder", 4}, {"cross", heads - 8}},
+          .parameters = 400 + 50 * heads,
+          .multiply_adds = 2000 + 250 * heads,
           .mean = interval,
           .seeds = {{1, interval.low}, {2, interval.value}, {3, interval.high}},
           .points = {interval.low, interval.value, interval.high}};
@@ -49,6 +51,8 @@ inline StudyResults small_results() {
               .seed = 1,
               .steps = 90,
               .parameters = 800,
+              .multiply_adds = 4000,
+              .settings = {{"metric", "sensitivity"}, {"prune", 4}},
               .kept = {{"encoder", 4}, {"decoder", 4}, {"cross", 0}},
               // Head 0 goes, and comes back when two others go.
               .timeline = {{.step = 21, .removed = {{AttentionKind::cross, 0, 0}}},
@@ -61,12 +65,14 @@ inline StudyResults small_results() {
               .seed = 2,
               .steps = 90,
               .parameters = 1000,
+              .multiply_adds = 5000,
               .kept = {{"encoder", 4}, {"decoder", 4}, {"cross", 4}}},
              {.key = "c",
               .trunk = {},
               .seed = 2,
               .steps = 90,
               .parameters = 900,
+              .multiply_adds = 4500,
               .kept = {{"encoder", 4}, {"decoder", 4}, {"cross", 2}}}};
   r.roles = {{0, "sensitivity", "a"}, {0, "none", "b"}, {1, "magnitude", "c"}};
   r.means = {mean(0, "sensitivity", 8, {0.951, 0.942, 0.96}),
@@ -116,6 +122,12 @@ inline StudyResults small_results() {
   r.regret_contrasts = {{"b", "a", 1.05, Interval{1.05, 0.9, 1.2}, 0.001, 0.003, 3},
                         {"c", "a", 0.1, Interval{0.1, -0.1, 0.3}, 0.2, 0.2, 3},
                         {"c", "b", -0.95, Interval{-0.95, -1.2, -0.7}, 0.01, 0.02, 3}};
+  r.scores = {{.trunk = "t",
+               .seed = 1,
+               .heads = {{AttentionKind::cross, 0, 0}, {AttentionKind::cross, 0, 1}},
+               .metrics = {{"a", true, {0.5, 0.25}}}}};
+  r.cells[0].evaluations = {{0, 2.5}, {90, 1.25}};
+  r.cells[0].measures = {{"exact_match", 0.96}};
   r.task_checks = {{"cells/b", 2, 0, learned_check()}};
   return r;
 }

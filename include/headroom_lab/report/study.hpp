@@ -44,7 +44,9 @@ StudySection study_provenance(const StudyResults& results);
 std::string study_text(const StudyResults& results, const TerminalStyle& style);
 
 /// Writes every table of the sections and of study_provenance() into the folder, as
-/// "07-comparisons-of-the-family.csv". Tables of an earlier time are removed. Throws FileError.
+/// "07-comparisons-of-the-family.csv". Tables of an earlier time are removed. Also writes every run
+/// with its settings and measures, cells.csv, and every score of a head, head-scores.csv. Throws
+/// FileError.
 void write_study_tables(const StudyResults& results, const std::filesystem::path& folder);
 
 /// An arm under a condition whose first measure is worse than that of the model with all heads by

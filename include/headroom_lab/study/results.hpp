@@ -23,6 +23,8 @@ struct CellResult {
   std::string key, trunk;
   Index seed = 0, fold = 0, draw = 0;
   Index steps = 0, parameters = 0;
+  double multiply_adds = 0;                           // see multiply_adds_of()
+  GivenSettings settings = {};                        // those that differ from the study's base
   std::map<std::string, Index> kept = {};             // live heads at the end, by kind
   std::map<std::string, double> measures = {};        // the declared measures that it has
   std::vector<std::vector<double>> evaluations = {};  // step, validation loss
@@ -31,7 +33,33 @@ struct CellResult {
 
   using T = CellResult;
   using Fields = Listed<&T::key, &T::trunk, &T::seed, &T::fold, &T::draw, &T::steps, &T::parameters,
-                        &T::kept, &T::measures, &T::evaluations, if_any<&T::timeline>>;
+                        &T::multiply_adds, if_any<&T::settings>, &T::kept, &T::measures,
+                        &T::evaluations, if_any<&T::timeline>>;
+};
+
+/// The multiply-adds of one position in the matrix products with the weights of all attention and
+/// feed-forward layers: 4 C D for each head that is left (with the layout `shared` 3 D D + C D) and
+/// 2 C F for each layer, of both stacks if there is cross-attention. The products of attention
+/// weights, which depend on the length, and those of embeddings and output are not in it.
+double multiply_adds_of(const ModelConfig& model, const std::map<std::string, Index>& kept);
+
+/// The scores of a trunk's heads by all metrics.
+struct StudyScores {
+  struct Metric {
+    std::string name;
+    bool keep_low = false;            // low scores are those of important heads
+    std::vector<double> scores = {};  // of all heads
+
+    using T = Metric;
+    using Fields = Listed<&T::name, &T::keep_low, &T::scores>;
+  };
+  std::string trunk;
+  Index seed = 0, fold = 0;
+  std::vector<HeadId> heads = {};
+  std::vector<Metric> metrics = {};
+
+  using T = StudyScores;
+  using Fields = Listed<&T::trunk, &T::seed, &T::fold, &T::heads, &T::metrics>;
 };
 
 /// A run as the run of an arm or control under a condition.
@@ -58,14 +86,15 @@ struct StudyMean {
   std::string arm, measure;
   double heads = 0;                         // kept, on average
   std::map<std::string, double> kept = {};  // by kind
-  Interval mean = {};                       // over seeds, with the 95 % interval: share_interval()
-                                            // of shares, else mean_interval()
+  double parameters = 0, multiply_adds = 0;
+  Interval mean = {};  // over seeds, with the 95 % interval: share_interval()
+                       // of shares, else mean_interval()
   std::vector<SeedValue> seeds = {};
   std::vector<double> points = {};  // of every run
 
   using T = StudyMean;
-  using Fields = Listed<&T::condition, &T::arm, &T::measure, &T::heads, &T::kept, &T::mean,
-                        &T::seeds, &T::points>;
+  using Fields = Listed<&T::condition, &T::arm, &T::measure, &T::heads, &T::kept, &T::parameters,
+                        &T::multiply_adds, &T::mean, &T::seeds, &T::points>;
 };
 
 /// Titles and the decision use differences of at least this many seeds.
@@ -175,13 +204,14 @@ struct StudyResults {
   std::vector<StudyRegret> regret;
   std::vector<RegretContrast> regret_contrasts;
   std::vector<StudyTaskCheck> task_checks;
+  std::vector<StudyScores> scores;  // of the trunks
   StudyProvenance provenance;
 
   using T = StudyResults;
   using Fields = Listed<&T::declaration, &T::precision, &T::cells_planned, &T::family,
                         &T::conditions, &T::levels, &T::arms, &T::controls, &T::means,
                         &T::contrasts, &T::effects, &T::agreement, &T::regret, &T::regret_contrasts,
-                        &T::task_checks, &T::provenance, &T::roles, &T::cells>;
+                        &T::task_checks, &T::provenance, &T::scores, &T::roles, &T::cells>;
 };
 
 /// Returns whether a measure is a share of the outputs, which tables show in percent.

@@ -233,9 +233,9 @@ class StudyFindings {
 
   Finding speed() const {
     const std::string caption =
-        "The number of parameters of the models. These runs share the processor, so the table has "
-        "no times. `headroom bench heads` measures the speed of layers with fewer heads on an idle "
-        "machine.";
+        "The number of parameters of the models, and the multiply-adds of a position with the "
+        "weights of attention and feed-forward layers. These runs share the processor, so there "
+        "are no times here: `headroom bench heads` measures the speed of layers with fewer heads.";
     double most_heads = 0, most_parameters = 0, fewest_heads = 0, fewest_parameters = 0;
     for (const CellResult& cell : r_.cells) {
       const auto heads = double(cell.heads()), parameters = double(cell.parameters);

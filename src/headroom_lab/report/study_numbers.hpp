@@ -37,6 +37,14 @@ struct StudyGroup {
 };
 std::vector<StudyGroup> groups_of(const StudyResults& results);
 
+/// A row for each run that is done: its roles, sizes, measures, settings, time and machine.
+Table cells_table(const StudyResults& results);
+/// A row for each score of a head.
+Table head_scores_table(const StudyResults& results);
+/// [{condition, arm, runs: [{seed, points: [[step, validation loss], ...]}, ...]}, ...], at most 50
+/// points of each run.
+Record learning_curves(const StudyResults& results);
+
 /// The tables of each section, without those that have no rows.
 std::vector<std::vector<Table>> study_tables(const StudyResults& results);
 

@@ -65,6 +65,8 @@ Record contents(const StudyResults& results) {
   Record page = json_of(results);
   page.erase("cells");
   page.erase("roles");
+  page.erase("scores");
+  page["curves"] = learning_curves(results);
   page["provenance"].erase("runs");  // results.json and tables/cells.csv have them
   page["kind"] = "study";
   page["cells_done"] = results.cells.size();
@@ -150,6 +152,8 @@ void write_study_tables(const StudyResults& results, const std::filesystem::path
       write_file(folder / table_file(number, table), csv_text(table));
     }
   }
+  write_file(folder / "cells.csv", csv_text(cells_table(results)));
+  write_file(folder / "head-scores.csv", csv_text(head_scores_table(results)));
 }
 
 void write_study_page(const StudyResults& results, const std::filesystem::path& file) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -126,10 +127,11 @@ class StudyTables {
   Table means() const {
     Table table{.shown = "folded",
                 .title = "Means over seeds",
-                .columns = {"condition", "arm", "measure", "heads", "seeds", "mean"}};
+                .columns = {"condition", "arm", "measure", "heads", "parameters", "multiply-adds",
+                            "seeds", "mean"}};
     for (const StudyMean& mean : r_.means) {
       table.rows.push_back({condition(mean.condition), mean.arm, measure_title(mean.measure),
-                            mean.heads, std::ssize(mean.seeds),
+                            mean.heads, mean.parameters, mean.multiply_adds, std::ssize(mean.seeds),
                             with_interval(mean.mean, scale_of(mean.measure))});
     }
     return table;
@@ -183,18 +185,21 @@ class StudyTables {
   }
 
   Table sizes() const {
-    std::map<std::pair<Index, Index>, Index> runs;  // of heads and parameters
+    std::map<std::tuple<Index, Index, double>, Index> runs;  // of heads, parameters, products
     Index most = 1;
+    double most_products = 1;
     for (const CellResult& cell : r_.cells) {
-      ++runs[{cell.heads(), cell.parameters}];
+      ++runs[{cell.heads(), cell.parameters, cell.multiply_adds}];
       most = std::max(most, cell.parameters);
+      most_products = std::max(most_products, cell.multiply_adds);
     }
     Table table{.title = "Sizes of the models",
-                .columns = {"heads left", "parameters", "share (%)", "runs"}};
+                .columns = {"heads left", "parameters", "share (%)", "multiply-adds",
+                            "their share (%)", "runs"}};
     for (auto size = runs.rbegin(); size != runs.rend(); ++size) {
-      const auto [heads, parameters] = size->first;
-      table.rows.push_back(
-          {heads, parameters, 100 * double(parameters) / double(most), size->second});
+      const auto [heads, parameters, products] = size->first;
+      table.rows.push_back({heads, parameters, 100 * double(parameters) / double(most), products,
+                            100 * products / most_products, size->second});
     }
     return table;
   }

@@ -13,6 +13,7 @@
 #include "headroom/base/names.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom/nn/models.hpp"
 #include "headroom/statistics/ranks.hpp"
 #include "headroom/train/measured_after.hpp"
 #include "headroom_measure/importance/regret.hpp"
@@ -103,8 +104,13 @@ CellResult cell_result(const StudyCell& cell, const StudyDeclaration& declaratio
                     .draw = cell.draw,
                     .steps = summary.steps,
                     .parameters = summary.parameters};
+  for (const auto& [name, value] : cell.options) {
+    const auto base = declaration.base.find(name);
+    if (base == declaration.base.end() || base->second != value) result.settings[name] = value;
+  }
   for (const std::string& kind : kinds) result.kept[kind] = 0;
   for (const HeadId& head : summary.alive) ++result.kept[name_of(head.kind)];
+  result.multiply_adds = multiply_adds_of(cell.settings().training.model, result.kept);
   std::map<std::string, double> last;
   for (const MetricsLine& line : evaluations(path / "metrics.jsonl")) {
     result.evaluations.push_back({double(line.step), line.numbers.at("validation_loss")});
@@ -228,6 +234,17 @@ std::vector<StudyTaskCheck> task_checks(const StudyPlan& plan, const StudyFolder
 
 }  // namespace
 
+double multiply_adds_of(const ModelConfig& model, const std::map<std::string, Index>& kept) {
+  const BlockConfig& block = model.block;
+  const auto c = double(block.width);
+  const double d = block.head_dim > 0 ? double(block.head_dim) : c / double(block.heads);
+  const double f = block.hidden > 0 ? double(block.hidden) : 4 * c;
+  const double head = block.layout == Layout::shared ? 3 * d * d + c * d : 4 * c * d;
+  double all = (kept.contains("cross") ? 2 : 1) * double(model.layers) * 2 * c * f;
+  for (const auto& [kind, heads] : kept) all += double(heads) * head;
+  return all;
+}
+
 Index CellResult::heads() const {
   Index sum = 0;
   for (const auto& [kind, heads] : kept) sum += heads;
@@ -244,8 +261,14 @@ StudyResults results_of(const StudyDeclaration& declaration, const StudyPlan& pl
     if (kinds.empty() && fs::exists(folder.trunk(trunk.key) / "summary.json")) {
       kinds = kinds_of(folder.trunk(trunk.key));
     }
-    if (fs::exists(folder.scores(trunk.key))) {
-      scores.add(trunk.seed, head_scores_in(folder.scores(trunk.key)));
+    if (!fs::exists(folder.scores(trunk.key))) continue;
+    const HeadScoresFile file = head_scores_in(folder.scores(trunk.key));
+    scores.add(trunk.seed, file);
+    StudyScores& all = results.scores.emplace_back(
+        StudyScores{.trunk = trunk.key, .seed = trunk.seed, .fold = trunk.fold});
+    for (const HeadHistory& head : file.heads) all.heads.push_back(head.id);
+    for (const HeadScoresFile::Metric& metric : file.metrics) {
+      all.metrics.push_back({metric.name, metric.keep_low, metric.scores});
     }
   }
   results.agreement = scores.agreement();

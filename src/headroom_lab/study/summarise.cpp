@@ -98,13 +98,15 @@ class StudySummary {
     const auto seeds = complete(condition, arm, measure);
     if (seeds.empty()) return;
     StudyMean mean{.condition = condition, .arm = arm, .measure = measure};
-    std::vector<double> of_seeds, heads;
+    std::vector<double> of_seeds, heads, parameters, products;
     std::map<std::string, std::vector<double>> kept;
     for (const auto& [seed, cells] : seeds) {
       std::vector<double> values;
       for (const CellResult* cell : cells) {
         values.push_back(cell->measures.at(measure));
         heads.push_back(double(cell->heads()));
+        parameters.push_back(double(cell->parameters));
+        products.push_back(cell->multiply_adds);
         for (const auto& [kind, count] : cell->kept) kept[kind].push_back(double(count));
       }
       mean.points.insert(mean.points.end(), values.begin(), values.end());
@@ -112,6 +114,8 @@ class StudySummary {
       mean.seeds.push_back({seed, of_seeds.back()});
     }
     mean.heads = mean_of(heads);
+    mean.parameters = mean_of(parameters);
+    mean.multiply_adds = mean_of(products);
     for (const auto& [kind, counts] : kept) mean.kept[kind] = mean_of(counts);
     mean.mean = is_share(measure) ? share_interval(of_seeds) : mean_interval(of_seeds);
     r_.means.push_back(std::move(mean));

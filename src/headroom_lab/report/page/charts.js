@@ -89,7 +89,8 @@ function shaded_table(block) {
     const number = value?.value ?? value;
     if (!is_number(number)) return h("td", {}, "–");
     const share = Math.max(0, Math.min(1, block.shown === "low" ? 1 - number : number)), text = number.toFixed(2);
-    return heat_cell("td.shaded", text, share, text);
+    const ends = value?.low < value?.high ? `${value.low.toFixed(2)}–${value.high.toFixed(2)}` : null;
+    return block.shown === "low" && ends ? heat_cell("td.shaded", `${text} [${ends}]`, share, text, h("small", {}, ends)) : heat_cell("td.shaded", text, share, text);
   };
   return h("div.scroll", {tabindex: 0, role: "region", "aria-label": block.title}, h("table", {},
     h("thead", {}, h("tr", {}, block.columns.map((title) => h("th", {scope: "col"}, title)))),
@@ -191,9 +192,10 @@ function removal_span() {
 /**
  * A figure with a finding as title and a line chart.
  * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, dotted, stepped, plain, cloud (points
- *           without a line), bars (see whiskers)}]
+ *           without a line), bars (see whiskers)}]; a point that is drawn beside its place has this as `at`
  * options: {log, unit, y (of Chart.js), x: the name of the horizontal axis, "step" by default, dots,
- *           from and to (of that axis), tight (both axes end where the data end), small (one of many: thin
+ *           from and to (of that axis), tight (both axes end where the data end), inside (no ticks at the
+ *           ends of the axes, which are no round numbers), small (one of many: thin
  *           lines, few ticks),
  *           scatter (dots without lines; points have a name)}
  */
@@ -238,7 +240,7 @@ function line_chart(canvas, series, options) {
   const y = {
     type: options.log ? "logarithmic" : "linear", border: {display: false},
     grid: {color: css("--grid"), drawBorder: false, tickLength: 0},
-    ticks: {...tick, includeBounds: !options.tight, padding: small ? 4 : 8, maxTicksLimit: small ? 3 : 6, callback(value) {
+    ticks: {...tick, includeBounds: !options.tight && !options.inside, padding: small ? 4 : 8, maxTicksLimit: small ? 3 : 6, callback(value) {
       if (!options.log) return options.unit === "%" ? Math.round(100 * value) + " %" : number_text(value);
       const exponent = Math.log10(value);
       const decades = Math.log10(this.max / this.min);
@@ -250,7 +252,7 @@ function line_chart(canvas, series, options) {
   };
   if (options.tight) Object.assign(y, ends_of(series, options.log));
   if (options.log) y.afterBuildTicks = (axis) => { axis.ticks = decade_ticks(axis.min, axis.max, small ? 3 : 7); };
-  const whole = series.every((s) => s.points.every((p) => Number.isInteger(p.x)));  // heads, steps: whole numbers only
+  const whole = series.every((s) => s.points.every((p) => Number.isInteger(p.at ?? p.x)));  // heads, steps: whole numbers only
   return new Chart(canvas, {
     type: "line", data: {datasets}, plugins: [marks, whiskers],
     options: {
@@ -258,7 +260,7 @@ function line_chart(canvas, series, options) {
       interaction: {mode: "nearest", axis: options.scatter ? "xy" : "x", intersect: false}, layout: {padding: {top: 6, right: small ? 4 : 8}},
       scales: {
         x: {type: "linear", min: options.from ?? undefined, max: options.to ?? undefined, grid: {display: false, drawBorder: false},
-            ticks: {...tick, maxTicksLimit: small ? 3 : 7, maxRotation: 0, includeBounds: !options.tight, precision: whole ? 0 : undefined, callback: (v) => options.scatter ? number_text(v) : commas(v)},
+            ticks: {...tick, maxTicksLimit: small ? 3 : 7, maxRotation: 0, includeBounds: !options.tight && !options.inside, precision: whole ? 0 : undefined, callback: (v) => options.scatter ? number_text(v) : commas(v)},
             title: {display: !small, text: options.x || "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
         y,
       },
@@ -266,7 +268,7 @@ function line_chart(canvas, series, options) {
         legend: {display: false}, decimation: {enabled: false}, marks: {spans: options.spans || [], lines: options.lines || []},
         tooltip: {
           backgroundColor: css("--ink"), titleColor: css("--card"), bodyColor: css("--card"), padding: 10, boxPadding: 4, displayColors: series.length > 1,
-          callbacks: {title: (items) => !items.length ? "" : options.scatter ? items[0].raw.name : `${options.x || "step"} ${commas(items[0].parsed.x)}`,
+          callbacks: {title: (items) => !items.length ? "" : options.scatter ? items[0].raw.name : `${options.x || "step"} ${commas(items[0].raw.at ?? items[0].parsed.x)}`,
                       label: (item) => options.scatter ? `${options.x} ${number_text(item.parsed.x)}, cost ${number_text(item.parsed.y)}` : `${item.dataset.label}  ${number_text(item.parsed.y, options.unit)}`},
         },
       },

@@ -27,9 +27,9 @@ function section_of({finding, tables}, heading, id, ...charts) {
 }
 
 /** A labelled list of choices that calls `show` with the chosen index. */
-function choice(label, names, show) {
+function choice(label, names, show, chosen = 0) {
   if (names.length < 2) return null;
-  const list = h("select", {onchange: () => show(list.selectedIndex)}, names.map((name) => h("option", {}, name)));
+  const list = h("select", {onchange: () => show(list.selectedIndex)}, names.map((name, i) => h("option", {selected: i === chosen ? "" : null}, name)));
   return h("label", {}, `${label} `, list);
 }
 
@@ -41,9 +41,9 @@ class Panels {
     this.entries = [];
     this.element.replaceChildren();
   }
-  add(title, label, make) {
+  add(title, label, make, large) {
     const canvas = h("canvas", {role: "img", "aria-label": label});
-    this.element.append(h("div", {}, h("p", {}, title), h("div.plot.small", {}, canvas)));
+    this.element.append(h("div", {}, title ? h("p", {}, title) : null, h(large ? "div.plot" : "div.plot.small", {}, canvas)));
     this.entries.push({canvas, make: () => make(canvas)});
   }
   draw() {
@@ -59,9 +59,25 @@ function curve_of(arm, group, measure) {
     .map((mean) => ({x: mean.heads, y: mean.mean.value, low: mean.mean.low, high: mean.mean.high, points: mean.points})).sort((a, b) => a.x - b.x);
 }
 
-function curve_series(name, colour, points) {
-  return [{name, colour, points, dots: true, bars: points},
-    {name: `${name}, every run`, colour, cloud: true, points: points.flatMap((p) => p.points.map((y) => ({x: p.x, y})))}];
+/** The series of an arm, `beside` to the right of their place on the axis; the runs of a condition are side by side within `width`. */
+function curve_series(name, colour, points, beside, width) {
+  const moved = points.map((p) => ({...p, x: p.x + beside, at: p.x}));
+  return [{name, colour, points: moved, dots: true, bars: moved},
+    {name: `${name}, every run`, colour, cloud: true, points: moved.flatMap((p) => p.points.map((y, i) => ({x: p.x + width * ((i + 0.5) / p.points.length - 0.5), y, at: p.at})))}];
+}
+
+/** The limits of an axis that fit values, with some space around them; those of shares are from 0 to 1. */
+function limits_of(values, unit) {
+  const known = values.filter((v) => is_number(v) && Math.abs(v) < 1e6);
+  if (!known.length) return {};
+  const low = Math.min(...known), high = Math.max(...known), space = 0.05 * (high - low) || 0.02 * Math.abs(high) || 0.01;
+  return unit === "%" ? {min: Math.max(0, low - space), max: Math.min(1, high + space)} : {min: low - space, max: high + space};
+}
+
+/** The smallest distance between different values, or 1. */
+function distance_of(values) {
+  const sorted = [...new Set(values)].sort((a, b) => a - b);
+  return Math.min(...sorted.slice(1).map((v, i) => v - sorted[i]), sorted.length > 1 ? Infinity : 1);
 }
 
 function performance_section() {
@@ -71,15 +87,14 @@ function performance_section() {
     panels.clear();
     const arms = run.arms.filter((arm) => arm !== baseline && curve_of(arm, group, measure).length);
     const chance = curve_of(baseline, group, measure);
-    const all = [...arms, baseline].flatMap((arm) => curve_of(arm, group, measure)).flatMap((p) => [p.low, p.high, ...p.points]).filter(is_number);
-    const y = measure.unit === "%" ? {min: 0, max: 1} : {min: 0, max: Math.max(...all.filter((v) => v < 1e6), 0.001)};
+    const y = limits_of([...arms, baseline].flatMap((arm) => curve_of(arm, group, measure)).flatMap((p) => [p.low, p.high, ...p.points]), measure.unit);
     const xs = [...arms, baseline].flatMap((arm) => curve_of(arm, group, measure)).map((p) => p.x);
-    const span = {from: Math.max(0, Math.min(...xs) - 1), to: Math.max(...xs) + 1};
+    const apart = distance_of(xs), span = {from: Math.min(...xs) - apart / 2, to: Math.max(...xs) + apart / 2};
     for (const arm of arms) {
       const points = curve_of(arm, group, measure);
-      const series = [...(chance.length ? curve_series(baseline, "--goal", chance) : []), ...curve_series(arm, "--first", points)];
+      const series = [...(chance.length ? curve_series(baseline, "--goal", chance, -apart / 8, apart / 6) : []), ...curve_series(arm, "--first", points, apart / 8, apart / 6)];
       const label = `${arm}: ` + points.map((p) => `${number_text(p.x)} heads ${interval_text({value: p.y, low: p.low, high: p.high}, measure.unit)}`).join("; ");
-      panels.add(arm, label, (canvas) => line_chart(canvas, series, {unit: measure.unit, small: true, y, x: "heads", ...span}));
+      panels.add(arm, label, (canvas) => line_chart(canvas, series, {unit: measure.unit, small: true, inside: true, y, x: "heads", ...span}));
     }
     if (!arms.length) panels.element.append(h("p", {}, "No run of this chart is done yet."));
     panels.draw();
@@ -113,6 +128,58 @@ function candidates_section() {
   return section;
 }
 
+/** The quality of all arms against the size of their models. */
+function sizes_section() {
+  const sizes = [["heads left", "heads"], ["parameters", "parameters"], ["multiply-adds of a position", "multiply_adds"]];
+  const panels = new Panels();
+  panels.element.className = "";
+  let size = sizes[1], group = run.groups[0], measure = first;
+  const legend = h("ul.legend", {}), values = h("div", {});
+  const show = () => {
+    panels.clear();
+    const points_of = (arm) => group.conditions.map((c) => mean_at(c, arm, measure)).filter(Boolean)
+      .map((mean) => ({x: mean[size[1]], y: mean.mean.value, low: mean.mean.low, high: mean.mean.high})).sort((a, b) => a.x - b.x);
+    const arms = run.arms.map((name, i) => ({name, colour: name === baseline ? "--goal" : head_variable(i), points: points_of(name)})).filter((arm) => arm.points.length);
+    const xs = arms.flatMap((arm) => arm.points.map((p) => p.x)), space = 0.03 * (Math.max(...xs) - Math.min(...xs)) || 1, beside = Math.min(space, distance_of(xs) / 2) / Math.max(1, arms.length);
+    const series = arms.map(({name, colour, points}, i) => {
+      const moved = points.map((p) => ({...p, x: p.x + beside * (i - (arms.length - 1) / 2), at: p.x}));
+      return {name, colour, points: moved, dots: true, bars: moved, dashed: name === baseline};
+    });
+    const label = `${measure.name} against ${size[0]}. ` + arms.map((arm) => `${arm.name}: ` + arm.points.map((p) => `${number_text(p.x)}, ${number_text(p.y, measure.unit)}`).join("; ")).join(". ");
+    if (arms.length) panels.add("", label, (canvas) => line_chart(canvas, series, {unit: measure.unit, inside: true, x: size[0], y: limits_of(arms.flatMap((arm) => arm.points.flatMap((p) => [p.low, p.high])), measure.unit), from: Math.min(...xs) - space, to: Math.max(...xs) + space}), true);
+    legend.replaceChildren(...arms.map(({name, colour}) => h("li", {}, h("i" + (name === baseline ? ".dashed" : ""), {"--colour": `var(${colour})`, "aria-hidden": "true"}), name)));
+    values.replaceChildren(numbers("Quality against size", ["arm", size[0], measure.name], () => arms.flatMap((arm) => arm.points.map((p) => [arm.name, number_text(p.x), interval_text({value: p.y, low: p.low, high: p.high}, measure.unit)]))));
+    panels.draw();
+  };
+  const choices = h("div.ask", {}, choice("Size", sizes.map(([name]) => name), (i) => { size = sizes[i]; show(); }, 1),
+    choice("Measure", run.measures.map((m) => m.name), (i) => { measure = run.measures[i]; show(); }),
+    choice("Condition", run.groups.map((g) => g.text), (i) => { group = run.groups[i]; show(); }));
+  const section = point_section(5, run.means.length ? [h("h4", {}, "Quality against size"), choices, legend, panels.element, values] : null);
+  if (run.means.length) show();
+  return section;
+}
+
+/** The validation loss of every run of an arm over the steps, in front of that of random heads. */
+function learning_curves() {
+  const panels = new Panels(), values = h("div", {});
+  const show = (index) => {
+    panels.clear();
+    const lines = run.curves.filter((curve) => curve.condition === index).sort((a, b) => run.arms.indexOf(a.arm) - run.arms.indexOf(b.arm));
+    const all = lines.flatMap((curve) => curve.runs.flatMap((one) => one.points)), steps = all.map(([step]) => step);
+    const axes = {small: true, inside: true, y: limits_of(all.map(([, loss]) => loss)), from: Math.min(...steps), to: Math.max(...steps)};
+    const series_of = (curve, colour) => curve.runs.map((one) => ({name: `${curve.arm}, seed ${one.seed}`, colour, points: one.points.map(([x, loss]) => ({x, y: loss}))}));
+    const chance = lines.find((curve) => curve.arm === baseline);
+    for (const curve of lines) {
+      if (curve === chance && lines.length > 1) continue;
+      const ends = curve.runs.map((one) => `seed ${one.seed} ${number_text(one.points.at(-1)[1])}`).join(", ");
+      panels.add(curve.arm, `${curve.arm}: validation loss at the end: ${ends}`, (canvas) => line_chart(canvas, [...series_of(curve, "--first"), ...(chance && chance !== curve ? series_of(chance, "--goal") : [])], axes));
+    }
+    values.replaceChildren(numbers("validation loss", ["arm, seed, step", "validation loss"], () => lines.flatMap((curve) => curve.runs.flatMap((one) => one.points.map(([step, loss]) => [`${curve.arm}, ${one.seed}, ${commas(step)}`, number_text(loss)])))));
+    panels.draw();
+  };
+  return {elements: [panels.element, values], show};
+}
+
 /** Heads alive by kind over the steps of a run. */
 function timeline_series(line) {
   const at = [{step: 0, alive: line.begin}, ...line.events, {step: line.steps, alive: line.events.at(-1)?.alive ?? line.begin}];
@@ -137,14 +204,17 @@ function refinement_section() {
   };
   const choices = h("div.ask", {}, choice("Condition", known.map(condition_text), (i) => { condition = known[i]; show(); }));
   const legend = h("ul.legend", {}, kinds_there.map((kind) => h("li", {}, h("i", {"--colour": `var(--kind-${kind})`, "aria-hidden": "true"}), kind)));
-  const section = point_section(7, known.length ? [h("h4", {}, "Heads alive during training"), choices.childElementCount ? choices : null, legend, panels.element, values] : null);
+  const learned = [...new Set(run.curves.map((curve) => curve.condition))], curves = learning_curves();
+  const learning = learned.length ? [h("h4", {}, "Validation loss of the runs"), h("div.ask", {}, choice("Condition", learned.map(condition_text), (i) => curves.show(learned[i]))), curves.elements] : [];
+  const section = point_section(7, known.length ? [h("h4", {}, "Heads alive during training"), choices.childElementCount ? choices : null, legend, panels.element, values] : null, learning);
   if (known.length) show();
+  if (learned.length) curves.show(learned[0]);
   return section;
 }
 
 const declared = run.declaration;
 document.getElementById("facts").append(...[`study ${declared.name}`, `task ${declared.base.task}`, `seeds ${declared.seeds.join(", ")}`, `${commas(run.cells_done)} of ${commas(run.cells_planned)} runs`, run.precision]
   .map((part) => h("span", {}, part)));
-main.append(...run.sections.map((_, i) => ({1: candidates_section, 2: performance_section, 7: refinement_section}[i] ?? (() => point_section(i)))()), section_of(run.origin, run.origin.name, "origin"), folded("Declaration", declared));
+main.append(...run.sections.map((_, i) => ({1: candidates_section, 2: performance_section, 5: sizes_section, 7: refinement_section}[i] ?? (() => point_section(i)))()), section_of(run.origin, run.origin.name, "origin"), folded("Declaration", declared));
 draw_charts();
 refresh();
