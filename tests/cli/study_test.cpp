@@ -163,6 +163,22 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
   CHECK(printed.code == 0);
   CHECK_THAT(printed.out, Contains("exact_match, mean over seeds") && Contains("random") &&
                               Contains("[") && Contains("comparisons are tested together"));
+  const Finished checked = run_process({"python3", HEADROOM_SOURCE "/examples/read_study.py",
+                                        "--check", (study / "results.json").string()});
+  INFO(checked.err);
+  CHECK(checked.code == 0);
+  CHECK_THAT(checked.out,
+             Contains("computed again, equal to 1e-6: ") && Contains(" differences with p, "));
+  for (const char* key : {"means", "contrasts"}) {  // a number that is not that of its seeds
+    json wrong = read;
+    wrong[key][0]["seeds"][0]["value"] = 0.123;
+    if (std::string(key) == "contrasts") wrong[key][0]["difference"] = 0.123;
+    folder.file("wrong.json", wrong.dump());
+    const Finished found = run_process({"python3", HEADROOM_SOURCE "/examples/read_study.py",
+                                        "--check", (folder / "wrong.json").string()});
+    CHECK(found.code != 0);
+    CHECK_THAT(found.err, Contains("stored"));
+  }
   json alone = read;  // one seed, and a model that has not learned the task
   for (const char* key : {"means", "contrasts"}) {
     for (json& entry : alone[key]) entry["seeds"] = json::array({entry["seeds"][0]});

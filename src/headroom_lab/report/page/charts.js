@@ -194,8 +194,8 @@ function removal_span() {
  * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, dotted, stepped, plain, cloud (points
  *           without a line), bars (see whiskers)}]; a point that is drawn beside its place has this as `at`
  * options: {log, unit, y (of Chart.js), x: the name of the horizontal axis, "step" by default, dots,
- *           from and to (of that axis), tight (both axes end where the data end), inside (no ticks at the
- *           ends of the axes, which are no round numbers), small (one of many: thin
+ *           from and to (of that axis), tight (both axes end where the data end), inside ("x", "y", "xy": no
+ *           ticks at the ends of these axes, which are no round numbers), small (one of many: thin
  *           lines, few ticks),
  *           scatter (dots without lines; points have a name)}
  */
@@ -228,7 +228,7 @@ function by_step(series, options) {
 }
 
 function line_chart(canvas, series, options) {
-  const small = options.small;
+  const small = options.small, inside = (axis) => (options.inside || "").includes(axis);
   const datasets = series.map((s) => ({
     label: s.name, data: options.log ? s.points.filter((p) => p.y > 0) : s.points,
     borderColor: css(s.colour) + (s.broad || s.cloud ? "70" : ""), backgroundColor: css(s.colour) + (s.cloud ? "70" : ""), bars: s.bars,
@@ -240,7 +240,7 @@ function line_chart(canvas, series, options) {
   const y = {
     type: options.log ? "logarithmic" : "linear", border: {display: false},
     grid: {color: css("--grid"), drawBorder: false, tickLength: 0},
-    ticks: {...tick, includeBounds: !options.tight && !options.inside, padding: small ? 4 : 8, maxTicksLimit: small ? 3 : 6, callback(value) {
+    ticks: {...tick, includeBounds: !options.tight && !inside("y"), padding: small ? 4 : 8, maxTicksLimit: small && !inside("y") ? 3 : 6, callback(value) {
       if (!options.log) return options.unit === "%" ? Math.round(100 * value) + " %" : number_text(value);
       const exponent = Math.log10(value);
       const decades = Math.log10(this.max / this.min);
@@ -260,7 +260,7 @@ function line_chart(canvas, series, options) {
       interaction: {mode: "nearest", axis: options.scatter ? "xy" : "x", intersect: false}, layout: {padding: {top: 6, right: small ? 4 : 8}},
       scales: {
         x: {type: "linear", min: options.from ?? undefined, max: options.to ?? undefined, grid: {display: false, drawBorder: false},
-            ticks: {...tick, maxTicksLimit: small ? 3 : 7, maxRotation: 0, includeBounds: !options.tight && !options.inside, precision: whole ? 0 : undefined, callback: (v) => options.scatter ? number_text(v) : commas(v)},
+            ticks: {...tick, maxTicksLimit: small && !inside("x") ? 3 : 7, maxRotation: 0, includeBounds: !options.tight && !inside("x"), precision: whole ? 0 : undefined, callback: (v) => options.scatter ? number_text(v) : commas(v)},
             title: {display: !small, text: options.x || "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
         y,
       },

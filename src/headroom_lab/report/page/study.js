@@ -94,7 +94,7 @@ function performance_section() {
       const points = curve_of(arm, group, measure);
       const series = [...(chance.length ? curve_series(baseline, "--goal", chance, -apart / 8, apart / 6) : []), ...curve_series(arm, "--first", points, apart / 8, apart / 6)];
       const label = `${arm}: ` + points.map((p) => `${number_text(p.x)} heads ${interval_text({value: p.y, low: p.low, high: p.high}, measure.unit)}`).join("; ");
-      panels.add(arm, label, (canvas) => line_chart(canvas, series, {unit: measure.unit, small: true, inside: true, y, x: "heads", ...span}));
+      panels.add(arm, label, (canvas) => line_chart(canvas, series, {unit: measure.unit, small: true, inside: "xy", y, x: "heads", ...span}));
     }
     if (!arms.length) panels.element.append(h("p", {}, "No run of this chart is done yet."));
     panels.draw();
@@ -140,13 +140,13 @@ function sizes_section() {
     const points_of = (arm) => group.conditions.map((c) => mean_at(c, arm, measure)).filter(Boolean)
       .map((mean) => ({x: mean[size[1]], y: mean.mean.value, low: mean.mean.low, high: mean.mean.high})).sort((a, b) => a.x - b.x);
     const arms = run.arms.map((name, i) => ({name, colour: name === baseline ? "--goal" : head_variable(i), points: points_of(name)})).filter((arm) => arm.points.length);
-    const xs = arms.flatMap((arm) => arm.points.map((p) => p.x)), space = 0.03 * (Math.max(...xs) - Math.min(...xs)) || 1, beside = Math.min(space, distance_of(xs) / 2) / Math.max(1, arms.length);
+    const xs = arms.flatMap((arm) => arm.points.map((p) => p.x)), space = 0.06 * (Math.max(...xs) - Math.min(...xs)) || 1, beside = Math.min(space, distance_of(xs) / 2) / Math.max(1, arms.length);
     const series = arms.map(({name, colour, points}, i) => {
       const moved = points.map((p) => ({...p, x: p.x + beside * (i - (arms.length - 1) / 2), at: p.x}));
       return {name, colour, points: moved, dots: true, bars: moved, dashed: name === baseline};
     });
     const label = `${measure.name} against ${size[0]}. ` + arms.map((arm) => `${arm.name}: ` + arm.points.map((p) => `${number_text(p.x)}, ${number_text(p.y, measure.unit)}`).join("; ")).join(". ");
-    if (arms.length) panels.add("", label, (canvas) => line_chart(canvas, series, {unit: measure.unit, inside: true, x: size[0], y: limits_of(arms.flatMap((arm) => arm.points.flatMap((p) => [p.low, p.high])), measure.unit), from: Math.min(...xs) - space, to: Math.max(...xs) + space}), true);
+    if (arms.length) panels.add("", label, (canvas) => line_chart(canvas, series, {unit: measure.unit, inside: "xy", x: size[0], y: limits_of(arms.flatMap((arm) => arm.points.flatMap((p) => [p.low, p.high])), measure.unit), from: Math.min(...xs) - space, to: Math.max(...xs) + space}), true);
     legend.replaceChildren(...arms.map(({name, colour}) => h("li", {}, h("i" + (name === baseline ? ".dashed" : ""), {"--colour": `var(${colour})`, "aria-hidden": "true"}), name)));
     values.replaceChildren(numbers("Quality against size", ["arm", size[0], measure.name], () => arms.flatMap((arm) => arm.points.map((p) => [arm.name, number_text(p.x), interval_text({value: p.y, low: p.low, high: p.high}, measure.unit)]))));
     panels.draw();
@@ -166,7 +166,7 @@ function learning_curves() {
     panels.clear();
     const lines = run.curves.filter((curve) => curve.condition === index).sort((a, b) => run.arms.indexOf(a.arm) - run.arms.indexOf(b.arm));
     const all = lines.flatMap((curve) => curve.runs.flatMap((one) => one.points)), steps = all.map(([step]) => step);
-    const axes = {small: true, inside: true, y: limits_of(all.map(([, loss]) => loss)), from: Math.min(...steps), to: Math.max(...steps)};
+    const axes = {small: true, inside: "y", y: limits_of(all.map(([, loss]) => loss)), from: Math.min(...steps), to: Math.max(...steps)};
     const series_of = (curve, colour) => curve.runs.map((one) => ({name: `${curve.arm}, seed ${one.seed}`, colour, points: one.points.map(([x, loss]) => ({x, y: loss}))}));
     const chance = lines.find((curve) => curve.arm === baseline);
     for (const curve of lines) {
@@ -197,7 +197,7 @@ function refinement_section() {
     for (const line of lines()) {
       const label = `${line.arm}, seed ${line.seed}: ` + line.events.map(({step, alive}) => `step ${step} ${kinds_there.map((kind) => `${alive[kind] ?? 0} ${kind}`).join(", ")}`).join("; ");
       const from = Math.min(...run.timelines.flatMap((l) => l.events.map((e) => e.step))) - 20;
-      panels.add(line.arm, label, (canvas) => line_chart(canvas, timeline_series(line), {small: true, y: {beginAtZero: true}, from: Math.max(0, from)}));
+      panels.add(line.arm, label, (canvas) => line_chart(canvas, timeline_series(line), {small: true, y: {beginAtZero: true}, from: Math.max(0, from), to: Math.max(...lines().map((l) => l.steps))}));
     }
     values.replaceChildren(numbers("heads alive", ["arm, step", ...kinds_there], () => lines().flatMap((line) => line.events.map(({step, alive}) => [`${line.arm}, ${commas(step)}`, ...kinds_there.map((kind) => String(alive[kind] ?? 0))]))));
     panels.draw();
