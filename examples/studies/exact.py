@@ -4,11 +4,12 @@ library alone: prints Markdown tables, and writes results.json and exact.svg to 
 
 usage: exact.py [FOLDER]        (default: runs/exact)
 """
-import html
 import json
 import math
 import os
 import sys
+
+from picture import dot_plot
 
 KINDS = {"dates": "dates", "brackets": "brackets",
          "dates-dropped": "dates, DropHead", "brackets-dropped": "brackets, DropHead"}
@@ -254,37 +255,16 @@ def backup_text(found, kinds):
                         for kind in kinds])
 
 
-def picture(panels):
-    """A dot for each choice at the end: the regret with 6 heads removed, with its interval."""
-    row, left, width, gap, most = 15, 190, 300, 30, 2.0
-    shown = [e["choice"] for e in panels[0][1]]
-    height = 46 + row * len(shown) + 28
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 '
-           f'{left + len(panels) * (width + gap)} {height}" font-family="sans-serif" '
-           'font-size="11" role="img"><title>Regret of every criterion, 6 of 12 heads removed'
-           '</title><rect width="100%" height="100%" fill="#fff"/>']
-    for panel, (title, found, last) in enumerate(panels):
-        x0 = left + panel * (width + gap)
-        x = lambda value: x0 + min(max(value, 0), most) / most * width
-        out.append(f'<text x="{x0}" y="18" font-weight="bold">{html.escape(title)}</text>')
-        for mark in (0, 0.5, 1, 1.5, 2):
-            out.append(f'<path d="M{x(mark):.1f} 32V{height - 24}" stroke="'
-                       f'{"#888" if mark == 1 else "#ddd"}"/><text x="{x(mark):.1f}" '
-                       f'y="{height - 8}" text-anchor="middle">{mark:g}</text>')
-        by_name = {e["choice"]: e["steps"][last]["regret"][6] for e in found}
-        for i, name in enumerate(shown):
-            y = 44 + i * row
-            if panel == 0:
-                out.append(f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">'
-                           f'{html.escape(name)}</text>')
-            entry = by_name.get(name)
-            if entry is None:
-                continue
-            half = entry["half"] or 0
-            ends = f'M{x(entry["mean"] - half):.1f} {y}H{x(entry["mean"] + half):.1f}'
-            out.append(f'<path d="{ends}" stroke="#4477aa" stroke-width="1.5"/>'
-                       f'<circle cx="{x(entry["mean"]):.1f}" cy="{y}" r="3.2" fill="#4477aa"/>')
-    return "\n".join(out) + "\n</svg>\n"
+def regrets(found, last):
+    """The regret of each choice at the end, 6 removed, as dot_plot() takes them."""
+    values = {}
+    for entry in found:
+        mean = entry["steps"][last]["regret"][6]
+        if mean:
+            half = mean["half"]
+            values[entry["choice"]] = (mean["mean"], None if half is None else mean["mean"] - half,
+                                       None if half is None else mean["mean"] + half)
+    return values
 
 
 def main(arguments):
@@ -309,11 +289,13 @@ def main(arguments):
         print(choices_table(of_kind, found))
         print(contrasts_table(of_kind, results[kind]["contrasts"]))
         if not kind.endswith("dropped"):
-            panels.append((f"{KINDS[kind]}, step {last}", found, last))
+            panels.append((f"{KINDS[kind]}, step {last}: regret, 6 of 12 removed",
+                           regrets(found, last)))
     results["backup"] = backup(kinds)
     print("## Heads that cover for each other\n\n" + backup_text(results["backup"], kinds))
+    drawing = dot_plot("Regret of every criterion", panels, [2] * len(panels))
     for name, content in (("results.json", json.dumps(results, indent=1) + "\n"),
-                          ("exact.svg", picture(panels))):
+                          ("exact.svg", drawing)):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(content)
 

@@ -44,7 +44,7 @@ measure() { # KIND OUTPUT OPTIONS...
 }
 
 for kind in dates brackets dates-dropped brackets-dropped; do
-  measure "$kind" "$kind.json" --json --examples 128
-  measure "$kind" "$kind-8.json" --json --metric sensitivity,random --examples 1024 \
-    --oracle-examples 128
+  measure "$kind" "$kind.json" --json --examples 64
+  measure "$kind" "$kind-8.json" --json --metric sensitivity,random --examples 512 \
+    --oracle-examples 64
 done
