@@ -17,6 +17,11 @@ EIGHTFOLD = "sensitivity, 8 times the examples"
 REMOVED = (3, 6, 9)
 
 
+def is_dropped(kind):
+    """Whether these models, trained with DropHead, are measured for their backups only."""
+    return kind.endswith("-dropped")
+
+
 def t_share_above(t, freedom):
     """The share of Student's t distribution above t >= 0, by Simpson's rule on its density."""
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
@@ -77,7 +82,7 @@ def spearman(a, b):
 
 
 class Point:
-    """One model at one step, with the choices of exact.sh's two passes."""
+    """One model at one step; eightfold: the same with sensitivity on 8 times the examples."""
 
     def __init__(self, point, eightfold):
         self.run, self.step, self.check = point["run"], point["step"], point["task_check"]
@@ -85,14 +90,19 @@ class Point:
             sys.exit(f"error: {self.run}: the game must be of all heads; it has "
                      f"{len(point['games'])} games")
         self.game = point["games"][0]
-        if eightfold["games"][0]["values"] != self.game["values"]:
-            sys.exit(f"error: {self.run}, step {self.step}: the two passes measured other losses")
         self.heads = len(self.game["heads"])
         self.regret = dict(self.game["regret"])
-        self.regret[EIGHTFOLD] = eightfold["games"][0]["regret"]["sensitivity"]
         self.importance = {name: of["importance"] for name, of in point["metrics"].items()}
-        self.importance[EIGHTFOLD] = eightfold["metrics"]["sensitivity"]["importance"]
         self.with_cost = {name: of["with_cost"] for name, of in point["metrics"].items()}
+        if eightfold:
+            self.add_eightfold(eightfold)
+
+    def add_eightfold(self, eightfold):
+        """Adds the choice by sensitivity on 8 times the examples, held to the same losses."""
+        if eightfold["games"][0]["values"] != self.game["values"]:
+            sys.exit(f"error: {self.run}, step {self.step}: the two passes measured other losses")
+        self.regret[EIGHTFOLD] = eightfold["games"][0]["regret"]["sensitivity"]
+        self.importance[EIGHTFOLD] = eightfold["metrics"]["sensitivity"]["importance"]
 
     def shapley_rank(self, name):
         """The rank correlation of a metric with the exact Shapley values; None for a chooser."""
@@ -114,16 +124,21 @@ class Point:
                    for j in range(i)) / self.span()
 
 
+def read_points(path):
+    """The points of a JSON file that importance --trace wrote, by run and step."""
+    with open(path, encoding="utf-8") as file:
+        return {(p["run"], p["step"]): p for p in json.load(file)["points"]}
+
+
 def read_kind(folder, kind):
     """The points of a kind by step: {step: [Point of each seed]}."""
-    parts = []
-    for name in (kind, kind + "-8"):
-        with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
-            parts.append({(p["run"], p["step"]): p for p in json.load(file)["points"]})
+    points = read_points(os.path.join(folder, kind + ".json"))
+    again = {} if is_dropped(kind) else read_points(os.path.join(folder, kind + "-8.json"))
     by_step = {}
-    for key, point in parts[0].items():
-        by_step.setdefault(point["step"], []).append(Point(point, parts[1][key]))
-    return {step: sorted(points, key=lambda p: p.run) for step, points in sorted(by_step.items())}
+    for key, point in points.items():
+        by_step.setdefault(point["step"], []).append(
+            Point(point, None if is_dropped(kind) else again[key]))
+    return {step: sorted(found, key=lambda p: p.run) for step, found in sorted(by_step.items())}
 
 
 def over_seeds(points, number):
@@ -271,13 +286,14 @@ def main(arguments):
     if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
         sys.exit(__doc__.strip())
     folder = arguments[0] if arguments else "runs/exact"
-    kinds = {kind: read_kind(folder, kind) for kind in KINDS
-             if os.path.exists(os.path.join(folder, kind + "-8.json"))}
-    if len(kinds) < len(KINDS):
-        sys.exit(f"error: {folder}: no results of {', '.join(k for k in KINDS if k not in kinds)}; "
-                 "run exact.sh to its end")
+    missing = [kind for kind in KINDS if not os.path.exists(os.path.join(folder, kind + ".json"))]
+    if missing:
+        sys.exit(f"error: {folder}: no results of {', '.join(missing)}; run exact.sh to its end")
+    kinds = {kind: read_kind(folder, kind) for kind in KINDS}
     results, panels = {}, []
     for kind, of_kind in kinds.items():
+        if is_dropped(kind):
+            continue
         found = choices(of_kind)
         last = list(of_kind)[-1]
         learned = {step: sum(p.check["learned"] for p in points)
@@ -288,9 +304,8 @@ def main(arguments):
               + f". At step {last}:\n")
         print(choices_table(of_kind, found))
         print(contrasts_table(of_kind, results[kind]["contrasts"]))
-        if not kind.endswith("dropped"):
-            panels.append((f"{KINDS[kind]}, step {last}: regret, 6 of 12 removed",
-                           regrets(found, last)))
+        panels.append((f"{KINDS[kind]}, step {last}: regret, 6 of 12 removed",
+                       regrets(found, last)))
     results["backup"] = backup(kinds)
     print("## Heads that cover for each other\n\n" + backup_text(results["backup"], kinds))
     drawing = dot_plot("Regret of every criterion", panels, [2] * len(panels))

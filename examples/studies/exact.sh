@@ -43,8 +43,8 @@ measure() { # KIND OUTPUT OPTIONS...
   mv "$output.part" "$output"
 }
 
-for kind in dates brackets dates-dropped brackets-dropped; do
+for kind in dates brackets; do
   measure "$kind" "$kind.json" --json --examples 64
-  measure "$kind" "$kind-8.json" --json --metric sensitivity,random --examples 512 \
-    --oracle-examples 64
+  measure "$kind" "$kind-8.json" --json --metric sensitivity --examples 512 --oracle-examples 64
+  measure "$kind-dropped" "$kind-dropped.json" --json --metric leave_one_out --examples 64
 done
