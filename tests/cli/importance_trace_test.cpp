@@ -57,7 +57,7 @@ TEST_CASE("the exact answer of a trace is that of the model alone, on examples o
   const TemporaryFolder folder;
   REQUIRE(headroom_program(small_run("run", {"--snapshots", "20"}), folder).code == 0);
   const auto measured = [&](std::vector<std::string> arguments) {
-    for (const char* more : {"--examples", "6", "--metric", "leave_one_out,entropy", "--oracle",
+    for (const char* more : {"--examples", "6", "--metric", "causal_gating,entropy", "--oracle",
                              "--oracle-examples", "3", "--json"}) {
       arguments.emplace_back(more);
     }
@@ -73,7 +73,13 @@ TEST_CASE("the exact answer of a trace is that of the model alone, on examples o
     CHECK((*record)["oracle"]["chosen_examples"] == 6);
     CHECK((*record)["oracle"]["examples"] == 3);
   }
-  CHECK(trace["metrics"].size() == 2);
+  CHECK(trace["metrics"].size() == 3);  // with leave_one_out
+  const json &scored = point["metrics"]["causal_gating"], &gated = alone["metrics"][0];
+  CHECK(scored["importance"] == gated["scores"]);
+  CHECK(scored["classes"] == gated["classes"]);
+  CHECK(scored["classes"].size() == 24);
+  CHECK(scored["details"]["gates_up"] == gated["details"]["gates_up"]);
+  CHECK(!point["metrics"]["entropy"].contains("classes"));
   CHECK(trace["metrics"][1]["keep_low"] == true);
   CHECK(trace["metrics"][1]["cost"] == "F");
   REQUIRE(point["games"].size() == alone["games"].size());

@@ -1,4 +1,5 @@
 // Metrics that play the game, on games that are known, and the sums that they divide.
+#include <algorithm>
 #include <cmath>
 
 #include "headroom/base/at.hpp"
@@ -56,6 +57,31 @@ TEST_CASE("costs of pairs are shared equally by Shapley, along the path and in r
       // An order and its reverse together have no error where only pairs count.
       CHECK(at(sampled.errors, h) < rounding);
     }
+  }
+}
+
+TEST_CASE("causal gating finds what heads do that help, hinder or do nothing") {
+  PolynomialLearner learner(23);
+  learner.single = {1, 0.5, 0.2, 0.01, 0, -0.01, -0.2, -0.5, -1};
+  std::fill(learner.curve.begin(), learner.curve.end(), 0);
+  const ImportanceTable table = measure_importance(learner, {"causal_gating"});
+  CHECK((table.forward == table.backward && table.backward <= 60));  // equal gates count once
+  const auto& [info, scores, details] = table.columns[0];
+  for (std::size_t h = 0; h < 9; ++h) {
+    INFO("costs " << learner.single[h]);
+    const double cost = learner.single[h];
+    const double stays = std::abs(cost) < 0.1 ? 0 : cost > 0 ? 1 : -1;
+    CHECK(details.classes[h] == (stays > 0   ? "facilitating"
+                                 : stays < 0 ? "interfering"
+                                             : "irrelevant"));
+    // Where the slope cost g (1 - g) is as large as the pull, or at the end of the scale.
+    const double end = 1 / (1 + std::exp(-4.0));
+    const double rest = stays == 0 ? 0 : (1 + std::sqrt(1 - 0.04 / std::abs(cost))) / 2;
+    const double up = stays < 0 ? 1 - std::min(rest, end) : end;
+    const double down = stays > 0 ? std::min(rest, end) : 1 - end;
+    CHECK(std::abs(details.numbers.at("gates_up")[h] - up) < 0.04);
+    CHECK(std::abs(details.numbers.at("gates_down")[h] - down) < 0.04);
+    CHECK(std::abs(scores[h] - up - down + 1) < 0.04);
   }
 }
 

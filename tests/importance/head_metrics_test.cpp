@@ -68,6 +68,7 @@ const std::map<std::string, Expected> expectations{
     {"hard_concrete", recorded_score},
     {"subset", recorded_score},
     {"frozen_gates", recorded_score},
+    {"causal_gating", pulled_gates},
     {"path", along_the_diagonal},
     {"random_masks", under_masks},
     {"taylor2", parabola},

@@ -122,6 +122,48 @@ inline double under_masks(FixedLearner& learner, const HeadId& head) {
   return sum;
 }
 
+/// The sum of the gates of two fits, less 1. The logits of a fit move along the mean of their
+/// slopes in units of its root mean square, both with decaying weights.
+inline double pulled_gates(FixedLearner& learner, const HeadId& head) {
+  const double h = is_double ? 1e-3 : 3e-2;
+  return cached(learner, head, "causal_gating", [&] {
+    std::map<HeadId, double> scores;
+    for (const double pull : {0.01, -0.01}) {
+      std::map<HeadId, double> logits = equal_gates(learner, 2), gates;
+      std::map<HeadId, std::vector<double>> slopes;  // of all steps
+      const auto gate = [](double logit) { return std::exp(logit) / (1 + std::exp(logit)); };
+      for (int step = 0; step < 30; ++step) {
+        for (const auto& [each, logit] : logits) gates[each] = gate(logit);
+        for (const auto& [each, logit] : logits) {
+          std::map<HeadId, double> moved = gates;
+          const auto loss = [&](double change) {
+            moved[each] = gate(logit + change);
+            return mean_gated_loss(learner, moved);
+          };
+          // Errors of the slopes add up over the steps, so these have an error of h^4.
+          const double rise = 8 * (loss(h) - loss(-h)) - (loss(2 * h) - loss(-2 * h));
+          slopes[each].push_back(rise / (12 * h) - pull);
+        }
+        for (auto& [each, logit] : logits) {
+          double mean = 0, square = 0, weights = 0, square_weights = 0;
+          for (int past = 0; past <= step; ++past) {
+            const double slope = slopes[each][std::size_t(past)];
+            mean += slope * std::pow(0.9, step - past);
+            weights += std::pow(0.9, step - past);
+            square += slope * slope * std::pow(0.99, step - past);
+            square_weights += std::pow(0.99, step - past);
+          }
+          const double root = std::sqrt(square / square_weights) + 1e-8;  // never 0
+          logit -= 0.5 * (30 - step) / 30 * (mean / weights) / root;
+          logit = std::min(4.0, std::max(-4.0, logit));
+        }
+      }
+      for (const auto& [each, logit] : logits) scores[each] += gate(logit) - 0.5;
+    }
+    return scores;
+  });
+}
+
 /// Slopes by central differences of the loss, at gates of 0.9, 1 and 1.1.
 inline double parabola(FixedLearner& learner, const HeadId& head) {
   const double h = is_double ? 1e-4 : 1e-2;

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -75,6 +76,12 @@ struct MetricSubject {
   const RecordedScores& recorded;  // by training; valid during begin() only
 };
 
+/// What a metric says of the heads beyond their scores, in their order; most metrics say nothing.
+struct MetricDetails {
+  std::map<std::string, std::vector<double>> numbers = {};  // by their name
+  std::vector<std::string> classes = {};                    // "facilitating", ...; empty: none
+};
+
 /// A metric at work. It never runs the model itself: it sees each batch once, and asks the game.
 class HeadMetric {
  public:
@@ -90,6 +97,7 @@ class HeadMetric {
   virtual void play([[maybe_unused]] HeadGame& game) {}
   /// In the order of the live heads.
   virtual std::vector<double> scores() const = 0;
+  virtual MetricDetails details() const { return {}; }
 };
 
 /// A metric and how to make it.
@@ -119,6 +127,7 @@ struct ImportanceTable {
   struct Column {
     MetricInfo info;
     std::vector<double> scores;  // in the order of `heads`
+    MetricDetails details = {};
   };
   /// A metric that has no scores of this model.
   struct Absent {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -119,6 +120,7 @@ Record record_of(const ImportanceTable& table, const ImportanceCommandOptions& o
   for (const ImportanceTable::Column& column : table.columns) {
     metrics.push_back(metric_record(column.info));
     metrics.back()["scores"] = column.scores;
+    metrics.back().update(details_record(column.details));
   }
   for (const auto& [info, reason] : table.absent) {
     absent.push_back({{"name", info.name}, {"reason", reason}});
@@ -169,13 +171,31 @@ std::string ranking_text(const ImportanceTable& table, const MetricInfo& info) {
   return text;
 }
 
+/// The heads of each class, a line for each class.
+std::string classes_text(const ImportanceTable& table, const TerminalStyle& style) {
+  std::string text;
+  for (const ImportanceTable::Column& column : table.columns) {
+    std::map<std::string, std::vector<std::string>> heads;
+    for (std::size_t h = 0; h < column.details.classes.size(); ++h) {
+      heads[column.details.classes[h]].push_back(table.heads[h].text());
+    }
+    for (const auto& [name, names] : heads) {
+      text +=
+          wrapped(fmt::format("{}, {} heads: {}", column.info.name, name, fmt::join(names, ", ")),
+                  style.columns, 2) +
+          "\n";
+    }
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
 /// `compare`: whether to say which metrics order the heads alike.
 std::string legend_text(const ImportanceTable& table, bool compare, const TerminalStyle& style) {
   std::string text;
   const auto line = [&](const std::string& words) {
     text += wrapped(words, style.columns, 2) + "\n";
   };
-  for (const auto& [info, scores] : table.columns) {
+  for (const auto& [info, scores, details] : table.columns) {
     line(fmt::format("{}: {}; {}; cost {}{}", info.name, info.formula, info.source,
                      info.cost.empty() ? "unknown" : info.cost,
                      info.keep_low ? "; low scores are important" : ""));
@@ -294,10 +314,11 @@ int importance(ImportanceCommandOptions options) {
                                    : options.metrics,
       shown(folder.string()), table.heads.size(), measured.examples, options.set, table.forward,
       table.backward);
-  fmt::print("{}\n{}",
-             metrics.size() == 1 && check.learned ? ranking_text(table, table.columns[0].info)
-                                                  : tables_text(table, style),
-             legend_text(table, check.learned, style));
+  fmt::print(
+      "{}\n{}",
+      metrics.size() == 1 && check.learned ? ranking_text(table, table.columns[0].info)
+                                           : tables_text(table, style),
+      (check.learned ? classes_text(table, style) : "") + legend_text(table, check.learned, style));
   if (oracle) fmt::print("\n{}", oracle_text(*oracle, style));
   return 0;
 }

@@ -292,13 +292,21 @@ Record metric_record(const MetricInfo& info) {
           {"cost", info.cost}};
 }
 
+Record details_record(const MetricDetails& details) {
+  Record record = Record::object();
+  if (!details.numbers.empty()) record["details"] = details.numbers;
+  if (!details.classes.empty()) record["classes"] = details.classes;
+  return record;
+}
+
 Record trace_record(const std::vector<TracePoint>& points) {
   const std::vector<std::string> metrics = metrics_of(points);
   Record all = Record::array(), agreement = Record::array();
   for (const TracePoint& point : points) {
     Record of_metrics = Record::object(), heads = Record::array(), of_point = Record::object();
     for (const HeadId& head : point.table.heads) heads.push_back(head.text());
-    for (const std::string& metric : metrics) {
+    for (const ImportanceTable::Column& column : point.table.columns) {
+      const std::string& metric = column.info.name;
       Numbers scores, again;
       for (const HeadScore& score : point.table.importance(metric)) scores.push_back(score.score);
       for (const HeadScore& score : point.again.importance(metric)) again.push_back(score.score);
@@ -308,6 +316,7 @@ Record trace_record(const std::vector<TracePoint>& points) {
                             {"with_cost", json_of(pooled_correlation(cost))},
                             {"with_cost_within_kinds", json_of(correlation_within_kinds(cost))},
                             {"reliability", json_of(repeated(point, metric))}};
+      of_metrics[metric].update(details_record(column.details));
     }
     for (const PointNumber& number : point_numbers(metrics)) {
       of_point[number.key] = json_of(number.number(point));

@@ -52,6 +52,8 @@ Record trace_record(const std::vector<TracePoint>& points);
 
 /// The description of a metric: {"name", "formula", "source", "keep_low", "cost"}.
 Record metric_record(const MetricInfo& info);
+/// {"details", "classes"} as far as there are any: what a metric says beyond its scores.
+Record details_record(const MetricDetails& details);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -19,8 +19,9 @@ namespace {
 Registry<MetricEntry>& registry() {
   static Registry<MetricEntry> all("metric", [] {
     std::deque<MetricEntry> entries;
-    for (const auto& family : {control_metrics(), attention_metrics(), output_metrics(),
-                               gradient_metrics(), recorded_metrics(), game_metrics()}) {
+    for (const auto& family :
+         {control_metrics(), attention_metrics(), output_metrics(), gradient_metrics(),
+          recorded_metrics(), gating_metrics(), game_metrics()}) {
       entries.insert(entries.end(), family.begin(), family.end());
     }
     return entries;
@@ -81,7 +82,7 @@ ImportanceTable measured(Learner& learner, const std::vector<std::string>& names
     }
     needs |= metric->needs();
     plays = plays || metric->plays();
-    table.columns.push_back({entry.info, {}});
+    table.columns.push_back({entry.info, {}, {}});
     metrics.push_back(std::move(metric));
   }
   if (needs.any()) {
@@ -106,7 +107,10 @@ ImportanceTable measured(Learner& learner, const std::vector<std::string>& names
     table.backward += game.gradient_passes() - gradient_passes;
     table.forward += game.passes() - passes + game.gradient_passes() - gradient_passes;
   }
-  for (std::size_t i = 0; i < metrics.size(); ++i) table.columns[i].scores = metrics[i]->scores();
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    table.columns[i].scores = metrics[i]->scores();
+    table.columns[i].details = metrics[i]->details();
+  }
   return table;
 }
 
