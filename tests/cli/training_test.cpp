@@ -371,9 +371,8 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
       {{"train", "--prune", "2", "--at-least", "-1"}, 2, "--at-least -1 is negative"},
       {{"train", "--keep", "20", "--metric", "foo"},
        2,
-       "--metric \"foo\" is neither a chooser (greedy, pairwise, quadratic, worst_first) nor one "
-       "of "
-       "the metrics that "},
+       "--metric \"foo\" is neither a chooser (greedy, pairwise, quadratic, sparse_pairs, "
+       "worst_first) nor one of the metrics that "},
       {{"train", "--prune", "2", "--gates", "subset", "--prune-schedule", "one_shot"},
        2,
        "--prune-schedule one_shot and --gates subset contradict each other"},

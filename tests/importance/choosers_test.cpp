@@ -105,7 +105,7 @@ TEST_CASE("the game remembers the values of subsets") {
 TEST_CASE("where costs add up, every chooser finds the best set that the budget allows", "[slow]") {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     PolynomialLearner learner(seed);
-    for (const char* name : {"greedy", "pairwise", "quadratic"}) {
+    for (const char* name : {"greedy", "pairwise", "quadratic", "sparse_pairs"}) {
       for (const Budget& budget : budgets) {
         for (const Index remove : {0, 1, 4, 6}) {
           INFO(name << ", " << remove << " heads, " << name_of(budget.over));
@@ -147,6 +147,29 @@ TEST_CASE("with costs of pairs, quadratic and pairwise find the best set, not th
     }
   }
   CHECK(ranking_is_worse > 24);
+}
+
+TEST_CASE(
+    "where few pairs matter, sparse_pairs finds them from fewer subsets than there are terms") {
+  int ridge_is_worse = 0;
+  for (const std::uint64_t seed : std::vector<std::uint64_t>{41, 42, 43}) {
+    PolynomialLearner learner(seed, 0, 2);  // 18 heads, 153 pairs
+    for (std::size_t p = std::size_t(seed) % 11; p < learner.pair.size(); p += 37) {
+      learner.pair[p] = p % 2 == 0 ? 2 : -1.5;
+    }
+    HeadGame game(learner, ExampleSet::importance, 3);
+    const Budget budget{.at_least_of_kind = 0};
+    const double best = learner.value(game.all_but(quadratic()(game, 9, budget)));
+    const Index before = game.passes();
+    const ChooserOptions few{.samples = 100};
+    const double sparse = learner.value(game.all_but(sparse_pairs(few)(game, 9, budget)));
+    CHECK(game.passes() - before <= 100);
+    CHECK(std::abs(sparse - best) < near);
+    if (learner.value(game.all_but(pairwise(few)(game, 9, budget))) > best + 0.02) {
+      ++ridge_is_worse;
+    }
+  }
+  CHECK(ridge_is_worse > 0);
 }
 
 TEST_CASE("in games of many heads no exchange of two heads improves the choice") {
@@ -235,7 +258,7 @@ TEST_CASE("choosers by metrics remove its least important heads, or its most imp
   std::vector<HeadId> cross = live_heads(learner.model());
   std::erase_if(cross, [](const HeadId& head) { return head.kind != AttentionKind::cross; });
   HeadGame among(learner, ExampleSet::importance, 3, cross);
-  for (const char* name : {"leave_one_out", "greedy", "pairwise", "quadratic"}) {
+  for (const char* name : {"leave_one_out", "greedy", "pairwise", "quadratic", "sparse_pairs"}) {
     INFO(name);
     const std::vector<HeadId> chosen = head_chooser(name).make({})(among, 4, {});
     REQUIRE(chosen.size() == 4);

@@ -40,6 +40,14 @@ Chooser greedy();
 /// random subsets (default: 20 for each player) without about `remove` heads, by ridge regression
 /// with a penalty on the b_ij. Removes the set with the lowest fitted loss.
 Chooser pairwise(const ChooserOptions& options = {});
+/// The same with few pairs: s_i = 1 for heads that are present, else -1, and v(S) = c + sum_i a_i
+/// s_i + sum of b_ij s_i s_j over some pairs, fitted by least squares to fewer random subsets
+/// (default: sparse_pairs_samples for each player). The pairs are added one by one, each time the
+/// one whose term correlates best with what the fit leaves of v (orthogonal matching pursuit).
+/// Their number, at most that of the players, has the smallest error in a cross-validation over 5
+/// parts of the subsets.
+Chooser sparse_pairs(const ChooserOptions& options = {});
+inline constexpr Index sparse_pairs_samples = 8;
 /// The same for the second-order expansion of v in the gates at 1: a_i = -g_i + H_ii / 2 and
 /// b_ij = H_ij, with gradient g and H_ij = (D_ij + D_ji) / 2, D_ij = (g_j at gate_i = 1.1 - g_j at
 /// gate_i = 0.9) / 0.2. The step 0.1 belongs to the definition, in both precisions: the loss of a

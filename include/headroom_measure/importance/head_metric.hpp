@@ -56,6 +56,7 @@ struct Evidence {
   const HeadProbe& probe;  // after the forward pass
   /// The row of a head in the results of its attention, which hold live heads only.
   std::span<const Index> row_of_head;
+  Ids labels = {};            // as in ProbedBatch
   Array gate_gradients = {};  // [examples, heads]: dL(x)/dg_h at g = 1
   /// For each head, [examples, Tq]: dL(x)/dg_ht at 1, for a gate that multiplies the head's output
   /// at query t only. The sum over t is dL(x)/dg_h.

@@ -12,9 +12,9 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 Registry<ChooserEntry>& chooser_registry() {
-  static Registry<ChooserEntry> all("chooser",
-                                    {chooser_greedy(), chooser_pairwise(), chooser_quadratic(),
-                                     chooser_random_search(), chooser_worst_first()});
+  static Registry<ChooserEntry> all(
+      "chooser", {chooser_greedy(), chooser_pairwise(), chooser_quadratic(),
+                  chooser_random_search(), chooser_sparse_pairs(), chooser_worst_first()});
   return all;
 }
 

@@ -10,6 +10,7 @@ ChooserEntry chooser_greedy();
 ChooserEntry chooser_pairwise();
 ChooserEntry chooser_quadratic();
 ChooserEntry chooser_random_search();
+ChooserEntry chooser_sparse_pairs();
 ChooserEntry chooser_worst_first();
 
 }  // namespace HEADROOM_PRECISION

@@ -2,36 +2,15 @@
 #include <algorithm>
 
 #include "headroom/base/at.hpp"
-#include "headroom/base/rng.hpp"
 #include "importance/choosers/all.hpp"
 #include "importance/choosers/pair_costs.hpp"
+#include "importance/choosers/sampled_subsets.hpp"
 #include "importance/ridge.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-/// Random subsets without `remove` players, or one more or one fewer: the fit need not hold far
-/// from the size that is asked for. Also the set of all.
-std::vector<HeadSet> random_subsets(const HeadGame& game, Index remove, Index samples,
-                                    std::uint64_t seed) {
-  std::vector<HeadSet> subsets{game.all()};
-  Rng rng(seed, "subsets of pairwise");
-  while (std::ssize(subsets) < samples) {
-    HeadSet subset;
-    Index missing = std::clamp(remove - 1 + rng.below(3), Index{0}, game.size());
-    for (Index i = 0; i < game.size(); ++i) {  // each of the players left is equally likely
-      if (rng.below(game.size() - i) < missing) {
-        --missing;
-      } else {
-        subset = subset.with(i);
-      }
-    }
-    subsets.push_back(subset);
-  }
-  return subsets;
-}
 
 /// 1 for each removed player, then for each pair of them.
 std::vector<double> terms_of(HeadSet subset, Index players) {
@@ -46,7 +25,8 @@ std::vector<double> terms_of(HeadSet subset, Index players) {
 /// The costs of single players and pairs that fit v best.
 PairCosts fitted_costs(HeadGame& game, Index remove, const ChooserOptions& options) {
   const Index samples = options.samples == 0 ? 20 * game.size() : options.samples;
-  const std::vector<HeadSet> subsets = random_subsets(game, remove, samples, options.seed);
+  const std::vector<HeadSet> subsets =
+      random_subsets(game, remove, samples, options.seed, "subsets of pairwise");
   std::vector<std::vector<double>> rows;
   for (const HeadSet subset : subsets) rows.push_back(terms_of(subset, game.size()));
   // Only pairs pay, so that costs that add up are found exactly.
