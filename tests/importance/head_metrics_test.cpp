@@ -14,6 +14,7 @@
 #include "headroom/statistics/ranks.hpp"
 #include "headroom/train/objectives.hpp"
 #include "headroom_measure/importance/head_metric.hpp"
+#include "importance/plain_direct.hpp"
 #include "importance/plain_games.hpp"
 #include "importance/plain_metrics.hpp"
 #include "support/catch.hpp"
@@ -46,6 +47,8 @@ const std::map<std::string, Expected> expectations{
     {"output_norm", norm_of_outputs},
     {"output_variance", variance_of_outputs},
     {"redundancy", largest_cosine},
+    {"direct_effect", direct_effect_of},
+    {"self_repair", repaired_part},
     {"sensitivity", sensitivity_of},
     {"sensitivity_normalised", share_of_attention},
     {"sensitivity_per_token", by_tokens},

@@ -278,6 +278,7 @@ struct HeadProbe {
   std::map<AttentionLocation, Tensor> gates;  // given
   Real drop_head = 0;  // given: the probability of drop_head_gates(), in addition to the gates
   std::map<AttentionLocation, AttentionOut> seen;  // filled by the forward pass
+  Tensor residual;  // with head_out: the output of the last layer that ran, before the last norm
   /// [B]: number of queries of each example that are not padding; no entry: all. Filled by
   /// training_loss().
   std::map<AttentionKind, Ids> query_lengths;

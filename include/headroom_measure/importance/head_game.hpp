@@ -84,6 +84,10 @@ class HeadGame {
   /// predicted distribution, in nats: one pass for each.
   std::vector<double> entropies(std::span<const HeadSet> subsets);
 
+  /// For each subset, the mean over the examples of the sum over their labels of the label's logit,
+  /// less the mean of the logits, which softmax ignores: one pass for each.
+  std::vector<double> correct_logits(std::span<const HeadSet> subsets);
+
   /// The gate of a player in the forward pass of one example; examples are numbered in the order of
   /// Learner::visit().
   using GateOf = std::function<double(Index example, Index player)>;

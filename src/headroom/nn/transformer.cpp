@@ -113,6 +113,7 @@ Tensor Encoder::operator()(const Tensor& x, const AttentionMask& mask, HeadProbe
   for (std::size_t i = 0; i < layers.size(); ++i) {
     y = (*layers[i])(y, mask, probe, caches == nullptr ? nullptr : &(*caches)[i]);
   }
+  if (probe != nullptr && probe->head_out) probe->residual = y;
   return norm ? (*norm)(y) : y;
 }
 
@@ -199,6 +200,7 @@ Tensor Decoder::operator()(const Tensor& x, const Tensor& memory, const Attentio
     y = (*layers[i])(y, memory, mask, memory_mask, probe,
                      caches == nullptr ? nullptr : &(*caches)[i]);
   }
+  if (probe != nullptr && probe->head_out) probe->residual = y;
   return norm ? (*norm)(y) : y;
 }
 

@@ -42,7 +42,7 @@ EvidencePass::EvidencePass(Module& model, const MetricNeeds& needs, std::uint64_
 
 void EvidencePass::run(const ProbedBatch& batch, const std::function<void(const Evidence&)>& see) {
   HeadProbe probe = asked(batch.examples);
-  Evidence evidence{heads_, batch.examples, probe, rows_};
+  Evidence evidence{heads_, batch.examples, probe, rows_, batch.labels};
   if (!needs_.loss_gradients() && !needs_.logit_gradients) {
     const NoGrad quiet;
     batch.logits(probe);

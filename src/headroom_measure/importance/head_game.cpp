@@ -143,6 +143,30 @@ std::vector<double> HeadGame::prediction_sums(std::span<const HeadSet> subsets,
   return sums;
 }
 
+std::vector<double> HeadGame::correct_logits(std::span<const HeadSet> subsets) {
+  const Evaluating now(model());
+  std::vector<double> sums(subsets.size(), 0);
+  Index examples = 0;
+  learner_->visit(set_, most_, [&](const ProbedBatch& batch) {
+    for (std::size_t s = 0; s < subsets.size(); ++s) {
+      HeadProbe probe;
+      probe.gates = gates_of(subsets[s]);
+      const Array logits = batch.logits(probe).value();
+      const Index classes = logits.dim(logits.rank() - 1);
+      for (Index row = 0; row < batch.labels.size(); ++row) {
+        if (batch.labels[row] == ignored_label) continue;
+        double sum = 0;
+        for (Index v = 0; v < classes; ++v) sum += double(logits[row * classes + v]);
+        sums[s] += double(logits[row * classes + batch.labels[row]]) - sum / double(classes);
+      }
+    }
+    examples += batch.examples;
+  });
+  passes_ += std::ssize(subsets);
+  for (double& sum : sums) sum /= double(examples);
+  return sums;
+}
+
 std::vector<std::vector<double>> HeadGame::example_gradients(const GateOf& gate) {
   const EvalMode now(model());
   zero_grad(model());

@@ -18,6 +18,7 @@ std::vector<MetricEntry> gradient_metrics();   // from gradients of gates and pa
 std::vector<MetricEntry> recorded_metrics();   // from what training recorded
 std::vector<MetricEntry> game_metrics();       // from the loss at other gates than 1
 std::vector<MetricEntry> gating_metrics();     // from gates that are fitted to the loss
+MetricEntry metric_self_repair();              // one of game_metrics(), in output_metrics.cpp
 
 // Entries that learners of the course write themselves; theirs take these places.
 MetricEntry metric_leave_one_out();

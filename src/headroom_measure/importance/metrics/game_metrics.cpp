@@ -220,6 +220,7 @@ std::vector<MetricEntry> game_metrics() {
                                        "each layer and its recursion over layers",
                              .cost = "N F"},
                             divergences_without),
+      metric_self_repair(),
       metric_of<GameMetric>(
           {.name = "greedy",
            .formula = "number of heads that backward elimination removes before h",

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "headroom/algebra/algebra.hpp"
 #include "importance/evidence_pass.hpp"
 #include "importance/metrics/families.hpp"
+#include "importance/readout.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -164,6 +166,68 @@ class Redundancy : public OutputMetric {
   std::vector<std::vector<double>> products_;  // <A_h W_O^h, A_k W_O^k> of heads of one attention
 };
 
+/// What a head adds to the correct logits by itself. Heads of an encoder before a decoder add
+/// nothing: they act through cross-attention only.
+class DirectEffect : public OutputMetric {
+ public:
+  void begin(const MetricSubject& subject) override {
+    OutputMetric::begin(subject);
+    readout_.emplace(subject.model);
+  }
+  std::string absent() const override {
+    return OutputMetric::absent().empty() ? readout_->absent() : OutputMetric::absent();
+  }
+  void see(const Evidence& batch) override {
+    sums_.resize(batch.heads.size(), 0);
+    examples_ += batch.examples;
+    const Array gradient = readout_->gradient(batch);  // [B T, C]
+    for (std::size_t h = 0; h < batch.heads.size(); ++h) {
+      const HeadId& id = batch.heads[h];
+      if (!readout_->reads(id.kind)) continue;
+      const Array of_outputs = matmul(gradient, matrix(h));  // [B T, D]
+      const Array& all = batch.probe.seen.at({id.kind, id.layer}).head_out.value();
+      const Index live = all.dim(1), size = all.dim(2) * all.dim(3);  // [B, live, T, D]
+      for (Index b = 0; b < batch.examples; ++b) {
+        const Real* outputs = all.data() + (b * live + batch.row_of_head[h]) * size;
+        for (Index i = 0; i < size; ++i) {
+          sums_[h] += double(outputs[i]) * double(of_outputs[b * size + i]);
+        }
+      }
+    }
+  }
+  std::vector<double> scores() const override {
+    std::vector<double> means = sums_;
+    for (double& mean : means) mean /= double(examples_);
+    return means;
+  }
+
+ private:
+  std::optional<Readout> readout_;
+  std::vector<double> sums_;
+  Index examples_ = 0;
+};
+
+/// How much of a head's direct effect remains in the correct logits without it, because later
+/// layers and the scale of the last norm change. A head that is repaired can go.
+class SelfRepair : public DirectEffect {
+ public:
+  bool plays() const override { return true; }
+  void play(HeadGame& game) override {
+    std::vector<HeadSet> subsets{game.all()};
+    for (Index h = 0; h < game.size(); ++h) subsets.push_back(game.all().without(h));
+    const std::vector<double> logits = game.correct_logits(subsets);
+    for (std::size_t h = 1; h < logits.size(); ++h) falls_.push_back(logits[0] - logits[h]);
+  }
+  std::vector<double> scores() const override {
+    std::vector<double> rest = DirectEffect::scores();
+    for (std::size_t h = 0; h < rest.size(); ++h) rest[h] -= falls_[h];
+    return rest;
+  }
+
+ private:
+  std::vector<double> falls_;
+};
+
 }  // namespace
 
 std::string missing_block(const MetricSubject& subject, HeadRole role) {
@@ -179,6 +243,17 @@ std::string missing_block(const MetricSubject& subject, HeadRole role) {
     }
   }
   return {};
+}
+
+MetricEntry metric_self_repair() {
+  return metric_of<SelfRepair>(
+      {.name = "self_repair",
+       .formula = "direct_effect - E_x sum over labels y of the fall of z_y "
+                  "- mean z without h",
+       .source = "Rushing and Nanda 2024, arXiv 2402.15390, with outputs of "
+                 "0 in place of those of other examples",
+       .keep_low = true,
+       .cost = "N F"});
 }
 
 std::vector<MetricEntry> output_metrics() {
@@ -198,6 +273,12 @@ std::vector<MetricEntry> output_metrics() {
                              .source = "after the disagreement of outputs of Li et al. 2018",
                              .keep_low = true,
                              .cost = "F"}),
+      metric_of<DirectEffect>({.name = "direct_effect",
+                               .formula =
+                                   "E_x sum over labels y of <A_h W_O^h, d(z_y - mean z)/dr>,"
+                                   " r the last residual stream, the norm's scale fixed",
+                               .source = "Rushing and Nanda 2024, arXiv 2402.15390",
+                               .cost = "F"}),
   };
 }
 
