@@ -60,11 +60,11 @@ class Behind : public Module {
 };
 
 /// A model with its optimizer.
-struct Learner {
+struct SteppedLayer {
   Behind model;
   std::unique_ptr<Optimizer> optimizer;
 
-  Learner(Attention& attention, const Array& weight, int which)
+  SteppedLayer(Attention& attention, const Array& weight, int which)
       : model(attention, weight), optimizer(maker_of(which)(model)) {}
 
   void step(const Tensor& x, const Array& cotangent) {
@@ -84,7 +84,7 @@ NamedArrays parts_of(Behind& model, const std::function<const Array&(const std::
 }
 
 /// Parameters and moments of a learner, by quantity and by part.
-std::map<std::string, NamedArrays> everything_of(Learner& learner) {
+std::map<std::string, NamedArrays> everything_of(SteppedLayer& learner) {
   std::map<std::string, Tensor> values;
   for (const auto& [name, tensor] : parameters(learner.model)) values[name] = tensor;
   const auto state = [&](const std::string& name) -> const OptimizerState& {
@@ -117,11 +117,11 @@ void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, W
   const AttentionConfig& config = twins.separate->config();
   const Array weight =
       xavier_uniform({config.width, config.width}, config.width, config.width, rng);
-  Learner separate(*twins.separate, weight, which), fused(*twins.fused, weight, which);
-  Learner& source = from == Layout::separate ? separate : fused;
+  SteppedLayer separate(*twins.separate, weight, which), fused(*twins.fused, weight, which);
+  SteppedLayer& source = from == Layout::separate ? separate : fused;
   const auto other =
       same_heads(twins.of(from), from == Layout::separate ? Layout::fused : Layout::separate);
-  Learner continued(*other, weight, which);
+  SteppedLayer continued(*other, weight, which);
 
   for (int step = 0; step < compared_steps; ++step) {
     if (step == transplanted_at) {
@@ -134,7 +134,7 @@ void compare_steps(const TwinLayouts& twins, Layout from, int which, Rng& rng, W
     fused.step(x, cotangent);
     if (step >= transplanted_at) continued.step(x, cotangent);
   }
-  const auto compare = [&](Learner& a, Learner& b, const std::string& how) {
+  const auto compare = [&](SteppedLayer& a, SteppedLayer& b, const std::string& how) {
     const auto of_a = everything_of(a), of_b = everything_of(b);
     for (const auto& [what, parts] : of_a) {
       raise(worst, fmt::format("{}{}: {}", optimizer_names[which], how, what),
