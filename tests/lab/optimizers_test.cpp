@@ -133,6 +133,8 @@ TEST_CASE("optimizers reports losses and LAMB's updates as plain loops find them
   }
   const Record& chart = block_with(record, "loss over that per tensor");
   CHECK(chart["rows"].size() == 9);
+  for (const Record& row : chart["rows"]) CHECK(row[4]["low"] > 0);  // milliseconds
+  CHECK_THAT(in_words(record["answer"]), Catch::Contains("its step takes"));
   bool found = false;
   for (const Record& block : record["blocks"]) {
     if (!block.contains("y") || block["y"] != "mean squared error") continue;

@@ -1,10 +1,13 @@
 // The optimizers that the laboratory compares.
 #include "lab/optimizer_rules.hpp"
 
+#include <chrono>
+
 #include "headroom/optim/adam.hpp"
 #include "headroom/optim/lamb.hpp"
 #include "headroom/optim/muon.hpp"
 #include "headroom/optim/sgd.hpp"
+#include "headroom/statistics/ranks.hpp"
 #include "headroom/surgery/transplant.hpp"
 #include "lab/imitation.hpp"
 #include "lab/twin_layouts.hpp"
@@ -53,14 +56,19 @@ TrainingCurves train_both_layouts(const OptimizerRule& rule, Index width, Index 
   const auto [separate, fused] = twin_layouts({.width = width, .heads = heads, .bias = false}, rng);
   const Imitation task(width, heads, seed, false);
   const auto first = rule.training.make(*separate), second = rule.training.make(*fused);
+  using Clock = std::chrono::steady_clock;
   TrainingCurves curves;
+  std::vector<double> times;
   for (Index step = 0; step < TrainingCurves::steps; ++step) {
     const Imitation::Batch batch = task.batch(step);
     imitation_gradients(*separate, batch);
     curves.fused.push_back(imitation_gradients(*fused, batch));
     first->step(rule.training.rate);
+    const auto begin = Clock::now();
     second->step(rule.training.rate);
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
   }
+  curves.step_time = median(times);
   curves.apart = parameter_distance(*separate, *fused).largest;
   return curves;
 }

@@ -34,6 +34,7 @@ struct TrainingCurves {
   static constexpr Index steps = 150;
   std::vector<double> fused;  // mean squared error of fused heads before each step
   double apart = 0;           // difference of the layouts' final weights, relative to the maximum
+  double step_time = 0;       // milliseconds of the optimizer's step, fused heads, median of all
 };
 TrainingCurves train_both_layouts(const OptimizerRule& rule, Index width, Index heads,
                                   std::uint64_t seed);

@@ -258,10 +258,18 @@ Text compared(const Interval& ratio) {
   return sentence("{} ({})", ratio, verdict);
 }
 
-/// Trains with every rule; returns the loss with Muon per head over that with Muon per tensor.
-Text training(const std::vector<OptimizerRule>& rules, const LabOptions& options, Notebook& book) {
+/// What Muon per head costs, over Muon per tensor: its loss, and the time of its step.
+struct CostOfMuon {
+  Text loss;
+  Interval time;
+};
+
+/// Trains with every rule.
+CostOfMuon training(const std::vector<OptimizerRule>& rules, const LabOptions& options,
+                    Notebook& book) {
   std::vector<Notebook::Series> lines;
-  Text found, of_muon;
+  Text found;
+  CostOfMuon of_muon;
   constexpr std::size_t last = 10;  // steps whose mean is the final loss
   const auto final_loss = [](const TrainingCurves& curves) {
     double mean = 0;
@@ -290,9 +298,13 @@ Text training(const std::vector<OptimizerRule>& rules, const LabOptions& options
         found = found + sentence(found.pattern.empty() ? "{} {:.3g}" : ", {} {:.3g}", rule.name(),
                                  ratio.value);
       }
-      if (rule.name() == "Muon per head") of_muon = compared(ratio);
+      if (rule.name() == "Muon per head") {
+        of_muon = {compared(ratio), ratio_of(seen[i].all(&TrainingCurves::step_time),
+                                             seen[tensor].all(&TrainingCurves::step_time))};
+      }
     }
     rows[i].push_back(against_tensor);
+    rows[i].push_back(seen[i].mean(&TrainingCurves::step_time));
     if (rule.granularity == Granularity::projection || rule.name() == "AdamW") continue;
     lines.push_back({rule.name(), {}});
     for (Index step = 0; step < TrainingCurves::steps; step += 10) {
@@ -310,11 +322,14 @@ Text training(const std::vector<OptimizerRule>& rules, const LabOptions& options
              "step", "mean squared error", true, lines);
   book.table(sentence("Loss over that per tensor: {}", found),
              sentence("Mean loss of the last {} steps of {}, fused heads; the difference of the "
-                      "layouts' weights at the end, max |difference| / max |value|; and the "
-                      "loss over that of the same optimizer per tensor in the same draws. {} "
-                      "draws with 95 % intervals.",
+                      "layouts' weights at the end, max |difference| / max |value|; the loss "
+                      "over that of the same optimizer per tensor in the same draws; and the "
+                      "milliseconds of the optimizer's step without the gradients, the median of "
+                      "a draw. {} draws with 95 % intervals.",
                       last, TrainingCurves::steps, draws),
-             {"optimizer", "loss", "difference of the layouts", "loss over that per tensor"}, rows);
+             {"optimizer", "loss", "difference of the layouts", "loss over that per tensor",
+              "milliseconds of a step"},
+             rows);
   // Counts NaN, too.
   const auto not_learned = [&](const TrainingCurves& one) { return !(gain(one) > 1); };
   book.equal("runs whose loss does not fall", double(seen.all().count(not_learned)), 0);
@@ -325,19 +340,21 @@ void run(const LabOptions& options, Notebook& book) {
   const std::vector<OptimizerRule> rules = optimizer_rules(options.width);
   const double apart = layouts_table(rules, options, book);
   const MuonShares muon = scaled_table(rules, options, book);
-  const Text cost = training(rules, options, book);
-  book.answer(sentence("With LAMB and Muon: per tensor the two layouts' weights diverge by at "
-                       "least {:.1g} of their largest change within {} steps, while SGD, Adam and "
-                       "AdamW give the same updates in both, to the bit for the same gradients. "
-                       "Muon per head makes the heads independent of the layout and of each other, "
-                       "and its loss after {} steps is {} times that of Muon per tensor.",
-                       apart, compared_steps, TrainingCurves::steps, cost),
-              sentence("If head 0's gradient is {:.0f} times as large in all steps, the other "
-                       "heads change {:.2g} times as much as without this factor with Muon per "
-                       "tensor (fused) and {:.2g} times as much with Muon per projection. With "
-                       "Muon per head, as with SGD and Adam, the other heads' weights stay bitwise "
-                       "the same. A trust ratio or an orthogonalisation acts on whole tensors.",
-                       gradient_factor, muon.tensor.value, muon.projection.value));
+  const CostOfMuon cost = training(rules, options, book);
+  book.answer(
+      sentence("With LAMB and Muon: per tensor the two layouts' weights diverge by at "
+               "least {:.1g} of their largest change within {} steps, while SGD, Adam and "
+               "AdamW give the same updates in both, to the bit for the same gradients. "
+               "Muon per head makes the heads independent of the layout and of each other, "
+               "its loss after {} steps is {} times that of Muon per tensor, and its step takes "
+               "{} times as long.",
+               apart, compared_steps, TrainingCurves::steps, cost.loss, cost.time),
+      sentence("If head 0's gradient is {:.0f} times as large in all steps, the other "
+               "heads change {:.2g} times as much as without this factor with Muon per "
+               "tensor (fused) and {:.2g} times as much with Muon per projection. With "
+               "Muon per head, as with SGD and Adam, the other heads' weights stay bitwise "
+               "the same. A trust ratio or an orthogonalisation acts on whole tensors.",
+               gradient_factor, muon.tensor.value, muon.projection.value));
 }
 
 }  // namespace optimizer_rows
