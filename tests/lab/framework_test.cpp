@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "headroom/base/error.hpp"
+#include "headroom_lab/report/lab.hpp"
 #include "lab/lab_support.hpp"
 
 using namespace headroom;
@@ -101,6 +102,23 @@ TEST_CASE("the latest block that is called the figure is the only one") {
   CHECK_FALSE(figure(0));
   CHECK(figure(1));
   CHECK_FALSE(figure(2));
+}
+
+TEST_CASE("only a table is folded, and it keeps its rows in the record") {
+  Notebook book;
+  CHECK_THROWS_AS(book.folded(), UsageError);
+  book.table("shown", "", {"", "number"}, {{"a", 1}});
+  book.table("values", "", {"", "number"}, {{"a", 1}, {"b", 2}});
+  book.folded();
+  LabRecord record;
+  book.write_into(record);
+  CHECK(std::get<Table>(record.blocks[0]).shown.empty());
+  CHECK(std::get<Table>(record.blocks[1]).shown == "folded");
+  CHECK(json_of(record)["blocks"][1]["rows"].size() == 2);
+  CHECK_THAT(lab_text(record, {.columns = 80}),
+             Catch::Contains("2 rows, in the JSON and on the page"));
+  book.chart("chart", "", "x", "y", false, {});
+  CHECK_THROWS_AS(book.folded(), UsageError);
 }
 
 TEST_CASE("a claim that does not hold is reported with its number, and there is no answer") {

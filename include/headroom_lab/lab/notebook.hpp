@@ -61,6 +61,10 @@ class Notebook {
   /// more. Throws UsageError when there is no block.
   void figure();
 
+  /// Makes the latest block, a table, one of many values: the page folds it, a terminal leaves its
+  /// rows out. Throws UsageError when it is not a table.
+  void folded();
+
   /// Claims: `measured` is compared with a bound. A claim about a number that is not finite fails.
   void at_most(std::string claim, double measured, double bound);
   void at_least(std::string claim, double measured, double bound);

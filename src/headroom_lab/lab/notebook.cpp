@@ -91,6 +91,12 @@ void Notebook::figure() {
   std::visit([](auto& kind) { kind.figure = true; }, blocks_.back());
 }
 
+void Notebook::folded() {
+  Table* const table = blocks_.empty() ? nullptr : std::get_if<Table>(&blocks_.back());
+  if (table == nullptr) throw UsageError("notebook: the latest block is not a table to be folded");
+  table->shown = "folded";
+}
+
 void Notebook::matrices(Text title, Text caption, const std::vector<Step>& steps) {
   LabDerivation block{"matrices", false, std::move(title), std::move(caption), {}};
   for (const Step& step : steps) {

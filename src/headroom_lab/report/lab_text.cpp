@@ -25,6 +25,10 @@ std::string paragraph(const std::string& text, int width, int margin) {
 // ---------------------------------------------------------------- the contents of a block
 
 std::string contents(const Table& table, const TerminalStyle& style) {
+  if (table.shown == "folded") {
+    const std::string text = fmt::format("{} rows, in the JSON and on the page", table.rows.size());
+    return paragraph(text, style.columns, 2 * indent);
+  }
   return table_text(table, style, 2 * indent);
 }
 std::string contents(const Chart& chart, const TerminalStyle& style) {

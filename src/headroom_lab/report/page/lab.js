@@ -89,7 +89,7 @@ function head_legend(block) {
 }
 
 const drawn = {
-  table: (block) => [block_table(block)],
+  table: (block) => [block.shown === "folded" ? fold("Values", () => block_table(block)) : block_table(block)],
   matrices: (block) => block.steps.map((step) => h("div.step", {},
     formula("h4", step.formula),
     h("div.parts", {}, step.parts.map((part) => h("div.scroll", {tabindex: 0, role: "region", "aria-label": `${step.name}, ${part.name}`},
