@@ -146,6 +146,25 @@ Array noise_like(const Array& planted, Rng& rng) {
   return noise;
 }
 
+/// `planted` mixed with noise, of the same norm: at strength 1 nothing is mixed in.
+Array mixed(const Array& planted, double strength, Rng& rng) {
+  const Array noise = noise_like(planted, rng);
+  const double rest = std::sqrt(1 - strength * strength);
+  Array mix(planted.shape());
+  for (Index i = 0; i < mix.size(); ++i) {
+    mix[i] = Real(strength * double(planted[i]) + rest * double(noise[i]));
+  }
+  const double factor = norm(planted) / norm(mix);
+  for (Real& x : mix.span()) x = Real(double(x) * factor);
+  return mix;
+}
+
+/// The strengths that are drawn: induction fails where one of its two heads is weak.
+std::pair<Real, Real> strengths_of(PlantedTask task) {
+  if (task == PlantedTask::induction) return {Real(0.6), Real(1)};
+  return {Real(0.3), Real(0.9)};
+}
+
 }  // namespace
 
 const char* name_of(PlantedTask task) {
@@ -199,7 +218,10 @@ PlantedModel::PlantedModel(PlantedTask task, Index width, Index heads, Rng& rng)
   std::vector<HeadArrays> matrices;
   const auto plant = [&](const char* role, Index layer, HeadArrays head) {
     const AttentionLocation& location = at(attentions_, layer)->location();
-    planted_.push_back({role, {location.kind, location.layer, rng.below(heads)}});
+    const auto [weakest, strongest] = strengths_of(task);
+    planted_.push_back({role,
+                        {location.kind, location.layer, rng.below(heads)},
+                        double(rng.uniform(weakest, strongest))});
     matrices.push_back(std::move(head));
   };
   switch (task) {
@@ -223,7 +245,9 @@ PlantedModel::PlantedModel(PlantedTask task, Index width, Index heads, Rng& rng)
           std::find_if(planted_.begin(), planted_.end(),
                        [&](const PlantedHead& one) { return one.head == share.head; });
       if (found != planted_.end()) {
-        share.value = at(matrices, found - planted_.begin());
+        for (const auto& [part, matrix] : at(matrices, found - planted_.begin())) {
+          share.value[part] = mixed(matrix, found->strength, rng);
+        }
       } else {
         for (const auto& [part, like] : matrices.front()) share.value[part] = noise_like(like, rng);
       }

@@ -1,5 +1,5 @@
-// Models in which some heads have weights written by hand for a role, among heads with random
-// weights. Private.
+// Models in which some heads have weights written by hand for a role, mixed with random ones, among
+// heads with random weights. Private.
 #pragma once
 
 #include <memory>
@@ -28,6 +28,7 @@ const char* name_of(PlantedTask task);
 struct PlantedHead {
   std::string role;  // "previous token"
   HeadId head;
+  double strength;  // the share of the hand-written weights, in [0, 1]
 };
 
 /// Examples of a task. The features of a token are four parts of D numbers each: its letter, its
@@ -45,10 +46,12 @@ struct PlantedExamples {
 PlantedExamples draw_examples(PlantedTask task, Index count, Index letters, Index width, Rng& rng);
 
 /// A residual stream with two attentions and nothing else: two causal ones, or an encoder's and a
-/// cross-attention. The planted heads' matrices copy parts of the stream (0 except one element in
-/// each row or column); their layer and index are drawn. All other heads are noise: their W_Q, W_K,
-/// W_V and W_O are normal, with the planted heads' Frobenius norms. The logits are the answer part
-/// times a constant.
+/// cross-attention. A planted head has W = s R + sqrt(1 - s^2) N for each of W_Q, W_K, W_V, W_O,
+/// scaled to the Frobenius norm of R. R copies parts of the stream (0 except one element in each
+/// row or column), N is normal with the norm of R, and the strength s is drawn for each head,
+/// uniform in [0.3, 0.9], or in [0.6, 1] for induction, whose two heads need each other. Layer and
+/// index are drawn, too. All other heads are noise: normal, with the planted heads' norms. The
+/// logits are the answer part times a constant.
 class PlantedModel : public Module {
  public:
   /// Width at least 4 D, D = width / heads, at least 4.

@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
+#include <iterator>
 
-#include "headroom/autograd/tape.hpp"
-#include "headroom/base/at.hpp"
 #include "headroom/base/extremes.hpp"
 #include "headroom/statistics/contrasts.hpp"
+#include "headroom/statistics/ranks.hpp"
 #include "headroom_lab/lab/experiment.hpp"
-#include "headroom_lab/lab/grid.hpp"
 #include "headroom_measure/importance/head_metric.hpp"
 #include "lab/numbers.hpp"
-#include "lab/planted_model.hpp"
+#include "lab/planted_survey.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -22,149 +20,22 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 namespace planted_heads {
 
-constexpr int seeds = 10;
-constexpr Index measured_examples = 16, tested_examples = 64;
+/// Models of each task, and the steps of those that are trained further: fewer for the small widths
+/// of a quick look.
+Index models_for(const LabOptions& options) { return options.width < 32 ? 10 : 30; }
+Index steps_for(const LabOptions& options) { return options.width < 32 ? 100 : 300; }
 constexpr double significant = 0.01;
 constexpr double chance = 0.5, found_from = 0.95;  // borders between groups of metrics
-
-/// The probability that a planted head has a higher score than a noise head, of which ties count
-/// one half: the area under the ROC curve. Scores that differ by rounding only are tied.
-double auc(std::span<const double> planted, std::span<const double> noise) {
-  double largest = 0, sum = 0;
-  for (const double score : planted) largest = larger(largest, std::abs(score));
-  for (const double score : noise) largest = larger(largest, std::abs(score));
-  const double tied = by_precision(1e-9, 1e-4) * largest;
-  for (const double a : planted) {
-    for (const double b : noise) sum += a > b + tied ? 1 : a < b - tied ? 0 : 0.5;
-  }
-  return sum / double(planted.size() * noise.size());
-}
-
-/// The gates of some heads: 1 for those that are kept.
-enum class Kept { all, planted, noise };
-
-/// Share of the labels that the model predicts right with the kept heads.
-double accuracy(PlantedModel& model, const PlantedExamples& examples, Kept kept) {
-  const NoGrad quiet;
-  HeadProbe probe;
-  for (const NamedAttention& found : attentions(model)) {
-    Array gates = kept == Kept::planted ? zeros({found.attention->config().heads})
-                                        : ones({found.attention->config().heads});
-    for (const PlantedHead& one : model.planted()) {
-      const bool here = AttentionLocation{one.head.kind, one.head.layer} == found.location();
-      if (here && kept != Kept::all) gates[one.head.head] = kept == Kept::planted ? 1 : 0;
-    }
-    probe.gates[found.location()] = Tensor(gates);
-  }
-  const Array logits = model(examples, &probe).value();
-  const Index letters = logits.dim(2);
-  Index right = 0, labels = 0;
-  for (Index i = 0; i < examples.labels.size(); ++i) {
-    if (examples.labels[i] < 0) continue;
-    const Real* const row = logits.data() + i * letters;
-    right += Index{std::max_element(row, row + letters) - row == examples.labels[i]};
-    ++labels;
-  }
-  return double(right) / double(labels);
-}
-
-/// One model: whether its heads do what was planted, and whether each metric finds them.
-struct Found {
-  double all, planted, noise;          // accuracy with these heads
-  double weight;                       // on the key of the role, mean; smallest planted head
-  double noise_weight;                 // likewise, largest noise head
-  double norms_apart;                  // largest relative difference of two heads' norms
-  std::map<std::string, double> aucs;  // by metric
-  std::vector<std::string> absent;     // metrics without scores
-  std::vector<std::pair<std::string, Array>> maps;  // of the first example: planted and noise
-};
-
-/// The mean weight that a head gives to the keys of a role, over the queries that need them.
-double weight_on(const Array& maps, Index head, const std::vector<Index>& keys) {
-  const Index heads = maps.dim(1), tokens = maps.dim(2), all = maps.dim(3);
-  double sum = 0, queries = 0;
-  for (std::size_t row = 0; row < keys.size(); ++row) {
-    if (keys[row] < 0) continue;
-    const Index example = Index(row) / tokens, t = Index(row) % tokens;
-    sum += double(maps[((example * heads + head) * tokens + t) * all + keys[row]]);
-    ++queries;
-  }
-  return sum / queries;
-}
-
-void read_maps(PlantedModel& model, const PlantedExamples& examples, Found& into) {
-  const NoGrad quiet;
-  HeadProbe probe;
-  probe.maps = true;
-  model(examples, &probe);
-  into.weight = 1;
-  into.noise_weight = 0;
-  for (std::size_t role = 0; role < model.planted().size(); ++role) {
-    const PlantedHead& planted = model.planted()[role];
-    const Array maps =
-        probe.seen.at({planted.head.kind, planted.head.layer}).maps.value();  // [B, H, T, T]
-    const Index heads = maps.dim(1), square = maps.dim(2) * maps.dim(3);
-    for (Index head = 0; head < heads; ++head) {
-      const bool is_planted = head == planted.head.head;
-      const double weight = weight_on(maps, head, examples.keys[role]);
-      if (is_planted) {
-        into.weight = smaller(into.weight, weight);
-      } else {
-        into.noise_weight = larger(into.noise_weight, weight);
-      }
-      if (!is_planted && head != (planted.head.head + 1) % heads) continue;
-      Array map({maps.dim(2), maps.dim(3)});
-      std::copy_n(maps.data() + head * square, square, map.data());
-      into.maps.emplace_back(is_planted ? planted.role : "noise", map);
-    }
-  }
-}
-
-Found examine(PlantedTask task, const LabOptions& options, std::uint64_t seed) {
-  const std::string stream = fmt::format("planted-heads, {}, ", name_of(task));
-  Rng weights(seed, stream + "weights"), measured(seed, stream + "measured"),
-      tested(seed, stream + "tested");
-  PlantedModel model(task, options.width, options.heads, weights);
-  const auto draw = [&](Index count, Rng& rng) {
-    return draw_examples(task, count, options.head_dim(), options.width, rng);
-  };
-  PlantedLearner learner(model, draw(measured_examples, measured));
-  const PlantedExamples test = draw(tested_examples, tested);
-  Found found;
-  found.all = accuracy(model, test, Kept::all);
-  found.planted = accuracy(model, test, Kept::planted);
-  found.noise = accuracy(model, test, Kept::noise);
-  read_maps(model, test, found);
-
-  std::vector<std::string> names;
-  for (const MetricEntry& entry : head_metrics()) names.push_back(entry.info.name);
-  HeadGame game(learner, ExampleSet::importance, measured_examples);
-  const ImportanceTable table = measure_importance(game, names, {.seed = seed});
-  for (const auto& [info, reason] : table.absent) found.absent.push_back(info.name);
-  for (const ImportanceTable::Column& column : table.columns) {
-    std::vector<double> planted, noise;
-    for (const HeadScore& score : table.importance(column.info.name)) {
-      const bool is_planted =
-          std::any_of(model.planted().begin(), model.planted().end(),
-                      [&](const PlantedHead& one) { return one.head == score.head; });
-      (is_planted ? planted : noise).push_back(score.score);
-    }
-    found.aucs[column.info.name] = auc(planted, noise);
-    if (column.info.name != "magnitude") continue;
-    found.norms_apart = largest(column.scores) / smallest(column.scores) - 1;
-  }
-  return found;
-}
 
 /// The p-value of "the mean is at this border", by Student's test. Models that all have the same
 /// AUC leave no doubt on which side of a border it is.
 double p_of(std::span<const double> aucs, double border) {
-  const Interval mean = mean_interval(aucs);
+  const double mean = mean_of(aucs);
   double squares = 0;
-  for (const double auc : aucs) squares += (auc - mean.value) * (auc - mean.value);
+  for (const double auc : aucs) squares += (auc - mean) * (auc - mean);
   const auto n = double(aucs.size());
   const double error = std::sqrt(squares / (n - 1) / n);
-  const double apart = std::abs(mean.value - border);
+  const double apart = std::abs(mean - border);
   if (error < same_values) return apart < same_values ? 1 : 0;
   return student_p(apart / error, std::ssize(aucs) - 1);
 }
@@ -186,7 +57,16 @@ struct Verdict {
   Line line = near_chance;
 };
 
-using Surveys = Grid<PlantedTask, Found>;
+/// The metrics of all models as they were planted, and after further training.
+struct Variants {
+  Index models, steps;  // models of each task, steps of the training
+  PlantedSurveys planted, trained;
+};
+
+/// The AUC of a metric in one model.
+auto auc_of(const std::string& metric) {
+  return [metric](const PlantedFound& found) { return found.aucs.at(metric); };
+}
 
 /// The p-values of "this metric is not on one side of 0.5 in every task", and of "it is neither
 /// above 0.95 in every task nor below it in some": the largest p-value of the tasks that all have
@@ -223,21 +103,21 @@ Line line_of(const Verdict& verdict, double at_chance, double at_found) {
 
 /// A metric is in a group only if the border is clear in every task: a mean over tasks may be far
 /// from a border that one of them is at, and then the group changes with the seeds.
-std::vector<Verdict> verdicts_of(const Surveys& surveys) {
+std::vector<Verdict> verdicts_of(const PlantedSurveys& surveys) {
   std::vector<Verdict> verdicts;
   std::vector<double> p;
-  const Survey<Found> all = surveys.all();
+  const Survey<PlantedFound> all = surveys.all();
   for (const MetricEntry& entry : head_metrics()) {
     const std::string& name = entry.info.name;
     if (!surveys[0].samples()[0].aucs.contains(name)) continue;
     Verdict& verdict = verdicts.emplace_back(Verdict{name, entry.info.cost});
-    const auto auc_of = [&](const Found& f) { return f.aucs.at(name); };
+    const auto its_auc = auc_of(name);
     std::vector<std::vector<double>> aucs;
     for (std::size_t task = 0; task < surveys.size(); ++task) {
-      aucs.push_back(surveys[task].all(auc_of));
-      verdict.by_task.push_back(mean_interval(aucs.back()));
+      aucs.push_back(surveys[task].all(its_auc));
+      verdict.by_task.push_back(share_interval(aucs.back()));
     }
-    verdict.mean = all.mean(auc_of);
+    verdict.mean = share_interval(all.all(its_auc));
     for (const double doubt : doubts(aucs)) p.push_back(doubt);
   }
   const std::vector<double> adjusted = holm(p);
@@ -247,6 +127,12 @@ std::vector<Verdict> verdicts_of(const Surveys& surveys) {
   std::stable_sort(verdicts.begin(), verdicts.end(),
                    [](const Verdict& a, const Verdict& b) { return a.mean.value > b.mean.value; });
   return verdicts;
+}
+
+/// A column of a Grid: the mean of shares, with an interval inside [0, 1].
+template <class Part>
+auto mean_share(Part part) {
+  return [part](const Survey<PlantedFound>& survey) { return share_interval(survey.all(part)); };
 }
 
 /// The metrics of a line, in order of their means: "fisher, path", and their number.
@@ -260,17 +146,17 @@ std::pair<std::string, Index> with(const std::vector<Verdict>& verdicts, Line li
   return {count == 0 ? "none" : names, count};
 }
 
-void show(const Surveys& surveys, const std::vector<Verdict>& verdicts, const LabOptions& options,
-          Notebook& book) {
-  Notebook::Rows groups, rows;
+void show_groups(const std::vector<Verdict>& verdicts, Index models, Notebook& book) {
+  Notebook::Rows groups;
   for (const Line line :
        {finds, above_chance, below_chance, always_even, near_found, near_chance}) {
     const auto [names, count] = with(verdicts, line);
     groups.push_back({line_names[line], count, names});
   }
+  const auto tasks = Index(std::size(planted_tasks));
   book.table(
-      sentence("{} of {} metrics find the planted heads", with(verdicts, finds).second,
-               Index(verdicts.size())),
+      sentence("{} of {} metrics find the planted heads; the best has an AUC of {:.3g}",
+               with(verdicts, finds).second, Index(verdicts.size()), verdicts[0].mean.value),
       sentence(
           "In the order of the mean AUC over {} models. A metric finds the planted heads if "
           "its mean AUC is clearly above 0.95 in every task. It is better than chance if it is "
@@ -278,9 +164,14 @@ void show(const Surveys& surveys, const std::vector<Verdict>& verdicts, const La
           "clearly below 0.5 in every task. Clearly: Student's test over {} models with "
           "p < {}, corrected for {} tests by Holm's method. Other seeds may put the metrics of "
           "the last two lines on either side of a border.",
-          seeds * Index(surveys.size()), seeds, significant, 2 * Index(verdicts.size())),
+          models * tasks, models, significant, 2 * Index(verdicts.size())),
       {"verdict", "metrics", "names"}, groups);
   book.figure();
+}
+
+/// The mean AUCs by task and over all, with intervals.
+void show_aucs(const std::vector<Verdict>& verdicts, Text title, Text caption, Notebook& book) {
+  Notebook::Rows rows;
   for (const Verdict& verdict : verdicts) {
     std::vector<Value> row{verdict.metric, verdict.cost};
     for (const Interval& of_task : verdict.by_task) row.push_back(of_task);
@@ -290,24 +181,56 @@ void show(const Surveys& surveys, const std::vector<Verdict>& verdicts, const La
   std::vector<std::string> columns{"metric", "cost"};
   for (const PlantedTask task : planted_tasks) columns.push_back(name_of(task));
   columns.push_back("all");
-  book.table("AUC of planted against noise heads by metric and task",
-             sentence("The probability that a planted head scores higher than a noise head of its "
-                      "model; 0.5 is chance. Means of {} seeds for each task with 95 % intervals, "
-                      "on {} examples. Cost is in passes over the examples: F forward, B forward "
-                      "and backward, N heads.",
-                      seeds, measured_examples),
+  book.table(std::move(title), std::move(caption), columns, rows);
+}
+
+/// Every AUC, so that means, intervals and tests can be computed again from the record.
+void show_draws(const Variants& all, Notebook& book) {
+  std::vector<std::string> columns{"metric", "task", "steps"};
+  for (Index model = 0; model < all.models; ++model) columns.push_back(fmt::to_string(model + 1));
+  Notebook::Rows rows;
+  for (const PlantedSurveys* surveys : {&all.planted, &all.trained}) {
+    for (const auto& [metric, first] : all.planted[0].samples()[0].aucs) {
+      for (std::size_t task = 0; task < surveys->size(); ++task) {
+        std::vector<Value> row{metric, name_of(surveys->cases()[task]),
+                               surveys == &all.planted ? Index{0} : all.steps};
+        for (const double auc : (*surveys)[task].all(auc_of(metric))) row.push_back(auc);
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  book.table("The AUC of every metric in every model",
+             "A row for each metric and task, as planted (0 steps) and trained on; a column for "
+             "each model. The tables above are means of these.",
              columns, rows);
+  book.folded();
+}
+
+void show_accuracies(const Variants& all, const LabOptions& options, Notebook& book) {
+  Notebook::Rows rows;
+  for (const PlantedSurveys* surveys : {&all.planted, &all.trained}) {
+    const Index steps = surveys == &all.planted ? 0 : all.steps;
+    Notebook::Rows some =
+        surveys->rows([](PlantedTask task) { return name_of(task); },
+                      [&](PlantedTask) { return steps; }, mean_share(&PlantedFound::all),
+                      mean_share(&PlantedFound::planted), mean_share(&PlantedFound::noise),
+                      mean_share(&PlantedFound::weight), mean_share(&PlantedFound::noise_weight));
+    std::move(some.begin(), some.end(), std::back_inserter(rows));
+  }
   book.table(
-      "The planted heads do the tasks, the noise heads do not",
+      "Accuracy with the planted heads and with the noise heads only",
       sentence("Accuracy on {} examples with all {} heads, with the planted ones only and "
                "with the noise heads only; chance is {:.2g}. The weight is the mean "
                "attention to the key that the role needs: the smallest of the planted heads "
-               "and the largest of the noise heads in the same attention. Means of {} seeds "
-               "with 95 % intervals.",
-               tested_examples, 2 * options.heads, 1 / double(options.head_dim()), seeds),
-      {"task", "all heads", "planted only", "noise only", "weight, planted", "weight, noise"},
-      surveys.rows([](PlantedTask task) { return name_of(task); }, &Found::all, &Found::planted,
-                   &Found::noise, &Found::weight, &Found::noise_weight));
+               "and the largest of the noise heads in the same attention. Means of {} models "
+               "with 95 % intervals, as planted (0 steps) and trained on.",
+               planted_tested, 2 * options.heads, 1 / double(options.head_dim()), all.models),
+      {"task", "steps", "all heads", "planted only", "noise only", "weight, planted",
+       "weight, noise"},
+      rows);
+}
+
+void show_maps(const PlantedSurveys& surveys, const LabOptions& options, Notebook& book) {
   std::vector<Notebook::Map> maps;
   for (std::size_t i = 0; i < surveys.size(); ++i) {
     for (const auto& [name, map] : surveys[i].samples().front().maps) {
@@ -315,8 +238,30 @@ void show(const Surveys& surveys, const std::vector<Verdict>& verdicts, const La
     }
   }
   book.maps("Attention weights of planted and noise heads for one example of each task",
-            "The first seed. Rows are queries, columns are keys.",
+            "The first model of each task. Rows are queries, columns are keys.",
             numbered("token", options.head_dim()), numbered("token", options.head_dim()), maps);
+}
+
+/// The metrics whose AUC changes clearly with further training, over the pairs of all models.
+struct Changed {
+  Index lower = 0, higher = 0;
+};
+Changed changed(const Variants& all, const std::vector<Verdict>& verdicts) {
+  std::vector<double> means, p;
+  for (const Verdict& verdict : verdicts) {
+    const auto its_auc = auc_of(verdict.metric);
+    const PairedContrast change =
+        paired_contrast(all.trained.all().all(its_auc), all.planted.all().all(its_auc));
+    means.push_back(change.mean);
+    p.push_back(change.p.value_or(1));
+  }
+  const std::vector<double> adjusted = holm(p);
+  Changed counts;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (adjusted[i] >= significant) continue;
+    ++(means[i] < 0 ? counts.lower : counts.higher);
+  }
+  return counts;
 }
 
 const Verdict& named(const std::vector<Verdict>& verdicts, const std::string& metric) {
@@ -324,60 +269,91 @@ const Verdict& named(const std::vector<Verdict>& verdicts, const std::string& me
                        [&](const Verdict& v) { return v.metric == metric; });
 }
 
-void claim_construction(const Surveys& surveys, const LabOptions& options, Notebook& book) {
+void claim_construction(const PlantedSurveys& surveys, const LabOptions& options, Notebook& book) {
   for (std::size_t i = 0; i < surveys.size(); ++i) {
-    const Survey<Found>& survey = surveys[i];
+    const Survey<PlantedFound>& survey = surveys[i];
     const std::string task = name_of(surveys.cases()[i]);
-    book.at_least(task + ": accuracy with the planted heads only",
-                  survey.mean(&Found::planted).value, 0.99);
-    book.at_least(task + ": accuracy with all heads", survey.mean(&Found::all).value, 0.6);
-    book.at_most(task + ": accuracy with the noise heads only", survey.mean(&Found::noise).value,
+    const double noise = survey.mean(&PlantedFound::noise).value;
+    book.at_least(task + ": accuracy with the planted heads only over that with the noise heads",
+                  survey.mean(&PlantedFound::planted).value / noise, 1.2);
+    book.at_most(task + ": accuracy with the noise heads only", noise,
                  2 / double(options.head_dim()));
-    book.at_least(task + ": weight of planted heads on the key of their role",
-                  survey.mean(&Found::weight).value, 0.9);
-    book.at_most(task + ": largest weight of a noise head on it",
-                 survey.mean(&Found::noise_weight).value, 0.6);
+    book.at_least(
+        task + ": rank correlation of strength and accuracy with the planted heads only",
+        rank_correlation(survey.all(&PlantedFound::strength), survey.all(&PlantedFound::planted)),
+        0.3);
   }
   book.at_most("largest relative difference between the norms of two heads of a model",
-               surveys.all().largest(&Found::norms_apart), same_values);
+               surveys.all().largest(&PlantedFound::norms_apart), same_values);
 }
 
-void run(const LabOptions& options, Notebook& book) {
-  const Surveys surveys({std::begin(planted_tasks), std::end(planted_tasks)}, seeds,
-                        [&](PlantedTask task, std::uint64_t draw) {
-                          return examine(task, options, seed_of_draw(options.seed, draw));
-                        });
-  const std::vector<Verdict> verdicts = verdicts_of(surveys);
-  show(surveys, verdicts, options, book);
-  claim_construction(surveys, options, book);
-  const Verdict &cost = named(verdicts, "leave_one_out"), &random = named(verdicts, "random");
-  book.at_least("leave_one_out, the cost of removal: mean AUC", cost.mean.value, 0.9);
+void claim_metrics(const std::vector<Verdict>& verdicts, Notebook& book) {
+  book.at_least("leave_one_out, the cost of removal: mean AUC",
+                named(verdicts, "leave_one_out").mean.value, 0.7);
   // The AUC of one head among n others has a standard deviation of at most 0.35.
-  book.within("random scores: mean AUC", random.mean.value, 0.3, 0.7);
+  book.within("random scores: mean AUC", named(verdicts, "random").mean.value, 0.3, 0.7);
   book.at_most("magnitude, which is equal for all heads: |mean AUC - 0.5|",
                std::abs(named(verdicts, "magnitude").mean.value - 0.5), same_values);
-  const auto [found, count] = with(verdicts, finds);
+  book.at_most("best metric: mean AUC over all models", verdicts[0].mean.value, 0.999);
+}
+
+void answer(const Variants& all, const std::vector<Verdict>& verdicts,
+            const std::vector<Verdict>& afterwards, Notebook& book) {
+  const Verdict& cost = named(verdicts, "leave_one_out");
   const auto [better, above] = with(verdicts, above_chance);
   const auto [reversed, wrong] = with(verdicts, below_chance);
   const auto [close, high] = with(verdicts, near_found);
   const auto [open, unknown] = with(verdicts, near_chance);
-  const std::vector<std::string>& absent = surveys[0].samples()[0].absent;
+  const Changed training = changed(all, verdicts);
+  const std::vector<std::string>& absent = all.planted[0].samples()[0].absent;
   book.answer(
       sentence("{} of {} metrics rank the planted heads above the noise heads with a mean AUC "
-               "clearly above 0.95 in each of four tasks; removing each head, the reference, has "
-               "{:.2g}. "
-               "{} more are better than chance, and {} rank the planted heads below the noise "
-               "heads. {} metrics are on no side of chance in every task.",
-               count, Index(verdicts.size()), cost.mean.value, above + high, wrong, unknown),
-      sentence("Better than chance, but 0.95 is undecided: {}. On no side of chance in every task: "
-               "{}. Worse than chance: {}. Noise heads have the norms of planted ones, so that "
-               "magnitude cannot "
-               "find them by construction. A map of zeros and ones passes almost no gradient to "
-               "W_Q and W_K: the mean AUC of gradient_norms is {:.2g}, that of routing_path "
-               "{:.2g}. {} metrics have no scores here: {}.",
-               close, open, reversed, named(verdicts, "gradient_norms").mean.value,
-               named(verdicts, "routing_path").mean.value, Index(absent.size()),
+               "clearly above 0.95 in each of four tasks; the best, {}, has {:.3g}, and removing "
+               "each head has {:.3g}. {} more are better than chance, {} rank the planted heads "
+               "below the noise heads, and {} are on no side of chance in every task.",
+               with(verdicts, finds).second, Index(verdicts.size()), verdicts[0].metric,
+               verdicts[0].mean.value, cost.mean.value, above + high, wrong, unknown),
+      sentence("After {} steps of training from there, the mean AUC of {} metrics is clearly lower "
+               "and that of {} clearly higher; the best, {}, has {:.3g}. As planted, better than "
+               "chance, but 0.95 is undecided: {}. On no side of chance in every task: {}. Worse "
+               "than chance: {}. Noise heads have the norms of planted ones, so that magnitude "
+               "cannot find them by construction. {} metrics have no scores here: {}.",
+               all.steps, training.lower, training.higher, afterwards[0].metric,
+               afterwards[0].mean.value, close, open, reversed, Index(absent.size()),
                fmt::to_string(fmt::join(absent, ", "))));
+}
+
+void run(const LabOptions& options, Notebook& book) {
+  const Index models = models_for(options), steps = steps_for(options);
+  const Variants all{models, steps, planted_surveys(options, models, 0),
+                     planted_surveys(options, models, steps)};
+  const std::vector<Verdict> verdicts = verdicts_of(all.planted),
+                             afterwards = verdicts_of(all.trained);
+  show_groups(verdicts, models, book);
+  show_aucs(verdicts, "AUC of planted against noise heads by metric and task",
+            sentence("The probability that a planted head scores higher than a noise head of its "
+                     "model; 0.5 is chance. Means of {} models of each task with 95 % intervals "
+                     "inside [0, 1], on {} examples. Cost is in passes over the examples: F "
+                     "forward, B forward and backward, N heads.",
+                     models, planted_measured),
+            book);
+  const Changed training = changed(all, verdicts);
+  show_aucs(afterwards,
+            sentence("Trained on for {} steps: the AUC of {} metrics is clearly lower, of {} "
+                     "clearly higher",
+                     steps, training.lower, training.higher),
+            sentence("The same models after AdamW with a learning rate of 0.003 and a batch of 16 "
+                     "has changed all their weights: noise heads may have learnt the task, too. "
+                     "Clearly: Student's test of the paired differences over all models, p < {} "
+                     "after Holm's correction.",
+                     significant),
+            book);
+  show_accuracies(all, options, book);
+  show_maps(all.planted, options, book);
+  show_draws(all, book);
+  claim_construction(all.planted, options, book);
+  claim_metrics(verdicts, book);
+  answer(all, verdicts, afterwards, book);
 }
 
 }  // namespace planted_heads
@@ -392,12 +368,18 @@ Experiment planted_heads_experiment() {
           "written by hand say which heads these are?",
       .computed =
           "In each model, one or two heads get weights for a role: attending to the token before, "
-          "induction, the partner of a bracket, or copying from an encoder. All others have random "
-          "weights of the same norms. There are four tasks and 10 models of each. Every metric "
-          "scores all heads, and the AUC says how well the scores separate planted from noise "
-          "heads. Removing each head and random scores are the controls.",
+          "induction, the partner of a bracket, or copying from an encoder. They are mixed with "
+          "random weights, by a strength that is drawn for each head from 0.3 to 0.9 (0.6 to 1 for "
+          "the two heads of induction, of which each needs the other), so that heads matter more "
+          "or less. All other heads have random weights of the same norms. There are four tasks "
+          "and 30 models of each, 10 for widths below 32. Every metric scores all heads, and the "
+          "AUC says how well the scores separate planted from noise heads. Then the same models "
+          "are trained on for 300 steps (100) and measured again. Removing each head and random "
+          "scores are the controls.",
       .formulas = {"\"AUC\" = P(s_{planted} \">\" s_{noise}) + P(s_{planted} = s_{noise}) / 2",
-                   "S = q K^T / sqrt(D) = 50 \"at the key of the role, 0 elsewhere\"",
+                   "W = s W_{role} + sqrt(1 - s^2) W_{random} \", scaled to\" |W_{role}|\", for a "
+                   "strength\" s",
+                   "S = q K^T / sqrt(D) = 50 \"at the key of the role, 0 elsewhere, for\" s = 1",
                    "|W_{noise}| = |W_{planted}| \"for each of\" W_Q, W_K, W_V, W_O"},
       .defaults = {.width = 48, .heads = 4},
       .limits = {.least_heads = 4, .most_heads = 8, .least_head_dim = 6, .most_width = 96},
