@@ -147,11 +147,12 @@ std::pair<std::string, Index> with(const std::vector<Verdict>& verdicts, Line li
 }
 
 void show_groups(const std::vector<Verdict>& verdicts, Index models, Notebook& book) {
-  Notebook::Rows groups;
+  Notebook::Rows groups, counts;
   for (const Line line :
        {finds, above_chance, below_chance, always_even, near_found, near_chance}) {
     const auto [names, count] = with(verdicts, line);
     groups.push_back({line_names[line], count, names});
+    counts.push_back({line_names[line], count});
   }
   const auto tasks = Index(std::size(planted_tasks));
   book.table(
@@ -165,8 +166,9 @@ void show_groups(const std::vector<Verdict>& verdicts, Index models, Notebook& b
           "p < {}, corrected for {} tests by Holm's method. Other seeds may put the metrics of "
           "the last two lines on either side of a border.",
           models * tasks, models, significant, 2 * Index(verdicts.size())),
-      {"verdict", "metrics", "names"}, groups);
-  book.figure();
+      {"group", "metrics"}, counts);
+  book.figure();  // without the names, which would not fit on the first screen of a phone
+  book.table("The metrics of each group", "", {"verdict", "metrics", "names"}, groups);
 }
 
 /// The mean AUCs by task and over all, with intervals.
