@@ -145,6 +145,7 @@ TEST_CASE("every member that a setting has survives config.json") {
                          : before.is_array()             ? Record({5, 6})
                          : setting.name == "fold"        ? Record("2/3")
                          : setting.name == "without"     ? Record("decoder 0.1")
+                         : setting.name == "split"       ? Record("cmusphinx")
                          : setting.name == "schedule"    ? Record("constant")
                          : setting.name == "optimizer"   ? Record("lamb")
                          : setting.name == "granularity" ? Record("head")
