@@ -57,8 +57,8 @@ TEST_CASE("the exact answer of a trace is that of the model alone, on examples o
   const TemporaryFolder folder;
   REQUIRE(headroom_program(small_run("run", {"--snapshots", "20"}), folder).code == 0);
   const auto measured = [&](std::vector<std::string> arguments) {
-    for (const char* more : {"--examples", "6", "--metric", "causal_gating,entropy", "--oracle",
-                             "--oracle-examples", "3", "--json"}) {
+    for (const char* more : {"--examples", "6", "--metric", "causal_gating,entropy,leave_one_out",
+                             "--oracle", "--oracle-examples", "3", "--json"}) {
       arguments.emplace_back(more);
     }
     arguments.insert(arguments.begin(), "importance");
@@ -73,7 +73,7 @@ TEST_CASE("the exact answer of a trace is that of the model alone, on examples o
     CHECK((*record)["oracle"]["chosen_examples"] == 6);
     CHECK((*record)["oracle"]["examples"] == 3);
   }
-  CHECK(trace["metrics"].size() == 3);  // with leave_one_out
+  CHECK(trace["metrics"].size() == 3);
   const json &scored = point["metrics"]["causal_gating"], &gated = alone["metrics"][0];
   CHECK(scored["importance"] == gated["scores"]);
   CHECK(scored["classes"] == gated["classes"]);

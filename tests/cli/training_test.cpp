@@ -62,7 +62,7 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
     const json table = json::parse(scored.out);
     const std::size_t heads = table["heads"].size();
     CHECK(heads == summary["heads_alive"]);
-    CHECK(table["backward_passes"] == 2);
+    CHECK(table["backward_passes"] == 5);  // four of logit_jacobian
     CHECK(table["forward_passes"] == 2 + heads);
     std::vector<std::string> absent;  // the run recorded movement and running_sensitivity
     for (const json& metric : table["absent"]) absent.push_back(metric["name"]);
@@ -371,8 +371,8 @@ TEST_CASE("what cannot be trained is refused in one line, and leaves no folder b
       {{"train", "--prune", "2", "--at-least", "-1"}, 2, "--at-least -1 is negative"},
       {{"train", "--keep", "20", "--metric", "foo"},
        2,
-       "--metric \"foo\" is neither a chooser (greedy, pairwise, quadratic, sparse_pairs, "
-       "worst_first) nor one of the metrics that "},
+       "--metric \"foo\" is neither a chooser (greedy, pairwise, quadratic, random_search, "
+       "sparse_pairs, worst_first) nor one of the metrics that "},
       {{"train", "--prune", "2", "--gates", "subset", "--prune-schedule", "one_shot"},
        2,
        "--prune-schedule one_shot and --gates subset contradict each other"},
