@@ -4,6 +4,7 @@
 #include "headroom_measure/importance/head_metric.hpp"
 #include "importance/plain_direct.hpp"
 #include "support/catch.hpp"
+#include "support/measured_learner.hpp"
 
 using namespace headroom;
 using namespace headroom::test;
@@ -11,7 +12,7 @@ using namespace headroom::test;
 namespace {
 
 /// A learner of one batch of a language model or a classifier.
-class OneBatch : public Learner {
+class OneBatch : public MeasuredLearner {
  public:
   explicit OneBatch(const ModelConfig& config) : rng_(3), model_(make_model(config, rng_)) {
     randomise(*model_, rng_);
@@ -35,14 +36,6 @@ class OneBatch : public Learner {
     see(probed(text ? batch.labels : batch.classes,
                [this](HeadProbe& probe) { return logits(probe); }));
   }
-  Index next_batch() override { return 0; }
-  Tensor loss(HeadProbe*) override { return {}; }
-  Record evaluate() override { return {}; }
-  Record test() override { return {}; }
-  const char* measure() const override { return ""; }
-  BestSoFar::Better better() const override { return BestSoFar::Better::lower; }
-  Stateful& position() override { throw UsageError("no position"); }
-  Record about() const override { return {}; }
 
  private:
   Rng rng_;

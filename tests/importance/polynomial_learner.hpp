@@ -5,13 +5,11 @@
 #include <vector>
 
 #include "headroom/base/at.hpp"
-#include "headroom/base/error.hpp"
-#include "headroom/base/record_json.hpp"
 #include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/reductions.hpp"
 #include "headroom/ops/shaping.hpp"
-#include "headroom/train/learner.hpp"
 #include "headroom_measure/importance/head_game.hpp"
+#include "support/measured_learner.hpp"
 #include "support/nn_support.hpp"
 
 namespace headroom {
@@ -22,7 +20,7 @@ namespace test {
 /// never run. With r_i = 1 - g_i, the loss of example x = 0, 1, 2 is L(x) = 1 + sum_i (1 + (x - 1)
 /// / 2) single_i r_i + sum_{i<j} pair_ij r_i r_j + sum_i curve_i (r_i^2 - r_i). So v, the mean, is
 /// the same with factors 1 before single_i, and the last sum is 0 in every subset.
-class PolynomialLearner : public Learner {
+class PolynomialLearner : public MeasuredLearner {
  public:
   explicit PolynomialLearner(std::uint64_t seed, double pairs = 0, Index layers = 1)
       : rng_(seed), model_(config(layers), rng_), heads_(live_heads(model_)) {
@@ -65,14 +63,6 @@ class PolynomialLearner : public Learner {
            .labels = {}});
     }
   }
-  Index next_batch() override { return 0; }
-  Tensor loss(HeadProbe*) override { return {}; }
-  Record evaluate() override { return {}; }
-  Record test() override { return {}; }
-  const char* measure() const override { return ""; }
-  BestSoFar::Better better() const override { return BestSoFar::Better::lower; }
-  Stateful& position() override { throw UsageError("no position"); }
-  Record about() const override { return {}; }
 
  private:
   static ModelConfig config(Index layers) {

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "headroom/autograd/tape.hpp"
-#include "headroom/base/error.hpp"
-#include "headroom/base/record_json.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/ops/losses.hpp"
-#include "headroom/train/learner.hpp"
 #include "headroom/train/objectives.hpp"
+#include "support/measured_learner.hpp"
 #include "support/nn_support.hpp"
 
 namespace headroom {
@@ -21,7 +19,7 @@ namespace test {
 
 /// A learner of fixed examples: an encoder-decoder whose sources and targets have different
 /// lengths.
-class FixedLearner : public Learner {
+class FixedLearner : public MeasuredLearner {
  public:
   using Lengths = std::array<Index, 3>;
   explicit FixedLearner(Layout layout = Layout::fused, Lengths lengths = {3, 6, 4},
@@ -69,15 +67,6 @@ class FixedLearner : public Learner {
     }
   }
   void forget_the_probe() { ask_ = false; }
-
-  Index next_batch() override { return 0; }
-  Tensor loss(HeadProbe*) override { return {}; }
-  Record evaluate() override { return {}; }
-  Record test() override { return {}; }
-  const char* measure() const override { return ""; }
-  BestSoFar::Better better() const override { return BestSoFar::Better::lower; }
-  Stateful& position() override { throw UsageError("no position"); }
-  Record about() const override { return {}; }
 
  private:
   /// Examples 0 and 1, padded.
