@@ -24,7 +24,7 @@ struct StudyRunTime {
   using Fields = Listed<&T::seconds, if_any<&T::resumed>, &T::finished, &T::machine, &T::processor>;
 };
 
-/// What a citation of a study's results needs. All lists are sorted and have each value once. Only
+/// The provenance of a study's results. All lists are sorted and have each value once. Only
 /// this part of the results depends on where, when and in how many parts the study ran.
 struct StudyProvenance {
   std::vector<std::string> versions, commands;  // of headroom; that started the study

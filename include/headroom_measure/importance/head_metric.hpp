@@ -77,7 +77,8 @@ struct MetricSubject {
   const RecordedScores& recorded;  // by training; valid during begin() only
 };
 
-/// What a metric says of the heads beyond their scores, in their order; most metrics say nothing.
+/// The numbers and classes that a metric gives the heads, in their order, beside the scores. Most
+/// metrics give none.
 struct MetricDetails {
   std::map<std::string, std::vector<double>> numbers = {};  // by their name
   std::vector<std::string> classes = {};                    // "facilitating", ...; empty: none

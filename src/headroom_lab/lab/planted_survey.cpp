@@ -1,4 +1,4 @@
-// What planted models do, and how well every metric of importance finds their planted heads.
+// Measures the losses of planted models, and how well every metric finds their planted heads.
 #include "lab/planted_survey.hpp"
 
 #include <fmt/format.h>

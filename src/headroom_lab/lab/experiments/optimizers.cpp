@@ -258,7 +258,7 @@ Text compared(const Interval& ratio) {
   return sentence("{} ({})", ratio, verdict);
 }
 
-/// What Muon per head costs, over Muon per tensor: its loss, and the time of its step.
+/// The cost of Muon per head over Muon per tensor: its loss, and the time of its step.
 struct CostOfMuon {
   Text loss;
   Interval time;

@@ -56,7 +56,7 @@ struct Fit {
     for (const HeadSet subset : samples.subsets) rows.push_back(terms(subset, players));
     coefficients = ridge_regression(rows, samples.values, Row(rows[0].size(), no_penalty));
   }
-  /// What the fit leaves of each value.
+  /// The residuals of the fit: each value less the fitted one.
   Row rest(const Samples& samples, Index players) const {
     Row rest = samples.values;
     for (std::size_t s = 0; s < rest.size(); ++s) {

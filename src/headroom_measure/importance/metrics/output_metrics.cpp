@@ -166,8 +166,8 @@ class Redundancy : public OutputMetric {
   std::vector<std::vector<double>> products_;  // <A_h W_O^h, A_k W_O^k> of heads of one attention
 };
 
-/// What a head adds to the correct logits by itself. Heads of an encoder before a decoder add
-/// nothing: they act through cross-attention only.
+/// The contribution of a head to the correct logits by itself. Heads of an encoder before a decoder
+/// add nothing: they act through cross-attention only.
 class DirectEffect : public OutputMetric {
  public:
   void begin(const MetricSubject& subject) override {
