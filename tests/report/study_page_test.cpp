@@ -265,7 +265,7 @@ TEST_CASE("the provenance of a study says when, where and how long") {
   from.runs["cell-b"] = {30, true, from.to, "north", "P"};
   const StudySection section = study_provenance(r);
   CHECK(section.finding.title ==
-        "2 runs and measurements took 1:30 of processor time on 1 machine, from 2026-11-25 to "
+        "2 runs and measurements took 1:30 in all on 1 machine, from 2026-11-25 to "
         "2026-11-26");
   REQUIRE(section.tables.size() == 2);
   CHECK_THAT(csv_text(section.tables[0]), Contains("last run ended,2026-11-26T01:00:00Z\r\n"));

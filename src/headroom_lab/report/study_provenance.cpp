@@ -18,7 +18,7 @@ std::string title_of(const StudyProvenance& from) {
   if (!from.warning.empty()) return from.warning;
   if (from.runs.empty()) return "No record says where and when the runs were trained";
   const std::string first = from.from.substr(0, 10), last = from.to.substr(0, 10);
-  return fmt::format("{} runs and measurements took {} of processor time on {} machine{}, {}",
+  return fmt::format("{} runs and measurements took {} in all on {} machine{}, {}",
                      from.runs.size(), clock_text(from.seconds), from.machines.size(),
                      from.machines.size() == 1 ? "" : "s",
                      first == last ? "on " + first : fmt::format("from {} to {}", first, last));
