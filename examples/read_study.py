@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Reads results.json of a study with Python's standard library alone, and prints the means of
 a measure with their 95 % intervals, and the comparisons that the study declared to be tested
-together. With --check it computes them again from the values of the seeds, and compares.
+together. With --check it computes them again from the values of the seeds, and compares; so it
+does with all intervals of an experiment of the laboratory (`headroom lab NAME --json`).
 
 usage: read_study.py [--check] runs/study-NAME/results.json [MEASURE]
+       read_study.py --check EXPERIMENT.json
 """
 import json
 import math
@@ -83,6 +85,42 @@ def mean_and_interval(values, share=False):
     return mean, mean - half, mean + half, p
 
 
+def median_and_interval(values):
+    """Median, and the widest pair of the k-th values from both ends that covers 95 % or more."""
+    values, n, k = sorted(values), len(values), 0
+    while k + 1 < n and 2 * sum(math.comb(n, i) for i in range(k + 2)) / 2**n <= 0.05:
+        k += 1
+    return (values[(n - 1) // 2] + values[n // 2]) / 2, values[k], values[n - 1 - k]
+
+
+def interval_again(of, draws):
+    """Value and ends of an interval of the laboratory, from the independent draws behind it."""
+    if of == "median":
+        return median_and_interval(draws)
+    if of == "geometric mean":
+        return [math.exp(end) for end in mean_and_interval([math.log(v) for v in draws])[:3]]
+    return mean_and_interval(draws, of == "mean of shares")[:3]
+
+
+def intervals_in(record):
+    """Every interval in a part of a record that has its draws."""
+    if isinstance(record, dict) and "draws" in record:
+        yield record
+    elif isinstance(record, (dict, list)):
+        for part in record.values() if isinstance(record, dict) else record:
+            yield from intervals_in(part)
+
+
+def verify_experiment(record):
+    """Computes all intervals of an experiment again from their draws."""
+    intervals = list(intervals_in(record))
+    for entry in intervals:
+        again = interval_again(entry["of"], entry["draws"])
+        must_be(f"{entry['of']} of {entry['draws']}", again,
+                [entry[end] for end in ("value", "low", "high")])
+    print(f"computed again, equal to 1e-6: {len(intervals)} intervals")
+
+
 def fnv1a64(data):
     """The hash of a declaration: FNV-1a with 64 bits."""
     value = 0xcbf29ce484222325
@@ -94,7 +132,8 @@ def fnv1a64(data):
 def must_be(name, found, stored):
     """Compares the numbers of a result with those that were computed again."""
     for here, there in zip(found, stored):
-        assert here is not None and abs(here - there) < 1e-6, f"{name}: {found}, stored {stored}"
+        assert here is not None and abs(here - there) <= 1e-6 * max(1, abs(there)), \
+            f"{name}: {found}, stored {stored}"
 
 
 def verify(results, folder):
@@ -137,6 +176,9 @@ def main(arguments):
     if len(arguments) not in (1, 2):
         sys.exit(__doc__.strip())
     results = read_study(arguments[0])
+    if checks and "blocks" in results:
+        verify_experiment(results)
+        return
     if checks:
         verify(results, os.path.dirname(arguments[0]))
         return

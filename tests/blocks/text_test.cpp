@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headroom/base/error.hpp"
+#include "headroom/statistics/intervals.hpp"
 #include "support/catch.hpp"
 
 using namespace headroom;
@@ -61,6 +62,21 @@ TEST_CASE("values in JSON keep their kind") {
   for (const char* wrong : {R"({"text": "{}", "values": []})", R"({"text": "{:n}", "values": [1]})",
                             R"({"text": "{", "values": []})", R"({"text": "a"})", R"("a")"}) {
     CHECK_THROWS_AS(struct_of<Text>(Record::parse(wrong), "a.json"), DataError);
+  }
+}
+
+TEST_CASE("an interval in JSON has the draws that it was computed from") {
+  const std::vector<double> draws{0.25, 0.5, 1};
+  const auto json = [&](const Interval& interval) { return json_of(Value(interval)); };
+  CHECK(json(mean_interval(draws))["of"] == "mean");
+  CHECK(json(share_interval(draws))["of"] == "mean of shares");
+  CHECK(json(geometric_mean(draws))["of"] == "geometric mean");
+  CHECK(json(median_interval(draws))["of"] == "median");
+  for (const Interval& one : {mean_interval(draws), share_interval(draws), geometric_mean(draws),
+                              median_interval(draws)}) {
+    CHECK(json(one)["draws"] == Record(draws));
+    const auto again = struct_of<Value>(Record::parse(json(one).dump()), "a.json");
+    CHECK(json_of(again) == json(one));
   }
 }
 

@@ -56,6 +56,25 @@ TEST_CASE("lab ask lists the experiments that fit a question") {
   CHECK(json::parse(lab({"ask", "--json"}).out) == json::parse(lab({"list", "--json"}).out));
 }
 
+TEST_CASE("the intervals of an experiment can be computed again from its draws") {
+  const TemporaryFolder folder;
+  const Finished done = lab({"dropout-streams", "--precision", own, "--json"});
+  INFO(done.err);
+  REQUIRE(done.code == 0);
+  const auto check = [&](const std::string& record) {
+    folder.file("record.json", record);
+    return run_process({"python3", HEADROOM_SOURCE "/examples/read_study.py", "--check",
+                        (folder / "record.json").string()});
+  };
+  const Finished again = check(done.out);
+  INFO(again.err);
+  CHECK(again.code == 0);
+  CHECK(again.out == "computed again, equal to 1e-6: 9 intervals\n");
+  std::string wrong = done.out;  // the first draw of the first interval
+  wrong.insert(wrong.find("\"draws\":[") + 9, "7,");
+  CHECK_THAT(check(wrong).err, Contains("stored"));
+}
+
 TEST_CASE("lab answer writes a page with the program in PyTorch") {
   const TemporaryFolder folder;
   const Finished told =

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "headroom/base/listed.hpp"
 #include "headroom/base/real.hpp"
@@ -16,6 +17,11 @@ inline constexpr double normal_point = 1.959963984540054;
 /// An estimate and the borders of its 95 % interval.
 struct Interval {
   double value = 0, low = 0, high = 0;
+  /// What it was computed from, so that a record of it can be checked: the independent values, and
+  /// "mean", "mean of shares", "geometric mean" or "median". Both are empty if it has no such
+  /// origin. JSON has them only in a Value of the laboratory's records.
+  std::string of = {};
+  std::vector<double> draws = {};
 
   using T = Interval;
   using Fields = Listed<&T::value, &T::low, &T::high>;

@@ -15,6 +15,10 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+namespace {
+std::vector<double> kept(std::span<const double> values) { return {values.begin(), values.end()}; }
+}  // namespace
+
 std::string Interval::text() const {
   return fmt::format("{:.3g} [{:.3g}, {:.3g}]", value, low, high);
 }
@@ -32,25 +36,30 @@ Interval mean_interval(std::span<const double> values) {
   double n = double(values.size()), mean = 0, squares = 0;
   for (const double v : values) mean += v / n;
   for (const double v : values) squares += (v - mean) * (v - mean);
-  if (equal_up_to_rounding(values, std::abs(mean))) return {mean, mean, mean};
+  if (equal_up_to_rounding(values, std::abs(mean))) {
+    return {mean, mean, mean, "mean", kept(values)};
+  }
   const double half = student_t(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
-  return {mean, mean - half, mean + half};
+  return {mean, mean - half, mean + half, "mean", kept(values)};
 }
 
 Interval share_interval(std::span<const double> values) {
-  const Interval mean = mean_interval(values);
-  const double m = mean.value;
-  const bool shares = std::ranges::min(values) >= 0 && std::ranges::max(values) <= 1;
-  if (!shares || mean.low == mean.high) return mean;
-  const double half = (mean.high - m) / (m * (1 - m)), odds = m / (1 - m);
-  return {m, 1 / (1 + std::exp(half) / odds), 1 / (1 + std::exp(-half) / odds)};
+  Interval found = mean_interval(values);
+  if (std::ranges::min(values) < 0 || std::ranges::max(values) > 1) return found;
+  found.of = "mean of shares";
+  if (found.low == found.high) return found;
+  const double m = found.value, half = (found.high - m) / (m * (1 - m)), odds = m / (1 - m);
+  found.low = 1 / (1 + std::exp(half) / odds);
+  found.high = 1 / (1 + std::exp(-half) / odds);
+  return found;
 }
 
 Interval geometric_mean(std::span<const double> values) {
   std::vector<double> logs(values.begin(), values.end());
   for (double& value : logs) value = std::log(value);
   const Interval mean = mean_interval(logs);
-  return {std::exp(mean.value), std::exp(mean.low), std::exp(mean.high)};
+  return {std::exp(mean.value), std::exp(mean.low), std::exp(mean.high), "geometric mean",
+          kept(values)};
 }
 
 Interval rate_interval(Index successes, Index draws) {
@@ -83,7 +92,7 @@ Interval median_interval(std::span<const double> values) {
     if (2 * tail > 0.05) break;
     ++k;
   }
-  return {middle, sorted[k], sorted[sorted.size() - 1 - k]};
+  return {middle, sorted[k], sorted[sorted.size() - 1 - k], "median", kept(values)};
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -169,8 +169,22 @@ std::string figure_text(double number) {
   return text.substr(0, e + 1) + std::to_string(std::stoi(text.substr(e + 1)));
 }
 
+namespace {
+
+/// An interval with what it was computed from.
+struct Estimate {
+  Interval interval;
+
+  using T = Estimate;
+  using Fields = Listed<fields_of<&T::interval>, if_any<inside_of<&T::interval, &Interval::of>>,
+                        if_any<inside_of<&T::interval, &Interval::draws>>>;
+};
+
+}  // namespace
+
 Record json_of(const Value& value) {
   if (value.get<std::monostate>() != nullptr) return nullptr;
+  if (const auto* interval = value.get<Interval>()) return json_of(Estimate{*interval});
   return std::visit(
       [](const auto& kind) -> Record {
         if constexpr (std::is_same_v<std::decay_t<decltype(kind)>, std::monostate>) {
@@ -217,7 +231,9 @@ void read_json(const JsonNode& from, Value& to) {
   } else if (json.is_object() && json.contains("text")) {
     to = value_as<Text>(from);
   } else if (json.is_object()) {
-    to = value_as<Interval>(from);
+    Estimate estimate;
+    read_json(from, estimate);
+    to = Value(std::move(estimate.interval));
   } else {
     from.must_be("a value");
   }

@@ -124,8 +124,9 @@ struct Cost {
   double adjusted_p = 1;  // by Holm's method over all of them
 
   Interval ratio() const {
-    const Interval& d = of_logs.interval.value();
-    return {std::exp(d.value), std::exp(d.low), std::exp(d.high)};
+    std::vector<double> ratios = of_logs.interval.value().draws;
+    for (double& ratio : ratios) ratio = std::exp(ratio);
+    return geometric_mean(ratios);
   }
   bool decided() const { return adjusted_p < significant; }
   bool worse() const { return decided() && of_logs.mean > 0; }
