@@ -149,6 +149,17 @@ TEST_CASE("a study trains every run once, and says before how many and how long"
     std::ofstream(record) << before;
     break;
   }
+  const Finished timed = run_study(folder, {"--page", "--latency", "--tables"});
+  INFO(timed.err);
+  CHECK(timed.code == 0);
+  CHECK_THAT(timed.err, Contains("timing models of "));
+  CHECK_THAT(timed.out, Contains("forward pass (ms)"));
+  json with_times = json::parse(content(study / "results.json"));
+  const json& passes = with_times["provenance"]["latency"]["milliseconds"];
+  CHECK(passes.size() == with_times["cells"].size());
+  for (const json& milliseconds : passes) CHECK(milliseconds > 0);
+  CHECK_THAT(content(study / "report.html"), Contains("\"latency\":"));
+  CHECK(run_study(folder, {"--list", "--latency"}).code == 2);
   const Finished nowhere = run_study(folder, {"--page", "--out", "nowhere"});
   CHECK(nowhere.code == 2);
   CHECK_THAT(nowhere.err, Contains("the folder has no study"));

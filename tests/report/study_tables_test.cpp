@@ -100,6 +100,7 @@ TEST_CASE("the runs of a study and the scores of its heads, one by one") {
   const TemporaryFolder folder;
   StudyResults results = small_results();
   results.provenance.runs["cell-a"] = {1.5, false, "2026-11-26T10:00:00Z", "north", "P"};
+  results.provenance.latency.milliseconds = {{"a", 2.25}};
   write_study_tables(results, folder.path());
   const auto content = [&](const char* file) {
     std::ostringstream text;
@@ -108,15 +109,35 @@ TEST_CASE("the runs of a study and the scores of its heads, one by one") {
   };
   CHECK(content("cells.csv") ==
         "run,conditions,arms,trunk,seed,fold,draw,heads,cross,decoder,encoder,parameters,"
-        "multiply_adds,exact_match,setting.metric,setting.prune,setting.task,seconds,finished,"
+        "multiply_adds,forward_ms,exact_match,setting.metric,setting.prune,setting.task,seconds,"
+        "finished,"
         "machine,processor\r\n"
-        "a,prune 4,sensitivity,,1,0,0,8,0,4,4,800,4000,0.96,sensitivity,4,reverse,1.5,"
+        "a,prune 4,sensitivity,,1,0,0,8,0,4,4,800,4000,2.25,0.96,sensitivity,4,reverse,1.5,"
         "2026-11-26T10:00:00Z,north,P\r\n"
-        "b,prune 4,none,,2,0,0,12,4,4,4,1000,5000,,,,reverse,,,,\r\n"
-        "c,prune 2,magnitude,,2,0,0,10,2,4,4,900,4500,,,,reverse,,,,\r\n");
+        "b,prune 4,none,,2,0,0,12,4,4,4,1000,5000,,,,,reverse,,,,\r\n"
+        "c,prune 2,magnitude,,2,0,0,10,2,4,4,900,4500,,,,,reverse,,,,\r\n");
   CHECK(content("head-scores.csv") ==
         "trunk,seed,fold,metric,low scores are important,kind,layer,head,score\r\n"
         "t,1,0,a,yes,cross,0,0,0.5\r\nt,1,0,a,yes,cross,0,1,0.25\r\n");
+}
+
+TEST_CASE("measured times are columns of the tables, and a size of the page's chart") {
+  StudyResults results = small_results();
+  results.roles.push_back({0, "sensitivity", "c"});
+  results.provenance.latency = {.examples = 64, .processor = "P"};
+  results.provenance.latency.milliseconds = {{"a", 2.25}, {"b", 3.5}, {"c", 2.75}};
+  const std::vector<StudySection> sections = study_sections(results);
+  CHECK_THAT(csv_text(sections[2].tables[0]),
+             Contains("multiply-adds,forward pass (ms),seeds") &&
+                 Contains("sensitivity,exact match (%),8,800,4000,2.5,3,") &&
+                 Contains("none,exact match (%),12,1000,5000,3.5,3,") &&
+                 Contains("random,exact match (%),8,800,4000,,3,"));
+  CHECK(csv_text(sections[5].tables[0]) ==
+        "heads left,parameters,share (%),multiply-adds,their share (%),runs,forward pass (ms)\r\n"
+        "12,1000,100,5000,100,1,3.5\r\n10,900,90,4500,90,1,2.75\r\n8,800,80,4000,80,1,2.25\r\n");
+  CHECK_THAT(sections[5].finding.caption,
+             Contains("64 examples with 1 thread:") && Contains("(P)"));
+  CHECK_THAT(study_page(results, ""), Contains("\"latency\":2.5"));
 }
 
 TEST_CASE("a study's sections in a terminal") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headroom/base/listed.hpp"
+#include "headroom_lab/study/latency.hpp"
 #include "headroom_lab/study/plan.hpp"
 
 namespace headroom {
@@ -38,11 +39,12 @@ struct StudyProvenance {
   Index unrecorded = 0;        // number of runs that are done and have no record
   std::string warning;         // processors_warning()
   std::map<std::string, StudyRunTime> runs;  // by job: "trunk-KEY", "scores-KEY", "cell-KEY"
+  StudyLatency latency = {};                 // if it was measured
 
   using T = StudyProvenance;
   using Fields = Listed<&T::versions, &T::commands, &T::declaration, &T::machines, &T::processors,
                         &T::blas, &T::threads, &T::from, &T::to, &T::seconds, &T::resumed,
-                        &T::unrecorded, &T::warning, &T::runs>;
+                        &T::unrecorded, &T::warning, &T::latency, &T::runs>;
 };
 
 /// Reads the records of the jobs that are done; `warning` stays empty. Throws FileError and

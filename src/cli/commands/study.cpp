@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/streams.hpp"
+#include "cli/timing/study_times.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
@@ -27,7 +28,7 @@ namespace {
 struct StudyCommand {
   std::string file, out;
   bool dry_run = false, resume = false, page = false, tables = false;
-  bool list = false, status = false, json = false;
+  bool list = false, status = false, json = false, latency = false;
   std::vector<std::string> run{};  // keys of pieces
 };
 
@@ -79,6 +80,11 @@ void print_progress(const StudyProgress& p) {
 /// Writes results.json, the tables and the page of the runs that are done.
 void write_results(const StudyCommand& command, const StudyDeclaration& declaration,
                    const StudyPlan& plan, const std::filesystem::path& folder) {
+  if (command.latency) {
+    write_latency(folder, measure_latency(plan, folder, [](Index sizes) {
+                    print_error("timing models of {} sizes\n", sizes);
+                  }));
+  }
   const StudyResults results = results_of(declaration, plan, folder);
   write_file(folder / "results.json", json_of(results).dump() + "\n");
   write_study_tables(results, folder / "tables");
@@ -149,6 +155,9 @@ void check(const StudyCommand& command) {
   if (command.json && !command.list && !command.status) {
     throw UsageError("--json is for --list and --status only; results.json has the results");
   }
+  if (command.latency && modes > int(command.page)) {
+    throw UsageError("--latency is for a whole study and for --page");
+  }
 }
 
 int study(const StudyCommand& command) {
@@ -206,6 +215,9 @@ Command add_study(CLI::App& program) {
       "--page", options->page,
       "train nothing; write results.json, tables/*.csv and the page from the runs that are "
       "done");
+  app->add_flag("--latency", options->latency,
+                "measure at the end how long a forward pass of each size of model takes, for "
+                "tables and page");
   app->add_flag("--list", options->list,
                 "print the pieces of work: key, stage, state, minutes on one processor, title and "
                 "the pieces that each needs");

@@ -41,6 +41,37 @@ std::string joined(const std::vector<std::string>& list) {
 
 }  // namespace
 
+std::optional<double> latency_of(const StudyResults& results,
+                                 const std::vector<std::string>& cells) {
+  const std::map<std::string, double>& known = results.provenance.latency.milliseconds;
+  double sum = 0;
+  for (const std::string& cell : cells) {
+    const auto time = known.find(cell);
+    if (time == known.end()) return std::nullopt;
+    sum += time->second;
+  }
+  if (cells.empty()) return std::nullopt;
+  return sum / double(cells.size());
+}
+
+std::string latency_text(const StudyResults& results) {
+  const StudyLatency& latency = results.provenance.latency;
+  if (latency.milliseconds.empty()) return "The time of a forward pass was not measured.";
+  return fmt::format(
+      "A forward pass of {} examples with {} thread{}: median of passes in which all sizes take "
+      "turns ({}). Equal sizes were measured once.",
+      latency.examples, latency.threads, latency.threads == 1 ? "" : "s", latency.processor);
+}
+
+std::vector<std::string> cells_of(const StudyResults& results, Index condition,
+                                  const std::string& arm) {
+  std::vector<std::string> cells;
+  for (const StudyRole& role : results.roles) {
+    if (role.condition == condition && role.arm == arm) cells.push_back(role.cell);
+  }
+  return cells;
+}
+
 Table cells_table(const StudyResults& results) {
   const Record& base = results.declaration.at("base");
   std::set<std::string> kinds, settings;
@@ -52,7 +83,7 @@ Table cells_table(const StudyResults& results) {
   Table table{.title = "Runs",
               .columns = {"run", "conditions", "arms", "trunk", "seed", "fold", "draw", "heads"}};
   table.columns.insert(table.columns.end(), kinds.begin(), kinds.end());
-  table.columns.insert(table.columns.end(), {"parameters", "multiply_adds"});
+  table.columns.insert(table.columns.end(), {"parameters", "multiply_adds", "forward_ms"});
   for (const Record& measure : results.declaration.at("measures")) {
     table.columns.push_back(measure.get<std::string>());
   }
@@ -75,6 +106,8 @@ Table cells_table(const StudyResults& results) {
     }
     row.push_back(cell.parameters);
     row.push_back(cell.multiply_adds);
+    const std::optional<double> time = latency_of(results, {cell.key});
+    row.push_back(time ? Value(*time) : Value());
     for (const Record& measure : results.declaration.at("measures")) {
       const auto value = cell.measures.find(measure.get<std::string>());
       row.push_back(value == cell.measures.end() ? Value() : Value(value->second));

@@ -234,8 +234,8 @@ class StudyFindings {
   Finding speed() const {
     const std::string caption =
         "The number of parameters of the models, and the multiply-adds of a position with the "
-        "weights of attention and feed-forward layers. These runs share the processor, so there "
-        "are no times here: `headroom bench heads` measures the speed of layers with fewer heads.";
+        "weights of attention and feed-forward layers. " +
+        latency_text(r_);
     double most_heads = 0, most_parameters = 0, fewest_heads = 0, fewest_parameters = 0;
     for (const CellResult& cell : r_.cells) {
       const auto heads = double(cell.heads()), parameters = double(cell.parameters);

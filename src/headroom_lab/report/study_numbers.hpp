@@ -1,6 +1,7 @@
 // Numbers of a study that findings, tables and page share. Private.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,16 @@ struct StudyGroup {
   using Fields = Listed<&T::text, &T::conditions>;
 };
 std::vector<StudyGroup> groups_of(const StudyResults& results);
+
+/// The mean time of a forward pass of these runs' models in milliseconds; nothing if a time is
+/// missing, or if there are no runs.
+std::optional<double> latency_of(const StudyResults& results,
+                                 const std::vector<std::string>& cells);
+/// How these times were measured, or how to measure them.
+std::string latency_text(const StudyResults& results);
+/// The runs of an arm or control under a condition, by key.
+std::vector<std::string> cells_of(const StudyResults& results, Index condition,
+                                  const std::string& arm);
 
 /// A row for each run that is done: its roles, sizes, measures, settings, time and machine.
 Table cells_table(const StudyResults& results);

@@ -68,6 +68,12 @@ Record contents(const StudyResults& results) {
   page.erase("scores");
   page["curves"] = learning_curves(results);
   page["provenance"].erase("runs");  // results.json and tables/cells.csv have them
+  page["provenance"].erase("latency");
+  for (std::size_t i = 0; i < results.means.size(); ++i) {
+    const StudyMean& mean = results.means[i];
+    const auto time = latency_of(results, cells_of(results, mean.condition, mean.arm));
+    if (time) page["means"][i]["latency"] = *time;
+  }
   page["kind"] = "study";
   page["cells_done"] = results.cells.size();
   page["sections"] = Record::array();

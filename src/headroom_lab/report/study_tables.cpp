@@ -46,6 +46,8 @@ Value difference_of(const Contrast& contrast) {
 
 Value number(const std::optional<double>& value) { return value ? Value(*value) : Value(); }
 
+constexpr const char* forward_pass = "forward pass (ms)";
+
 /// A square or rectangle of values between named rows and columns; empty cells are unknown.
 class Matrix {
  public:
@@ -127,12 +129,17 @@ class StudyTables {
   Table means() const {
     Table table{.shown = "folded",
                 .title = "Means over seeds",
-                .columns = {"condition", "arm", "measure", "heads", "parameters", "multiply-adds",
-                            "seeds", "mean"}};
+                .columns = {"condition", "arm", "measure", "heads", "parameters", "multiply-adds"}};
+    const bool timed = !r_.provenance.latency.milliseconds.empty();
+    if (timed) table.columns.emplace_back(forward_pass);
+    table.columns.insert(table.columns.end(), {"seeds", "mean"});
     for (const StudyMean& mean : r_.means) {
       table.rows.push_back({condition(mean.condition), mean.arm, measure_title(mean.measure),
-                            mean.heads, mean.parameters, mean.multiply_adds, std::ssize(mean.seeds),
-                            with_interval(mean.mean, scale_of(mean.measure))});
+                            mean.heads, mean.parameters, mean.multiply_adds});
+      std::vector<Value>& row = table.rows.back();
+      if (timed) row.push_back(number(latency_of(r_, cells_of(r_, mean.condition, mean.arm))));
+      row.insert(row.end(),
+                 {Value(std::ssize(mean.seeds)), with_interval(mean.mean, scale_of(mean.measure))});
     }
     return table;
   }
@@ -185,21 +192,25 @@ class StudyTables {
   }
 
   Table sizes() const {
-    std::map<std::tuple<Index, Index, double>, Index> runs;  // of heads, parameters, products
+    std::map<std::tuple<Index, Index, double>, std::vector<std::string>>
+        runs;  // of heads, parameters, products
     Index most = 1;
     double most_products = 1;
     for (const CellResult& cell : r_.cells) {
-      ++runs[{cell.heads(), cell.parameters, cell.multiply_adds}];
+      runs[{cell.heads(), cell.parameters, cell.multiply_adds}].push_back(cell.key);
       most = std::max(most, cell.parameters);
       most_products = std::max(most_products, cell.multiply_adds);
     }
     Table table{.title = "Sizes of the models",
                 .columns = {"heads left", "parameters", "share (%)", "multiply-adds",
                             "their share (%)", "runs"}};
+    const bool timed = !r_.provenance.latency.milliseconds.empty();
+    if (timed) table.columns.emplace_back(forward_pass);
     for (auto size = runs.rbegin(); size != runs.rend(); ++size) {
       const auto [heads, parameters, products] = size->first;
       table.rows.push_back({heads, parameters, 100 * double(parameters) / double(most), products,
-                            100 * products / most_products, size->second});
+                            100 * products / most_products, std::ssize(size->second)});
+      if (timed) table.rows.back().push_back(number(latency_of(r_, size->second)));
     }
     return table;
   }

@@ -72,6 +72,7 @@ StudyProvenance provenance_of(const StudyDeclaration& declaration, const StudyPl
       ++provenance.unrecorded;
     }
   }
+  provenance.latency = read_latency(path);
   return provenance;
 }
 

@@ -131,13 +131,14 @@ function candidates_section() {
 /** The quality of all arms against the size of their models. */
 function sizes_section() {
   const sizes = [["heads left", "heads"], ["parameters", "parameters"], ["multiply-adds of a position", "multiply_adds"]];
+  if (run.means.some((mean) => "latency" in mean)) sizes.push(["forward pass (ms)", "latency"]);
   const panels = new Panels();
   panels.element.className = "";
   let size = sizes[1], group = run.groups[0], measure = first;
   const legend = h("ul.legend", {}), values = h("div", {});
   const show = () => {
     panels.clear();
-    const points_of = (arm) => group.conditions.map((c) => mean_at(c, arm, measure)).filter(Boolean)
+    const points_of = (arm) => group.conditions.map((c) => mean_at(c, arm, measure)).filter((mean) => mean && size[1] in mean)
       .map((mean) => ({x: mean[size[1]], y: mean.mean.value, low: mean.mean.low, high: mean.mean.high})).sort((a, b) => a.x - b.x);
     const arms = run.arms.map((name, i) => ({name, colour: name === baseline ? "--goal" : head_variable(i), points: points_of(name)})).filter((arm) => arm.points.length);
     const xs = arms.flatMap((arm) => arm.points.map((p) => p.x)), space = 0.06 * (Math.max(...xs) - Math.min(...xs)) || 1, beside = Math.min(space, distance_of(xs) / 2) / Math.max(1, arms.length);
