@@ -14,6 +14,7 @@ from picture import dot_plot
 KINDS = {"dates": "dates", "brackets": "brackets",
          "dates-dropped": "dates, DropHead", "brackets-dropped": "brackets, DropHead"}
 EIGHTFOLD = "sensitivity, 8 times the examples"
+COOPERATION = "subsets that the head improves, same set"
 REMOVED = (3, 6, 9)
 
 
@@ -94,15 +95,38 @@ class Point:
         self.regret = dict(self.game["regret"])
         self.importance = {name: of["importance"] for name, of in point["metrics"].items()}
         self.with_cost = {name: of["with_cost"] for name, of in point["metrics"].items()}
+        self.add(COOPERATION, self.subsets_improved())
+        own = self.regret_by(self.importance["sensitivity"])
+        if any(abs(own[k] - self.regret["sensitivity"][k]) > 1e-9 for k in own):
+            sys.exit(f"error: {self.run}, step {self.step}: the regret of sensitivity is {own} "
+                     f"here and {self.regret['sensitivity']} in the file")
         if eightfold:
-            self.add_eightfold(eightfold)
+            self.add(EIGHTFOLD, eightfold["metrics"]["sensitivity"]["importance"])
 
-    def add_eightfold(self, eightfold):
-        """Adds the choice by sensitivity on 8 times the examples, held to the same losses."""
-        if eightfold["games"][0]["values"] != self.game["values"]:
-            sys.exit(f"error: {self.run}, step {self.step}: the two passes measured other losses")
-        self.regret[EIGHTFOLD] = eightfold["games"][0]["regret"]["sensitivity"]
-        self.importance[EIGHTFOLD] = eightfold["metrics"]["sensitivity"]["importance"]
+    def add(self, name, scores):
+        """Adds a criterion by its score of every head."""
+        self.importance[name], self.regret[name] = scores, self.regret_by(scores)
+
+    def subsets_improved(self):
+        """For every head the share of the subsets of the other heads that it improves, from the
+        exact losses themselves. It follows the abstract of "A Cooperation Index for Model Pruning"
+        (NeurIPS 2025), which counts cooperative contributions; its formula was not at hand."""
+        losses = self.game["values"]
+        return [sum(losses[kept] > losses[kept | 1 << head] for kept in range(len(losses))
+                    if not kept >> head & 1) / (len(losses) / 2) for head in range(self.heads)]
+
+    def regret_by(self, scores):
+        """{heads kept: regret} where the heads with the highest scores are kept."""
+        losses, by_size = self.game["values"], {}
+        for kept, loss in enumerate(losses):
+            by_size.setdefault(kept.bit_count(), []).append(loss)
+        best_first = sorted(range(self.heads), key=lambda head: -scores[head])
+        regret = {}
+        for size in range(1, self.heads):
+            loss = losses[sum(1 << head for head in best_first[:size])]
+            best, mean = min(by_size[size]), sum(by_size[size]) / len(by_size[size])
+            regret[size] = (loss - best) / (mean - best)
+        return regret
 
     def shapley_rank(self, name):
         """The rank correlation of a metric with the exact Shapley values; None for a chooser."""

@@ -39,12 +39,12 @@ measure() { # KIND OUTPUT OPTIONS...
   shift 2
   [ -s "$output" ] && return
   for seed in 1 2 3 4 5; do runs+=("$folder/$kind-$seed"); done
-  "$headroom" importance --oracle "$@" --trace "${runs[@]}" > "$output.part"
+  "$headroom" importance "$@" --json --trace "${runs[@]}" > "$output.part"
   mv "$output.part" "$output"
 }
 
 for kind in dates brackets; do
-  measure "$kind" "$kind.json" --json --examples 64
-  measure "$kind" "$kind-8.json" --json --metric sensitivity --examples 512 --oracle-examples 64
-  measure "$kind-dropped" "$kind-dropped.json" --json --metric leave_one_out --examples 64
+  measure "$kind" "$kind.json" --oracle --examples 64
+  measure "$kind" "$kind-8.json" --metric sensitivity --examples 512
+  measure "$kind-dropped" "$kind-dropped.json" --oracle --metric leave_one_out --examples 64
 done
