@@ -14,7 +14,7 @@ from picture import dot_plot
 KINDS = {"dates": "dates", "brackets": "brackets",
          "dates-dropped": "dates, DropHead", "brackets-dropped": "brackets, DropHead"}
 EIGHTFOLD = "sensitivity, 8 times the examples"
-COOPERATION = "subsets that the head improves, same set"
+COOPERATION = "subsets improved, same set"
 REMOVED = (3, 6, 9)
 
 
