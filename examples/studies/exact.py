@@ -96,10 +96,10 @@ class Point:
         self.importance = {name: of["importance"] for name, of in point["metrics"].items()}
         self.with_cost = {name: of["with_cost"] for name, of in point["metrics"].items()}
         self.add(COOPERATION, self.subsets_improved())
-        own = self.regret_by(self.importance["sensitivity"])
-        if any(abs(own[k] - self.regret["sensitivity"][k]) > 1e-9 for k in own):
-            sys.exit(f"error: {self.run}, step {self.step}: the regret of sensitivity is {own} "
-                     f"here and {self.regret['sensitivity']} in the file")
+        own = self.regret_by(self.importance["leave_one_out"])
+        if any(abs(own[k] - self.regret["leave_one_out"][k]) > 1e-9 for k in own):
+            sys.exit(f"error: {self.run}, step {self.step}: the regret of leave_one_out is {own} "
+                     f"here and {self.regret['leave_one_out']} in the file")
         if eightfold:
             self.add(EIGHTFOLD, eightfold["metrics"]["sensitivity"]["importance"])
 
