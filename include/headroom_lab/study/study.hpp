@@ -2,6 +2,7 @@
 #pragma once
 
 #include "headroom_lab/study/declaration.hpp"
+#include "headroom_lab/study/latency.hpp"
 #include "headroom_lab/study/pieces.hpp"
 #include "headroom_lab/study/plan.hpp"
 #include "headroom_lab/study/provenance.hpp"
