@@ -192,8 +192,8 @@ class StudyTables {
   }
 
   Table sizes() const {
-    std::map<std::tuple<Index, Index, double>, std::vector<std::string>>
-        runs;  // of heads, parameters, products
+    // By heads, parameters and products.
+    std::map<std::tuple<Index, Index, double>, std::vector<std::string>> runs;
     Index most = 1;
     double most_products = 1;
     for (const CellResult& cell : r_.cells) {
