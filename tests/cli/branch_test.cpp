@@ -78,6 +78,23 @@ TEST_CASE("a run that is cut off right after its branching resumes as the branch
   require_same(folder, "branch", "cut");
 }
 
+TEST_CASE("a branch may name its data file as the trunk did, relative to where it starts") {
+  const TemporaryFolder folder;
+  std::string text;
+  while (text.size() < 4000) text += "all heads are alike but some are more alike. ";
+  folder.file("text.txt", text);
+  const auto train_text = [&](std::vector<std::string> options) {
+    options = joined({"train", "--task", "text", "--data", "text.txt", "--steps", "20", "--width",
+                      "16", "--heads", "2", "--layers", "1", "--no-page", "--threads", "1"},
+                     options);
+    const Finished run = headroom_program(options, folder);
+    INFO(run.err);
+    return run.code;
+  };
+  CHECK(train_text({"--out", "trunk", "--until", "10"}) == 0);
+  CHECK(train_text({"--out", "branch", "--from", "trunk"}) == 0);
+}
+
 TEST_CASE("heads can be missing from the start, and weights be drawn again") {
   const TemporaryFolder folder;
   train(folder, "without", {"--without", "decoder 1.0,cross 0.3", "--no-page", "--no-test"});

@@ -211,12 +211,10 @@ int train(const TrainCommandOptions& options) {
   require_examples(task);
   run.model = fitted_to(task, run.model, run.learner);
   options.settings.fit(settings);
+  if (!run.data.data.empty()) run.data.data = std::filesystem::absolute(run.data.data);
   if (!settings.branch.from.empty()) require_same_beginning(settings);
   if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
     print_error("{}\n", pairs->skipped.text());
-  }
-  if (run.data.data.is_relative() && !run.data.data.empty()) {
-    run.data.data = std::filesystem::absolute(run.data.data);
   }
   if (options.print_config) {
     fmt::print("{}\n", settings.to_record().dump(2));
