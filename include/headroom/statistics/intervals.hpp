@@ -17,9 +17,10 @@ inline constexpr double normal_point = 1.959963984540054;
 /// An estimate and the borders of its 95 % interval.
 struct Interval {
   double value = 0, low = 0, high = 0;
-  /// What it was computed from, so that a record of it can be checked: the independent values, and
-  /// "mean", "mean of shares", "geometric mean" or "median". Both are empty if it has no such
-  /// origin. JSON has them only in a Value of the laboratory's records.
+  /// `of` names the estimate: "mean", "mean of shares", "geometric mean" or "median". `draws` are
+  /// the independent values that it was computed from, so that a record of it can be checked. Both
+  /// are empty in the interval of a rate, and in one that was filled in by hand. JSON has them only
+  /// in a Value of the laboratory's records.
   std::string of = {};
   std::vector<double> draws = {};
 

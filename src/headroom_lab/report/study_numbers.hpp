@@ -42,7 +42,7 @@ std::vector<StudyGroup> groups_of(const StudyResults& results);
 /// missing, or if there are no runs.
 std::optional<double> latency_of(const StudyResults& results,
                                  const std::vector<std::string>& cells);
-/// How these times were measured, or that they were not.
+/// Says how these times were measured, or that they were not.
 std::string latency_text(const StudyResults& results);
 /// The runs of an arm or control under a condition, by key.
 std::vector<std::string> cells_of(const StudyResults& results, Index condition,

@@ -192,7 +192,7 @@ class StudyTables {
   }
 
   Table sizes() const {
-    // By heads, parameters and products.
+    // The key is the numbers of heads, of parameters and of multiply-adds.
     std::map<std::tuple<Index, Index, double>, std::vector<std::string>> runs;
     Index most = 1;
     double most_products = 1;
