@@ -1,28 +1,153 @@
-// The numbers that an experiment of the course prints and claims. A number in a chapter's text must
-// agree with one of these lines (tests/checks/chapters.py).
+// What an experiment of the course prints. A number in a chapter's text must agree with one of
+// these lines (tests/checks/chapters.py).
+//
+// The numbers that a chapter asks to predict stay open until the reader has predicted them. An
+// experiment calls part("07/a") before it prints anything from which 07/a could be read. `learn
+// run` then asks in a terminal, and names two files:
+//
+//   HEADROOM_PREDICTIONS   a line for each prediction: its name, question, words that are allowed
+//                          instead of a number, and what was predicted, separated by tabs
+//   HEADROOM_MEASURED      gets a line for each number shown: name, predicted, measured
+//
+// Without a terminal, without these files, or with `learn run --all`, everything is printed.
 #pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
+#include <sstream>
 #include <string>
+#include <vector>
 
-/// The number of claims that did not hold; main() returns it as its exit code.
+/// The number of claims that did not hold; finish() returns it.
 inline int& failed_claims() {
   static int count = 0;
   return count;
 }
 
-/// Prints "key   value". With the id of a prediction ("07/a"), also what the learner wrote down
-/// with `learn predict`: HEADROOM_PREDICTIONS names a file of lines "07/a 1e-8".
+/// A number that the reader may have predicted.
+struct Prediction {
+  std::string name, question, words, predicted;
+};
+
+/// Those of all chapters, empty if `learn run` did not name them.
+inline std::vector<Prediction>& predictions() {
+  static std::vector<Prediction> all = [] {
+    std::vector<Prediction> read;
+    const char* path = std::getenv("HEADROOM_PREDICTIONS");
+    std::ifstream file(path == nullptr ? "" : path);
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream fields(line);
+      Prediction one;
+      std::getline(fields, one.name, '\t');
+      std::getline(fields, one.question, '\t');
+      std::getline(fields, one.words, '\t');
+      std::getline(fields, one.predicted, '\t');
+      read.push_back(one);
+    }
+    return read;
+  }();
+  return all;
+}
+
+inline Prediction* prediction_of(const std::string& name) {
+  for (Prediction& one : predictions()) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+/// Whether the text is a number, such as 0.5, 1e-8, 35 % or 1/3, or one of the words ("never,
+/// all").
+inline bool is_prediction(const std::string& text, const std::string& words) {
+  if (!text.empty() && (", " + words + ",").find(", " + text + ",") != std::string::npos)
+    return true;
+  const auto end_of_number = [](const char* begin) {
+    char* end = nullptr;
+    return std::isfinite(std::strtod(begin, &end)) ? static_cast<const char*>(end) : begin;
+  };
+  const char* end = end_of_number(text.c_str());
+  if (end == text.c_str()) return false;
+  if (*end == '/') {
+    const char* second = end + 1;
+    end = end_of_number(second);
+    return end != second && *end == '\0' && std::strtod(second, nullptr) != 0;
+  }
+  while (*end == ' ') ++end;
+  return *end == '\0' || std::string(end) == "%";
+}
+
+/// Hides what is printed from now on, or shows it again.
+inline void hide_output(bool hide) {
+  static const int shown = dup(STDOUT_FILENO);
+  static bool hidden = false;
+  if (hide == hidden) return;
+  std::fflush(stdout);
+  const int target = hide ? open("/dev/null", O_WRONLY) : shown;
+  dup2(target, STDOUT_FILENO);
+  if (hide) close(target);
+  hidden = hide;
+}
+
+/// The names of the predictions that the reader skipped in this run.
+inline std::vector<std::string>& still_open() {
+  static std::vector<std::string> names;
+  return names;
+}
+
+/// Asks for a prediction until the line is one or empty. Returns whether there is one.
+inline bool ask(Prediction& one) {
+  std::printf("\n%s  %s\n", one.name.c_str(), one.question.c_str());
+  while (true) {
+    std::printf("      Your prediction (Enter skips it): ");
+    std::fflush(stdout);
+    std::string line;
+    if (!std::getline(std::cin, line)) std::printf("\n");
+    line.erase(0, line.find_first_not_of(" \t"));
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (line.empty()) return false;
+    if (is_prediction(line, one.words)) {
+      one.predicted = line;
+      return true;
+    }
+    std::printf("      A number, such as 0.5, 1e-8, 35%% or 1/3%s%s.\n",
+                one.words.empty() ? "" : ", or one of: ", one.words.c_str());
+  }
+}
+
+/// Begins the part of the output that answers these predictions. In a terminal it asks for those
+/// that are open. If one is skipped, everything up to the next part is hidden.
+template <class... Names>
+void part(const Names&... names) {
+  hide_output(false);
+  bool open = false;
+  for (const std::string name : {std::string(names)...}) {
+    Prediction* one = prediction_of(name);
+    if (one == nullptr || !one->predicted.empty() || std::getenv("HEADROOM_ASK") == nullptr ||
+        isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) {
+      continue;
+    }
+    if (ask(*one)) continue;
+    still_open().push_back(name);
+    open = true;
+  }
+  hide_output(open);
+}
+
+/// Prints "key   value". With the name of a prediction ("07/a"), also what the reader predicted.
 inline void fact(const char* key, double value, const char* prediction = "") {
   std::printf(std::floor(value) == value ? "%-32s %.0f" : "%-32s %.3g", key, value);
-  const char* path = std::getenv("HEADROOM_PREDICTIONS");
-  if (path != nullptr && *prediction != '\0') {
-    std::ifstream file(path);
-    for (std::string id, predicted; file >> id && std::getline(file >> std::ws, predicted);) {
-      if (id == prediction) std::printf("   (you predicted %s)", predicted.c_str());
+  const Prediction* one = prediction_of(prediction);
+  if (one != nullptr && !one->predicted.empty()) {
+    std::printf("   (you predicted %s)", one->predicted.c_str());
+    if (const char* path = std::getenv("HEADROOM_MEASURED")) {
+      std::ofstream(path, std::ios::app)
+          << one->name << '\t' << one->predicted << '\t' << value << '\n';
     }
   }
   std::printf("\n");
@@ -33,6 +158,18 @@ inline void claim(const char* key, double value, double least, double most,
                   const char* prediction = "") {
   fact(key, value, prediction);
   if (value >= least && value <= most) return;
-  std::printf("  does not hold: expected %g to %g\n", least, most);
+  hide_output(false);
+  std::printf("  does not hold: %s is %g, expected %g to %g\n", key, value, least, most);
   ++failed_claims();
+}
+
+/// Says what stays open. Returns the exit code of the experiment.
+inline int finish() {
+  hide_output(false);
+  if (!still_open().empty()) {
+    std::printf("\nStill open:");
+    for (const std::string& name : still_open()) std::printf(" %s", name.c_str());
+    std::printf(". Run it again to predict, or with --all to see everything.\n");
+  }
+  return failed_claims();
 }
