@@ -4,6 +4,7 @@ import inspect
 import json
 import pathlib
 import re
+import sys
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -12,6 +13,8 @@ from pygments.formatters import HtmlFormatter
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "src/headroom_lab/report/page"
 WORK = HERE.parents[1] / "build/site"
+sys.path.insert(0, str(HERE / "figures"))
+import pages  # noqa: E402
 
 project = html_title = "headroom"
 root_doc = "index"
@@ -59,10 +62,20 @@ def add_demo(app, pagename, templatename, context, doctree):
     context["demo"] = "\n".join(path.read_text() for path in scripts)
 
 
+def add_figure(app, pagename, templatename, context, doctree):
+    """A chapter's page has the moving figure in the place of its still."""
+    chapter = pagename.removeprefix("chapters/").removesuffix("/README")
+    if chapter in pages.chapters() and pages.IMAGE.search(context["body"]):
+        context["body"] = pages.moving(context["body"])
+        context["figure_record"] = pages.record(chapter)
+        context["figure_script"] = pages.script(chapter)
+
+
 def write_styles(app):
     """Writes the styles of the reports, of the site, and of code, light and dark."""
     with open(WORK / "static/site.css", "w") as out:
-        for path in (PAGE / "page.css", HERE / "site.css", HERE / "front.css"):
+        for path in (PAGE / "page.css", HERE / "site.css", HERE / "front.css",
+                     HERE / "figures/figure.css"):
             out.write(path.read_text())
         for theme, style in (("light", "default"), ("dark", "github-dark")):
             code = HtmlFormatter(style=style).get_style_defs(".highlight")
@@ -74,3 +87,4 @@ def setup(app):
     app.connect("builder-inited", write_styles)
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
     app.connect("html-page-context", add_demo)
+    app.connect("html-page-context", add_figure)

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/parallel.hpp"
@@ -296,6 +297,34 @@ void measure_scale() {
         std::min({least(scaled.end), least(plain.end), least(divided.end)}), 97, 100);
 }
 
+// ---------------------------------------------------------------- the figure
+
+/// The film as a record: the maps of two words by the same model, at steps that lie closer in the
+/// beginning, where the map changes most.
+void write_film() {
+  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  Record frames = Record::array();
+  Learner learner(1);
+  for (int step = 0; step <= steps; ++step) {
+    if (step % (step < 200 ? 10 : 50) == 0) {
+      Record frame{{"step", step}, {"right", learner.right()}, {"words", Record::array()}};
+      for (const char* text : {"headroom", "sunlight"}) {
+        const Ids word = word_of(text), own = learner.written(word);
+        Record weights = Record::array();
+        for (const Real weight : learner.model.map(word).span()) {
+          weights.push_back(std::round(double(weight) * 1000) / 1000);
+        }
+        std::string written;
+        for (Index i = 0; i < length; ++i) written += alphabet[std::size_t(own[i])];
+        frame["words"].push_back({{"read", text}, {"written", written}, {"weights", weights}});
+      }
+      frames.push_back(frame);
+    }
+    learner.learn();
+  }
+  write_figure({{"frames", frames}});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -303,5 +332,6 @@ int main(int argc, char** argv) {
   film(word_of(argc > 1 ? argv[1] : "headroom"), argc > 2 ? Real(std::atof(argv[2])) : 0);
   measure_map();
   measure_scale();
+  write_film();
   return failed_claims();
 }
