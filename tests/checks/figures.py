@@ -13,8 +13,8 @@ For each chapter, or for those with the numbers NN:
 * figure.svg is what the script draws today (--update writes it),
 * check(page, record) in figure_checks/NN_name.py moves the figure as a reader does, and compares
   the numbers of its line of text with those that it computes from figure.json by itself,
-* in every position of every control, 390 and 1000 pixels wide, the page is no wider than the screen,
-  no text of the picture is cut off, and the line of text is a sentence,
+* in every position of every control, 390 and 1000 pixels wide, the page is no wider than the
+  screen, no text of the picture is cut off, and the line of text is a sentence,
 * there is no message in the console and no request to another host,
 * nothing moves by itself; a play button moves the figure, and is not there for readers who want no
   motion.
@@ -52,39 +52,13 @@ PREVIEW = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><style>{styles}</style></head>
 <body><div class="columns"><main class="text"><h1>{name}</h1>
-{place}</main><nav class="side"></nav></div><script type="application/json" id="figure-record">{record}</script>
+{place}</main><nav class="side"></nav></div>
+<script type="application/json" id="figure-record">{record}</script>
 <script>
 {script}
 </script></body></html>"""
 
-# Every position of every control in turn; the others stay as they are in the beginning.
-SWEEP = """(() => { const found = new Set(), before = {...shown.state};
-  const look = (where) => {
-    if (document.documentElement.scrollWidth > innerWidth) found.add(`${where}: too wide`);
-    const box = document.querySelector(".picture svg").viewBox.baseVal;
-    for (const text of document.querySelectorAll(".picture svg text")) {
-      const own = text.getBoundingClientRect(), svg = text.ownerSVGElement.getBoundingClientRect();
-      if (own.width && (own.left < svg.left - 1 || own.right > svg.right + 1 || own.top < svg.top - 2
-          || own.bottom > svg.bottom + 2)) found.add(`${where}: "${text.textContent}" is cut off`);
-    }
-    const said = document.querySelector(".moving output").textContent;
-    if (said.length < 20 || /NaN|undefined|null|\\[object/.test(said)) found.add(`${where}: ${said}`);
-    if (/NaN|undefined|Infinity/.test(document.querySelector(".picture").innerHTML))
-      found.add(`${where}: a position is no number`);
-  };
-  look("start");
-  for (const input of document.querySelectorAll(".moving .controls input")) {
-    const every = input.type === "range" ? [...Array(Number(input.max) + 1).keys()] : [0, 1];
-    for (const position of every.filter((at) => at % Math.ceil(every.length / 60) === 0)) {
-      if (input.type === "range") {
-        input.value = position;
-        input.dispatchEvent(new Event("input", {bubbles: true}));
-      } else input.click();
-      look(`${input.name} ${position}`);
-    }
-    change(before);
-  }
-  return [...found].slice(0, 6); })()"""
+SWEEP = (ROOT / "tests/support/figure_sweep.js").read_text()
 
 
 class Page:
@@ -139,8 +113,9 @@ class Page:
               first.value = shown.given.controls.find((one) => one.name === name).values
                 .indexOf(value);
               first.dispatchEvent(new Event("input", {{bubbles: true}}));
-            }} else if (first?.type === "checkbox") {{ if (first.checked !== value) first.click(); }}
-            else inputs.find((input) => input.value === JSON.stringify(value))?.click();
+            }} else if (first?.type === "checkbox") {{
+              if (first.checked !== value) first.click();
+            }} else inputs.find((input) => input.value === JSON.stringify(value))?.click();
             return JSON.stringify(shown.state[name]) === JSON.stringify(value); }})()""")
         if not done:
             raise RuntimeError(f"no control {name} takes the value {value}")
@@ -177,12 +152,12 @@ class Page:
         def colours(text):
             known = dict(re.findall(r"(--[\w-]+): ([^;]+);", text))
             return " ".join(f"{name}: {known[name]};" for name in used)
-        style = (f"<style>:root {{ {colours(light)} }} @media (prefers-color-scheme: dark) "
-                 f"{{ :root {{ {colours(dark)} }} }} text {{ font-family: system-ui, sans-serif; }} "
-                 "text.mono, .mono text { font-family: ui-monospace, monospace; }</style>")
-        return re.sub(r"(<svg [^>]*>)", rf"\1<style>FONT</style>{style}", drawn, count=1).replace(
-            "<style>FONT</style>", "").replace("><rect", ">\n<rect").replace("><text", ">\n<text") \
-            + "\n"
+        style = (f"<style>:root {{ {colours(light)} }}\n@media (prefers-color-scheme: dark) {{ "
+                 f":root {{ {colours(dark)} }} }}\nsvg {{ font: 12px system-ui, sans-serif; }} "
+                 ".mono { font-family: ui-monospace, monospace; }</style>\n")
+        drawn = re.sub(r"></(rect|line|path|circle)>", r"/>\n", drawn)
+        drawn = drawn.replace("</text>", "</text>\n")
+        return re.sub(r"(<svg [^>]*>)", rf"\1{style}", drawn, count=1) + "\n"
 
 
 def check_motion(page):
@@ -260,8 +235,8 @@ def main():
     sites = [word for word in words if word != "--update" and word not in numbers]
     if pathlib.Path(sys.argv[1]).resolve() != ROOT:
         sys.exit(f"error: {sys.argv[1]} is not {ROOT}")
-    all_chapters = sorted(path.parent.name for path in ROOT.glob("chapters/[0-9][0-9]_*/README.md"))
-    chosen = [name for name in all_chapters if not numbers or name[:2] in numbers]
+    chosen = sorted(path.parent.name for path in ROOT.glob("chapters/[0-9][0-9]_*/README.md")
+                    if not numbers or path.parent.name[:2] in numbers)
     if only_pages:
         for chapter in set(chosen) & set(pages.chapters()):
             preview(only_pages, chapter)

@@ -197,6 +197,9 @@ class Check:
             self.wrong.append(f"{page}: dead link of \"{text}\"")
         if source:
             self.words(page, source)
+        if source and "](figure.svg)" in source.read_text():
+            drawn = run("document.querySelectorAll('figure.moving .picture svg').length")
+            self.expect(drawn == 1, f"{page}: shows {drawn} figures that move")
 
     def words(self, page, source):
         """A document's page has all words of its text outside blocks, and no comment."""

@@ -24,7 +24,7 @@ figure({
     const cell = Math.min(40, Math.floor((width - 92) / (n + 1.4)));
     const left = Math.max(66, (width - cell * (n + 1.4)) / 2), top = 46;
     const hits = [...written].map((letter, i) => letter === wanted[i]);
-    const letter = (x, y, text, attributes) => label(x, y, text, {class: "mono", "text-anchor": "middle", "font-size": 15, style: "font-size: 15px", ...attributes});
+    const letter = (x, y, text, attributes) => label(x, y, text, {class: "mono", "text-anchor": "middle", "font-size": 15, ...attributes});
     const parts = [
       label(left + cell * n / 2, 12, "it reads", {"text-anchor": "middle"}),
       label(left + cell * (n + 0.9), 12, "it writes", {"text-anchor": "middle"}),

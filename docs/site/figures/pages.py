@@ -1,4 +1,4 @@
-"""The parts of a chapter's page that draw its figure: for the site, and for tests/checks/figures.py."""
+"""The parts of a page that draw the figure of a chapter: for the site and its tests."""
 
 import html
 import json
