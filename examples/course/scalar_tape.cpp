@@ -11,6 +11,7 @@
 
 #include "01_a_tape/value.hpp"
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/nn/linear.hpp"
@@ -228,6 +229,81 @@ void measure_xor() {
   fact("loss of always answering 0.5", 0.25);
 }
 
+// ---------------------------------------------------------------- the figure
+
+/// A program as a record: its nodes, and the contributions to gradients, one after the other, by the
+/// tape's order and by the eager plan.
+class Playback {
+ public:
+  Playback(std::string name, std::vector<std::pair<std::string, Value>> nodes)
+      : name_(std::move(name)), nodes_(std::move(nodes)) {}
+
+  Record record() const {
+    Record nodes = Record::array(), tape = Record::array(), eager = Record::array();
+    for (const auto& [text, value] : nodes_) {
+      Record inputs = Record::array();
+      for (const auto& input : value.node()->inputs) inputs.push_back(place(input.get()));
+      nodes.push_back({{"text", text}, {"value", value.value()}, {"inputs", inputs}});
+    }
+    Node* root = nodes_.back().second.node().get();
+    begin(tape);
+    for (Node* node : scalar::backward_order(root)) pass(*node, tape);
+    begin(eager);
+    at_once(*root, eager);
+    return {{"name", name_}, {"nodes", nodes}, {"tape", tape}, {"eager", eager}};
+  }
+
+ private:
+  std::size_t place(const Node* node) const {
+    std::size_t at = 0;
+    while (nodes_[at].second.node().get() != node) ++at;
+    return at;
+  }
+  /// All gradients are 0 but that of the root.
+  void begin(Record& events) const {
+    for (const auto& [text, value] : nodes_) value.node()->gradient = 0;
+    nodes_.back().second.node()->gradient = 1;
+    events.push_back({{"from", -1}, {"to", nodes_.size() - 1}, {"add", 1.0}});
+  }
+  /// What a node hands to its inputs. Stand-ins keep the parts of a node that is read twice apart.
+  void pass(const Node& node, Record& events) const {
+    if (node.inputs.empty()) return;
+    scalar::Inputs parts;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) parts.push_back(std::make_shared<Node>());
+    node.backward(node.gradient, scalar::Gradients(parts));
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      node.inputs[i]->gradient += parts[i]->gradient;
+      const std::size_t to = place(node.inputs[i].get());
+      events.push_back({{"from", place(&node)}, {"to", to}, {"add", parts[i]->gradient}});
+    }
+  }
+  void at_once(const Node& node, Record& events) const {
+    pass(node, events);
+    for (const auto& input : node.inputs) at_once(*input, events);
+  }
+
+  std::string name_;
+  std::vector<std::pair<std::string, Value>> nodes_;
+};
+
+/// One round of inverse_root, and two doublings.
+void write_tape() {
+  const Value x(2), y(0.5), half(-0.5), a = half * x, b = a * y, c = b * y, most(1.5), d = most + c,
+      next = y * d;
+  const Playback round("one round of the program", {{"x", x},
+                                                    {"y", y},
+                                                    {"-0.5", half},
+                                                    {"a = -0.5 · x", a},
+                                                    {"b = a · y", b},
+                                                    {"c = b · y", c},
+                                                    {"1.5", most},
+                                                    {"d = 1.5 + c", d},
+                                                    {"L = y · d", next}});
+  const Value one(1), two = one + one, four = two + two;
+  const Playback doublings("two doublings", {{"a", one}, {"b = a + a", two}, {"L = b + b", four}});
+  write_figure({{"programs", {round.record(), doublings.record()}}});
+}
+
 }  // namespace
 
 int main() {
@@ -235,5 +311,6 @@ int main() {
   measure_program();
   measure_visits();
   measure_xor();
+  write_tape();
   return failed_claims();
 }

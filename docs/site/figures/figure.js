@@ -123,12 +123,14 @@ const short_share = (share) => Number(Math.max(0, Math.min(1, share)).toFixed(3)
 
 // ---------------------------------------------------------------- controls
 
-/** A slider over a list of values; `said(value)` is their text. */
-function slider(name, title, values, said = String) {
-  const input = h("input", {type: "range", min: 0, max: values.length - 1, step: 1, name, oninput: () => change({[name]: values[input.value]})});
+/** A slider over a list of values, or a function of the state that returns one; `said(value)` is their text. */
+function slider(name, title, list, said = String) {
+  const values_of = (state) => typeof list === "function" ? list(state) : list;
+  const input = h("input", {type: "range", min: 0, max: 0, step: 1, name, oninput: () => change({[name]: values_of(shown.state)[input.value]})});
   const now = h("b.now");
-  return {name, values, element: h("label.slider", {}, h("span", {}, title), input, now), show(state) {
-    input.value = Math.max(0, values.indexOf(state[name]));
+  return {name, values_of, get values() { return values_of(shown.state); }, element: h("label.slider", {}, h("span", {}, title), input, now), show(state) {
+    input.max = values_of(state).length - 1;
+    input.value = Math.max(0, values_of(state).indexOf(state[name]));
     now.textContent = said(state[name]);
     input.setAttribute("aria-valuetext", said(state[name]));
   }};
@@ -182,6 +184,9 @@ function figure(given) {
 function change(changes) {
   if (!changes) return;
   Object.assign(shown.state, changes);
+  for (const {name, values_of} of shown.given.controls) {  // a slider whose list is shorter now
+    if (values_of && !values_of(shown.state).includes(shown.state[name])) shown.state[name] = values_of(shown.state).at(-1);
+  }
   redraw();
 }
 
@@ -202,8 +207,8 @@ function redraw() {
 
 /** Play and pause, and a step back and forward. Who wants no motion gets the steps alone. */
 function play_buttons(control, {name, seconds}) {
-  const {values} = control, at = () => values.indexOf(shown.state[name]);
-  const step = (by) => { stop(); change({[name]: values[Math.max(0, Math.min(values.length - 1, at() + by))]}); };
+  const at = () => control.values.indexOf(shown.state[name]);
+  const step = (by) => { stop(); change({[name]: control.values[Math.max(0, Math.min(control.values.length - 1, at() + by))]}); };
   const play = h("button.plain", {type: "button", "data-act": "play", onclick: () => shown.playing === null ? start() : stop()}, "Play");
   const stop = () => {
     cancelAnimationFrame(shown.playing);
@@ -212,7 +217,7 @@ function play_buttons(control, {name, seconds}) {
     shown.output.setAttribute("aria-live", "polite");
   };
   const start = () => {
-    const last = values.length - 1, from = at() >= last ? 0 : at();
+    const {values} = control, last = values.length - 1, from = at() >= last ? 0 : at();
     let began = null;
     play.textContent = "Pause";
     shown.output.setAttribute("aria-live", "off");  // not every frame is read out
