@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/autograd/gradcheck.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/nn/init.hpp"
@@ -275,6 +276,35 @@ void measure_overwriting() {
   claim("exp x + exp x: gradient / right", double(leaf.grad()[0] / (2 * std::exp(x[0]))), 0.5, 0.5);
 }
 
+// ---------------------------------------------------------------- the figure
+
+/// The curves as a record: the powers of ten of the errors, for five steps to a power of ten. To
+/// the left of each valley an error is rounding: another processor or compiler may have it twice as
+/// large, a difference of 0.3.
+template <class Number>
+Record curves_of(int last) {
+  Record curves = Record::object();
+  const std::pair<const char*, Formula> formulas[] = {{"one side", Formula::one_sided},
+                                                      {"both sides", Formula::central},
+                                                      {"four points", Formula::four_points}};
+  for (const auto& [name, formula] : formulas) {
+    Record errors = Record::array();
+    for (int fifth = 0; fifth <= 5 * last; ++fifth) {
+      const double error = error_of<Number>(formula, std::pow(10, -fifth / 5.0), 1);
+      errors.push_back(std::round(100 * std::log10(error)) / 100);
+    }
+    curves[name] = errors;
+  }
+  return curves;
+}
+
+void write_curves() {
+  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  write_figure(
+      {{"steps_per_power", 5},
+       {"log10_of_errors", {{"double", curves_of<double>(15)}, {"float", curves_of<float>(7)}}}});
+}
+
 }  // namespace
 
 int main() {
@@ -283,5 +313,6 @@ int main() {
   measure_questions();
   measure_kinks();
   measure_overwriting();
+  write_curves();
   return failed_claims();
 }

@@ -231,7 +231,7 @@ void measure_xor() {
 
 // ---------------------------------------------------------------- the figure
 
-/// A program as a record: its nodes, and the contributions to gradients, one after the other, by the
+/// A program as a record: its nodes, and the contributions to gradients one after the other, by the
 /// tape's order and by the eager plan.
 class Playback {
  public:
@@ -289,7 +289,7 @@ class Playback {
 /// One round of inverse_root, and two doublings.
 void write_tape() {
   const Value x(2), y(0.5), half(-0.5), a = half * x, b = a * y, c = b * y, most(1.5), d = most + c,
-      next = y * d;
+                                        next = y * d;
   const Playback round("one round of the program", {{"x", x},
                                                     {"y", y},
                                                     {"-0.5", half},

@@ -106,7 +106,7 @@ function plain(value, digits = 3) {
   if (!Number.isFinite(value)) return Number.isNaN(value) || value === null ? "not a number" : value < 0 ? "-∞" : "∞";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size < 1e-3 || size >= 1e7) return value.toExponential(Math.max(0, digits - 2)).replace("e+", "e").replace(".0e", "e");
+  if (size < 1e-3 || size >= 1e7) return value.toExponential(1).replace("e+", "e").replace(".0e", "e");
   if (Number.isInteger(value)) return value.toLocaleString("en-US");
   return String(Number(value.toPrecision(digits)));
 }
