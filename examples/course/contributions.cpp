@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "arrows.hpp"
 #include "facts.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/array/pool.hpp"
@@ -401,5 +402,6 @@ int main() {
   measure_planes();
   measure_products();
   measure_views();
+  write_arrows();
   return failed_claims();
 }
