@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/nn/init.hpp"
@@ -378,6 +379,40 @@ void measure_bad_batch() {
   claim("clipped: at most by", rise_clipped.most, 0.5, 1.1);
 }
 
+// ---------------------------------------------------------------- the figure
+
+/// A point in a valley twenty times as steep across as along: L = sum of bend * point^2.
+struct Valley : Module {
+  void members(Members& visit) override { visit("point", point); }
+  std::string title() const override { return "Valley"; }
+  Tensor loss() const { return sum(bend * point * point); }
+
+  Tensor point = parameter(Array({2}, {-8, 2})), bend{Array({2}, {Real(0.05), 1})};
+};
+
+/// The paths of three rules through the valley, for several learning rates.
+void write_paths() {
+  Record paths = Record::object();
+  for (const char* rate : {"0.03", "0.1", "0.3", "0.9", "1.1"}) {
+    for (const char* rule : {"plain descent", "momentum", "Adam"}) {
+      Valley valley;
+      std::unique_ptr<Optimizer> optimizer = std::make_unique<Adam>(valley);
+      if (rule[0] == 'p') optimizer = std::make_unique<Sgd>(valley);
+      if (rule[0] == 'm') optimizer = std::make_unique<Sgd>(valley, SgdOptions{.momentum = 0.9});
+      Record path = Record::array();
+      for (int step = 0; step <= 80; ++step) {
+        const Array at = valley.point.value();
+        path.push_back({at[0], at[1]});
+        optimizer->zero_grad();
+        valley.loss().backward();
+        optimizer->step(std::atof(rate));
+      }
+      paths[rate][rule] = path;
+    }
+  }
+  write_figure({{"bend", {0.05, 1}}, {"paths", paths}});
+}
+
 }  // namespace
 
 int main() {
@@ -390,5 +425,6 @@ int main() {
   measure_rules();
   measure_memory();
   measure_bad_batch();
+  write_paths();
   return failed_claims();
 }

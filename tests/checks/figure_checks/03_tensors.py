@@ -11,7 +11,8 @@ def check(page, record):
         dy = [value for j, value in enumerate(operations[name]["dy"]) if reached(j)]
         page.expect(page.values()["count"] == len(dy), f"{name}: {page.text()}")
         page.expect(abs(page.values()["gradient"] - sum(dy)) < 1e-2, f"{name}: {page.text()}")
-        outlined = page.run("document.querySelectorAll('.picture rect[stroke=\"var(--ink)\"]').length")
+        outlined = page.run(
+            "document.querySelectorAll('.picture rect[stroke=\"var(--ink)\"]').length")
         page.expect(outlined == len(dy) + 1, f"{name}: {outlined} outlined elements")
     page.set("operation", "a · b")
     page.set("element", 4)
