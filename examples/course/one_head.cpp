@@ -18,6 +18,7 @@
 #include "headroom/ops/ops.hpp"
 #include "headroom/optim/adam.hpp"
 #include "headroom/surgery/transplant.hpp"
+#include "softmax_row.hpp"
 
 using namespace headroom;
 
@@ -431,5 +432,6 @@ int main() {
   leaks();
   noise();
   the_cost();
+  write_softmax_row();
   return failed_claims();
 }

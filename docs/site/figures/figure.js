@@ -174,7 +174,7 @@ function figure(given) {
   const picture = h("div.picture"), output = h("output", {"aria-live": "polite"});
   const controls = given.controls.map((control) => control.element);
   shown = {given, state: {...given.start}, picture, output, playing: null, name: place.dataset.text};
-  const moved = given.controls.find((control) => control.name === given.play?.name);
+  const moved = given.play ? given.controls.find((control) => control.name === given.play.name) : null;
   place.append(h("p.title", {}, given.title), picture, output, h("div.controls", {}, moved ? play_buttons(moved, given.play) : null, controls));
   if (given.drag) by_pointer(picture, given.drag);
   new ResizeObserver(redraw).observe(picture);
