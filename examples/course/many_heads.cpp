@@ -5,6 +5,7 @@
 #include <string>
 
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/nn/fused_heads.hpp"
@@ -27,12 +28,12 @@ class Neighbours : public Module {
  public:
   static constexpr Index letters = 6, ring = 6, batch = 8, width = 16;
 
-  Neighbours(Index head_count, Rng& rng)
-      : embedding(letters, width, rng, 1),
-        positions(PositionKind::learned, ring, width, rng),
-        attention({.width = width, .heads = head_count}, rng),
-        before(width, letters, rng),
-        after(width, letters, rng) {
+  Neighbours(Index head_count, Rng& rng, Index channels = width)
+      : embedding(letters, channels, rng, 1),
+        positions(PositionKind::learned, ring, channels, rng),
+        attention({.width = channels, .heads = head_count}, rng),
+        before(channels, letters, rng),
+        after(channels, letters, rng) {
     positions.weight.set_value(normal(positions.weight.shape(), 1, rng));
   }
   Tensor seen(const Ids& ids) const {
@@ -70,11 +71,7 @@ Ids moved(const Ids& ids, Index by) {
   return result;
 }
 
-/// Trains a model and returns the share of positions, of 40 fresh batches, at which both letters
-/// are right.
-double both_right(Index head_count, std::uint64_t seed) {
-  Rng rng(seed, "many heads");
-  Neighbours model(head_count, rng);
+void train(Neighbours& model, Rng& rng, double rate = 0.02) {
   Adam optimizer(model);
   for (int step = 0; step < 250; ++step) {
     const Ids ids = draw_letters(rng);
@@ -83,8 +80,12 @@ double both_right(Index head_count, std::uint64_t seed) {
                         cross_entropy(model.after(seen), moved(ids, 1));
     optimizer.zero_grad();
     loss.backward();
-    optimizer.step(0.02);
+    optimizer.step(rate);
   }
+}
+
+/// The share of positions, of 40 fresh batches, at which both letters are right.
+double both_right(const Neighbours& model, Rng& rng) {
   const NoGrad quiet;
   Index right = 0, all = 0;
   for (int i = 0; i < 40; ++i) {
@@ -97,6 +98,13 @@ double both_right(Index head_count, std::uint64_t seed) {
     }
   }
   return 100 * double(right) / double(all);
+}
+
+double both_right(Index head_count, std::uint64_t seed) {
+  Rng rng(seed, "many heads");
+  Neighbours model(head_count, rng);
+  train(model, rng);
+  return both_right(model, rng);
 }
 
 /// Random weights and biases, drawn as large as the initialisation draws the weights.
@@ -172,6 +180,43 @@ void add_up_the_heads() {
   claim("sum of heads", relative_difference(out.y.value(), y.value()), 0, 1e-13);
 }
 
+/// The same task and width for layers of 1 to 16 heads: the queries of one ring of letters, cut
+/// into slices, and the mean map of each head.
+void write_slices() {
+  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  const auto rounded = [](const auto& numbers) {
+    Record list = Record::array();
+    for (const Real number : numbers) list.push_back(std::round(100 * double(number)) / 100);
+    return list;
+  };
+  Record layers = Record::array();
+  for (const Index h : {1, 2, 4, 8, 16}) {
+    Rng rng(1, "many heads: figure");
+    Neighbours model(h, rng, width);
+    train(model, rng, 0.01);
+    const double right = both_right(model, rng);
+    const NoGrad quiet;
+    const Ids ids = draw_letters(rng);
+    const Tensor x = model.positions(model.embedding(ids));
+    AttentionAsk ask;
+    ask.maps = true;
+    const Tensor maps = model.attention(x, x, x, AttentionMask::none(), ask).maps;
+    Record queries = Record::array(), means = Record::array();
+    for (Index head = 0; head < h; ++head) {
+      queries.push_back(
+          rounded((*model.attention.query[std::size_t(head)])(slice(x, 0, 0, 1)).value().span()));
+      const Tensor own = mean(slice(maps, 1, head, head + 1), {0, 1});
+      means.push_back(rounded(own.value().span()));
+    }
+    layers.push_back({{"heads", h},
+                      {"parameters", count_parameters(model.attention)},
+                      {"right", right},
+                      {"queries", queries},
+                      {"maps", means}});
+  }
+  write_figure({{"width", width}, {"places", Neighbours::ring}, {"layers", layers}});
+}
+
 }  // namespace
 
 int main() {
@@ -199,5 +244,6 @@ int main() {
   claim("least of their movements", least, 1e-6, 10);
   claim("heads that move, shared", double(heads_that_move<SharedHead>(rng).first), 1, 1);
   add_up_the_heads();
+  write_slices();
   return failed_claims();
 }
