@@ -79,7 +79,7 @@ addEventListener("load", () => setTimeout(async () => {
     return (/auto|scroll/.test(style.overflowX) && e.scrollWidth > e.clientWidth + 1) || (/auto|scroll/.test(style.overflowY) && e.scrollHeight > e.clientHeight + 1);
   };
   const stops = (e) => all("a[href], button, input, select, textarea, summary, [tabindex]", e).some((inner) => inner.tabIndex >= 0);
-  const pointed = (e) => /pointer|crosshair/.test(getComputedStyle(e).cursor) && !e.closest("a, button, summary, label, input, select") && !e.hasAttribute("tabindex");
+  const pointed = (e) => /pointer|crosshair/.test(getComputedStyle(e).cursor) && !e.closest("a, button, summary, label, input, select, [role=button][tabindex]") && !e.hasAttribute("tabindex");
   found.unreachable = all("body *").filter((e) => shown(e) && ((scrolls(e) && e.tabIndex < 0 && !stops(e)) || pointed(e))).map(called);
 
   const controls = all("a[href], button, input, select, textarea, summary, [tabindex]").filter((e) => shown(e) && e.tabIndex >= 0 && !e.disabled);

@@ -12,7 +12,7 @@ function moved(frame) {
 figure({
   title: "One head learns to write a word backwards",
   start: {step: 0, word: words[0]},
-  still: {step: 100},
+  still: {step: 170},
   play: {name: "step", seconds: 7},
   controls: [
     slider("step", "training step", steps),

@@ -23,7 +23,7 @@ figure({
     });
     // A map below each slice; on a narrow screen, or where slices are thin, in rows.
     const across = Math.min(heads, narrow ? 4 : 8), room = Math.min(150, (width - 12 * (across - 1)) / across), pixel = room / places;
-    const spread = (width - across * room) / across, below = top + places * high + (narrow ? 46 : 58);
+    const spread = (width - across * room) / across, below = top + places * high + (heads > across ? 18 : narrow ? 46 : 58);
     const place = (head) => ({x: spread / 2 + (head % across) * (room + spread), y: below + Math.floor(head / across) * (room + 36)});
     if (heads <= across) maps.forEach((_, head) => parts.push(arrow(left(head) + features * cell / 2, top + places * high + 5, place(head).x + room / 2, below - 8, {stroke: head_colour(head)})));
     maps.forEach((map, head) => {
