@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/nn/fused_heads.hpp"
@@ -108,6 +109,74 @@ Tensor merge_without_swap(const Tensor& x) {
   return reshape(x, {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
 }
 
+// ---------------------------------------------------------------- the figure
+
+/// The places of a layer's rows of queries, keys and values.
+Record places_of(const Attention& layer) {
+  Record places = Record::array();
+  for (const HeadSlice& part : layer.head_slices()) {
+    const bool row =
+        part.role == HeadRole::query || part.role == HeadRole::key || part.role == HeadRole::value;
+    if (!row) continue;
+    places.push_back({{"name", part.name},
+                      {"role", name_of(part.role)},
+                      {"head", part.head},
+                      {"begin", part.begin},
+                      {"end", part.end}});
+  }
+  return places;
+}
+
+/// Copies the rows of a separate layer into a fused one, head after head, and writes how far apart
+/// the outputs are after each row. Interleaved: row d of head h goes to d H + h of its third.
+Record copy_rows(Index count, bool interleaved) {
+  constexpr Index c = 16;
+  const Index d = c / count;
+  Rng rng(3, "two layouts");
+  const AttentionConfig config{.width = c, .heads = count};
+  SeparateHeads separate(config, rng);
+  FusedHeads fused(config, rng);
+  const Array random = fused.in_proj_weight.value().clone();
+  transplant(separate, fused);  // what is no row of a head is copied first
+  const Array goal = fused.in_proj_weight.value().clone();
+  fused.in_proj_weight.set_value(random);
+  const Tensor x(normal({batch, 6, c}, 1, rng));
+  const auto distance = [&] {
+    const auto output = [&](const Attention& layer) {
+      return layer(x, x, AttentionMask::none()).value();
+    };
+    return relative_difference(output(separate), output(fused));
+  };
+  Record distances{distance()};
+  for (Index head = 0; head < count; ++head) {
+    for (Index third = 0; third < 3; ++third) {
+      for (Index row = 0; row < d; ++row) {
+        const Index from = third * c + head * d + row;
+        const Index to = interleaved ? third * c + row * count + head : from;
+        Array& matrix = fused.in_proj_weight.edit_value();
+        for (Index i = 0; i < c; ++i) matrix[to * c + i] = goal[from * c + i];
+        distances.push_back(distance());
+      }
+    }
+  }
+  return distances;
+}
+
+void write_rows() {
+  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  Record layers = Record::array();
+  for (const Index count : {1, 2, 4}) {
+    Rng rng(3, "two layouts");
+    const AttentionConfig config{.width = 16, .heads = count};
+    layers.push_back({{"heads", count},
+                      {"separate", places_of(SeparateHeads(config, rng))},
+                      {"fused", places_of(FusedHeads(config, rng))},
+                      {"blocked", copy_rows(count, false)},
+                      {"interleaved", copy_rows(count, true)}});
+  }
+  write_figure({{"width", 16}, {"layers", layers}});
+}
+
 }  // namespace
 
 int main() {
@@ -117,5 +186,6 @@ int main() {
   claim("leak good", leak(2, composed::merge_heads), 0, 0);
   claim("leak bad", leak(2, merge_without_swap), 0.1, 10, "07/c");
   claim("leak bad, one head", leak(1, merge_without_swap), 0, 0, "07/d");
+  write_rows();
   return failed_claims();
 }

@@ -2,12 +2,14 @@
 // weights. What makes their first weights, their training and their clipped gradients differ?
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/nn/fused_heads.hpp"
@@ -103,29 +105,26 @@ struct Stack : Module {
   std::unique_ptr<Attention> first, second;
 };
 
+/// A separate and a fused stack with the same weights, which learn from the same batches.
 struct Lockstep {
-  double after_one = 0;  // the difference of the weights, relative
-  Index parted = 0;      // the first step after which it is above 1 %; 0: none
-  double last = 0;
-};
-
-/// Trains a separate and a fused stack from the same weights on the same batches.
-Lockstep train_both(std::uint64_t seed, double rate, Real nudge, Index steps) {
-  constexpr Index width = 16, heads = 4, tokens = 6, batch = 4;
-  Rng rng(seed, "lockstep");
-  const AttentionConfig config{.width = width, .heads = heads};
-  Stack separate(Layout::separate, config, rng), fused(Layout::fused, config, rng);
-  Stack teacher(Layout::fused, config, rng);
-  for (Stack* const stack : {&separate, &teacher}) {
-    randomise(*stack->first, rng);
-    randomise(*stack->second, rng);
+  Lockstep(std::uint64_t seed, double rate_of_both, Real nudge)
+      : rng(seed, "lockstep"),
+        separate(Layout::separate, config, rng),
+        fused(Layout::fused, config, rng),
+        teacher(Layout::fused, config, rng),
+        rate(rate_of_both),
+        of_separate(separate),
+        of_fused(fused) {
+    for (Stack* const stack : {&separate, &teacher}) {
+      randomise(*stack->first, rng);
+      randomise(*stack->second, rng);
+    }
+    transplant(separate, fused);
+    parameters(fused).front().tensor.edit_value()[0] += nudge;
   }
-  transplant(separate, fused);
-  parameters(fused).front().tensor.edit_value()[0] += nudge;
-  Adam of_separate(separate), of_fused(fused);
-  Lockstep result;
-  for (Index step = 1; step <= steps; ++step) {
-    const Tensor x(normal({batch, tokens, width}, 1, rng));
+  /// A step of both; returns the difference of their weights, relative.
+  double step() {
+    const Tensor x(normal({4, 6, config.width}, 1, rng));
     const Tensor target = teacher(x).detach();
     for (Stack* const stack : {&separate, &fused}) {
       zero_grad(*stack);
@@ -133,10 +132,29 @@ Lockstep train_both(std::uint64_t seed, double rate, Real nudge, Index steps) {
     }
     of_separate.step(rate);
     of_fused.step(rate);
-    result.last = parameter_distance(separate, fused).largest;
+    return parameter_distance(separate, fused).largest;
+  }
+
+  static constexpr AttentionConfig config{.width = 16, .heads = 4};
+  Rng rng;
+  Stack separate, fused, teacher;
+  double rate;
+  Adam of_separate, of_fused;
+};
+
+struct Parting {
+  double after_one = 0;  // the difference of the weights, relative
+  Index parted = 0;      // the first step after which it is above 1 %; 0: none
+  double last = 0;
+};
+
+Parting train_both(std::uint64_t seed, double rate, Real nudge, Index steps) {
+  Lockstep both(seed, rate, nudge);
+  Parting result;
+  for (Index step = 1; step <= steps && result.parted == 0; ++step) {
+    result.last = both.step();
     if (step == 1) result.after_one = result.last;
-    if (result.parted == 0 && result.last > 0.01) result.parted = step;
-    if (result.parted != 0) break;
+    if (result.last > 0.01) result.parted = step;
   }
   return result;
 }
@@ -147,9 +165,9 @@ void measure_lockstep() {
   double after_one = 1, slow = 0;
   Index first = most, last = 0, float_first = most, float_last = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    const Lockstep doubles = train_both(seed, rate, 0, most);
-    const Lockstep floats = train_both(seed, rate, Real(6e-8), most);
-    const Lockstep careful = train_both(seed, rate / 10, 0, most);
+    const Parting doubles = train_both(seed, rate, 0, most);
+    const Parting floats = train_both(seed, rate, Real(6e-8), most);
+    const Parting careful = train_both(seed, rate / 10, 0, most);
     after_one *= std::pow(doubles.after_one, 1. / seeds);
     first = std::min(first, doubles.parted);
     last = std::max(last, doubles.parted);
@@ -346,6 +364,40 @@ void measure_heads() {
   claim("gradient of b_K", keys, 0, 1e-15);
 }
 
+// ---------------------------------------------------------------- the figure
+
+/// The first weight of a stack, with all digits of a double.
+std::string digits(Stack& stack) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15f", double(parameters(stack).front().tensor.value()[0]));
+  return text;
+}
+
+/// The distance of the two stacks and their first weight after each step. It begins as a rounding
+/// error, so it is "rough": not the same on every processor.
+void write_partings() {
+  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  const struct {
+    const char* name;
+    double rate;
+    Real nudge;
+  } ways[] = {{"layouts", 0.15, 0}, {"nudged", 0.15, Real(6e-8)}, {"slow", 0.015, 0}};
+  Record runs = Record::array();
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (const auto& way : ways) {
+      Lockstep both(seed, way.rate, way.nudge);
+      Record apart = Record::array(), weights = Record::array();
+      for (Index step = 1; step <= 60; ++step) {
+        apart.push_back(rounded_number(both.step(), 3));
+        weights.push_back({digits(both.separate), digits(both.fused)});
+      }
+      runs.push_back(
+          {{"seed", seed + 1}, {"way", way.name}, {"apart", apart}, {"weights", weights}});
+    }
+  }
+  write_figure({{"rough", {"apart", "weights"}}, {"runs", runs}});
+}
+
 }  // namespace
 
 int main() {
@@ -357,5 +409,6 @@ int main() {
   measure_twins();
   measure_one_wide_head();
   measure_heads();
+  write_partings();
   return failed_claims();
 }
