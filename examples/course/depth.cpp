@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/nn/init.hpp"
@@ -91,8 +92,8 @@ struct Stack {
         data(seed, "letters") {}
 
   /// The output of the layers. Adds to *path the logarithm of what the norms divide the residual
-  /// path by.
-  Tensor layers_of(const Tensor& x, double* path = nullptr) const {
+  /// path by, and to *sizes the root mean square of each layer's output.
+  Tensor layers_of(const Tensor& x, double* path = nullptr, Record* sizes = nullptr) const {
     Tensor y = x;
     for (const auto& layer : encoder.layers) {
       const auto look = [&](const Tensor& v) {
@@ -112,6 +113,9 @@ struct Stack {
           *path += std::log(deviation(sum.value())) + std::log(deviation((h + think(h)).value()));
         }
         y = (*layer)(y, AttentionMask::none());
+      }
+      if (sizes != nullptr) {
+        sizes->push_back(rounded_number(norm_of(y.value()) / std::sqrt(double(y.size())), 3));
       }
     }
     if (form != Form::pre) return y;
@@ -133,13 +137,13 @@ struct Stack {
     return result;
   }
   /// A forward and a backward pass; returns the loss.
-  double learn() {
+  double learn(Record* sizes = nullptr) {
     for (Module* module : {static_cast<Module*>(&encoder), static_cast<Module*>(&embedding),
                            static_cast<Module*>(&output)}) {
       zero_grad(*module);
     }
     const Ids ids = draw();
-    const Tensor loss = cross_entropy(output(layers_of(input(ids))), mirrored(ids));
+    const Tensor loss = cross_entropy(output(layers_of(input(ids), nullptr, sizes)), mirrored(ids));
     loss.backward();
     return double(loss.item());
   }
@@ -320,6 +324,46 @@ void measure_dropout() {
         double(*std::max_element(sum.value().span().begin(), sum.value().span().end())), 12, 13);
 }
 
+// ---------------------------------------------------------------- the figure
+
+/// The size of each layer's output and the norm of its gradient, before some steps of trainings
+/// like those of train(), of one seed. The training without norms is "rough": it is unstable, and
+/// differs between processors.
+void write_signals() {
+  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  const struct {
+    const char* name;
+    Form form;
+    int warmup;
+  } ways[] = {{"branch", Form::branch, 0},
+              {"residual", Form::residual, 0},
+              {"post", Form::post, 0},
+              {"warm", Form::post, 100},
+              {"pre", Form::pre, 0}};
+  Record trainings = Record::object();
+  for (const auto& way : ways) {
+    Stack stack(way.form, 1);
+    Adam of_layers(stack.encoder), of_embedding(stack.embedding), of_output(stack.output);
+    of_layers.may_be_unused([](const NamedParameter&) { return true; });  // the norms of f(x)
+    Record frames = Record::array();
+    for (int step = 0; step <= 100; ++step) {
+      Record sizes = Record::array(), gradients = Record::array();
+      const double loss = stack.learn(&sizes);
+      for (Index layer = 0; layer < layers; ++layer) {
+        gradients.push_back(rounded_number(stack.layer_gradient(layer), 3));
+      }
+      if (step % (step < 20 ? 2 : 10) == 0) {
+        frames.push_back(
+            {{"step", step}, {"loss", loss}, {"sizes", sizes}, {"gradients", gradients}});
+      }
+      const double rate = 0.003 * std::min(1.0, double(step + 1) / std::max(1, way.warmup));
+      for (Adam* adam : {&of_layers, &of_embedding, &of_output}) adam->step(rate);
+    }
+    trainings[way.name] = frames;
+  }
+  write_figure({{"rough", {"residual"}}, {"trainings", trainings}});
+}
+
 }  // namespace
 
 int main() {
@@ -365,5 +409,6 @@ int main() {
   measure_order();
   measure_positions();
   measure_dropout();
+  write_signals();
   return failed_claims();
 }

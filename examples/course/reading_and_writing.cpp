@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/parallel.hpp"
@@ -304,6 +305,54 @@ void measure_rates() {
   claim("the paper's highest rate", paper(3999), 6.9e-4, 7.0e-4);
 }
 
+// ---------------------------------------------------------------- the figure
+
+double thousandths(double share) { return std::round(share * 1000) / 1000; }
+
+/// What the model writes, letter by letter, for some words: the cross-attention's row of each head
+/// and the probabilities of all tokens.
+void write_alignments(Seq2Seq& model) {
+  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  const Evaluating now(model);
+  Record all = Record::array();
+  for (const char* word : {"cab", "face", "beach", "headed", "cabbage"}) {
+    const Tokens source = letters.encode(word);
+    const Index length = std::ssize(source);
+    const Ids read({1, length}, source), lengths({1}, std::int32_t(length));
+    Tokens target{letters.bos()};
+    Record rows = Record::array();
+    while (target.back() != letters.eos() && std::ssize(target) <= 10) {
+      HeadProbe probe;
+      probe.maps = true;
+      const Ids so_far({1, std::ssize(target)}, target);
+      const Array logits = model(read, lengths, so_far, &probe).value();
+      const Array maps = probe.seen.at({AttentionKind::cross, 0}).maps.value();
+      const Index last = std::ssize(target) - 1, size = letters.size();
+      Record heads = Record::array(), chances = Record::array();
+      for (Index head = 0; head < maps.dim(1); ++head) {
+        Record weights = Record::array();
+        for (Index k = 0; k < length; ++k) {
+          const Index row = head * std::ssize(target) + last;
+          weights.push_back(thousandths(double(maps[row * length + k])));
+        }
+        heads.push_back(weights);
+      }
+      const Real* row = logits.data() + last * size;
+      double sum = 0;
+      for (Index token = 0; token < size; ++token) sum += std::exp(double(row[token]));
+      for (Index token = 0; token < size; ++token) {
+        chances.push_back(thousandths(std::exp(double(row[token])) / sum));
+      }
+      target.push_back(std::int32_t(std::max_element(row, row + size) - row));
+      rows.push_back({{"writes", target.back()}, {"heads", heads}, {"chances", chances}});
+    }
+    all.push_back({{"word", word}, {"rows", rows}});
+  }
+  Record tokens = Record::array();
+  for (std::int32_t id = 0; id < letters.size(); ++id) tokens.push_back(letters.token(id));
+  write_figure({{"tokens", tokens}, {"words", all}});
+}
+
 }  // namespace
 
 int main() {
@@ -347,5 +396,6 @@ int main() {
   claim("constant rate: exact", constant.exact.middle(), 0.7, 0.98);
   claim("cosine: exact", right.exact.middle(), 0.95, 1);
   measure_rates();
+  write_alignments(student.model);
   return failed_claims();
 }

@@ -3,8 +3,9 @@
 
 def check(page, record):
     channels = record["width"]
-    for heads, order, copied in ((4, "blocked", 1), (4, "blocked", 47), (4, "blocked", 48),
-                                 (2, "interleaved", 13), (4, "interleaved", 48), (1, "blocked", 20)):
+    for heads, order, copied in (
+            (4, "blocked", 1), (4, "blocked", 47), (4, "blocked", 48), (2, "interleaved", 13),
+            (4, "interleaved", 48), (1, "blocked", 20)):
         for name, value in (("heads", heads), ("order", order), ("copied", copied)):
             page.set(name, value)
         layer, = (one for one in record["layers"] if one["heads"] == heads)
@@ -19,7 +20,7 @@ def check(page, record):
     page.expect(layer["blocked"][-1] == 0, "copied rows do not make one function")
     # The first row of the fused matrix is copied first: a pointer on it goes back there.
     page.set("heads", 4)
-    at = page.run("(() => { const at = plan(shown.picture.firstElementChild.viewBox.baseVal.width, 4);"
-                  " return at.fused(0).map((pixels, i) => pixels + (i ? 3 : 20)); })()")
+    at = page.run("(() => { const drawn = shown.picture.firstElementChild;"
+                  " const at = plan(drawn.viewBox.baseVal.width, 4); return at.fused(0).map((pixels, i) => pixels + (i ? 3 : 20)); })()")
     page.drag(*at, *at)
     page.near("copied", 1)
