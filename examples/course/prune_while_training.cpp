@@ -14,6 +14,7 @@
 
 #include "13_pruning_while_training/4_interval.hpp"
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/surgery/regrowth.hpp"
 #include "headroom_measure/importance/choosers.hpp"
@@ -287,6 +288,64 @@ void print(const std::map<std::string, Row>& rows) {
                    rows.at("the encoder's").later(), 5, 80);
 }
 
+// ---------------------------------------------------------------- the figure
+
+/// The exact match and the cost of each head at this moment; null for a head that is gone.
+Record frame_of(TrainingRun& run, const Heads& all) {
+  HeadGame game(run.learner(), ExampleSet::importance, choice_examples);
+  std::vector<HeadSet> sets{game.all()};
+  for (Index i = 0; i < game.size(); ++i) sets.push_back(game.all().without(i));
+  const std::vector<double> losses = game.values(sets);
+  Record costs = Record::array();
+  for (const HeadId& head : all) {
+    const auto found = std::find(game.players().begin(), game.players().end(), head);
+    if (found == game.players().end()) {
+      costs.push_back(nullptr);
+    } else {
+      const auto place = std::size_t(found - game.players().begin());
+      costs.push_back(std::round((losses[place + 1] - losses[0]) * 1000) / 1000);
+    }
+  }
+  return {{"step", run.steps()}, {"exact", quality_of(run).exact}, {"costs", costs}};
+}
+
+/// The costs of the heads of one model, up to the removal and, for some arms, to the end. Another
+/// processor may train another model: the numbers are "rough".
+void write_lives(const std::vector<Arm>& arms, const std::filesystem::path& saved) {
+  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  TrainingSettings settings = small_run(1, steps);
+  settings.learner.quick = 250;
+  const Task task = make_task("dates", settings.data);
+  TrainingRun run(settings, task);
+  const Heads all = live_heads(run.model());
+  Record names = Record::array(), before = Record::array(), after = Record::array();
+  for (const HeadId& head : all) {
+    names.push_back({{"kind", name_of(head.kind)}, {"head", head.head}});
+  }
+  for (Index step = 0; step <= cut_step; step += 50) {
+    while (run.steps() < step) run.step();
+    before.push_back(frame_of(run, all));
+  }
+  run.save(saved);
+  for (const Arm& arm : arms) {
+    if (arm.name != "none" && arm.name != "6, greedy" && arm.name != "the encoder's" &&
+        arm.name != "the decoder's own") {
+      continue;
+    }
+    TrainingRun copy(settings, task);
+    copy.begin_with(saved, false);
+    cut(copy.optimizer(), arm.heads);
+    Record frames = Record::array();
+    for (const Index step : {650, 655, 660, 670, 680, 700, 725, 750, 800, 850, 900}) {
+      while (copy.steps() < step) copy.step();
+      frames.push_back(frame_of(copy, all));
+    }
+    after.push_back({{"name", arm.name}, {"frames", frames}});
+  }
+  write_figure(
+      {{"rough", {"exact", "costs"}}, {"heads", names}, {"before", before}, {"arms", after}});
+}
+
 }  // namespace
 
 int main() {
@@ -309,6 +368,7 @@ int main() {
       rows[arm].outcomes[std::size_t(i % seeds)] = trunk.follow(trunk.arms()[arm]);
     }
   });
+  write_lives(arms, folder / "lives.safetensors");
   std::filesystem::remove_all(folder);
   draw(arms, rows);
   for (const auto& [name, unused] : trunks[0]->losses()) {

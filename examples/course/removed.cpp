@@ -1,6 +1,7 @@
 // Taking a head out: the numbers of chapter 12. A layer learns, then three of its six heads go:
 // their weights are set to 0, their gates are closed, or they are removed. Then it learns on.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/parallel.hpp"
@@ -280,6 +282,94 @@ void measure_time() {
   claim("weights of two heads", double(count_parameters(*layers[2])), 16608, 16608);
 }
 
+// ---------------------------------------------------------------- the figure
+
+/// A layer of three heads, small enough to draw each weight, in which head 1 goes.
+struct Drawn {
+  static constexpr Index size = 3, own = 2, goes_out = 1;
+
+  Drawn() {
+    Rng rng(4, "drawn");
+    const AttentionConfig config{.width = size * own, .heads = size, .bias = false};
+    const auto teacher = make_attention(Layout::fused, config, rng);
+    layer = make_attention(Layout::fused, config, rng);
+    x = Tensor(normal({batch, tokens, config.width}, 1, rng));
+    target = Tensor((*teacher)(x, x, AttentionMask::none()).value());
+    optimizer = std::make_unique<Adam>(*layer);
+    learn(steps_before);
+  }
+  void learn(int steps) {
+    for (int step = 0; step < steps; ++step) {
+      optimizer->zero_grad();
+      squared_error((*layer)(x, x, x, AttentionMask::none(), ask).y, target).backward();
+      optimizer->step(0.003);
+    }
+  }
+  /// The weights and both moments of the two matrices.
+  Record state() const {
+    Record all = Record::object();
+    for (const NamedParameter& p : parameters(*layer)) {
+      const OptimizerState& memory = optimizer->state(p.name);
+      Record arrays = Record::array();
+      for (const Array& array : {p.tensor.value(), memory.first, memory.second}) {
+        Record numbers = Record::array();
+        for (const Real value : array.span()) numbers.push_back(rounded_number(double(value), 3));
+        arrays.push_back(numbers);
+      }
+      all[p.name] = arrays;
+    }
+    return all;
+  }
+
+  std::unique_ptr<Attention> layer;
+  std::unique_ptr<Optimizer> optimizer;
+  Tensor x, target;
+  AttentionAsk ask;
+};
+
+void set_head_to_zero(Drawn& drawn) {
+  std::vector<NamedParameter> all = parameters(*drawn.layer);
+  for (const HeadSlice& part : drawn.layer->head_slices()) {
+    if (part.head != Drawn::goes_out) continue;
+    for (NamedParameter& p : all) {
+      if (p.name != part.name) continue;
+      Array& value = p.tensor.edit_value();
+      for (Index i = 0; i < value.size(); ++i) {
+        const Index at = part.axis == 0 ? i / value.dim(1) : i % value.dim(1);
+        if (at >= part.begin && at < part.end) value[i] = 0;
+      }
+    }
+  }
+}
+
+void write_weights() {
+  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  Record ways = Record::object();
+  for (const std::string way : {"zeroed", "masked", "removed"}) {
+    Drawn drawn;
+    if (way == "zeroed") {
+      set_head_to_zero(drawn);
+    } else if (way == "masked") {
+      drawn.ask.gates = Tensor(Array({Drawn::size}, {1, 0, 1}));
+    } else {
+      drawn.optimizer->apply(drawn.layer->prune(std::array{Drawn::goes_out}));
+    }
+    Record frames = Record::array();
+    int step = 0;
+    for (const int until : {0, 1, 3, 10, 30, 100}) {
+      drawn.learn(until - step);
+      step = until;
+      frames.push_back({{"step", step}, {"state", drawn.state()}});
+    }
+    ways[way] = frames;
+  }
+  write_figure({{"heads", Drawn::size},
+                {"head_dim", Drawn::own},
+                {"gone", Drawn::goes_out},
+                {"before", Drawn().state()},
+                {"ways", ways}});
+}
+
 }  // namespace
 
 int main() {
@@ -345,5 +435,6 @@ int main() {
   claim("pruned weights, 100 steps", gradients.norm, 0.01, 2);
   claim("with masked weights, %", weights.after_all, 50, 50);
   measure_time();
+  write_weights();
   return failed_claims();
 }

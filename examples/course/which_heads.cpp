@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "facts.hpp"
+#include "figure.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/parallel.hpp"
 #include "headroom/statistics/ranks.hpp"
@@ -132,6 +133,22 @@ void print(Game& of_all, const Moment& moment) {
   claim("most that a pair adds", surprise, 0.3, 30);
 }
 
+// ---------------------------------------------------------------- the figure
+
+/// The loss of every set of heads: head i is in set number S if bit i of S is 1. Another processor
+/// may train another model: the losses are "rough".
+void write_game(const Game& of_all) {
+  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  Record heads = Record::array(), losses = Record::array();
+  for (const HeadId& head : of_all.game.players()) {
+    heads.push_back({{"kind", name_of(head.kind)}, {"head", head.head}});
+  }
+  for (const double loss : of_all.values) {
+    losses.push_back(loss < 1 ? std::round(loss * 1000) / 1000 : rounded_number(loss, 3));
+  }
+  write_figure({{"rough", {"losses"}}, {"heads", heads}, {"losses", losses}});
+}
+
 }  // namespace
 
 int main() {
@@ -191,5 +208,6 @@ int main() {
 
   std::printf("one model: every set of heads\n");
   print(*game, models.back()->last);
+  write_game(*game);
   return failed_claims();
 }

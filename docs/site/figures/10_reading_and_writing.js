@@ -39,7 +39,7 @@ figure({
     let height = top + rows.length * cell + 8;
     const bars = wide ? [right + 80, top] : [left, height + 30], high = wide ? Math.min(26, rows.length * cell / shown_tokens.length) : 17;
     const from = bars[0] + 28, room = Math.min(170, width - from - 52);
-    parts.push(label(bars[0], bars[1] - 12, count ? "chances of the token just written" : "chances of the next token"));
+    parts.push(label(bars[0], bars[1] - 12, count ? "the chance of each token" : "chances"));
     shown_tokens.forEach((id, i) => {
       const y = bars[1] + i * high, chance = now ? now.chances[id] : 0;
       parts.push(label(from - 8, y + high / 2 + 4, said_of(id), {"text-anchor": "end", class: said_of(id) === end ? null : "mono"}), rect(from, y + 3, Math.max(1, room * chance), high - 6, {rx: 2, fill: now && id === now.writes ? "var(--first)" : "var(--goal)"}),
