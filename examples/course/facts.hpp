@@ -126,7 +126,7 @@ template <class... Names>
 void part(const Names&... names) {
   hide_output(false);
   bool open = false;
-  for (const std::string name : {std::string(names)...}) {
+  for (const std::string& name : {std::string(names)...}) {
     Prediction* one = prediction_of(name);
     if (one == nullptr || !one->predicted.empty() || std::getenv("HEADROOM_ASK") == nullptr ||
         isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) {

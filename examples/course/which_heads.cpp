@@ -1,6 +1,7 @@
 // Which heads matter: the numbers of chapter 11. A small model with 12 heads learns to read dates.
 // Early and at the end its heads are scored by several metrics, on some examples, and each head is
-// closed in turn, on other examples. Then the loss of all 4096 sets of heads gives Shapley values.
+// switched off in turn, on other examples. Then the loss of all 4096 sets of heads gives Shapley
+// values.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -107,16 +108,13 @@ void draw(const char* title, const std::vector<HeadId>& heads, const std::vector
   }
 }
 
-void print(Game& of_all, const Moment& moment) {
+void print(Game& of_all) {
   HeadGame& game = of_all.game;
-  draw("sensitivity", game.players(), moment.scores.at("sensitivity"));
-  draw("cost", game.players(), of_all.costs);
-  draw("Shapley", game.players(), of_all.shapley);
   claim("sets of heads", double(of_all.values.size()), 4096, 4096);
   const double whole = of_all.values.back(), together = of_all.values.front() - whole;
   claim("loss without any head", of_all.values.front(), 10, 200);
   claim("all heads together", together, 10, 200);
-  claim("sum of Shapley values", total(of_all.shapley), together - 1e-9, together + 1e-9);
+  claim("sum of costs", total(of_all.costs), 2, 150);
   claim("sum of costs / all together", total(of_all.costs) / together, 0.05, 0.95, "11/e");
   Index more = 0, pairs = 0;
   double surprise = 0;
@@ -131,6 +129,8 @@ void print(Game& of_all, const Moment& moment) {
   claim("pairs of heads", double(pairs), 66, 66);
   claim("pairs that cost more together", double(more), 34, 66);
   claim("most that a pair adds", surprise, 0.3, 30);
+  draw("Shapley", game.players(), of_all.shapley);
+  claim("sum of Shapley values", total(of_all.shapley), together - 1e-9, together + 1e-9);
 }
 
 // ---------------------------------------------------------------- the figure
@@ -153,6 +153,8 @@ void write_game(const Game& of_all) {
 
 int main() {
   constexpr Index seeds = 5;
+  std::printf("five models learn to read dates; this takes about half a minute\n");
+  std::fflush(stdout);
   std::vector<std::unique_ptr<Trained>> models(seeds);
   std::unique_ptr<Game> game;  // of the last model
   parallel_for(seeds, 1, [&](Index begin, Index end) {
@@ -169,33 +171,38 @@ int main() {
   const auto agreement = [&](Moment Trained::*moment, const char* metric) {
     return of([&](Trained& model) { return (model.*moment).agreement(metric); });
   };
-  const auto l1 = [](Trained& model) { return model.last.scores.at("attention_l1"); };
+  const auto sums = [&](Moment Trained::*moment) {
+    return of([&](Trained& m) { return total((m.*moment).scores.at("sensitivity")); });
+  };
 
-  std::printf("five models, after %d steps and at the end\n", int(early));
+  draw("cost", game->game.players(), game->costs);
   claim("heads", double(models[0]->last.costs.size()), 12, 12);
-  claim("early: loss", median(of([](Trained& m) { return m.first.loss; })), 1, 12);
-  claim("end: loss", median(of([](Trained& m) { return m.last.loss; })), 0, 0.5);
+
+  part("11/a");
+  const auto l1 = [](Trained& model) { return model.last.scores.at("attention_l1"); };
   const double low = least(of([&](Trained&m) { return least(l1(m)); })),
                high = most(of([&](Trained&m) { return most(l1(m)); }));
-  claim("L1 of attention: least", low, 1 - 1e-9, 1 + 1e-9, "11/a");
-  claim("L1 of attention: most", high, 1 - 1e-9, 1 + 1e-9);
+  claim("L1 of attention: least", low, 1 - 1e-9, 1 + 1e-9);
+  claim("L1 of attention: most", high, 1 - 1e-9, 1 + 1e-9, "11/a");
 
-  std::printf("rank correlation with the costs, middle one of five\n");
+  part("11/b");
+  std::printf("rank correlation with the costs: median of five models\n");
   claim("early: weight norm", median(agreement(&Trained::first, "magnitude")), 0.2, 1);
   claim("end: weight norm", median(agreement(&Trained::last, "magnitude")), -0.5, 0.75, "11/b");
+  claim("end: costs of other examples", median(agreement(&Trained::last, "leave_one_out")), 0.85,
+        1);
+
+  part("11/c");
+  claim("early: loss", median(of([](Trained& m) { return m.first.loss; })), 1, 12);
+  claim("end: loss", median(of([](Trained& m) { return m.last.loss; })), 0, 0.5);
   claim("early: sensitivity", median(agreement(&Trained::first, "sensitivity")), 0.6, 1);
   const std::vector<double> late_ones = agreement(&Trained::last, "sensitivity");
   claim("end: sensitivity", median(late_ones), -0.2, 0.75, "11/c");
   claim("end: sensitivity, worst of five", least(late_ones), -1, 0.6);
-  claim("early: logit Jacobian", median(agreement(&Trained::first, "logit_jacobian")), 0.6, 1);
-  claim("end: logit Jacobian", median(agreement(&Trained::last, "logit_jacobian")), 0.4, 1);
-  claim("end: costs of other examples", median(agreement(&Trained::last, "leave_one_out")), 0.85,
-        1);
+  draw("sensitivity", game->game.players(), models.back()->last.scores.at("sensitivity"));
 
-  std::printf("sums over all heads, middle one of five\n");
-  const auto sums = [&](Moment Trained::*moment) {
-    return of([&](Trained& m) { return total((m.*moment).scores.at("sensitivity")); });
-  };
+  part("11/d");
+  std::printf("sums over all heads: median of five models\n");
   const double slopes = median(sums(&Trained::first)), slopes_left = median(sums(&Trained::last));
   claim("early: sensitivities", slopes, 3, 20);
   claim("end: sensitivities", slopes_left, 0.1, 4);
@@ -205,9 +212,12 @@ int main() {
   claim("early: costs", costs, 5, 50);
   claim("end: costs", costs_left, 5, 60);
   claim("costs: end / early", costs_left / costs, 0.4, 3);
+  claim("early: logit Jacobian", median(agreement(&Trained::first, "logit_jacobian")), 0.6, 1);
+  claim("end: logit Jacobian", median(agreement(&Trained::last, "logit_jacobian")), 0.4, 1);
 
+  part("11/e");
   std::printf("one model: every set of heads\n");
-  print(*game, models.back()->last);
+  print(*game);
   write_game(*game);
-  return failed_claims();
+  return finish();
 }
