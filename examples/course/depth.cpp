@@ -374,7 +374,7 @@ int main() {
   const Start normed = at_start(Form::normed, "norm(f(x))");
   const Start post = at_start(Form::post, "norm(x + f(x))");
   const Start pre = at_start(Form::pre, "x + f(norm(x))");
-  std::printf("middle one of five seeds, before the first step\n");
+  std::printf("median of five seeds, before the first step\n");
   claim("branch: layer 1 / layer 12", branch.ratio.middle(), 1e-4, 0.03, "09/a");
   claim("residual: layer 1", residual.first.middle(), 1e3, 1e8);
   claim("residual: output / input", residual.size.middle(), 30, 3000, "09/b");

@@ -18,7 +18,7 @@ chapters/questions.md and docs/teaching.md:
   `<!-- facts: two_layouts -->`; a claim of the laboratory is `lab NAME: CLAIM`, and
   `minutes 07/1` is the time that a master file states, and `minutes 07` the sum of a chapter's.
 * Any other number above 12 fails, unless it is code or listed in `<!-- harmless: 2018 60853 -->`.
-* At most 250 lines. Every picture and every linked file exists.
+* At most 270 lines. Every picture and every linked file exists.
 """
 
 import json
@@ -29,7 +29,7 @@ import sys
 
 MARK = re.compile(r"<!--= (.+?) ([=~<]) -->\**(-?[\d,.]*\d(?:e[-+]?\d+)?)")
 NUMBER = re.compile(r"(?<![\w.#/-])\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
-MOST_LINES = 250
+MOST_LINES = 270
 ROUNDING = 1e-12
 
 
