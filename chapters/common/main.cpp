@@ -1,5 +1,8 @@
 // main() of the checks of an exercise: Catch2 in a child process with limits, and with a reporter
 // for the runner.
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,9 +14,11 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "common/todo.hpp"
 #include "headroom/base/error.hpp"
@@ -34,6 +39,56 @@
 
 namespace {
 
+/// The calls that were open in the answer's library when something was thrown or the program
+/// crashed: "at 1a2b 3c4d\n", offsets in the library from the innermost one; "" if there are none.
+/// The runner finds their lines. Written without the heap, which a crash may have spoiled.
+class OpenCalls {
+ public:
+  /// `context` is that of a signal, whose first address is the instruction itself.
+  void note(const void* context = nullptr) {
+    used_ = 0;
+#if defined(__x86_64__)
+    if (context != nullptr) {
+      const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+      add(std::uintptr_t(machine.gregs[REG_RIP]));
+    }
+#else
+    static_cast<void>(context);
+#endif
+    std::array<void*, 64> frames;
+    const int count = backtrace(frames.data(), int(frames.size()));
+    for (int i = 0; i < count; ++i) {  // a call returns to the instruction after it
+      add(reinterpret_cast<std::uintptr_t>(frames[std::size_t(i)]) - 1);
+    }
+    if (used_ > 0) text_[used_++] = '\n';
+  }
+  void forget() { used_ = 0; }
+  std::string_view text() const { return {text_.data(), used_}; }
+
+  const char* library = "";  // "lib05_4.so"
+
+ private:
+  void add(std::uintptr_t address) {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<void*>(address), &info) == 0 || info.dli_fname == nullptr) return;
+    const char* slash = std::strrchr(info.dli_fname, '/');
+    if (std::strcmp(slash == nullptr ? info.dli_fname : slash + 1, library) != 0) return;
+    std::uintptr_t offset = address - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+    std::array<char, 2 * sizeof(offset)> digits;
+    std::size_t count = 0;
+    for (; offset > 0; offset /= 16) digits[count++] = "0123456789abcdef"[offset % 16];
+    if (used_ + count + 5 > text_.size()) return;
+    for (const char c : std::string_view(used_ == 0 ? "at " : " ")) text_[used_++] = c;
+    while (count > 0) text_[used_++] = digits[--count];
+  }
+
+  std::array<char, 512> text_{};
+  std::size_t used_ = 0;
+};
+
+OpenCalls open_calls;
+const char* report_file = nullptr;  // of the reporter
+
 class LearnReporter;
 #if HEADROOM_CATCH == 3
 using StreamingBase = Catch::StreamingReporterBase;
@@ -43,8 +98,8 @@ using StreamingBase = Catch::StreamingReporterBase<LearnReporter>;
 using AfterAssertion = bool;
 #endif
 
-/// Writes "stage NAME", then "passed", or "failed" and the message in the lines after it. Each line
-/// is flushed, so that the runner knows the stage in which a program crashed.
+/// Writes "stage NAME", then "passed", or the open calls, "failed" and the message in the lines
+/// after it. Each line is flushed, so that the runner knows the stage in which a program crashed.
 class LearnReporter : public StreamingBase {
  public:
   using StreamingBase::StreamingBase;
@@ -66,13 +121,14 @@ class LearnReporter : public StreamingBase {
     StreamingBase::testCaseStarting(test);
     out() << "stage " << test.name << std::endl;
     failure_.clear();
+    open_calls.forget();
   }
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
     StreamingBase::testCaseEnded(stats);
     if (stats.totals.assertions.allPassed()) {
       out() << "passed" << std::endl;
     } else {
-      out() << "failed\n" << failure_ << std::endl;
+      out() << open_calls.text() << "failed\n" << failure_ << std::endl;
     }
   }
 
@@ -91,6 +147,16 @@ CATCH_REGISTER_REPORTER("learn", LearnReporter)
 
 }  // namespace
 
+/// Takes the place of the C++ runtime's function, which it calls: notes where something is thrown.
+extern "C" [[noreturn]] void __cxa_throw(void* thrown, void* type,  // NOLINT: its name
+                                         void (*destructor)(void*)) {
+  using Throw = void (*)(void*, void*, void (*)(void*));
+  static const auto next = reinterpret_cast<Throw>(dlsym(RTLD_NEXT, "__cxa_throw"));
+  open_calls.note();
+  next(thrown, type, destructor);
+  __builtin_unreachable();
+}
+
 // Catch2 asks the last one first, so the base class comes before the derived one.
 CATCH_TRANSLATE_EXCEPTION(const std::exception& error) {
   return std::string("your code was stopped by an exception: ") + error.what();
@@ -106,11 +172,22 @@ namespace {
 
 std::uintptr_t first_frame = 0;  // the end of the stack that is not used by the checks
 
+/// Adds the open calls to the report, which then ends with them.
+void report_calls(const void* context) {
+  open_calls.note(context);
+  const int file = report_file == nullptr ? -1 : open(report_file, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) return;
+  const std::string_view text = open_calls.text();
+  if (write(file, text.data(), text.size()) < 0) std::perror(report_file);
+  close(file);
+}
+
 /// For SIGSEGV: ends the process with SIGSTKFLT if the stack is full, else with SIGSEGV. The stack
 /// is full if the address that is not there lies in it.
 void name_overflow(int, siginfo_t* info, void* context) {
   // Catch2 3 has its own handler, which raises the signal again: the access follows once more.
   if (info->si_code <= 0) return;
+  report_calls(context);
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   const mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -126,7 +203,14 @@ void name_overflow(int, siginfo_t* info, void* context) {
   if (address + below >= stack && address < first_frame) kill(getpid(), SIGSTKFLT);
 }
 
-void watch_stack() {
+/// For signals that end the process: says in which call of the answer it is, and ends it.
+void name_line(int signal, siginfo_t*, void* context) {
+  report_calls(context);
+  std::signal(signal, SIG_DFL);
+  raise(signal);  // it is delivered after the return
+}
+
+void watch_signals() {
   static std::array<char, 1 << 16> memory;  // the handler cannot use a stack that is full
   stack_t other{};
   other.ss_sp = memory.data();
@@ -135,10 +219,15 @@ void watch_stack() {
   }, action{};
   sigaction(SIGSEGV, nullptr, &before);
   if (before.sa_handler != SIG_DFL) return;  // a sanitizer's
+  open_calls.note();  // the first call of backtrace() loads a library, which no handler should
   sigaltstack(&other, nullptr);
-  action.sa_sigaction = name_overflow;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  action.sa_sigaction = name_overflow;
   sigaction(SIGSEGV, &action, nullptr);
+  action.sa_sigaction = name_line;
+  for (const int signal : {SIGABRT, SIGFPE, SIGXCPU, SIGALRM}) {
+    sigaction(signal, &action, nullptr);
+  }
 }
 
 void set_limits() {
@@ -175,7 +264,15 @@ int main(int argc, char** argv) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) return 1;  // the parent ended before prctl()
     set_limits();
-    watch_stack();
+    for (int i = 1; i + 1 < argc; ++i) {
+      if (std::string_view(argv[i]) == "--out") report_file = argv[i + 1];
+    }
+    // "05_4_checks" has the answer's library lib05_4.so.
+    const std::string_view path = argv[0], name = path.substr(path.rfind('/') + 1);
+    static const std::string library =
+        "lib" + std::string(name.substr(0, name.rfind("_checks"))) + ".so";
+    open_calls.library = library.c_str();
+    watch_signals();
     Catch::Session session;
     session.configData().abortAfter = 1;
     return session.run(argc, argv);

@@ -35,6 +35,7 @@ constexpr int not_passed = 3;  // the program's exit code for a claim that does 
 struct LearnOptions {
   std::string id, chapter, value, folder;
   TrialOptions trial;
+  EditorOptions editor;
   bool json = false, junit = false, give_up = false, in_float = false, sanitize = false;
 };
 
@@ -73,7 +74,7 @@ int learn(const LearnOptions& options) {
   Session session;
   const Exercise& exercise = session.exercise(options.id);
   if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
-    return watch(session.course, session.workspace, exercise);
+    return watch(session.course, session.workspace, exercise, options.editor);
   }
   session.workspace.begin(exercise);
   session.workspace.state.current = exercise.id;
@@ -253,6 +254,11 @@ Command add_learn(CLI::App& program) {
   app->add_option("EXERCISE", options->id,
                   "an exercise or its function: 07/1, softmax (default: the current one)")
       ->type_name("");
+  app->add_option("--edit-cmd", options->editor.command,
+                  "command that opens your file: \"gedit +{line} {file}\" (default: VS Code in its "
+                  "terminal; VISUAL or EDITOR in a pane of tmux or Zellij)")
+      ->type_name("CMD");
+  app->add_flag("--no-editor", options->editor.none, "open no editor");
   app->require_subcommand(0, 1);
   const auto add = [&](const char* name, const char* does, int (*run)(const LearnOptions&)) {
     CLI::App* command = app->add_subcommand(name, does);

@@ -148,6 +148,10 @@ Verdict read_verdict(const std::string& report) {
     } else if (line == "passed") {
       verdict.passed.push_back(std::move(verdict.stage));
       verdict.stage.clear();
+    } else if (line.starts_with("at ")) {
+      std::istringstream calls(line.substr(3));
+      verdict.calls.clear();
+      for (std::string call; calls >> call;) verdict.calls.push_back(call);
     } else if (line == "failed") {
       verdict.kind = Verdict::Kind::failed;
       std::getline(lines, verdict.message, '\0');
@@ -177,8 +181,8 @@ bool is_fresh(const fs::path& program, const Course& course, const Exercise& exe
     return fs::exists(file) && fs::last_write_time(file) > built;
   };
   for (const fs::path& file :
-       {common / "checks.cpp", common / "mistakes.cpp", shared_library(course, precision),
-        course.folder() / "course.json"}) {
+       {common / "checks.cpp", common / "main.cpp", common / "mistakes.cpp",
+        shared_library(course, precision), course.folder() / "course.json"}) {
     if (newer(file)) return false;
   }
   for (const fs::path& folder : {common, course.chapter(exercise)}) {

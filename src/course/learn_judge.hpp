@@ -20,6 +20,9 @@ struct Verdict {
   std::string message;              // "" if all passed
   std::string printed;              // by the answer; its beginning
   std::string warnings;             // of the compiler
+  // The calls of the answer that were open when it was stopped, from the innermost: places in its
+  // library.
+  std::vector<std::string> calls;
 };
 
 /// Compiles `source` into lib<exercise>.so in `folder`; the object file stays there. Returns the

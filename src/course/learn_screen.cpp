@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include "course/learn_place.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/text.hpp"
+#include "headroom/io/atomic_file.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -39,12 +41,6 @@ std::string message_text(const std::string& message, Index columns, Index margin
   return text;
 }
 
-/// The path as seen from the current folder, if that is shorter.
-std::string short_path(const fs::path& path) {
-  const std::string relative = fs::proximate(path).string();
-  return relative.size() < path.string().size() ? relative : path.string();
-}
-
 std::string difficulty_text(const Exercise& exercise, const TerminalStyle& style) {
   std::string text;
   for (Index i = 0; i < 3; ++i) {
@@ -52,6 +48,18 @@ std::string difficulty_text(const Exercise& exercise, const TerminalStyle& style
     text += style.unicode ? (full ? "●" : "○") : (full ? "*" : ".");
   }
   return text;
+}
+
+/// A text of compiler messages with "line 12: " replaced by the place, "1_scale.cpp:12: ".
+std::string with_places(const std::string& text, const std::string& file) {
+  if (file.empty()) return text;
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    if (!result.empty()) result += '\n';
+    result += line.starts_with("line ") ? file + ":" + line.substr(5) : line;
+  }
+  return result;
 }
 
 /// The word for the stage that did not pass.
@@ -66,7 +74,9 @@ std::string stage_word(Verdict::Kind kind) {
 }  // namespace
 
 std::string verdict_text(const Exercise& exercise, const Verdict& verdict,
-                         const TerminalStyle& style) {
+                         const TerminalStyle& style, const std::string& place) {
+  const std::string file = place.substr(0, place.rfind(':'));
+  const std::string message = (place.empty() ? "" : place + ": ") + verdict.message;
   std::string text = emphasised(exercise.text(), Emphasis::strong, style) + "\n";
   for (const std::string& stage : verdict.passed) {
     text += fmt::format("  {}  {}\n", emphasised("ok   ", Emphasis::good, style), stage);
@@ -75,15 +85,18 @@ std::string verdict_text(const Exercise& exercise, const Verdict& verdict,
     text += fmt::format("{} All checks pass.\n", emphasised("Right.", Emphasis::good, style));
   } else if (verdict.kind == Verdict::Kind::not_defined) {
     text += fmt::format("  {}\n{}\n", emphasised("not defined", Emphasis::bad, style),
-                        message_text(verdict.message, style.columns, 4));
+                        message_text(message, style.columns, 4));
   } else if (verdict.kind == Verdict::Kind::does_not_compile) {
-    text += fmt::format("  {}\n{}\n", emphasised("does not compile", Emphasis::bad, style),
-                        indented(verdict.message, 4));
+    text += fmt::format(
+        "  {}\n{}\n", emphasised("does not compile", Emphasis::bad, style),
+        indented(
+            verdict.message.starts_with("line ") ? with_places(verdict.message, file) : message,
+            4));
   } else {
     text +=
         fmt::format("  {}  {}\n{}\n", emphasised(stage_word(verdict.kind), Emphasis::bad, style),
                     verdict.stage.empty() ? "before the first stage" : verdict.stage,
-                    message_text(verdict.message, style.columns, 4));
+                    message_text(message, style.columns, 4));
   }
   if (!verdict.printed.empty()) {
     text += fmt::format("\nYour code printed:\n{}", indented(verdict.printed, 2));
@@ -91,7 +104,8 @@ std::string verdict_text(const Exercise& exercise, const Verdict& verdict,
     text += '\n';
   }
   if (!verdict.warnings.empty()) {
-    text += fmt::format("\nThe compiler warns:\n{}", indented(verdict.warnings, 2));
+    text +=
+        fmt::format("\nThe compiler warns:\n{}", indented(with_places(verdict.warnings, file), 2));
     while (text.ends_with(' ') || text.ends_with('\n')) text.pop_back();
     text += '\n';
   }
@@ -101,6 +115,7 @@ std::string verdict_text(const Exercise& exercise, const Verdict& verdict,
 std::string card_text(const Course& course, const Workspace& workspace, const Exercise& exercise,
                       const TerminalStyle& style) {
   const MasterFile& master = exercise.master;
+  const fs::path answer = workspace.answer(exercise);
   std::string needs;
   for (const std::string& id : master.needs) needs += (needs.empty() ? "   after " : ", ") + id;
   return fmt::format(
@@ -110,7 +125,7 @@ std::string card_text(const Course& course, const Workspace& workspace, const Ex
       "  the chapter {}\n",
       emphasised(exercise.text(), Emphasis::strong, style), master.minutes,
       difficulty_text(exercise, style), master.path == "short" ? "   on the short path" : "", needs,
-      short_path(workspace.answer(exercise)),
+      fs::exists(answer) ? place_text(answer, first_gap(read_file(answer))) : short_path(answer),
       short_path(course.chapter(exercise) / (exercise.file + ".hpp")),
       short_path(course.chapter(exercise) / "README.md"));
 }

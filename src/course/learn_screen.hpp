@@ -10,9 +10,10 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The stages that passed, each with a line, and the message of the one that did not.
+/// The stages that passed, each with a line, and the message of the one that did not, after the
+/// `place` in the learner's file that it is about ("1_scale.cpp:12"), if it is known.
 std::string verdict_text(const Exercise& exercise, const Verdict& verdict,
-                         const TerminalStyle& style);
+                         const TerminalStyle& style, const std::string& place = "");
 /// Title, minutes, difficulty, the learner's file and the chapter.
 std::string card_text(const Course& course, const Workspace& workspace, const Exercise& exercise,
                       const TerminalStyle& style);

@@ -20,11 +20,13 @@
 #include "course/learn_judge.hpp"
 #include "course/learn_mine.hpp"
 #include "course/learn_mistakes.hpp"
+#include "course/learn_place.hpp"
 #include "course/learn_screen.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
 #include "headroom/base/text.hpp"
+#include "headroom/io/atomic_file.hpp"
 #include "headroom/train/stop_signals.hpp"
 
 namespace headroom {
@@ -101,7 +103,7 @@ fs::path build_folder(const Workspace& workspace) {
 }
 
 constexpr const char* keys_text =
-    "[n] next  [h] hint  [s] solution  [l] list  [c] check  [x] start over  [q] quit";
+    "[n] next  [h] hint  [s] solution  [l] list  [e] edit  [c] check  [x] reset  [q] quit";
 
 /// The rows of the terminal on standard output.
 Index terminal_rows() {
@@ -112,13 +114,14 @@ Index terminal_rows() {
 /// The screen of one exercise at a time.
 class Watch {
  public:
-  Watch(const Course& course, Workspace& workspace, const Exercise& first)
-      : course_(course), workspace_(workspace), exercise_(&first) {}
+  Watch(const Course& course, Workspace& workspace, const Exercise& first, EditorOptions editor)
+      : course_(course), workspace_(workspace), exercise_(&first), editor_(std::move(editor)) {}
 
   int run() {
     const KeyMode keys;
     while (!done_ && !signals_.requested()) {
       begin();
+      open_file(!pane_opened_);
       SavedFile file(workspace_.answer(*exercise_));  // before the check, which takes a while
       check();
       const Exercise* const shown = exercise_;
@@ -136,8 +139,24 @@ class Watch {
     workspace_.save();
   }
 
+  /// Opens the learner's file at its first gap in an editor, if there is one, or else says where
+  /// that is. A pane of the terminal is opened for the first exercise only, and when asked for.
+  void open_file(bool pane) {
+    const fs::path answer = workspace_.answer(*exercise_);
+    if (!fs::exists(answer)) return;
+    const Index line = first_gap(read_file(answer));
+    const EditorCommand command = editor_command(editor_, answer, line);
+    const bool opens = !command.words.empty() && (pane || !command.new_pane);
+    if (opens) start_editor(command);
+    pane_opened_ = pane_opened_ || command.new_pane;
+    where_ = opens ? fmt::format("{} opens {}.", capital(command.name), place_text(answer, line))
+                   : fmt::format("Begin at {}.", place_text(answer, line));
+  }
+
   void check() {
-    fmt::print("\x1b[H\x1b[2J\x1b[3J{}\n", card_text(course_, workspace_, *exercise_, style_));
+    style_ = TerminalStyle::of(stdout);  // a new pane makes this one narrower
+    fmt::print("\x1b[H\x1b[2J\x1b[3J{}  {}\n\n", card_text(course_, workspace_, *exercise_, style_),
+               where_);
     std::fflush(stdout);
     passed_ = to_add_ = to_compare_ = false;
     attempt([&] {
@@ -252,11 +271,18 @@ class Watch {
       case 'h': page("\n" + hint_text(workspace_, *exercise_, style_)); break;
       case 's': solution(); break;
       case 'l': page("\n" + list_text(course_, workspace_, style_)); break;
+      case 'e': edit(); break;
       case 'c': check_again(); break;
       case 'x': start_over(); break;
       case 'q': done_ = true; break;
       default: break;
     }
+  }
+
+  void edit() {
+    open_file(true);
+    fmt::print("\n{}\n", where_);
+    print_keys();
   }
 
   void check_again() {
@@ -302,7 +328,10 @@ class Watch {
   const Course& course_;
   Workspace& workspace_;
   const Exercise* exercise_;
-  const TerminalStyle style_ = TerminalStyle::of(stdout);
+  const EditorOptions editor_;
+  std::string where_;  // the file and line to begin at
+  bool pane_opened_ = false;
+  TerminalStyle style_ = TerminalStyle::of(stdout);
   bool passed_ = false, to_add_ = false, to_compare_ = false, said_gone_ = false, done_ = false;
   std::vector<const CourseAnswer*> unknown_;  // mistakes that it learns when nothing else happens
   const StopSignals signals_;
@@ -311,14 +340,19 @@ class Watch {
 }  // namespace
 
 Verdict check_once(const Course& course, Workspace& workspace, const Exercise& exercise) {
-  const TerminalStyle style = TerminalStyle::of(stdout);
+  TerminalStyle style = TerminalStyle::of(stdout);
   fmt::print("checking {} ...{}", exercise.id, style.live ? "" : "\n");
   std::fflush(stdout);
   const auto began = std::chrono::steady_clock::now();
-  const Verdict verdict =
-      judge(course, exercise, course_double, workspace.answer(exercise), build_folder(workspace));
+  const fs::path answer = workspace.answer(exercise), folder = build_folder(workspace);
+  const Verdict verdict = judge(course, exercise, course_double, answer, folder);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  fmt::print("{}{}", style.live ? "\r\x1b[K" : "", verdict_text(exercise, verdict, style));
+  style = TerminalStyle::of(stdout);  // an editor may have made the terminal narrower meanwhile
+  std::string place;
+  if (verdict.kind != Verdict::Kind::passed) {
+    place = place_text(answer, line_of(course, exercise, course_double, verdict, answer, folder));
+  }
+  fmt::print("{}{}", style.live ? "\r\x1b[K" : "", verdict_text(exercise, verdict, style, place));
   fmt::print("{}\n", emphasised(fmt::format("({:.2f} s)", took.count()), Emphasis::faint, style));
   std::fflush(stdout);
   if (verdict.kind == Verdict::Kind::passed) {
@@ -346,8 +380,9 @@ void compare_with_mistakes(const Course& course, const Workspace& workspace,
                         style.columns, 4));
 }
 
-int watch(const Course& course, Workspace& workspace, const Exercise& first) {
-  return Watch(course, workspace, first).run();
+int watch(const Course& course, Workspace& workspace, const Exercise& first,
+          const EditorOptions& editor) {
+  return Watch(course, workspace, first, editor).run();
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -1,6 +1,7 @@
 // The interactive runner of the course.
 #pragma once
 
+#include "course/learn_editor.hpp"
 #include "course/learn_judge.hpp"
 #include "course/learn_workspace.hpp"
 
@@ -8,8 +9,10 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Checks the learner's file of an exercise now and whenever it is saved, and obeys keys, until q
-/// or Ctrl-C. Needs a terminal. Returns the exit code.
-int watch(const Course& course, Workspace& workspace, const Exercise& first);
+/// or Ctrl-C. Needs a terminal. Opens the file in an editor, or says where to begin. Returns the
+/// exit code.
+int watch(const Course& course, Workspace& workspace, const Exercise& first,
+          const EditorOptions& editor);
 
 /// Checks the learner's file once, and prints and returns the verdict. If it passed, the caller
 /// adds it to the learner's functions (add_to_mine()).

@@ -24,10 +24,12 @@ fs::path workspace_folder(const Course& course) {
   return own != nullptr && *own != '\0' ? fs::absolute(own) : course.source / "workspace";
 }
 
-/// Lets an editor with clangd read the answers.
+/// Lets an editor with clangd read the answers. What a skeleton does not use yet is no mistake; the
+/// compiler of the checks warns of it later.
 void write_compile_flags(const Course& course, const fs::path& folder) {
   std::string text;
   for (const std::string& flag : course.flags) text += flag + "\n";
+  text += "-Wno-unused\n";
   for (const std::string& flag : course_double.definitions) text += flag + "\n";
   for (const char* path : {"include", "chapters"}) {
     text += fmt::format("-I{}\n", (course.source / path).string());

@@ -55,11 +55,42 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
+def walk_with_editor(program, environment, folder):
+    """The file opens at its first gap, and the learner is told where that is."""
+    own, opened = folder / "04_learning_to_learn/1_softmax.cpp", folder / "opened"
+    editor = ["--edit-cmd", f"echo {{file}} {{line}} >> {opened}; sleep 600"]
+    quiet = Terminal([program, "learn", "04/1", *editor], environment)
+    quiet.wait_for(f"Begin at {own}:")
+    quiet.wait_for("[q] quit")
+    quiet.press("q")
+    assert quiet.exit_code() == 0
+    assert not opened.exists(), "HEADROOM_NO_EDITOR"
+    with_editor = {**environment, "HEADROOM_NO_EDITOR": ""}
+    learn = Terminal([program, "learn", "04/1", *editor], with_editor)
+    learn.wait_for(f"Your command opens {own}:")
+    learn.wait_for("[q] quit")  # though the editor is still there
+    code = own.read_text(encoding="utf-8").splitlines()
+    gap = next(i for i, line in enumerate(code, 1) if "chapter::todo(" in line)
+    learn.press("e")
+    learn.wait_for(f"opens {own}:{gap}.")
+    learn.press("q")
+    assert learn.exit_code() == 0
+    wanted = f"{own} {gap}\n" * 2
+    for _ in range(50):  # nobody waits for the editor
+        if opened.read_text() == wanted:
+            break
+        time.sleep(0.1)
+    assert opened.read_text() == wanted, opened.read_text()
+    refused = subprocess.run([program, "learn", "--no-editor", "04/1"], env=with_editor, text=True,
+                             capture_output=True, check=False)
+    assert refused.returncode == 3 and f"  your file   {own}:{gap}\n" in refused.stdout
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "HEADROOM_WORKSPACE": folder, "TERM": "xterm", "COLUMNS": "80",
-                       "OMP_WAIT_POLICY": "passive"}
+                       "HEADROOM_NO_EDITOR": "1", "OMP_WAIT_POLICY": "passive"}
 
         def run(*words):
             return subprocess.run([program, "learn", *words], env=environment, text=True,
@@ -101,7 +132,7 @@ def main():
         own.unlink()
         learn.wait_for("is gone. Save it")
         save("")
-        learn.wait_for("your file does not define")
+        learn.wait_for("not defined")
         save(text_of("solution").replace("live() *", "live( *"))
         learn.wait_for("does not compile")
         save(text_of("solution"))
@@ -139,6 +170,7 @@ def main():
         learn.wait_for("[q] quit")
         learn.press("\x03")  # Ctrl-C
         assert learn.exit_code() == 130
+        walk_with_editor(program, environment, pathlib.Path(folder))
     print("the walk is done")
 
 
