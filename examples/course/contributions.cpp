@@ -40,6 +40,7 @@ void measure_contributions() {
   const Shape whole{4, 6, 8};
   std::printf("y is [4, 6, 8]\n");
   claim("contributions, x [4, 6, 8]", contributions(whole, {4, 6, 8}), 1, 1);
+  part("03/a", "03/b");
   claim("contributions, b [8]", contributions(whole, {8}), 24, 24, "03/a");
   claim("contributions, s [6, 1]", contributions(whole, {6, 1}), 32, 32, "03/b");
   claim("contributions, one number", contributions(whole, {}), 192, 192);
@@ -47,6 +48,7 @@ void measure_contributions() {
 
 /// y = q + k with q [5, 1] and k [1, 5], of which the loss sees the lower triangle.
 void draw_margins() {
+  part("");  // answers nothing: shown in any case
   constexpr Index n = 5;
   const Tensor q = parameter(zeros({n, 1})), k = parameter(zeros({1, n}));
   Array dy = zeros({n, n});
@@ -161,6 +163,7 @@ void measure_planes() {
   claim("b", right.b, -3.05, -2.95);
   claim("c", right.c, 0.95, 1.05);
   claim("loss", right.loss, 0, 0.02);
+  part("03/c");
   std::printf("targets [200]\n");
   claim("differences", double((Tensor(zeros({200, 1})) - Tensor(zeros({200}))).size()), 40000,
         40000);
@@ -171,6 +174,7 @@ void measure_planes() {
   claim("most of |a|, five seeds",
         most([](std::uint64_t seed) { return std::abs(fitted(seed, false).a); }), 0, 0.01);
 
+  part("03/d");
   std::printf("the mean of the contributions instead of the sum, 100 steps\n");
   claim("c, mean, plain descent", fitted(1, true, true).c, 0.02, 0.3, "03/d");
   const auto apart = [](std::uint64_t seed) {
@@ -181,6 +185,7 @@ void measure_planes() {
     fit(mean, adam_of_mean, points.x, points.y, 0.05);
     return std::abs(double(sum.c.value()[0]) - double(mean.c.value()[0]));
   };
+  part("03/e");
   claim("sum and mean, Adam: c apart", most(apart), 0, 0.001, "03/e");
 }
 
@@ -294,15 +299,18 @@ void measure_products() {
   const auto of = [](Index m, Index k, Index n) {
     return [=](std::uint64_t seed) { return double(candidates(m, k, n, seed).fit); };
   };
+  part("03/f");
   std::printf("eight products of dy and b\n");
   claim("products that fit, 2 x 3 x 4", most(of(2, 3, 4)), 1, 1, "03/f");
   claim("products that fit, 4 x 4 x 4", least(of(4, 4, 4)), 8, 8);
   claim("products that are da",
         most([](std::uint64_t seed) { return double(candidates(4, 4, 4, seed).right); }), 1, 1);
   const Lesson right(1, Da::right), wrong(1, Da::without_transpose), last_alone(1, Da::nothing);
+  part("");  // answers nothing: shown in any case
   std::printf("three square matrices, 500 steps\n");
   claim("loss before", right.first, 0.3, 0.8);
   claim("loss, da = dy b^T", right.last, 0.002, 0.012);
+  part("03/g");
   claim("loss, da = dy b", wrong.last, 0.012, 0.05, "03/g");
   claim("loss, only w3 learns", last_alone.last, 0.06, 0.2);
   std::vector<double> cosines_first, cosines_last, worse, left;
@@ -368,6 +376,7 @@ double bytes_taken(const std::function<Tensor()>& by) {
 }
 
 void measure_views() {
+  part("");  // answers nothing: shown in any case
   Array twelve({12});
   for (Index i = 0; i < 12; ++i) twelve[i] = Real(i);
   const Tensor x(twelve), matrix = reshape(x, {3, 4});
@@ -381,6 +390,7 @@ void measure_views() {
   claim("bytes, reshape of 8 MB", bytes_taken([&] { return reshape(large, {1000000}); }), 0, 0);
   claim("bytes, permute of 8 MB", bytes_taken([&] { return permute(large, {1, 0}); }), 8e6, 8e6);
 
+  part("03/h");
   std::printf("orders of axes\n");
   const Orders three = orders_of({2, 3, 4}), four = orders_of({2, 3, 4, 5}),
                equal = orders_of({4, 8, 4, 8});
@@ -403,5 +413,5 @@ int main() {
   measure_products();
   measure_views();
   write_arrows();
-  return failed_claims();
+  return finish();
 }

@@ -149,6 +149,7 @@ void show(const char* key, double value) {
 }
 
 void measure_softmax() {
+  part("04/a");
   const Tensor x(Array({2}, {1000, 1001}));
   show("naive softmax of 1000, 1001", double(naive_softmax(x).value()[0]));
   const double most = std::log(std::numeric_limits<double>::max());
@@ -161,6 +162,7 @@ void measure_softmax() {
 }
 
 void measure_cross_entropy() {
+  part("04/b");
   const Ids target(Shape{1}, {0});
   Tensor x = parameter(Array({1, 2}, {0, 800}));
   const Tensor in_two_steps = loss_of_shares(softmax(x), target);
@@ -236,6 +238,7 @@ std::string strip(double one, double xavier, double he) {
 }
 
 void measure_depth() {
+  part("04/c");
   Range last[3];
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const std::vector<double> one = sizes_by_depth(Start::one, seed),
@@ -281,6 +284,7 @@ struct Walker {
 };
 
 void measure_adam() {
+  part("04/d");
   claim("first step, gradient 0.001", Walker().step(0.001), 0.009999, 0.010001, "04/d");
   claim("first step, gradient 1000000", Walker().step(1e6), 0.009999, 0.010001);
   // Without the correction, by the formula: all gradients are 1, so m = 1 - beta1^t.
@@ -301,6 +305,7 @@ void measure_adam() {
 
 /// Three rules on three initialisations: how many of 500 new points are right, in percent.
 void measure_rules() {
+  part("");  // answers nothing: shown in any case
   struct Cell {
     Start start;
     Rule rule;
@@ -333,6 +338,7 @@ void measure_rules() {
 
 /// Adam after one gradient that is 100 times too long.
 void measure_memory() {
+  part("04/e");
   Walker walker;
   for (int i = 0; i < 5000; ++i) walker.step(1);
   walker.step(100);
@@ -351,6 +357,7 @@ void measure_memory() {
 
 /// A network in training, and one batch whose inputs are 100 times too large.
 void measure_bad_batch() {
+  part("");  // answers nothing: shown in any case
   Range rise, rise_clipped, longer;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     for (const bool clipped : {false, true}) {
@@ -426,5 +433,5 @@ int main() {
   measure_memory();
   measure_bad_batch();
   write_paths();
-  return failed_claims();
+  return finish();
 }

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "headroom/base/written_number.hpp"
 
 /// The number of claims that did not hold; finish() returns it.
 inline int& failed_claims() {
@@ -65,21 +68,8 @@ inline Prediction* prediction_of(const std::string& name) {
 /// Whether the text is a number, such as 0.5, 1e-8, 35 % or 1/3, or one of the words ("never,
 /// all").
 inline bool is_prediction(const std::string& text, const std::string& words) {
-  if (!text.empty() && (", " + words + ",").find(", " + text + ",") != std::string::npos)
-    return true;
-  const auto end_of_number = [](const char* begin) {
-    char* end = nullptr;
-    return std::isfinite(std::strtod(begin, &end)) ? static_cast<const char*>(end) : begin;
-  };
-  const char* end = end_of_number(text.c_str());
-  if (end == text.c_str()) return false;
-  if (*end == '/') {
-    const char* second = end + 1;
-    end = end_of_number(second);
-    return end != second && *end == '\0' && std::strtod(second, nullptr) != 0;
-  }
-  while (*end == ' ') ++end;
-  return *end == '\0' || std::string(end) == "%";
+  return headroom::written_number(text).has_value() ||
+         (", " + words + ",").find(", " + text + ",") != std::string::npos;
 }
 
 /// Hides what is printed from now on, or shows it again.
@@ -132,8 +122,11 @@ void part(const Names&... names) {
         isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) {
       continue;
     }
-    if (ask(*one)) continue;
-    still_open().push_back(name);
+    std::vector<std::string>& skipped = still_open();
+    if (std::find(skipped.begin(), skipped.end(), name) == skipped.end()) {
+      if (ask(*one)) continue;
+      skipped.push_back(name);
+    }
     open = true;
   }
   hide_output(open);

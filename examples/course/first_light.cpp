@@ -261,6 +261,7 @@ void measure_map() {
   claim("anti-diagonal, before, most", most(before), 0, 0.3);
   claim("anti-diagonal, after, least", least(after), 0.95, 1);
   claim("brightest on it, of 40 rows", double(bright), 5 * length, 5 * length);
+  part("00/b");
   claim("weight that another word moves", most(moved), 1e-6, 0.05, "00/b");
   claim("letters right, no positions", most(blind), 5, 40);
 }
@@ -281,10 +282,12 @@ struct Runs {
 };
 
 void measure_scale() {
+  part("00/c");
   claim("size of a score, D = 4", size_of_scores(4), 1.9, 2.1);
   claim("size of a score, D = 16", size_of_scores(16), 3.8, 4.2);
   claim("size of a score, D = 64", size_of_scores(64), 7.7, 8.3, "00/c");
   claim("size of a score, D = 256", size_of_scores(256), 15.5, 16.5);
+  part("00/d");
   const Runs scaled(0), plain(1), divided(1 / Real(width));
   claim("largest weight, scaled", most(scaled.start), 0.2, 0.5);
   claim("largest weight, not scaled", least(plain.start), 0.7, 1, "00/d");
@@ -329,9 +332,10 @@ void write_film() {
 
 int main(int argc, char** argv) {
   set_num_threads(1);  // the model is small
+  part("00/a");
   film(word_of(argc > 1 ? argv[1] : "headroom"), argc > 2 ? Real(std::atof(argv[2])) : 0);
   measure_map();
   measure_scale();
   write_film();
-  return failed_claims();
+  return finish();
 }

@@ -113,6 +113,7 @@ void draw_curves(const char* name, int last) {
 }
 
 void measure_differences() {
+  part("02/b", "02/c");
   draw_curves<double>("double", 15);
   draw_curves<float>("float", 7);
   struct Line {
@@ -209,6 +210,7 @@ std::vector<Blind> blind_faults() {
 }
 
 void measure_questions() {
+  part("02/d");
   std::printf("largest error, dL/dy all ones and random, five seeds\n");
   int seen_by_ones = 0, seen_by_random = 0;
   for (const Blind& blind : blind_faults()) {
@@ -235,6 +237,7 @@ void measure_questions() {
 // ---------------------------------------------------------------- kinks and sums
 
 void measure_kinks() {
+  part("02/e");
   const auto positive = [](double x) { return std::max(x, 0.0); };
   claim("relu at 0.0004: slope", difference(Formula::central, positive, 0.0004, 0.001), 0.69, 0.71);
   Range alarms;
@@ -264,6 +267,7 @@ Tensor overwriting(const Tensor& x) {
 }
 
 void measure_overwriting() {
+  part("");  // answers nothing: shown in any case
   const auto function = [](const std::vector<Tensor>& x) { return overwriting(x[0]); };
   Rng rng(1, "overwriting");
   const Array x = normal({4}, 1, rng);
@@ -314,5 +318,5 @@ int main() {
   measure_kinks();
   measure_overwriting();
   write_curves();
-  return failed_claims();
+  return finish();
 }

@@ -116,6 +116,7 @@ void randomise(Module& module, Rng& rng) {
 
 /// Parameters and scores of layers with 1 to 16 heads.
 void count_everything() {
+  part("");  // answers nothing: shown in any case
   Index least = 0, most = 0;
   for (const Index h : {1, 2, 4, 8, 16}) {
     Rng rng(1);
@@ -125,6 +126,7 @@ void count_everything() {
     most = std::max(most, count);
   }
   claim("parameters, 1 head", double(least), 16640, 16640);
+  part("06/b");
   claim("parameters, 16 heads", double(most), 16640, 16640, "06/b");
   constexpr Index tokens = 128;
   fact("tokens of a text", double(tokens));
@@ -163,6 +165,7 @@ std::pair<Index, double> heads_that_move(Rng& rng) {
 
 /// The output of a layer against b_O and one product per head, and against the bias in each.
 void add_up_the_heads() {
+  part("");  // answers nothing: shown in any case
   const NoGrad quiet;
   Rng rng(4, "many heads");
   SeparateHeads layer({.width = width, .heads = heads}, rng);
@@ -221,6 +224,7 @@ void write_slices() {
 
 int main() {
   fact("width", double(width));
+  part("06/a");
   constexpr int seeds = 5;
   for (const Index head_count : {1, 2}) {
     double least = 100, most = 0;
@@ -238,6 +242,7 @@ int main() {
   }
   fact("one letter known, one guessed", 100. / Neighbours::letters);
   count_everything();
+  part("06/c");
   Rng rng(3, "many heads");
   const auto [separate, least] = heads_that_move<SeparateHeads>(rng);
   claim("heads that move", double(separate), 8, 8, "06/c");
@@ -245,5 +250,5 @@ int main() {
   claim("heads that move, shared", double(heads_that_move<SharedHead>(rng).first), 1, 1);
   add_up_the_heads();
   write_slices();
-  return failed_claims();
+  return finish();
 }

@@ -386,16 +386,22 @@ int main() {
     if (seed == 1) {
       fact("loss, gates closed", mask.loss_at_once);
       fact("loss, columns zeroed", no_columns.loss_at_once);
+      part("12/a");
       fact("columns after 1 step", no_columns.after_one);
       fact("columns after 100 steps", no_columns.after_all, "12/a");
       fact("rows after 100 steps", no_rows.after_all);
+      part("12/b");
       fact("all weights after 1 step", nothing.after_one);
       fact("all weights after 100 steps", nothing.after_all);
       fact("all weights, plain descent", dead.after_all, "12/b");
+      part("");  // answers nothing: shown in any case
       fact("loss after 100, zeroed", no_columns.loss);
       fact("loss after 100, masked", mask.loss);
       fact("loss after 100, removed", fused.loss);
       fact("moved behind closed gates", mask.moved);
+      part("12/c");
+      measure_time();
+      part("12/d");
       fact("masked, removed: 20 steps", fused.after_20, "12/d");
       fact("masked, removed: 100 steps", fused.after_all);
       fact("fresh moments: 20 steps", fused.fresh);
@@ -415,6 +421,7 @@ int main() {
     }
     descent.add(dead.loss / dead.loss_at_once);
   }
+  part("12/a", "12/b", "12/d");
   std::printf("five seeds\n");
   claim("least regrowth of columns", of_columns.least, 0.1, 2);
   claim("least regrowth of rows", of_rows.least, 0.01, 2);
@@ -430,11 +437,12 @@ int main() {
   claim("fresh moments: least", fresh.least, 1e-4, 2);
   claim("refused without apply()", refused(), 1, 1);
   const Sparse gradients = sparse(1, false), weights = sparse(1, true);
+  part("");
   claim("zeros right after pruning, %", gradients.at_once, 50, 50);
+  part("12/e");
   claim("zeros 1 step later, %", gradients.after_one, 0, 0, "12/e");
   claim("pruned weights, 100 steps", gradients.norm, 0.01, 2);
   claim("with masked weights, %", weights.after_all, 50, 50);
-  measure_time();
   write_weights();
-  return failed_claims();
+  return finish();
 }

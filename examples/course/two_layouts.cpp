@@ -181,11 +181,14 @@ void write_rows() {
 
 int main() {
   fact("width", width);
+  part("07/a");
   compare_layouts();
+  part("07/b");
   close_a_head();
+  part("07/c", "07/d");
   claim("leak good", leak(2, composed::merge_heads), 0, 0);
   claim("leak bad", leak(2, merge_without_swap), 0.1, 10, "07/c");
   claim("leak bad, one head", leak(1, merge_without_swap), 0, 0, "07/d");
   write_rows();
-  return failed_claims();
+  return finish();
 }

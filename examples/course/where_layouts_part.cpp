@@ -160,6 +160,7 @@ Parting train_both(std::uint64_t seed, double rate, Real nudge, Index steps) {
 }
 
 void measure_lockstep() {
+  part("08/b");
   constexpr Index most = 60;
   constexpr double rate = 0.15;
   double after_one = 1, slow = 0;
@@ -239,6 +240,7 @@ void measure_optimizer(const char* key, const Maker& make, bool notices, double 
 }
 
 void measure_optimizers() {
+  part("08/c");
   const auto lamb = [](Granularity granularity) -> Maker {
     return [=](Module& model) {
       return std::make_unique<Lamb>(model, LambOptions{.granularity = granularity});
@@ -261,6 +263,7 @@ void measure_optimizers() {
 // --- twins ---
 
 void measure_twins() {
+  part("08/d");
   const LabRecord twins = run_lab("symmetry", {.width = small_width, .heads = small_heads});
   fact("twins after 100 steps", twins, "equal: largest distance of Q, K, V in 100 steps", "08/d");
   const char* const other = "different output block: smallest distance ";
@@ -272,6 +275,7 @@ void measure_twins() {
 // --- one wide head ---
 
 void measure_one_wide_head() {
+  part("");  // answers nothing: shown in any case
   constexpr Index width = 256, heads = 8, tokens = 10;
   Array identity = zeros({width, width});
   for (Index i = 0; i < width; ++i) identity[i * width + i] = 1;
@@ -317,6 +321,7 @@ void measure_one_wide_head() {
     of_query += third(0);
     of_value += third(2);
   }
+  part("08/e");
   claim("cosine of dW_Q", of_query, 0.2, 0.3, "08/e");
   claim("cosine of dW_V", of_value, 0.6, 0.7);
 }
@@ -336,6 +341,7 @@ double norm_of_head(Attention& layer, Index head) {
 }
 
 void measure_heads() {
+  part("");  // answers nothing: shown in any case
   Pair pair(1);
   Array& output = pair.separate.out.weight.edit_value();  // head 2 can hardly be heard
   for (Index i = 0; i < output.size(); ++i) {
@@ -401,6 +407,7 @@ void write_partings() {
 }  // namespace
 
 int main() {
+  part("08/a");
   measure_start(FanPolicy::packed, "packed", 0.5, "08/a");
   measure_start(FanPolicy::per_matrix, "per matrix", 1, "");
   measure_start(FanPolicy::per_head, "per head", 16. / 9, "");
@@ -410,5 +417,5 @@ int main() {
   measure_one_wide_head();
   measure_heads();
   write_partings();
-  return failed_claims();
+  return finish();
 }

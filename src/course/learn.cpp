@@ -168,6 +168,13 @@ int predict(const LearnOptions& options) {
   return 0;
 }
 
+int predictions(const LearnOptions& options) {
+  const Session session;
+  fmt::print("{}", predictions_text(session.course, session.workspace, options.chapter,
+                                    TerminalStyle::of(stdout)));
+  return 0;
+}
+
 int milestone(const LearnOptions& options) {
   const Session session;
   return run_milestone(session.course, session.workspace, options.chapter);
@@ -286,13 +293,18 @@ Command add_learn(CLI::App& program) {
   predicted->add_option("VALUE", options->value, "the number that you expect")
       ->type_name("")
       ->required();
+  add("predictions", "shows your predictions beside what experiments measured", predictions)
+      ->add_option("CHAPTER", options->chapter, "number of a chapter, such as 07 (default: all)")
+      ->type_name("");
   CLI::App* run = app->add_subcommand(
-      "run", "runs a command of the program, or an example, with your functions");
+      "run",
+      "runs a command of the program, or an experiment, with your functions. An experiment asks "
+      "for open predictions; --all shows everything");
   run->prefix_command();
   run->callback([action, run] {
     *action = [run]() -> int {
       const Session session;
-      run_with_mine(session.course, session.workspace, run->remaining());
+      return run_with_mine(session.course, session.workspace, run->remaining());
     };
   });
   add("milestone", "runs the commands that complete a chapter, with your functions", milestone)
@@ -306,7 +318,7 @@ Command add_learn(CLI::App& program) {
       const Session session;
       std::vector<std::string> words = shown_demo->remaining();
       words.insert(words.begin(), "demo");
-      run_with_mine(session.course, session.workspace, words);
+      return run_with_mine(session.course, session.workspace, words);
     };
   });
   CLI::App* graded = add("grade", "checks all answers of the workspace", grade);

@@ -1,15 +1,21 @@
-// Reads the names of predictions from the experiments and chapters.
+// The learner's predictions: names, the files of experiments, and how near they were.
 #include "course/learn_predictions.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <string_view>
+#include <optional>
+#include <set>
+#include <sstream>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/invocation.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/base/written_number.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom_lab/blocks/table.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -18,65 +24,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The name of a prediction, "07/a", at an index of a text; "" if there is none.
-std::string prediction_at(std::string_view text, std::size_t at) {
-  const std::string_view name = text.substr(std::min(at, text.size()), 4);
-  const auto digit = [&](std::size_t i) { return name[i] >= '0' && name[i] <= '9'; };
-  const bool valid = name.size() == 4 && digit(0) && digit(1) && name[2] == '/' && name[3] >= 'a' &&
-                     name[3] <= 'z';
-  return std::string(valid ? name : "");
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
 }
 
-/// The names of predictions after every occurrence of `before`: visit(name, rest of the text).
-template <class Visit>
-void visit_predictions(const std::string& text, std::string_view before, const Visit& visit) {
-  for (std::size_t at = 0; (at = text.find(before, at)) != std::string::npos;) {
-    at += before.size();
-    const std::string name = prediction_at(text, at);
-    if (!name.empty()) visit(name, std::string_view(text).substr(at + name.size()));
+/// The predicted number in the unit of the measured one: "35 %" is 0.35 beside a share.
+std::optional<double> in_unit_of(double measured, const std::string& predicted) {
+  std::optional<double> number = written_number(predicted);
+  if (number && predicted.ends_with("%") && std::abs(measured) <= 1) *number /= 100;
+  return number;
+}
+
+/// How near a prediction is: "the same", "12 % too small", "3 times too large", and whether it is
+/// within a factor of 2.
+struct Nearness {
+  std::string text;
+  bool near = false;
+};
+
+Nearness nearness(const std::string& predicted, double measured) {
+  const std::optional<double> number = in_unit_of(measured, predicted);
+  if (!number) return {"a word", false};
+  if (std::abs(*number - measured) <= 0.01 * std::abs(measured)) return {"the same", true};
+  const char* side = *number > measured ? "large" : "small";
+  if (measured == 0) return {fmt::format("too {}", side), false};
+  if (*number == 0 || std::signbit(*number) != std::signbit(measured)) {
+    return {*number == 0 ? fmt::format("too {}", side) : "of the other sign", false};
   }
-}
-
-/// The end of a number at the beginning of a text; the beginning if there is none.
-const char* end_of_number(const char* text) {
-  char* end = nullptr;
-  return std::isfinite(std::strtod(text, &end)) ? end : text;
-}
-
-bool is_number(const std::string& text) {
-  const char* end = end_of_number(text.c_str());
-  if (end == text.c_str()) return false;
-  if (*end == '/') {
-    const char* second = end + 1;
-    end = end_of_number(second);
-    return end != second && *end == '\0' && std::strtod(second, nullptr) != 0;
-  }
-  while (*end == ' ') ++end;
-  return *end == '\0' || std::string(end) == "%";
+  const double ratio = *number / measured, times = std::max(ratio, 1 / ratio);
+  const std::string of_size = std::signbit(measured) ? " in size" : "";
+  side = ratio > 1 ? "large" : "small";
+  if (times <= 2)
+    return {fmt::format("{:.0f} % too {}{}", 100 * std::abs(ratio - 1), side, of_size), true};
+  return {fmt::format("{:.2g} times too {}{}", times, side, of_size), false};
 }
 
 }  // namespace
 
-std::map<std::string, std::set<std::string>> known_predictions(const Course& course) {
-  std::map<std::string, std::set<std::string>> known;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(course.source / "examples/course")) {
-    if (entry.path().extension() != ".cpp") continue;
-    visit_predictions(read_file(entry.path()), "\"",
-                      [&](const std::string& name, std::string_view) { known[name]; });
-  }
+std::map<std::string, AskedPrediction> known_predictions(const Course& course) {
+  std::map<std::string, AskedPrediction> known;
   std::string last;
   for (const Exercise& exercise : course.exercises) {
     if (exercise.chapter == last) continue;
     last = exercise.chapter;
-    visit_predictions(read_file(course.chapter(exercise) / "README.md"), "learn predict ",
-                      [&](const std::string& name, std::string_view rest) {  // " ...`, or `never`"
-                        constexpr std::string_view other = "`, or `";
-                        const std::size_t code_end = std::min(rest.find('`'), rest.size());
-                        if (rest.substr(code_end, other.size()) != other) return;
-                        rest.remove_prefix(code_end + other.size());
-                        known[name].emplace(rest.substr(0, rest.find('`')));
-                      });
+    known.merge(read_ask(course.chapter(exercise)).predictions);
   }
   return known;
 }
@@ -87,25 +80,100 @@ std::string checked_prediction(const Course& course, const std::string& name,
   const auto known = known_predictions(course);
   const auto found = known.find(id);
   if (found == known.end()) {
-    std::string names;
+    std::vector<std::string> names;
     const std::string chapter = id.substr(0, id.find('/') + 1);
     for (const bool of_chapter : {true, false}) {  // all, if the chapter has none
       if (!names.empty()) break;
-      for (const auto& [other, words] : known) {
+      for (const auto& [other, asked] : known) {
         if (of_chapter && (chapter.empty() || !other.starts_with(chapter))) continue;
-        names += (names.empty() ? "" : ", ") + other;
+        names.push_back(other);
       }
     }
-    throw UsageError(fmt::format("there is no prediction \"{}\"; there are {}", name, names));
+    throw UsageError(
+        fmt::format("there is no prediction \"{}\"; there are {}", name, joined(names, ", ")));
   }
-  if (!is_number(value) && !found->second.contains(value)) {
-    std::string words;
-    for (const std::string& word : found->second) words += fmt::format(" or \"{}\"", word);
+  const std::vector<std::string>& words = found->second.words;
+  if (!written_number(value) && std::find(words.begin(), words.end(), value) == words.end()) {
+    std::string other;
+    for (const std::string& word : words) other += fmt::format(" or \"{}\"", word);
     throw UsageError(fmt::format(
         "the prediction {} must be a number, such as 0.5, 1e-8, 35% or 1/3{}, not \"{}\"", id,
-        words, value));
+        other, value));
   }
   return id;
+}
+
+PredictionFiles write_predictions(const Course& course, const Workspace& workspace) {
+  std::string lines;
+  for (const auto& [id, asked] : known_predictions(course)) {
+    const auto predicted = workspace.state.predictions.find(id);
+    lines += fmt::format("{}\t{}\t{}\t{}\n", id, asked.ask, joined(asked.words, ", "),
+                         predicted == workspace.state.predictions.end() ? "" : predicted->second);
+  }
+  PredictionFiles files{workspace.build() / "predictions.txt",
+                        workspace.build() / fmt::format("measured.{}", getpid())};
+  fs::create_directories(workspace.build());
+  write_file(files.asked, lines);
+  fs::remove(files.measured);
+  return files;
+}
+
+void read_measured(const Course& course, const PredictionFiles& files) {
+  if (!fs::exists(files.measured)) return;
+  Workspace workspace(course);  // as it is now: other commands may have changed it
+  std::istringstream lines(read_file(files.measured));
+  std::string id, predicted, value;
+  while (std::getline(lines, id, '\t') && std::getline(lines, predicted, '\t') &&
+         std::getline(lines, value)) {
+    workspace.state.predictions[id] = predicted;
+    if (const auto number = written_number(value)) workspace.state.measured[id] = *number;
+  }
+  workspace.save();
+  fs::remove(files.measured);
+}
+
+std::string predictions_text(const Course& course, const Workspace& workspace,
+                             const std::string& chapter, const TerminalStyle& style) {
+  const auto all = known_predictions(course);
+  std::set<std::string> chapters;
+  for (const auto& [id, asked] : all) chapters.insert(id.substr(0, 2));
+  const std::string number = (chapter.size() == 1 ? "0" : "") + chapter;
+  if (!chapter.empty() && !chapters.contains(number)) {
+    throw UsageError(
+        fmt::format("there is no chapter \"{}\"; give its number: {} learn predictions 07", chapter,
+                    invocation()));
+  }
+  Table table{.columns = {"", "predicted", "measured", "the prediction is"}};
+  std::vector<std::string> open;
+  Index shown = 0, near = 0;
+  for (const auto& [id, asked] : all) {
+    if (!chapter.empty() && !id.starts_with(number)) continue;
+    const auto predicted = workspace.state.predictions.find(id);
+    if (predicted == workspace.state.predictions.end()) {
+      open.push_back(id);
+      continue;
+    }
+    const auto measured = workspace.state.measured.find(id);
+    const bool known = measured != workspace.state.measured.end();
+    const Nearness how =
+        known ? nearness(predicted->second, measured->second) : Nearness{"not run yet"};
+    table.rows.push_back({Value(id), Value(predicted->second),
+                          Value(known ? fmt::format("{:.3g}", measured->second) : "-"),
+                          Value(how.text)});
+    shown += known ? 1 : 0;
+    near += how.near ? 1 : 0;
+  }
+  if (table.rows.empty()) {
+    return wrapped(fmt::format(
+                       "No prediction yet. An experiment asks for them: {} learn run first_light",
+                       invocation()),
+                   style.columns) +
+           "\n";
+  }
+  std::string text = table_text(table, style);
+  if (shown > 0) text += fmt::format("\n{} of {} within a factor of 2.\n", near, shown);
+  if (!open.empty()) text += wrapped("Still open: " + joined(open, ", "), style.columns) + "\n";
+  return text;
 }
 
 }  // namespace HEADROOM_PRECISION

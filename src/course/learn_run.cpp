@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <sstream>
 
 #include "cli/streams.hpp"
 #include "course/learn_judge.hpp"
 #include "course/learn_mine.hpp"
+#include "course/learn_predictions.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
@@ -60,6 +62,11 @@ std::string mine_text(const Course& course, const Workspace& workspace,
   return wrapped(text, columns) + "\n" + remarks + "\n";
 }
 
+bool is_experiment(const Course& course, const std::string& name) {
+  return std::find(course.experiments.begin(), course.experiments.end(), name) !=
+         course.experiments.end();
+}
+
 /// Becomes a program of the course, on these functions of the learner.
 [[noreturn]] void become(const Course& course, const Workspace& workspace,
                          const std::vector<OwnFunction>& functions,
@@ -70,8 +77,7 @@ std::string mine_text(const Course& course, const Workspace& workspace,
   }
   std::string name = (course.folder() / "bin" / (is_double ? "headroom-f64" : "headroom")).string();
   std::vector<std::string> arguments = words;
-  const std::vector<std::string>& experiments = course.experiments;
-  if (std::find(experiments.begin(), experiments.end(), words[0]) != experiments.end()) {
+  if (is_experiment(course, words[0])) {
     name = (course.folder() / "bin" / words[0]).string();
     arguments.erase(arguments.begin());
     build_target(course, "course_experiment_" + words[0]);
@@ -87,7 +93,6 @@ std::string mine_text(const Course& course, const Workspace& workspace,
   setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
   setenv("HEADROOM_OWN_FUNCTIONS", names.c_str(), 1);
   setenv("HEADROOM_CALLS", calls.c_str(), 1);
-  setenv("HEADROOM_PREDICTIONS", workspace.write_predictions().c_str(), 1);
   std::vector<char*> argv{name.data()};
   for (std::string& word : arguments) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -95,13 +100,47 @@ std::string mine_text(const Course& course, const Workspace& workspace,
   throw FileError(fmt::format("{}: cannot be run; build it with {} learn", name, invocation()));
 }
 
+/// Runs a program of the course as a child. An experiment asks for open predictions, unless `all`
+/// is to be shown. Returns its exit code, or 128 and the signal that ended it.
+int run_beside(const Course& course, const Workspace& workspace,
+               const std::vector<OwnFunction>& functions, const std::vector<std::string>& words,
+               bool all) {
+  const PredictionFiles files = write_predictions(course, workspace);
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("HEADROOM_PREDICTIONS", files.asked.c_str(), 1);
+    setenv("HEADROOM_MEASURED", files.measured.c_str(), 1);
+    if (!all) setenv("HEADROOM_ASK", "1", 1);
+    try {
+      become(course, workspace, functions, words);
+    } catch (const std::exception& error) {
+      print_error("error: {}\n", shown(error.what(), stderr));
+    }
+    _exit(1);
+  }
+  // Ctrl-C ends the child, and what it has shown is kept.
+  const auto before = std::signal(SIGINT, SIG_IGN);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  std::signal(SIGINT, before);
+  read_measured(course, files);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 }  // namespace
 
-void run_with_mine(const Course& course, const Workspace& workspace,
-                   const std::vector<std::string>& words) {
+int run_with_mine(const Course& course, const Workspace& workspace,
+                  const std::vector<std::string>& words) {
   const std::vector<OwnFunction> functions = functions_of_mine(course, workspace);
   if (!words.empty()) fmt::print("{}", mine_text(course, workspace, functions));
-  become(course, workspace, functions, words);
+  if (words.empty() || !is_experiment(course, words[0])) {
+    become(course, workspace, functions, words);
+  }
+  std::vector<std::string> rest = words;
+  const bool all = std::erase(rest, "--all") > 0;
+  return run_beside(course, workspace, functions, rest, all);
 }
 
 int run_milestone(const Course& course, const Workspace& workspace, const std::string& chapter) {
@@ -127,23 +166,12 @@ int run_milestone(const Course& course, const Workspace& workspace, const std::s
       continue;
     }
     fmt::print("\n$ {} learn run {}\n", invocation(), line);
-    std::fflush(stdout);
     std::istringstream stream(line);
     std::vector<std::string> words;
     for (std::string word; stream >> word;) words.push_back(word);
-    const pid_t child = fork();
-    if (child == 0) {
-      try {
-        become(course, workspace, functions, words);
-      } catch (const std::exception& error) {
-        print_error("error: {}\n", shown(error.what(), stderr));
-      }
-      _exit(1);
+    if (const int code = run_beside(course, workspace, functions, words, false); code != 0) {
+      return code;
     }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (status != 0) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   return 0;
 }

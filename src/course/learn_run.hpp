@@ -9,10 +9,12 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// Replaces this process by the program of the course, or an experiment (words[0]), on the
-/// learner's functions. First prints which functions these are.
-[[noreturn]] void run_with_mine(const Course& course, const Workspace& workspace,
-                                const std::vector<std::string>& words);
+/// Runs an experiment (words[0]) on the learner's functions, and keeps what the learner predicted
+/// and what it measured; with a word --all it asks for nothing. Returns its exit code. Any other
+/// command replaces this process by the program of the course. First prints which functions are the
+/// learner's.
+int run_with_mine(const Course& course, const Workspace& workspace,
+                  const std::vector<std::string>& words);
 
 /// Runs the commands of chapters/NN_*/milestone.txt, one per line, on the learner's functions.
 /// Lines that begin with "#" are printed. Returns the exit code of the first command that fails,

@@ -90,14 +90,6 @@ fs::path Workspace::reset(const Exercise& exercise) {
 
 void Workspace::save() const { write_file(state_file(folder_), json_of(state).dump(2) + "\n"); }
 
-fs::path Workspace::write_predictions() const {
-  std::string lines;
-  for (const auto& [id, value] : state.predictions) lines += fmt::format("{} {}\n", id, value);
-  const fs::path file = build() / "predictions.txt";
-  write_file(file, lines);
-  return file;
-}
-
 const Exercise* Workspace::current(const Course& course) const {
   for (const Exercise& exercise : course.exercises) {
     if (exercise.id == state.current) return &exercise;

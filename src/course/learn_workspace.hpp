@@ -31,9 +31,11 @@ struct CourseState {
   std::string current;  // the id of the exercise that `learn` shows next
   std::map<std::string, ExerciseState> exercises;
   std::map<std::string, std::string> predictions;  // "07/a": "1e-8"
+  std::map<std::string, double> measured = {};     // what an experiment showed beside them
 
   using T = CourseState;
-  using Fields = Listed<&T::version, &T::current, &T::exercises, &T::predictions>;
+  using Fields =
+      Listed<&T::version, &T::current, &T::exercises, &T::predictions, if_any<&T::measured>>;
 };
 
 /// The folder workspace/ of the checkout, or HEADROOM_WORKSPACE. Git ignores it, and nothing but
@@ -59,9 +61,6 @@ class Workspace {
   ExerciseState& of(const Exercise& exercise) { return state.exercises[exercise.id]; }
   /// Replaces state.json as a whole.
   void save() const;
-
-  /// Writes the predictions as lines "07/a 1e-8", for experiments. Returns the path.
-  std::filesystem::path write_predictions() const;
 
   /// The exercise to do now: the current one, or the first that is not passed; nullptr after the
   /// last one.

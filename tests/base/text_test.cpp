@@ -1,5 +1,6 @@
 // Numbers, times and bars as text.
 #include "headroom/base/text.hpp"
+#include "headroom/base/written_number.hpp"
 
 #include "support/catch.hpp"
 
@@ -33,6 +34,19 @@ TEST_CASE("the first letter becomes a capital one") {
   CHECK(capital("") == "");
   CHECK(capital("Q") == "Q");
   CHECK(capital("été") == "été");
+}
+
+TEST_CASE("a number that a person wrote") {
+  CHECK(written_number("0.5") == 0.5);
+  CHECK(written_number("-1e-8") == -1e-8);
+  CHECK(written_number("35 %") == 35);
+  CHECK(written_number("35%") == 35);
+  CHECK(written_number("1/4") == 0.25);
+  for (const char* none :
+       {"", " ", "%", "half", "1/", "1/0", "1/x", "nan", "inf", "3 heads", "5 %%"}) {
+    INFO(none);
+    CHECK(!written_number(none).has_value());
+  }
 }
 
 TEST_CASE("numbers, times and bars as text") {

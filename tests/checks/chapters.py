@@ -18,6 +18,10 @@ chapters/questions.md and docs/teaching.md:
   `<!-- facts: two_layouts -->`; a claim of the laboratory is `lab NAME: CLAIM`, and
   `minutes 07/1` is the time that a master file states, and `minutes 07` the sum of a chapter's.
 * Any other number above 12 fails, unless it is code or listed in `<!-- harmless: 2018 60853 -->`.
+* `learn predict 07/a` names a prediction. The names are 07/a, 07/b, ... in the order of the text, the
+  experiments of the chapter begin their parts in the same order, and ask.json has their questions.
+* figure.json is the record that one of the chapter's experiments writes: numbers within 2 % or
+  1e-6, but those under the keys that the record calls "rough", which another processor may change.
 * At most 270 lines. Every picture and every linked file exists.
 """
 
@@ -26,6 +30,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 MARK = re.compile(r"<!--= (.+?) ([=~<]) -->\**(-?[\d,.]*\d(?:e[-+]?\d+)?)")
 NUMBER = re.compile(r"(?<![\w.#/-])\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -38,7 +43,7 @@ class Experiments:
 
     def __init__(self, programs, minutes):
         self.programs, self.minutes = programs, minutes
-        self.outputs, self.known = {}, {}
+        self.outputs, self.known, self.figures = {}, {}, {}
 
     def output(self, words):
         if words not in self.outputs:
@@ -46,17 +51,28 @@ class Experiments:
         return self.outputs[words]
 
     def run(self, words):
+        figure = tempfile.NamedTemporaryFile(suffix=".json")
         own = os.path.join(self.programs, words[0])
         if os.path.exists(own):
             command = [own] + words[1:]
         else:
             command = [os.path.join(self.programs, "headroom-f64")] + words
-        environment = {**os.environ, "OMP_WAIT_POLICY": "passive"}
+        environment = {**os.environ, "OMP_WAIT_POLICY": "passive",
+                       "HEADROOM_FIGURE": figure.name}
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
         if done.returncode != 0:
             printed = done.stdout[-300:] + done.stderr[-300:]
             raise RuntimeError(f"{' '.join(words)} exits with {done.returncode}: {printed}")
+        written = open(figure.name, encoding="utf-8").read()
+        if written:
+            self.figures[words[0]] = json.loads(written)
         return done.stdout
+
+    def figure(self, names):
+        """The record of the chapter's figure that one of the experiments writes; None without one."""
+        for name in names:
+            self.output(name)
+        return next((self.figures[name] for name in names if name in self.figures), None)
 
     def facts(self, name):
         if name not in self.known:
@@ -115,6 +131,52 @@ def snippet_error(block, text):
     return ""
 
 
+def figure_errors(committed, written, rough=(), place="figure.json"):
+    """Where two records of a figure differ."""
+    if isinstance(committed, dict) and isinstance(written, dict):
+        if list(committed) != list(written):
+            return [f"{place} has the keys {list(committed)}, the experiment writes {list(written)}"]
+        rough = {*rough, *committed.get("rough", [])}
+        return sum((figure_errors(committed[key], written[key], rough, f"{place}.{key}")
+                    for key in committed if key not in rough), [])
+    if isinstance(committed, list) and isinstance(written, list):
+        if len(committed) != len(written):
+            return [f"{place} has {len(committed)} entries, the experiment writes {len(written)}"]
+        return sum((figure_errors(one, other, rough, f"{place}[{i}]")
+                    for i, (one, other) in enumerate(zip(committed, written))), [])
+    numbers = all(isinstance(one, (int, float)) and not isinstance(one, bool)
+                  for one in (committed, written))
+    if committed == written or numbers and abs(committed - written) <= max(
+            1e-6, 0.02 * abs(committed)):
+        return []
+    return [f"{place} is {committed}, the experiment writes {written}"]
+
+
+def prediction_errors(root, folder, text, names):
+    """What is wrong with the names of a chapter's predictions, and with their order."""
+    number = os.path.basename(folder)[:2]
+    in_text = list(dict.fromkeys(re.findall(r"(?:predict |`)(\d\d/[a-z])\b", text)))
+    wanted = [f"{number}/{chr(ord('a') + i)}" for i in range(len(in_text))]
+    errors = []
+    if in_text != wanted:
+        errors.append(f"the predictions are {in_text}, not {wanted}")
+    parts = []
+    for name in names:
+        path = os.path.join(root, "examples/course", name + ".cpp")
+        if os.path.exists(path):
+            code = open(path, encoding="utf-8").read()
+            for call in re.findall(r"\bpart\((.*?)\);", code, re.S):
+                parts += re.findall(r'"(\d\d/[a-z])"', call)
+    parts = list(dict.fromkeys(parts))
+    if sorted(parts) != wanted:
+        errors.append(f"the experiments have parts for {parts}, not for {wanted}")
+    with open(os.path.join(folder, "ask.json"), encoding="utf-8") as file:
+        asked = list(json.load(file)["predictions"])
+    if asked != wanted:
+        errors.append(f"ask.json asks for {asked}, not for {wanted}")
+    return errors
+
+
 def check(root, path, experiments):
     text = open(os.path.join(root, path), encoding="utf-8").read()
     folder = os.path.join(root, os.path.dirname(path))
@@ -148,6 +210,16 @@ def check(root, path, experiments):
             errors.append(f"no experiment prints \"{key}\"")
         elif not holds(relation, number, value, key):
             errors.append(f"\"{key}\" is {value}, the text says {relation} {number}")
+
+    if re.match(r"\d\d_", os.path.basename(folder)):
+        errors += prediction_errors(root, folder, text, names)
+        record = os.path.join(folder, "figure.json")
+        if os.path.exists(record):
+            written = experiments.figure(names)
+            with open(record, encoding="utf-8") as file:
+                committed = json.load(file)
+            errors += (["no experiment of the chapter writes figure.json"] if written is None else
+                       figure_errors(committed, written)[:5])
 
     harmless = set(sum((m.split() for m in re.findall(r"<!-- harmless: (.*?) -->", text)), []))
     prose = re.sub(r"```.*?```|`[^`\n]*`", " ", text, flags=re.S)

@@ -23,3 +23,4 @@
 #include "headroom/base/terminal.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"
+#include "headroom/base/written_number.hpp"
