@@ -48,7 +48,7 @@ headroom::Record arrows_of(const char* name, const char* operand, const headroom
 }
 
 inline void write_arrows() {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   const headroom::Array whole = headroom::zeros({4, 6, 8});
   const auto add = [&](const headroom::Tensor& operand) {
     return headroom::Tensor(whole) + operand;

@@ -399,6 +399,7 @@ struct Valley : Module {
 
 /// The paths of three rules through the valley, for several learning rates.
 void write_paths() {
+  if (!figure_wanted()) return;
   Record paths = Record::object();
   for (const char* rate : {"0.03", "0.1", "0.3", "0.9", "1.1"}) {
     for (const char* rule : {"plain descent", "momentum", "Adam"}) {

@@ -18,6 +18,10 @@ inline void round_numbers(headroom::Record& record) {
 
 }  // namespace figure_detail
 
+/// Whether a record is to be written. Without it an experiment skips the work, which would also run
+/// on a learner's functions.
+inline bool figure_wanted() { return std::getenv("HEADROOM_FIGURE") != nullptr; }
+
 /// Writes the record to the file that HEADROOM_FIGURE names; does nothing without that variable.
 inline void write_figure(headroom::Record record) {
   const char* path = std::getenv("HEADROOM_FIGURE");

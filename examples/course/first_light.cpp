@@ -305,7 +305,7 @@ void measure_scale() {
 /// The film as a record: the maps of two words by the same model, at steps that lie closer in the
 /// beginning, where the map changes most.
 void write_film() {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   Record frames = Record::array();
   Learner learner(1);
   for (int step = 0; step <= steps; ++step) {

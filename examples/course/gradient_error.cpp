@@ -303,7 +303,7 @@ Record curves_of(int last) {
 }
 
 void write_curves() {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   write_figure(
       {{"steps_per_power", 5},
        {"log10_of_errors", {{"double", curves_of<double>(15)}, {"float", curves_of<float>(7)}}}});

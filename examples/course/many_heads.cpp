@@ -186,7 +186,7 @@ void add_up_the_heads() {
 /// The same task and width for layers of 1 to 16 heads: the queries of one ring of letters, cut
 /// into slices, and the mean map of each head.
 void write_slices() {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   const auto rounded = [](const auto& numbers) {
     Record list = Record::array();
     for (const Real number : numbers) list.push_back(std::round(100 * double(number)) / 100);

@@ -295,6 +295,7 @@ class Playback {
 
 /// One round of inverse_root, and two doublings.
 void write_tape() {
+  if (!figure_wanted()) return;
   const Value x(2), y(0.5), half(-0.5), a = half * x, b = a * y, c = b * y, most(1.5), d = most + c,
                                         next = y * d;
   const Playback round("one round of the program", {{"x", x},
