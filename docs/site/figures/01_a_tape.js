@@ -60,7 +60,8 @@ figure({
       const [y1, y2] = event && now ? [y(row) - 4, y(input) + 4] : [y(input) + 4, y(row) - 4];
       parts.push(s("path", {d: `M${reach} ${short(y1)}C${short(reach - far)} ${short(y1)} ${short(reach - far)} ${short(y2)} ${reach - 5} ${short(y2)}`, fill: "none", stroke: colour, "stroke-width": now ? 2.5 : 1.5}),
         now ? s("path", {d: `M${reach} ${short(y2)}l-8 -4.5v9Z`, fill: colour}) : null);
-      if (event && now) parts.push(label(Math.max(26, reach - far * 0.75), (y1 + y2) / 2 + 4, `+ ${plain(event.add)}`.replace("+ -", "− "), {"text-anchor": "middle", fill: "var(--ink)", "font-weight": 600, stroke: "var(--card)", "stroke-width": 5, "paint-order": "stroke"}));
+      const beside = reach - far * 0.75 - 6;  // the left of the arc, if there is room for a number
+      if (event && now) parts.push(label(beside < 48 ? Math.max(26, beside) : beside, (y1 + y2) / 2 + 4, `+ ${plain(event.add)}`.replace("+ -", "− "), {"text-anchor": beside < 48 ? "middle" : "end", fill: "var(--ink)", "font-weight": 600, stroke: "var(--card)", "stroke-width": 5, "paint-order": "stroke"}));
     }));
     nodes.forEach((node, row) => {
       const known = row <= last, ink = known ? "var(--ink)" : "var(--soft)", count = Math.max(row === n - 1 ? 1 : 0, readers(nodes, row));

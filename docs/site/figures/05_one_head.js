@@ -72,7 +72,7 @@ figure({
         label(x, mask + 21, kept ? "1" : "0", {"text-anchor": "middle", fill: "var(--ink)", "font-weight": 600})), `key-${key}`, `key ${key} is ${kept ? "allowed" : "masked"}`, () => ({allowed: flipped(shown.state.allowed, key)})));
       const number = Number.isFinite(p);
       parts.push(number ? rect(x - wide / 2, high(p), wide, floor - high(p), {rx: 2, fill: kept ? "var(--second)" : "var(--bad)"}) : null,
-        label(x, (number ? high(p) : floor) - 5, number ? plain(p < 1e-3 ? 0 : p, 2) : "?", {"text-anchor": "middle", fill: number ? "var(--ink)" : "var(--bad)", "font-weight": number ? 400 : 600}),
+        label(x, (number ? high(p) : floor) - 5, number ? (p < 0.005 ? "0" : p.toFixed(2)) : "?", {"text-anchor": "middle", fill: number ? "var(--ink)" : "var(--bad)", "font-weight": number ? 400 : 600}),
         label(x, floor + 16, `key ${key}`.slice(narrow ? 4 : 0), {"text-anchor": "middle"}));
     });
     return {height: floor + 22, parts, values: {entropy, weights: weights.map((p) => Number.isFinite(p) ? p : "not a number")}, text: told(state, weights, entropy)};
