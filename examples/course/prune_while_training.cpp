@@ -353,7 +353,7 @@ void write_lives(const std::vector<Arm>& arms, const std::filesystem::path& save
   for (const HeadId& head : all) {
     names.push_back({{"kind", name_of(head.kind)}, {"head", head.head}});
   }
-  for (Index step = 0; step <= cut_step; step += 50) {
+  for (Index step = 0; step <= cut_step; step += step < 400 ? 25 : 50) {
     while (run.steps() < step) run.step();
     before.push_back(frame_of(run, all));
   }
@@ -367,7 +367,7 @@ void write_lives(const std::vector<Arm>& arms, const std::filesystem::path& save
     copy.begin_with(saved, false);
     cut(copy.optimizer(), arm.heads);
     Record frames = Record::array();
-    for (const Index step : {650, 655, 660, 670, 680, 700, 725, 750, 800, 850, 900}) {
+    for (const Index step : {650, 660, 670, 680, 700, 725, 750, 800, 850, 900}) {
       while (copy.steps() < step) copy.step();
       frames.push_back(frame_of(copy, all));
     }

@@ -37,13 +37,14 @@ figure({
     const cell = Math.min(28, (width - left - 2 * gap) / (3 * width_of_layer)), high = 14, top = 40, between = 12;
     const third_high = heads * head_dim * high, out_top = top + 3 * (third_high + between) + 18, rows = live.length * head_dim;
     const row_y = (row) => top + Math.floor(row / rows) * (third_high + between) + row % rows * high;
-    const box = (x, y, value, quantity) => {
-      const share = Math.abs(value) / most[quantity];
-      return [rect(x + 0.5, y + 0.5, cell - 1, high - 1, {fill: "none", stroke: "var(--grid)"}),
-        value === 0 ? null : rect(x + 0.5, y + 0.5, cell - 1, high - 1, shade(Math.sqrt(share), value < 0 ? "var(--second)" : "var(--first)"))];
-    };
+    const box = (x, y, value, quantity) => value === 0 ? null
+      : rect(x + 0.5, y + 0.5, cell - 1, high - 1, shade(Math.sqrt(Math.abs(value) / most[quantity]), value < 0 ? "var(--second)" : "var(--first)"));
+    const grid = (x, y, across, down) => s("path", {stroke: "var(--grid)", d: [
+      ...[...Array(down + 1).keys()].map((i) => `M${short(x)} ${short(y + i * high)}h${short(across * cell)}`),
+      ...[...Array(across + 1).keys()].map((i) => `M${short(x + i * cell)} ${short(y)}v${short(down * high)}`)].join("")});
     const parts = quantities.map((title, q) => {
       const x0 = left + q * (width_of_layer * cell + gap), outline = {fill: "none", stroke: "var(--ink)", "stroke-width": 1.5, rx: 2};
+      const lines = [0, 1, 2].map((third) => grid(x0, row_y(third * rows), width_of_layer, rows)).concat([grid(x0, out_top, rows, width_of_layer)]);
       const matrix = state[IN][q].map((value, i) => box(x0 + i % width_of_layer * cell, row_y(Math.floor(i / width_of_layer)), value, q));
       const output = state[OUT][q].map((value, i) => box(x0 + i % rows * cell, out_top + Math.floor(i / rows) * high, value, q));
       const stripes = live.map((head, at) => [
@@ -51,7 +52,7 @@ figure({
         rect(x0 + at * head_dim * cell + 1, out_top - 5, head_dim * cell - 2, 3, {fill: `var(--head-${head})`})]);
       const own = live.includes(gone) ? [[0, 1, 2].map((third) => rect(x0 - 0.5, row_y(third * rows + gone * head_dim) - 0.5, width_of_layer * cell + 1, head_dim * high + 1, outline)),
         rect(x0 + gone * head_dim * cell - 0.5, out_top - 0.5, head_dim * cell + 1, width_of_layer * high + 1, outline)] : null;
-      return [label(x0, 14, width < 500 ? ["weights", "1st moment", "2nd moment"][q] : title, {fill: "var(--ink)"}), matrix, output, stripes, own];
+      return [label(x0, 14, width < 500 ? ["weights", "1st moment", "2nd moment"][q] : title, {fill: "var(--ink)"}), lines, matrix, output, stripes, own];
     });
     const names = ["Q", "K", "V"].map((name, third) => label(left - 14, top + third * (third_high + between) + third_high / 2 + 4, name, {"text-anchor": "end"}));
     names.push(label(left - 12, out_top + width_of_layer * high / 2 + 4, "W", {"text-anchor": "end"}), label(left - 12, out_top + width_of_layer * high / 2 + 8, "O", {"font-size": 9}));

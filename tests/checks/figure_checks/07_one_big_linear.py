@@ -21,6 +21,7 @@ def check(page, record):
     # The first row of the fused matrix is copied first: a pointer on it goes back there.
     page.set("heads", 4)
     at = page.run("(() => { const drawn = shown.picture.firstElementChild;"
-                  " const at = plan(drawn.viewBox.baseVal.width, 4); return at.fused(0).map((pixels, i) => pixels + (i ? 3 : 20)); })()")
+                  " const [x, y] = plan(drawn.viewBox.baseVal.width, 4).fused(0);"
+                  " return [x + 20, y + 3]; })()")
     page.drag(*at, *at)
     page.near("copied", 1)

@@ -33,6 +33,7 @@ def check(page, record):
     page.near("loss", losses[0])
     # By keyboard: the chip keeps the focus.
     page.run("document.querySelector('[data-key=\"head-5\"]').focus();"
-             "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}))")
+             "document.activeElement.dispatchEvent("
+             "new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}))")
     page.near("loss", losses[1 << 5])
     page.expect(page.run("document.activeElement.dataset.key") == "head-5", "the focus is lost")
