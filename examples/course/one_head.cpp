@@ -98,8 +98,8 @@ void the_scale() {
   const Sharpness with = mean_map(64, true), without = mean_map(64, false);
   claim("keys in use, scaled", with.keys, 30, 60);
   claim("keys in use, not scaled", without.keys, 1, 3, "05/a");
-  claim("weight of the best key, scaled", with.largest, 0.05, 0.2);
-  claim("weight of the best key, unscaled", without.largest, 0.6, 1);
+  claim("largest row weight, scaled", with.largest, 0.05, 0.2);
+  claim("largest row weight, unscaled", without.largest, 0.6, 1);
   claim("mean gradient, scaled", with.gradient, 0.1, 0.3);
   claim("mean gradient, not scaled", without.gradient, 0.1, 0.3);
   claim("rows without one, %, scaled", 100 * with.dead, 0, 0);
