@@ -8,13 +8,18 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/streams.hpp"
+#include "course/learn_attempts.hpp"
 #include "course/learn_authors.hpp"
 #include "course/learn_judge.hpp"
+#include "course/learn_keys.hpp"
 #include "course/learn_mine.hpp"
 #include "course/learn_mistakes.hpp"
+#include "course/learn_place.hpp"
 #include "course/learn_predictions.hpp"
+#include "course/learn_questions.hpp"
 #include "course/learn_run.hpp"
 #include "course/learn_screen.hpp"
+#include "course/learn_send.hpp"
 #include "course/learn_watch.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
@@ -36,7 +41,8 @@ struct LearnOptions {
   std::string id, chapter, value, folder;
   TrialOptions trial;
   EditorOptions editor;
-  bool json = false, junit = false, give_up = false, in_float = false, sanitize = false;
+  bool json = false, junit = false, give_up = false, on = false, off = false, in_float = false,
+       sanitize = false;
 };
 
 /// The course and the learner's files; every command begins with them.
@@ -58,15 +64,20 @@ struct Session {
 
 /// Checks an answer, and adds it to the learner's functions if it passes. Returns the exit code.
 int check_and_add(Session& session, const Exercise& exercise) {
-  const Verdict verdict = check_once(session.course, session.workspace, exercise);
-  if (verdict.kind != Verdict::Kind::passed) {
-    if (is_to_compare(session.course, exercise, course_double, verdict)) {
-      compare_with_mistakes(session.course, session.workspace, exercise);
-    }
-    return not_passed;
+  note_begin(session.workspace, exercise);
+  Verdict verdict = check_once(session.course, session.workspace, exercise);
+  if (is_to_compare(session.course, exercise, course_double, verdict)) {
+    verdict = compare_with_mistakes(session.course, session.workspace, exercise);
   }
+  note_attempt(session.workspace, exercise, verdict);
+  fmt::print("{}", offer_text(exercise, verdict, TerminalStyle::of(stdout)));
+  if (verdict.kind != Verdict::Kind::passed) return not_passed;
   add_to_mine(session.course, session.workspace, exercise);
   measure_mine(session.course, session.workspace, exercise);
+  if (questions_are_due(session.course, session.workspace, exercise)) {
+    fmt::print("The exercises of this chapter are done; {} learn questions {} asks what it says.\n",
+               invocation(), exercise.chapter.substr(0, 2));
+  }
   return 0;
 }
 
@@ -164,6 +175,7 @@ int predict(const LearnOptions& options) {
   const std::string id = checked_prediction(session.course, options.id, options.value);
   session.workspace.state.predictions[id] = options.value;
   session.workspace.save();
+  note_prediction(session.workspace, id, options.value);
   fmt::print("You predict {} for {}. The experiment will show it.\n", options.value, id);
   return 0;
 }
@@ -172,6 +184,48 @@ int predictions(const LearnOptions& options) {
   const Session session;
   fmt::print("{}", predictions_text(session.course, session.workspace, options.chapter,
                                     TerminalStyle::of(stdout)));
+  return 0;
+}
+
+int questions(const LearnOptions& options) {
+  Session session;
+  const TerminalStyle style = TerminalStyle::of(stdout);
+  const fs::path chapter = options.chapter.empty()
+                               ? session.course.chapter(session.exercise(""))
+                               : chapter_folder(session.course, options.chapter);
+  if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 &&
+      !read_ask(chapter).questions.empty()) {
+    const KeyMode keys;
+    ask_questions(session.workspace, chapter, true, style);
+  } else {
+    fmt::print("{}", questions_text(chapter, style));
+  }
+  return 0;
+}
+
+int attempts(const LearnOptions& options) {
+  Session session;
+  if (options.on || options.off) {
+    session.workspace.state.attempts = options.off ? "off" : "";
+    session.workspace.save();
+  }
+  const fs::path file = attempts_file(session.workspace.folder());
+  const auto count = read_attempts(session.workspace.folder()).size();
+  fmt::print(
+      "Attempts are {}. {} has {} events; it is a text, is sent nowhere, and may be deleted.\n",
+      session.workspace.state.attempts == "off" ? "not kept" : "kept", shown(short_path(file)),
+      count);
+  return 0;
+}
+
+int send(const LearnOptions& options) {
+  Session session;
+  const Exercise& exercise = session.exercise(options.id);
+  const fs::path file = write_for_sending(session.course, session.workspace, exercise);
+  fmt::print("{}\n", shown(short_path(file)));
+  fmt::print(
+      "It has your answer, what the checks said, and versions, without names and folders of yours. "
+      "This program sends nothing: read it, then attach it to a report.\n");
   return 0;
 }
 
@@ -296,6 +350,14 @@ Command add_learn(CLI::App& program) {
   add("predictions", "shows your predictions beside what experiments measured", predictions)
       ->add_option("CHAPTER", options->chapter, "number of a chapter, such as 07 (default: all)")
       ->type_name("");
+  add("questions", "asks the questions of a chapter", questions)
+      ->add_option("CHAPTER", options->chapter, "number of the chapter (default: the current one)")
+      ->type_name("");
+  CLI::App* kept = add("attempts", "says where your attempts are kept, or switches that", attempts);
+  CLI::Option* off = kept->add_flag("--off", options->off, "keep none from now on");
+  kept->add_flag("--on", options->on, "keep them (this is the default)")->excludes(off);
+  add_id(add("send", "writes an answer and its verdict to a file that you can attach to a report",
+             send));
   CLI::App* run = app->add_subcommand(
       "run",
       "runs a command of the program, or an experiment, with your functions. An experiment asks "

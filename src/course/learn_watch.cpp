@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,15 +12,20 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "cli/streams.hpp"
+#include "course/learn_attempts.hpp"
 #include "course/learn_judge.hpp"
+#include "course/learn_keys.hpp"
 #include "course/learn_mine.hpp"
 #include "course/learn_mistakes.hpp"
 #include "course/learn_place.hpp"
+#include "course/learn_questions.hpp"
 #include "course/learn_screen.hpp"
+#include "course/learn_send.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
@@ -35,23 +39,6 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Single keys without Enter and without echo, until the end of its life.
-class KeyMode {
- public:
-  KeyMode() {
-    tcgetattr(STDIN_FILENO, &before_);
-    termios keys = before_;
-    keys.c_lflag &= ~tcflag_t(ICANON | ECHO);  // Ctrl-C still sends its signal
-    tcsetattr(STDIN_FILENO, TCSANOW, &keys);
-  }
-  ~KeyMode() { tcsetattr(STDIN_FILENO, TCSANOW, &before_); }
-  KeyMode(const KeyMode&) = delete;
-  KeyMode& operator=(const KeyMode&) = delete;
-
- private:
-  termios before_{};
-};
 
 /// Notices that a file is saved or is gone. Editors write a new file and rename it, so the folder
 /// is watched; where inotify is not available, the file's time is looked at.
@@ -137,6 +124,7 @@ class Watch {
     workspace_.begin(*exercise_);
     workspace_.state.current = exercise_->id;
     workspace_.save();
+    attempt([&] { note_begin(workspace_, *exercise_); });
   }
 
   /// Opens the learner's file at its first gap in an editor, if there is one, or else says where
@@ -163,15 +151,28 @@ class Watch {
       const Verdict verdict = check_once(course_, workspace_, *exercise_);
       passed_ = verdict.kind == Verdict::Kind::passed;
       to_compare_ = is_to_compare(course_, *exercise_, course_double, verdict);
-      if (to_compare_) fmt::print("\nIt will be compared with known mistakes in a moment.\n");
+      if (to_compare_) {
+        fmt::print("\nIt will be compared with known mistakes in a moment.\n");
+      } else {
+        note_attempt(workspace_, *exercise_, verdict);
+        fmt::print("{}", offer_text(*exercise_, verdict, style_));
+      }
     });
     if (passed_ && !exercise_->master.after.empty()) {
       fmt::print("\n{}\n", prose_text(exercise_->master.after, style_.columns));
     }
+    if (passed_) attempt([&] { ask(); });
     print_keys();
     to_add_ = passed_;
     said_gone_ = false;
     unknown_ = unknown_mistakes(course_, *exercise_, course_double);
+  }
+
+  /// Asks the questions of a chapter whose exercises are all done, once.
+  void ask() {
+    if (!asked_.insert(exercise_->chapter).second) return;
+    if (!questions_are_due(course_, workspace_, *exercise_)) return;
+    ask_questions(workspace_, course_.chapter(*exercise_), false, style_);
   }
 
   /// Learns one of the mistakes that are not known, and compares the answer after the last one.
@@ -207,11 +208,6 @@ class Watch {
       fmt::print("{}\n", line);
     }
     print_keys();
-  }
-
-  static char read_key(char otherwise) {
-    char key = otherwise;
-    return read(STDIN_FILENO, &key, 1) <= 0 ? otherwise : key;
   }
 
   /// Adds an answer that is right to the learner's functions. This compiles it in float, so it
@@ -329,7 +325,8 @@ class Watch {
   Workspace& workspace_;
   const Exercise* exercise_;
   const EditorOptions editor_;
-  std::string where_;  // the file and line to begin at
+  std::set<std::string> asked_;  // chapters
+  std::string where_;            // the file and line to begin at
   bool pane_opened_ = false;
   TerminalStyle style_ = TerminalStyle::of(stdout);
   bool passed_ = false, to_add_ = false, to_compare_ = false, said_gone_ = false, done_ = false;
@@ -362,8 +359,8 @@ Verdict check_once(const Course& course, Workspace& workspace, const Exercise& e
   return verdict;
 }
 
-void compare_with_mistakes(const Course& course, const Workspace& workspace,
-                           const Exercise& exercise) {
+Verdict compare_with_mistakes(const Course& course, const Workspace& workspace,
+                              const Exercise& exercise) {
   const TerminalStyle style = TerminalStyle::of(stdout);
   learn_mistakes(course, exercise, course_double, [&](Index done, Index all) {
     if (!style.live && done > 0) return;
@@ -371,13 +368,14 @@ void compare_with_mistakes(const Course& course, const Workspace& workspace,
                style.live ? "\r\x1b[K" : "", done, all, style.live ? "" : "\n");
     std::fflush(stdout);
   });
-  const std::string message =
-      run_checks(course, exercise, course_double, build_folder(workspace)).message;
+  const Verdict verdict = run_checks(course, exercise, course_double, build_folder(workspace));
+  const std::string& message = verdict.message;
   const std::size_t sentence = message.find("It looks as if");
   fmt::print("{}{}\n", style.live ? "\r\x1b[K" : "",
              prose_text(sentence == std::string::npos ? "None of them gives these numbers."
                                                       : shown(message.substr(sentence)),
                         style.columns, 4));
+  return verdict;
 }
 
 int watch(const Course& course, Workspace& workspace, const Exercise& first,

@@ -19,9 +19,9 @@ int watch(const Course& course, Workspace& workspace, const Exercise& first,
 Verdict check_once(const Course& course, Workspace& workspace, const Exercise& exercise);
 
 /// Learns the mistakes of the exercise, and says which of them gives what the answer gave in the
-/// check before.
-void compare_with_mistakes(const Course& course, const Workspace& workspace,
-                           const Exercise& exercise);
+/// check before. Returns the verdict with that.
+Verdict compare_with_mistakes(const Course& course, const Workspace& workspace,
+                              const Exercise& exercise);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

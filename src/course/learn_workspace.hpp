@@ -32,10 +32,13 @@ struct CourseState {
   std::map<std::string, ExerciseState> exercises;
   std::map<std::string, std::string> predictions;  // "07/a": "1e-8"
   std::map<std::string, double> measured = {};     // what an experiment showed beside them
+  std::map<std::string, Index> questions = {};     // "07/1": the option that was chosen, from 1
+  std::string attempts =
+      {};  // "off" if attempts.json is not to be written (course/learn_attempts.hpp)
 
   using T = CourseState;
-  using Fields =
-      Listed<&T::version, &T::current, &T::exercises, &T::predictions, if_any<&T::measured>>;
+  using Fields = Listed<&T::version, &T::current, &T::exercises, &T::predictions,
+                        if_any<&T::measured>, if_any<&T::questions>, if_any<&T::attempts>>;
 };
 
 /// The folder workspace/ of the checkout, or HEADROOM_WORKSPACE. Git ignores it, and nothing but

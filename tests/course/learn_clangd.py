@@ -22,9 +22,9 @@ class Clangd:
 
     def __init__(self, folder):
         # Without the index in the background: it reads the whole library, and nobody waits for it.
-        self.server = subprocess.Popen(["clangd", "--background-index=false", "-j=2", "--log=error"],
-                                       cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       stderr=subprocess.DEVNULL)
+        self.server = subprocess.Popen(
+            ["clangd", "--background-index=false", "-j=2", "--log=error"], cwd=folder,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.send({"id": 1, "method": "initialize", "params": {
             "processId": os.getpid(), "rootUri": pathlib.Path(folder).as_uri(),
             "capabilities": {}}})
