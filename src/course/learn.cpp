@@ -10,6 +10,7 @@
 #include "cli/streams.hpp"
 #include "course/learn_attempts.hpp"
 #include "course/learn_authors.hpp"
+#include "course/learn_items.hpp"
 #include "course/learn_judge.hpp"
 #include "course/learn_keys.hpp"
 #include "course/learn_mine.hpp"
@@ -17,6 +18,7 @@
 #include "course/learn_place.hpp"
 #include "course/learn_predictions.hpp"
 #include "course/learn_questions.hpp"
+#include "course/learn_report.hpp"
 #include "course/learn_run.hpp"
 #include "course/learn_screen.hpp"
 #include "course/learn_send.hpp"
@@ -38,11 +40,12 @@ namespace fs = std::filesystem;
 constexpr int not_passed = 3;  // the program's exit code for a claim that does not hold
 
 struct LearnOptions {
-  std::string id, chapter, value, folder;
+  std::string id, chapter, value, folder, file;
+  std::vector<std::string> items;
   TrialOptions trial;
   EditorOptions editor;
-  bool json = false, junit = false, give_up = false, on = false, off = false, in_float = false,
-       sanitize = false;
+  bool json = false, csv = false, junit = false, give_up = false, on = false, off = false,
+       in_float = false, sanitize = false;
 };
 
 /// The course and the learner's files; every command begins with them.
@@ -218,6 +221,15 @@ int attempts(const LearnOptions& options) {
   return 0;
 }
 
+int report(const LearnOptions& options) {
+  Session session;
+  const fs::path file =
+      options.file.empty() ? session.workspace.folder() / "report.html" : fs::path(options.file);
+  write_file(file, report_page(session.course, session.workspace));
+  fmt::print("{}\n", shown(short_path(file)));
+  return 0;
+}
+
 int send(const LearnOptions& options) {
   Session session;
   const Exercise& exercise = session.exercise(options.id);
@@ -234,7 +246,21 @@ int milestone(const LearnOptions& options) {
   return run_milestone(session.course, session.workspace, options.chapter);
 }
 
+/// Compares the exercises over the workspaces of several learners.
+int grade_items(const LearnOptions& options) {
+  if (options.json && options.csv) throw UsageError("--json and --csv: choose one of them");
+  const Course course = load_course();
+  const std::vector<ExerciseItem> items = exercise_items(course, read_learners(options.items));
+  fmt::print("{}", options.json ? json_of(items).dump(2) + "\n"
+                   : options.csv
+                       ? csv_text(table_of(items))
+                       : items_text(items, options.items.size(), TerminalStyle::of(stdout)));
+  return 0;
+}
+
 int grade(const LearnOptions& options) {
+  if (!options.items.empty()) return grade_items(options);
+  if (options.csv) throw UsageError("--csv needs --items and the folders of workspaces");
   Session session;
   std::vector<ListedExercise> all;
   Index failed = 0;
@@ -356,6 +382,9 @@ Command add_learn(CLI::App& program) {
   CLI::App* kept = add("attempts", "says where your attempts are kept, or switches that", attempts);
   CLI::Option* off = kept->add_flag("--off", options->off, "keep none from now on");
   kept->add_flag("--on", options->on, "keep them (this is the default)")->excludes(off);
+  add("report", "writes a page about your attempts, predictions and answers", report)
+      ->add_option("--out", options->file, "file to write (default: report.html of the workspace)")
+      ->type_name("FILE");
   add_id(add("send", "writes an answer and its verdict to a file that you can attach to a report",
              send));
   CLI::App* run = app->add_subcommand(
@@ -386,6 +415,11 @@ Command add_learn(CLI::App& program) {
   CLI::App* graded = add("grade", "checks all answers of the workspace", grade);
   graded->add_flag("--json", options->json, "print JSON");
   graded->add_flag("--junit", options->junit, "print XML in the format of JUnit");
+  graded->add_flag("--csv", options->csv, "with --items: print comma-separated values");
+  graded
+      ->add_option("--items", options->items,
+                   "for teachers: compare the exercises over the workspaces of several learners")
+      ->type_name("FOLDER...");
   CLI::App* generated =
       add("generate", "writes the solution, skeleton and wrong answers of an exercise", generate);
   add_id(generated, true);

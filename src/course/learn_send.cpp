@@ -5,7 +5,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <regex>
+#include <cctype>
 
 #include "course/learn_attempts.hpp"
 #include "course/learn_mistakes.hpp"
@@ -29,6 +29,14 @@ std::string user_name() {
   return entry == nullptr || entry->pw_name == nullptr ? "" : entry->pw_name;
 }
 
+bool in_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '+' ||
+         c == '-';
+}
+
+/// Whether a slash after this character is not the first one of an absolute path.
+bool in_path(char c) { return in_name(c) || c == '/' || c == '~'; }
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -47,12 +55,26 @@ std::string offer_text(const Exercise& exercise, const Verdict& verdict,
 }
 
 std::string without_names(std::string text, const std::string& user) {
-  static const std::regex path(R"((^|[^\w./~-])~?(?:/[\w.+-]+)+/([\w.+-]+))");
-  text = std::regex_replace(text, path, "$1.../$2");
+  for (std::size_t begin = 0; begin < text.size(); ++begin) {
+    if (text[begin] != '/' || (begin > 0 && in_path(text[begin - 1]))) continue;
+    std::size_t end = begin, last = begin, parts = 0;  // "/home/kim/1_scale.cpp"
+    while (end + 1 < text.size() && text[end] == '/' && in_name(text[end + 1])) {
+      last = end++;
+      ++parts;
+      while (end < text.size() && in_name(text[end])) ++end;
+    }
+    if (parts > 1) text.replace(begin, last - begin, "...");
+  }
   if (user.size() < 3 || user == "root") return text;
-  std::string pattern;
-  for (const char c : user) pattern += (std::isalnum(c) != 0 ? "" : "\\") + std::string(1, c);
-  return std::regex_replace(text, std::regex("\\b" + pattern + "\\b"), "USER");
+  for (std::size_t at = 0; (at = text.find(user, at)) != std::string::npos;) {
+    const std::size_t end = at + user.size();
+    const bool whole =
+        (at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0) &&
+        (end == text.size() || std::isalnum(static_cast<unsigned char>(text[end])) == 0);
+    if (whole) text.replace(at, user.size(), "USER");
+    at = whole ? at + 4 : end;
+  }
+  return text;
 }
 
 fs::path write_for_sending(const Course& course, const Workspace& workspace,
