@@ -123,9 +123,9 @@ class Reader : public Module {
  public:
   Reader(Index names, Rng& rng)
       : first_(weights({cells, hidden}, rng)),
-        first_bias_(parameter(Array({hidden}))),
+        first_bias_(parameter(zeros({hidden}))),
         second_(weights({hidden, names}, rng)),
-        second_bias_(parameter(Array({names}))) {}
+        second_bias_(parameter(zeros({names}))) {}
   Tensor operator()(const Tensor& x) const {
     return matmul(sigmoid(matmul(x, first_) + first_bias_), second_) + second_bias_;
   }
