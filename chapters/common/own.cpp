@@ -69,16 +69,22 @@ void print_list(std::string line, const std::string& list) {
   std::printf("%s.\n", line.c_str());
 }
 
+/// The names of the functions that were called so far, or of the others, separated by commas.
+std::string names_of(bool called) {
+  std::string list;
+  for (std::size_t i = 0; headroom_own_names[i] != nullptr; ++i) {
+    if ((headroom_calls[i] != 0) != called) continue;
+    if (!list.empty()) list += ", ";
+    list += headroom_own_names[i];
+  }
+  return list;
+}
+
 /// At the end of the command: which functions it has called.
 [[gnu::destructor]] void print_calls() {
   if (first_process != getpid()) return;
   unlink(std::getenv("HEADROOM_CALLS"));
-  std::string called, others;
-  for (std::size_t i = 0; headroom_own_names[i] != nullptr; ++i) {
-    std::string& list = headroom_calls[i] != 0 ? called : others;
-    if (!list.empty()) list += ", ";
-    list += headroom_own_names[i];
-  }
+  const std::string called = names_of(true), others = names_of(false);
   std::printf("\n");
   if (!called.empty()) print_list("This command called your functions", called);
   if (!others.empty()) print_list("Not used by this command:", others);
@@ -124,6 +130,14 @@ ssize_t print_part(void*, const char* text, std::size_t size) {
 [[gnu::init_priority(101)]] Output output;
 
 }  // namespace
+
+/// The learner's functions that this command has called so far, "softmax, matmul", for a program
+/// that asks the dynamic loader for this name (src/cli/demo/demo_page.cpp).
+extern "C" const char* headroom_called_functions() {
+  static std::string list;
+  list = names_of(true);
+  return list.c_str();
+}
 
 // In place of the names without headroom_answer_.
 extern "C" {

@@ -57,8 +57,8 @@ def add_demo(app, pagename, templatename, context, doctree):
     record = json.loads((WORK / "record.json").read_text())
     context["record"] = json.dumps(record).replace("<", "\\u003c")
     context["heads"] = len(record["heads"])
-    scripts = [PAGE / name for name in ("charts.js", "maps.js", "model.js", "answers.js")]
-    scripts += [HERE / "front.js", PAGE / "start.js"]
+    scripts = [PAGE / name for name in ("charts.js", "maps.js", "model.js", "answers.js",
+                                     "dates.js", "start.js")]
     context["demo"] = "\n".join(path.read_text() for path in scripts)
 
 
@@ -74,7 +74,7 @@ def add_figure(app, pagename, templatename, context, doctree):
 def write_styles(app):
     """Writes the styles of the reports, of the site, and of code, light and dark."""
     with open(WORK / "static/site.css", "w") as out:
-        for path in (PAGE / "page.css", HERE / "site.css", HERE / "front.css",
+        for path in (PAGE / "page.css", HERE / "site.css", PAGE / "dates.css",
                      HERE / "figures/figure.css"):
             out.write(path.read_text())
         for theme, style in (("light", "default"), ("dark", "github-dark")):

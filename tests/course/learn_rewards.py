@@ -1,23 +1,33 @@
 #!/usr/bin/env python3
 """The rewards at the ends of the course's parts, as a learner meets them: the films of chapter 04
-with and without a terminal, one's own drawings, and which of the learner's functions they call.
+with and without a terminal, one's own drawings, which of the learner's functions they call, and the
+page with the learner's model, opened in Chromium if there is one.
 
 usage: learn_rewards.py PROGRAM COURSE
 
 COURSE is the folder course/ of the build, with the experiments in bin/.
 """
 
+import importlib.util
 import json
 import os
 import pathlib
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
+# Python has a module of the name site, too.
+SITE = importlib.util.spec_from_file_location(
+    "site_checks", pathlib.Path(__file__).resolve().parents[1] / "checks/site.py")
+browsers = importlib.util.module_from_spec(SITE)
+SITE.loader.exec_module(browsers)
+
 wrong = 0
 SOLVED = ["01/1", "01/2", "01/3", "03/1", "03/2", "03/3", "04/1", "04/2", "04/3", "04/4"]
+TYPED = ["3rd of May, 2021", "14 July 1989", "2.11.1999"]
 OF_THE_FILM = ["operator* and tanh", "backward_order", "backward", "Adam::update_run",
                "clip_grad_norm"]
 OF_THE_SHAPES = ["sigmoid", "sum_to", "matmul", "softmax", "cross_entropy", "Adam::update_run",
@@ -132,12 +142,78 @@ def check_calls(program, folder):
         expect(set(functions) <= set(called), f"{name} calls {called}")
 
 
+def check_page(program, folder):
+    """The page names maker and functions, asks no other host, and answers as the program does."""
+    environment = {**os.environ, "HEADROOM_WORKSPACE": str(folder), "OMP_WAIT_POLICY": "passive"}
+    page, run = folder / "ada.html", folder / "run"
+
+    def demo(*words):
+        return subprocess.run([program, "learn", "demo", *words], env=environment, text=True,
+                              capture_output=True, check=False, cwd=folder)
+
+    for words, message in (
+            (["--page", str(folder)], "is a folder"), (["--name", "Ada"], "--name needs --page"),
+            (["--page", str(folder / "none/a.html")], "there is no folder"),
+            (["--page", str(page), "--name", "a\nb"], "on one line"),
+            (["--page", str(page), "--steps", "0"], "--steps")):
+        done = demo(*words)
+        expect(0 < done.returncode < 10 and message in done.stderr, f"demo {words}: {done.stderr}")
+    done = demo("--page", str(page), "--name", "Ada <i>", "--steps", "600", "--out", str(run))
+    expect(done.returncode == 0, f"learn demo --page: {done.stderr[-500:]}")
+    text = page.read_text()
+    record = json.loads(text.split('id="run">')[1].split("</script>")[0])
+    functions = record["maker"]["functions"]
+    expect("cross_entropy" in functions and "Adam::update_run" in functions
+           and "backward_order" not in functions, f"the page names {functions}")
+    expect("Ada &lt;i&gt;" in text and "<i>'s" not in text, "the name is markup")
+    again = demo("--page", str(page), "--out", str(folder / "other"))
+    expect(again.returncode != 0 and "--force" in again.stderr and page.read_text() == text
+           and not (folder / "other").exists(), f"the page is overwritten: {again.stderr}")
+    wanted = subprocess.run([program, "translate", "--model", str(run), *TYPED], text=True,
+                            capture_output=True, check=False).stdout.splitlines()
+    expect(len(set(wanted)) == len(TYPED), f"the program writes {wanted}")
+    if not shutil.which("chromium"):
+        print("no chromium: the page was not opened")
+        return
+    with tempfile.TemporaryDirectory() as profile:
+        browser = browsers.Browser(profile)
+        try:
+            check_typing(browser, page.as_uri(), wanted, functions)
+        finally:
+            browser.close()
+
+
+def check_typing(browser, address, wanted, functions):
+    """Types dates into the page, and switches a head off."""
+    for theme, width in (("light", 390), ("dark", 1200)):
+        browser.open(address, theme, width)
+        browser.frames(2)
+        too_wide = browser.run("document.documentElement.scrollWidth - innerWidth")
+        expect(too_wide <= 0, f"{too_wide} pixels too wide at {width}")
+        facts = browser.run("document.getElementById('facts').textContent")
+        expect(all(name in facts for name in functions) and "600 training steps" in facts, facts)
+        for text, answer in zip(TYPED, wanted):
+            browser.run("document.getElementById('date').select()")
+            browser.call("Input.insertText", text=text)
+            browser.frames(2)
+            shown = browser.run(browsers.STATE)["answers"]
+            expect(shown[0] == answer, f"{text}: the page says {shown}, the program {answer}")
+        before = browser.run(browsers.STATE)
+        browser.click("button.head")
+        browser.frames(2)
+        after = browser.run(browsers.STATE)
+        expect(after["off"] == 1 and after["lines"][1] != before["lines"][1], "no head goes off")
+        for complaint in browser.complaints(address):
+            expect(False, complaint)
+
+
 def main():
-    program, course = sys.argv[1], pathlib.Path(sys.argv[2])
+    program, course = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         check_films(course / "bin")
         check_drawings(course / "bin", pathlib.Path(folder))
         check_calls(program, pathlib.Path(folder))
+        check_page(program, pathlib.Path(folder))
     print(f"rewards: {wrong} finding(s)")
     sys.exit(1 if wrong else 0)
 

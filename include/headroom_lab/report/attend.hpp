@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headroom_lab/report/terminal.hpp"
 #include "headroom_runs/records/attention_record.hpp"
@@ -31,6 +32,19 @@ void write_attend_page(const AttentionRecord& record, const std::filesystem::pat
 
 /// The same page as text. Throws UsageError without a page_model.
 std::string attend_page(const AttentionRecord& record);
+
+/// Who made a model that reads dates, and how.
+struct MakerRecord {
+  std::string name{};                    // "" if it is not to be told
+  std::vector<std::string> functions{};  // those of the maker that the training called
+  std::string made{};                    // a sentence on the training
+  using T = MakerRecord;
+  using Fields = Listed<&T::name, &T::functions, &T::made>;
+};
+
+/// A page to send to others, as text: type a date, switch heads off, and see who made the model.
+/// Throws UsageError without a page_model, or if it was left out.
+std::string dates_page(const AttentionRecord& record, const MakerRecord& maker);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/demo/demo_page.hpp"
 #include "cli/demo/demo_runs.hpp"
 #include "cli/environment.hpp"
 #include "cli/options.hpp"
@@ -37,6 +38,7 @@ struct DemoOptions {
   std::string out;
   Index seed = 1, telemetry = DemoSetup{}.telemetry;
   bool force = false;
+  DemoPageOptions page;
   bool arm = false;  // run one arm, whose order is on standard input (see run_cut_in_child)
 };
 
@@ -279,6 +281,10 @@ int demo_arm() {
 int demo(const DemoOptions& options) {
   const auto started = std::chrono::steady_clock::now();
   if (options.arm) return demo_arm();
+  if (options.page.wanted) {
+    return demo_page(options.page, options.out, options.seed, options.force);
+  }
+  if (!options.page.name.empty()) throw UsageError("--name needs --page");
   const std::pair<RunFolder, FileLock> locked = new_run(options.out, "demo", options.force);
   const RunFolder& folder = locked.first;
   if (find_chart_js().empty()) {
@@ -364,10 +370,14 @@ Command add_demo(CLI::App& program) {
                   "steps between measurements of every head; 0 turns them off")
       ->check(at_least(0))
       ->capture_default_str();
-  app->add_flag("--force", options->force, "replace the run in --out");
+  app->add_flag("--force", options->force, "replace the run in --out, and the file of --page");
+  add_demo_page(*app, options->page);
   app->add_flag("--arm", options->arm)->group("");  // not in the help
   add_threads(*app);
-  app->footer(fmt::format("Example: {} demo --seed 2", invocation()));
+  app->footer(
+      fmt::format("Examples: {0} demo --seed 2\n"
+                  "          {0} demo --page my-transformer.html --name \"Ada\"",
+                  invocation()));
   return {app, [options] { return demo(*options); }};
 }
 

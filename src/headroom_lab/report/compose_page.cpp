@@ -48,14 +48,15 @@ std::string fill(std::string_view form,
 
 std::string compose_page(const std::string& title, const std::string& summary,
                          const Record& contents, const std::string& chart_js,
-                         std::string_view script) {
+                         std::string_view script, std::string_view more_css) {
   std::string chart = chart_js;
   replace_all(chart, "</script", "<\\/script");
   const std::string safe_title = escaped_markup(title), safe_summary = escaped_markup(summary);
+  const std::string css = std::string(page::page_css).append(more_css);
   const std::string json = json_for_page(contents);
   return fill(page::template_html, {{"title", safe_title},
                                     {"summary", safe_summary},
-                                    {"page_css", page::page_css},
+                                    {"page_css", css},
                                     {"run", json},
                                     {"chart_js", chart},
                                     {"charts_js", page::charts_js},

@@ -1,4 +1,5 @@
-// The front page: a date, the model's answer, and a button and a map for every head.
+// A date, the model's answer, and a button and a map for every head: the front page of the site, and the page that
+// `headroom demo --page` writes, which also says who made the model.
 const off = new Set();  // keys of the heads that are switched off
 let input = run.input;
 
@@ -100,7 +101,15 @@ function head_card(head, group, example, queries, keys) {
   return h("div.map" + (on ? "" : ".off"), {}, button, map_canvas({map, queries, keys, side: group.rows, gone: !on}));
 }
 
-document.getElementById("demo").append(
+/** The functions that the maker wrote, and how the model was made. */
+function maker_facts({functions, made}) {
+  if (functions.length) document.getElementById("facts").append(h("span", {}, `${functions.length} function${functions.length > 1 ? "s" : ""} written by hand: `,
+    functions.flatMap((name, i) => [i ? ", " : "", h("code", {}, name)])));
+  document.getElementById("facts").append(h("span", {}, made));
+}
+
+if (run.maker) maker_facts(run.maker);
+(document.getElementById("demo") ?? document.getElementById("main")).append(
   h("div.top", {}, h("div", {},
     h("form.ask", {onsubmit: (event) => event.preventDefault()}, h("label", {for: "date"}, "A date"), field, h("button.plain", {type: "button", onclick: new_date}, "Another date")),
     message, answers, h("p.status", {}, status, all_on)), sentences),
