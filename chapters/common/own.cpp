@@ -132,7 +132,7 @@ ssize_t print_part(void*, const char* text, std::size_t size) {
 }  // namespace
 
 /// The learner's functions that this command has called so far, "softmax, matmul", for a program
-/// that asks the dynamic loader for this name (src/cli/demo/demo_page.cpp).
+/// that asks the dynamic loader for this name (src/cli/commands/demo_page.cpp).
 extern "C" const char* headroom_called_functions() {
   static std::string list;
   list = names_of(true);

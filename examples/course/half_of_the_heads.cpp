@@ -330,15 +330,14 @@ std::filesystem::path page_beside(const std::filesystem::path& board) {
 /// Writes the page and adds the answer to the board, where they are asked for.
 void keep(const HalfRecord& record, const std::string& page) {
   const char* const board = std::getenv("HEADROOM_BOARD");
-  if (board != nullptr) {
-    add_to_half_board(board, answer_of(record));
-    fmt::print("\nIt is on the board: {} learn board\n", invocation());
-  }
   if (page.empty() && board == nullptr) return;
   const std::filesystem::path file =
       page.empty() ? page_beside(board) : std::filesystem::path(page);
   write_file(file, half_page(record));
-  fmt::print("The page: {}\n", file.string());
+  fmt::print("\nThe page: {}\n", file.string());
+  if (board == nullptr) return;
+  add_to_half_board(board, answer_of(record));
+  fmt::print("It is on the board: {} learn board\n", invocation());
 }
 
 void claim_choices(const std::vector<HalfChoice>& means) {
@@ -360,6 +359,8 @@ std::string today() {
 int play(const Options& options) {
   const bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   const Index count = std::ssize(options.seeds);
+  // A broken board is reported before anything is trained.
+  if (const char* const board = std::getenv("HEADROOM_BOARD")) read_half_board(board);
   for (const std::string& text : options.remove) {  // before anything is trained
     Heads all;
     for (const auto kind :
@@ -412,8 +413,11 @@ int play(const Options& options) {
   draw_choices(means);
   fmt::print("\nMeans of {} models. A single number proves nothing: try other seeds.\n", count);
   fmt::print("The best half is known only afterwards, from the examples that judge it.\n\n");
-  claim_choices(means);
-  if (played) keep(record, options.page);
+  if (played) {
+    keep(record, options.page);
+  } else {
+    claim_choices(means);
+  }
   if (!played && !terminal) fmt::print("\nWithout a terminal, choose by --remove e0,e1,...\n");
   return finish();
 }

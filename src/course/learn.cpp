@@ -19,6 +19,7 @@
 #include "course/learn_predictions.hpp"
 #include "course/learn_questions.hpp"
 #include "course/learn_report.hpp"
+#include "course/learn_rewards.hpp"
 #include "course/learn_run.hpp"
 #include "course/learn_screen.hpp"
 #include "course/learn_send.hpp"
@@ -241,6 +242,12 @@ int send(const LearnOptions& options) {
   return 0;
 }
 
+int board(const LearnOptions&) {
+  const Session session;
+  show_board(session.workspace);
+  return 0;
+}
+
 int milestone(const LearnOptions& options) {
   const Session session;
   return run_milestone(session.course, session.workspace, options.chapter);
@@ -402,6 +409,7 @@ Command add_learn(CLI::App& program) {
       ->add_option("CHAPTER", options->chapter, "number of the chapter in two digits, such as 07")
       ->type_name("")
       ->required();
+  add("board", "shows your answers to: which half of the heads can go?", board);
   CLI::App* shown_demo = app->add_subcommand("demo", "runs the demo with your functions");
   shown_demo->prefix_command();
   shown_demo->callback([action, shown_demo] {

@@ -15,6 +15,7 @@
 #include "course/learn_judge.hpp"
 #include "course/learn_mine.hpp"
 #include "course/learn_predictions.hpp"
+#include "course/learn_rewards.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
@@ -93,6 +94,7 @@ bool is_experiment(const Course& course, const std::string& name) {
   setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
   setenv("HEADROOM_OWN_FUNCTIONS", names.c_str(), 1);
   setenv("HEADROOM_CALLS", calls.c_str(), 1);
+  setenv("HEADROOM_BOARD", board_of(workspace).c_str(), 1);
   std::vector<char*> argv{name.data()};
   for (std::string& word : arguments) argv.push_back(word.data());
   argv.push_back(nullptr);

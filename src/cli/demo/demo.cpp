@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "cli/command.hpp"
-#include "cli/demo/demo_page.hpp"
+#include "cli/commands/demo_page.hpp"
 #include "cli/demo/demo_runs.hpp"
 #include "cli/environment.hpp"
 #include "cli/options.hpp"

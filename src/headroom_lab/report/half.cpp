@@ -104,12 +104,10 @@ std::string half_board_text(const HalfBoard& board, const TerminalStyle& style) 
                           fmt::format("{:.0f}", answer.rank),
                           fmt::format("{:.3f}", answer.recovered)});
   }
-  return "Which half of the heads can go? Mean losses of the models, the lowest after recovery\n"
-         "first.\n\n" +
+  return "Which half of the heads can go? Mean losses, the lowest after recovery first.\n\n" +
          table_text(table, style) + choices +
-         "\nA difference between two answers proves nothing by itself: these are a few models, "
-         "and\n"
-         "recovery depends on luck. Give the same answer for other seeds: --seeds 4,5,6\n";
+         "\nA difference between two answers proves nothing by itself: these are few models, and\n"
+         "recovery depends on luck. Does yours hold for other models?\n";
 }
 
 }  // namespace HEADROOM_PRECISION

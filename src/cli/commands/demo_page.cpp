@@ -1,5 +1,5 @@
 // `headroom demo --page`: a small model that reads dates, as a page to send to others.
-#include "cli/demo/demo_page.hpp"
+#include "cli/commands/demo_page.hpp"
 
 #include <dlfcn.h>
 #include <fmt/chrono.h>
