@@ -106,8 +106,8 @@ std::string half_board_text(const HalfBoard& board, const TerminalStyle& style) 
   }
   return "Which half of the heads can go? Mean losses, the lowest after recovery first.\n\n" +
          table_text(table, style) + choices +
-         "\nA difference between two answers proves nothing by itself: these are few models, and\n"
-         "recovery depends on luck. Does yours hold for other models?\n";
+         "\nA difference between two answers proves nothing by itself: recovery depends on\n"
+         "luck, and these are few models. Does yours hold for others?\n";
 }
 
 }  // namespace HEADROOM_PRECISION

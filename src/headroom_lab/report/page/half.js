@@ -3,11 +3,12 @@
 const main = document.getElementById("main");
 const fixed = (value, digits) => is_number(value) ? value.toFixed(digits) : "–";
 
-/** A row for each choice: the losses, the rank, and the exact match. */
+/** A row for each choice: the losses, the rank, the exact match and, of a single model, the removed heads. */
 function choices_table(choices) {
-  const titles = ["heads chosen by", "loss right after", "rank", "loss after recovery", "dates right"];
+  const listed = choices.some((c) => c.removed);
+  const titles = ["heads chosen by", "loss right after", "rank", "loss after recovery", "dates right", ...(listed ? ["removed"] : [])];
   const rows = choices.map((c) => h(c.by === "you" ? "tr.you" : "tr", {}, h("th", {scope: "row"}, c.by), h("td", {}, fixed(c.after, 2)), h("td", {}, fixed(c.rank, 0)),
-    h("td", {}, fixed(c.recovered, 3)), h("td", {}, `${fixed(100 * c.exact, 1)} %`)));
+    h("td", {}, fixed(c.recovered, 3)), h("td", {}, `${fixed(100 * c.exact, 1)} %`), listed ? h("td", {}, c.removed.replaceAll(",", " ")) : null));
   return h("div.scroll", {tabindex: 0, role: "region", "aria-label": "losses by choice"}, h("table", {}, h("thead", {}, h("tr", {}, titles.map((t) => h("th", {scope: "col"}, t)))), h("tbody", {}, rows)));
 }
 
