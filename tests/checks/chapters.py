@@ -18,8 +18,8 @@ chapters/questions.md and docs/teaching.md:
   `<!-- facts: two_layouts -->`; a claim of the laboratory is `lab NAME: CLAIM`, and
   `minutes 07/1` is the time that a master file states, and `minutes 07` the sum of a chapter's.
 * Any other number above 12 fails, unless it is code or listed in `<!-- harmless: 2018 60853 -->`.
-* `learn predict 07/a` names a prediction. The names are 07/a, 07/b, ... in the order of the text, the
-  experiments of the chapter begin their parts in the same order, and ask.json has their questions.
+* `learn predict 07/a` names a prediction. The names are 07/a, 07/b, ... in the order of the text;
+  the experiments of the chapter have a part for each, and ask.json has their questions.
 * figure.json is the record that one of the chapter's experiments writes: numbers within 2 % or
   1e-6, but those under the keys that the record calls "rough", which another processor may change.
 * At most 270 lines. Every picture and every linked file exists.
@@ -69,7 +69,7 @@ class Experiments:
         return done.stdout
 
     def figure(self, names):
-        """The record of the chapter's figure that one of the experiments writes; None without one."""
+        """The record of the figure that one of a chapter's experiments writes, or None."""
         for name in names:
             self.output(name)
         return next((self.figures[name] for name in names if name in self.figures), None)
@@ -135,7 +135,7 @@ def figure_errors(committed, written, rough=(), place="figure.json"):
     """Where two records of a figure differ."""
     if isinstance(committed, dict) and isinstance(written, dict):
         if list(committed) != list(written):
-            return [f"{place} has the keys {list(committed)}, the experiment writes {list(written)}"]
+            return [f"{place} has the keys {list(committed)}, not {list(written)}"]
         rough = {*rough, *committed.get("rough", [])}
         return sum((figure_errors(committed[key], written[key], rough, f"{place}.{key}")
                     for key in committed if key not in rough), [])

@@ -68,7 +68,8 @@ def check_board(learn, folder):
     """No board, a broken one, and one of a later version; none of them is overwritten."""
     expect("no answer yet" in learn("board").stdout, "an empty board")
     board = folder / "board.json"
-    for text, message in (("{", "board.json"), ("[]", "board.json"), ("{\"version\": 1}", "answers"),
+    for text, message in (("{", "board.json"), ("[]", "board.json"),
+                          ("{\"version\": 1}", "answers"),
                           ("{\"version\": 2, \"answers\": []}", "later version")):
         board.write_text(text)
         for words in (["board"], ["run", "half_of_the_heads", "--remove", "e0,e1,e2,e3,d0,d1"]):
