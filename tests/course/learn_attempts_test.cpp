@@ -162,6 +162,8 @@ TEST_CASE("exercises are compared over learners") {
   CHECK(items[1].began == 3);
   CHECK_FALSE(items[1].discrimination.has_value());  // fewer than five
   CHECK(items[1].stopped == 1);
+  learners.pop_back();  // four
+  CHECK_FALSE(exercise_items(course, learners)[0].discrimination.has_value());
   const Table table = table_of(items);
   CHECK(words(table.rows[0][3]) == "0.41");
   CHECK(words(table.rows[1][3]) == "-");
