@@ -166,6 +166,9 @@ def check_page(program, folder):
     expect("cross_entropy" in functions and "Adam::update_run" in functions
            and "backward_order" not in functions, f"the page names {functions}")
     expect("Ada &lt;i&gt;" in text and "<i>'s" not in text, "the name is markup")
+    done = demo("--page", "--steps", "1", "--out", str(folder / "short"))
+    expect(done.returncode == 0 and "A transformer that reads dates" in
+           (folder / "short/report.html").read_text(), f"a page without a name: {done.stderr}")
     again = demo("--page", str(page), "--out", str(folder / "other"))
     expect(again.returncode != 0 and "--force" in again.stderr and page.read_text() == text
            and not (folder / "other").exists(), f"the page is overwritten: {again.stderr}")

@@ -59,7 +59,8 @@ RunSettings settings_of(Index seed, Index steps) {
   training.model.layers = 1;
   training.data.seed = static_cast<std::uint64_t>(seed);
   training.learner.batch_size = 64;
-  training.rate = {.shape = RateShape::cosine, .peak = 0.005, .warmup = 50};
+  training.rate = {
+      .shape = RateShape::cosine, .peak = 0.005, .warmup = std::min<Index>(50, steps / 10)};
   training.steps = steps;
   training.evaluate_every = training.save_every = 500;
   training.telemetry = 0;
