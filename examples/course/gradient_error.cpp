@@ -305,7 +305,8 @@ Record curves_of(int last) {
 void write_curves() {
   if (!figure_wanted()) return;
   write_figure(
-      {{"steps_per_power", 5},
+      {{"rough", {"log10_of_errors"}},
+       {"steps_per_power", 5},
        {"log10_of_errors", {{"double", curves_of<double>(15)}, {"float", curves_of<float>(7)}}}});
 }
 

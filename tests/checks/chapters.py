@@ -20,8 +20,9 @@ chapters/questions.md and docs/teaching.md:
 * Any other number above 12 fails, unless it is code or listed in `<!-- harmless: 2018 60853 -->`.
 * `learn predict 07/a` names a prediction. The names are 07/a, 07/b, ... in the order of the text;
   the experiments of the chapter have a part for each, and ask.json has their questions.
-* figure.json is the record that one of the chapter's experiments writes: numbers within 2 % or
-  1e-6, but those under the keys that the record calls "rough", which another processor may change.
+* figure.json is the record that one of the chapter's experiments writes: the same keys, lengths and
+  texts, and numbers within 2 % or 1e-6. The parts that the record calls "rough", which another
+  processor may change, only have the same form.
 * At most 270 lines. Every picture and every linked file exists.
 """
 
@@ -131,25 +132,30 @@ def snippet_error(block, text):
     return ""
 
 
-def figure_errors(committed, written, rough=(), place="figure.json"):
-    """Where two records of a figure differ."""
-    if isinstance(committed, dict) and isinstance(written, dict):
+def figure_errors(committed, written, place="figure.json", rough=False):
+    """Where two records of a figure differ; a rough part only has to have the same form."""
+    if type(committed) is not type(written) and not (
+            is_number(committed) and is_number(written)):
+        return [f"{place} is {committed}, the experiment writes {written}"]
+    if isinstance(committed, dict):
         if list(committed) != list(written):
             return [f"{place} has the keys {list(committed)}, not {list(written)}"]
-        rough = {*rough, *committed.get("rough", [])}
-        return sum((figure_errors(committed[key], written[key], rough, f"{place}.{key}")
-                    for key in committed if key not in rough), [])
-    if isinstance(committed, list) and isinstance(written, list):
+        of_rough = committed.get("rough", [])
+        return sum((figure_errors(committed[key], written[key], f"{place}.{key}",
+                                  rough or key in of_rough) for key in committed), [])
+    if isinstance(committed, list):
         if len(committed) != len(written):
             return [f"{place} has {len(committed)} entries, the experiment writes {len(written)}"]
-        return sum((figure_errors(one, other, rough, f"{place}[{i}]")
+        return sum((figure_errors(one, other, f"{place}[{i}]", rough)
                     for i, (one, other) in enumerate(zip(committed, written))), [])
-    numbers = all(isinstance(one, (int, float)) and not isinstance(one, bool)
-                  for one in (committed, written))
-    if committed == written or numbers and abs(committed - written) <= max(
-            1e-6, 0.02 * abs(committed)):
+    near = is_number(committed) and abs(committed - written) <= max(1e-6, 0.02 * abs(committed))
+    if rough or near or committed == written:
         return []
     return [f"{place} is {committed}, the experiment writes {written}"]
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def prediction_errors(root, folder, text, names):
