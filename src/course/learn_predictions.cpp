@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "course/learn_attempts.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/text.hpp"
@@ -28,37 +29,6 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
   return text;
-}
-
-/// The predicted number in the unit of the measured one: "35 %" is 0.35 beside a share.
-std::optional<double> in_unit_of(double measured, const std::string& predicted) {
-  std::optional<double> number = written_number(predicted);
-  if (number && predicted.ends_with("%") && std::abs(measured) <= 1) *number /= 100;
-  return number;
-}
-
-/// How near a prediction is: "the same", "12 % too small", "3 times too large", and whether it is
-/// within a factor of 2.
-struct Nearness {
-  std::string text;
-  bool near = false;
-};
-
-Nearness nearness(const std::string& predicted, double measured) {
-  const std::optional<double> number = in_unit_of(measured, predicted);
-  if (!number) return {"a word", false};
-  if (std::abs(*number - measured) <= 0.01 * std::abs(measured)) return {"the same", true};
-  const char* side = *number > measured ? "large" : "small";
-  if (measured == 0) return {fmt::format("too {}", side), false};
-  if (*number == 0 || std::signbit(*number) != std::signbit(measured)) {
-    return {*number == 0 ? fmt::format("too {}", side) : "of the other sign", false};
-  }
-  const double ratio = *number / measured, times = std::max(ratio, 1 / ratio);
-  const std::string of_size = std::signbit(measured) ? " in size" : "";
-  side = ratio > 1 ? "large" : "small";
-  if (times <= 2)
-    return {fmt::format("{:.0f} % too {}{}", 100 * std::abs(ratio - 1), side, of_size), true};
-  return {fmt::format("{:.2g} times too {}{}", times, side, of_size), false};
 }
 
 }  // namespace
@@ -126,10 +96,30 @@ void read_measured(const Course& course, const PredictionFiles& files) {
   while (std::getline(lines, id, '\t') && std::getline(lines, predicted, '\t') &&
          std::getline(lines, value)) {
     workspace.state.predictions[id] = predicted;
-    if (const auto number = written_number(value)) workspace.state.measured[id] = *number;
+    const std::optional<double> number = written_number(value);
+    if (number) workspace.state.measured[id] = *number;
+    note_prediction(workspace, id, predicted, number);
   }
   workspace.save();
   fs::remove(files.measured);
+}
+
+Nearness nearness(const std::string& predicted, double measured) {
+  std::optional<double> number = written_number(predicted);
+  if (!number) return {"a word", false};
+  const double share = *number / 100;  // "35 %" beside 0.35
+  if (predicted.ends_with('%') && std::abs(share - measured) < std::abs(*number - measured)) {
+    number = share;
+  }
+  if (std::abs(*number - measured) <= 0.01 * std::abs(measured)) return {"the same", true};
+  if (measured != 0 && *number != 0 && std::signbit(*number) != std::signbit(measured)) {
+    return {"of the other sign", false};
+  }
+  const char* side = std::abs(*number) > std::abs(measured) ? "large" : "small";
+  if (measured == 0 || *number == 0) return {fmt::format("too {}", side), false};
+  const double ratio = *number / measured, times = std::max(ratio, 1 / ratio);
+  if (times >= 2) return {fmt::format("{:.2g} times too {}", times, side), times == 2};
+  return {fmt::format("{:.0f} % too {}", 100 * std::abs(ratio - 1), side), true};
 }
 
 std::string predictions_text(const Course& course, const Workspace& workspace,

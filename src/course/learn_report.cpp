@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
 #include "course/learn_ask.hpp"
 #include "course/learn_attempts.hpp"
+#include "course/learn_predictions.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom_lab/report/plain_page.hpp"
 
@@ -88,11 +88,8 @@ ChapterAsk all_asked(const Course& course, std::map<std::string, ChapterQuestion
   return all;
 }
 
-Table predictions_table(const Workspace& workspace, const ChapterAsk& asked, const Events& events) {
-  std::map<std::string, double> measured;
-  for (const AttemptEvent& event : events) {
-    if (event.what == "prediction" && event.measured) measured[event.name] = *event.measured;
-  }
+Table predictions_table(const Workspace& workspace, const ChapterAsk& asked) {
+  const std::map<std::string, double>& measured = workspace.state.measured;
   Table table;
   table.title = "Predictions";
   table.columns = {"prediction", "question", "you predicted", "measured", "how near"};
@@ -101,7 +98,7 @@ Table predictions_table(const Workspace& workspace, const ChapterAsk& asked, con
     const auto shown = measured.find(name);
     table.rows.push_back({name, question == asked.predictions.end() ? "" : question->second.ask,
                           value, shown == measured.end() ? Value() : Value(shown->second),
-                          shown == measured.end() ? "" : nearness(value, shown->second)});
+                          shown == measured.end() ? "" : nearness(value, shown->second).text});
   }
   table.caption = table.rows.empty()
                       ? "Nothing predicted yet. An experiment asks before it shows a number."
@@ -130,29 +127,7 @@ Table questions_table(const Workspace& workspace,
   return table;
 }
 
-/// The number that a prediction says, with and without its percent sign; NaN for a word.
-std::pair<double, double> predicted_numbers(const std::string& text) {
-  char* end = nullptr;
-  double number = std::strtod(text.c_str(), &end);
-  if (end == text.c_str()) return {NAN, NAN};
-  if (*end == '/') number /= std::strtod(end + 1, nullptr);
-  return {number, text.ends_with('%') ? number / 100 : number};
-}
-
 }  // namespace
-
-std::string nearness(const std::string& predicted, double measured) {
-  const auto [whole, share] = predicted_numbers(predicted);
-  if (std::isnan(whole)) return "";
-  const double number = std::abs(whole - measured) < std::abs(share - measured) ? whole : share;
-  if (std::abs(number - measured) <= 0.005 * std::abs(measured)) return "right";
-  if (number == 0 || measured == 0 || (number < 0) != (measured < 0)) {
-    return fmt::format("{:.3g} off", std::abs(number - measured));
-  }
-  const double factor = number / measured;
-  return factor > 1 ? fmt::format("{:.3g} times too large", factor)
-                    : fmt::format("{:.3g} times too small", 1 / factor);
-}
 
 std::string report_page(const Course& course, Workspace& workspace) {
   const Events events = read_attempts(workspace.folder());
@@ -167,7 +142,7 @@ std::string report_page(const Course& course, Workspace& workspace) {
                   "workspace; nothing of it was sent anywhere.",
                   done, course.exercises.size()),
       {exercises_table(course, workspace, events), diagnoses_table(course, events),
-       predictions_table(workspace, asked, events), questions_table(workspace, questions)});
+       predictions_table(workspace, asked), questions_table(workspace, questions)});
 }
 
 }  // namespace HEADROOM_PRECISION

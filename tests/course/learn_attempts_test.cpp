@@ -2,7 +2,7 @@
 #include "course/learn_attempts.hpp"
 
 #include "course/learn_items.hpp"
-#include "course/learn_report.hpp"
+#include "course/learn_predictions.hpp"
 #include "course/learn_send.hpp"
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"
@@ -126,15 +126,20 @@ TEST_CASE("a long pause counts as ten minutes") {
 }
 
 TEST_CASE("a prediction is near or far in words") {
-  CHECK(nearness("0.25", 0.25) == "right");
-  CHECK(nearness("1/4", 0.25) == "right");
-  CHECK(nearness("72 %", 72) == "right");
-  CHECK(nearness("72%", 0.72) == "right");
-  CHECK(nearness("2e-8", 1e-8) == "2 times too large");
-  CHECK(nearness("1e-8", 2e-8) == "2 times too small");
-  CHECK(nearness("0", 3) == "3 off");
-  CHECK(nearness("-1", 3) == "4 off");
-  CHECK(nearness("never", 3).empty());
+  CHECK(nearness("0.25", 0.25).text == "the same");
+  CHECK(nearness("1/4", 0.25).text == "the same");
+  CHECK(nearness("72 %", 72).text == "the same");
+  CHECK(nearness("72%", 0.72).text == "the same");
+  CHECK(nearness("20", 24).text == "17 % too small");
+  CHECK(nearness("2e-8", 1e-8).text == "2 times too large");
+  CHECK(nearness("-3e-8", -1e-8).text == "3 times too large");
+  CHECK(nearness("1e-8", 4e-8).text == "4 times too small");
+  CHECK(nearness("0", 3).text == "too small");
+  CHECK(nearness("1", 0).text == "too large");
+  CHECK(nearness("-1", 3).text == "of the other sign");
+  CHECK(nearness("never", 3).text == "a word");
+  CHECK((nearness("20", 24).near && nearness("2", 1).near));
+  CHECK_FALSE((nearness("2.1", 1).near || nearness("0", 3).near || nearness("never", 3).near));
 }
 
 TEST_CASE("exercises are compared over learners") {
