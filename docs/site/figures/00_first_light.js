@@ -29,7 +29,7 @@ figure({
       label(left + cell * n / 2, 12, "it reads", {"text-anchor": "middle"}),
       label(left + cell * (n + 0.9), 12, "it writes", {"text-anchor": "middle"}),
       [...word].map((text, k) => letter(left + (k + 0.5) * cell, top - 12, text, {fill: "var(--ink)"})),
-      label(left - 26, top + cell * n / 2, "position", {"text-anchor": "end"}),
+      label(left - 8, top - 12, "position", {"text-anchor": "end"}),
       rect(left, top, cell * n, cell * n, {fill: "var(--grid)"}),
     ];
     for (let row = 0; row < n; ++row) {
