@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "headroom/base/text.hpp"
 #include "headroom/base/written_number.hpp"
 
 /// The number of claims that did not hold; finish() returns it.
@@ -92,7 +93,8 @@ inline std::vector<std::string>& still_open() {
 
 /// Asks for a prediction until the line is one or empty. Returns whether there is one.
 inline bool ask(Prediction& one) {
-  std::printf("\n%s  %s\n", one.name.c_str(), one.question.c_str());
+  const std::string question = headroom::wrapped(one.question, 79, 6);
+  std::printf("\n%s%s\n", one.name.c_str(), question.c_str() + one.name.size());
   while (true) {
     std::printf("      Your prediction (Enter skips it): ");
     std::fflush(stdout);

@@ -135,9 +135,12 @@ std::string predictions_text(const Course& course, const Workspace& workspace,
   }
   Table table{.columns = {"", "predicted", "measured", "the prediction is"}};
   std::vector<std::string> open;
+  std::set<std::string> begun{number};  // other chapters' open predictions are no news
+  for (const auto& [id, value] : workspace.state.predictions) begun.insert(id.substr(0, 2));
   Index shown = 0, near = 0;
   for (const auto& [id, asked] : all) {
     if (!chapter.empty() && !id.starts_with(number)) continue;
+    if (!begun.contains(id.substr(0, 2))) continue;
     const auto predicted = workspace.state.predictions.find(id);
     if (predicted == workspace.state.predictions.end()) {
       open.push_back(id);
