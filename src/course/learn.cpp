@@ -12,7 +12,6 @@
 #include "course/learn_authors.hpp"
 #include "course/learn_items.hpp"
 #include "course/learn_judge.hpp"
-#include "course/learn_keys.hpp"
 #include "course/learn_mine.hpp"
 #include "course/learn_mistakes.hpp"
 #include "course/learn_place.hpp"
@@ -197,13 +196,7 @@ int questions(const LearnOptions& options) {
   const fs::path chapter = options.chapter.empty()
                                ? session.course.chapter(session.exercise(""))
                                : chapter_folder(session.course, options.chapter);
-  if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 &&
-      !read_ask(chapter).questions.empty()) {
-    const KeyMode keys;
-    ask_questions(session.workspace, chapter, true, style);
-  } else {
-    fmt::print("{}", questions_text(chapter, style));
-  }
+  ask_or_print_questions(session.workspace, chapter, style);
   return 0;
 }
 
@@ -364,14 +357,14 @@ Command add_learn(CLI::App& program) {
     command->add_option("EXERCISE", options->id, "the exercise (default: the current one)")
         ->type_name("")
         ->required(required);
+    return command;
   };
   add_id(add("check", "checks an answer once", check));
   add("list", "lists the exercises", list)
       ->add_flag("--json", options->json, "print JSON, for programs");
   add_id(add("hint", "shows the next hint", hint));
-  CLI::App* shown = add("solution", "shows the solution of an exercise that is done", solution);
-  add_id(shown);
-  shown->add_flag("--give-up", options->give_up, "also show it if the exercise is not done");
+  add_id(add("solution", "shows the solution of an exercise that is done", solution))
+      ->add_flag("--give-up", options->give_up, "also show it if the exercise is not done");
   add_id(add("reset", "begins an exercise again; your file is kept under another name", reset));
   CLI::App* predicted = add("predict", "stores a prediction before an experiment", predict);
   predicted->add_option("PREDICTION", options->id, "its name in the chapter, for example 07/a")
@@ -394,32 +387,29 @@ Command add_learn(CLI::App& program) {
       ->type_name("FILE");
   add_id(add("send", "writes an answer and its verdict to a file that you can attach to a report",
              send));
-  CLI::App* run = app->add_subcommand(
+  const auto add_run = [&](const char* name, const char* does, std::vector<std::string> first) {
+    CLI::App* command = app->add_subcommand(name, does);
+    command->prefix_command();
+    command->callback([action, command, first] {
+      *action = [command, first] {
+        const Session session;
+        std::vector<std::string> words = first;
+        for (const std::string& word : command->remaining()) words.push_back(word);
+        return run_with_mine(session.course, session.workspace, words);
+      };
+    });
+  };
+  add_run(
       "run",
       "runs a command of the program, or an experiment, with your functions. An experiment asks "
-      "for open predictions; --all shows everything");
-  run->prefix_command();
-  run->callback([action, run] {
-    *action = [run]() -> int {
-      const Session session;
-      return run_with_mine(session.course, session.workspace, run->remaining());
-    };
-  });
+      "for open predictions; --all shows everything",
+      {});
   add("milestone", "runs the commands that complete a chapter, with your functions", milestone)
       ->add_option("CHAPTER", options->chapter, "number of the chapter in two digits, such as 07")
       ->type_name("")
       ->required();
   add("board", "shows your answers to: which half of the heads can go?", board);
-  CLI::App* shown_demo = app->add_subcommand("demo", "runs the demo with your functions");
-  shown_demo->prefix_command();
-  shown_demo->callback([action, shown_demo] {
-    *action = [shown_demo]() -> int {
-      const Session session;
-      std::vector<std::string> words = shown_demo->remaining();
-      words.insert(words.begin(), "demo");
-      return run_with_mine(session.course, session.workspace, words);
-    };
-  });
+  add_run("demo", "runs the demo with your functions", {"demo"});
   CLI::App* graded = add("grade", "checks all answers of the workspace", grade);
   graded->add_flag("--json", options->json, "print JSON");
   graded->add_flag("--junit", options->junit, "print XML in the format of JUnit");
@@ -428,10 +418,11 @@ Command add_learn(CLI::App& program) {
       ->add_option("--items", options->items,
                    "for teachers: compare the exercises over the workspaces of several learners")
       ->type_name("FOLDER...");
-  CLI::App* generated =
-      add("generate", "writes the solution, skeleton and wrong answers of an exercise", generate);
-  add_id(generated, true);
-  generated->add_option("folder", options->folder, "folder to write them to")->required();
+  add_id(
+      add("generate", "writes the solution, skeleton and wrong answers of an exercise", generate),
+      true)
+      ->add_option("folder", options->folder, "folder to write them to")
+      ->required();
   CLI::App* tried = add("try", "tries all answers of the master files, for authors", try_all);
   tried->add_option("exercises", options->trial.ids, "exercises to try (default: all)");
   tried->add_flag("--float", options->in_float, "try them in float (default: in double)");

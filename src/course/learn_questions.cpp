@@ -2,6 +2,7 @@
 #include "course/learn_questions.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -117,6 +118,17 @@ void ask_questions(Workspace& workspace, const fs::path& chapter, bool all,
                      .name = name,
                      .value = fmt::format("{}", *option + 1),
                      .right = right});
+  }
+}
+
+void ask_or_print_questions(Workspace& workspace, const fs::path& chapter,
+                            const TerminalStyle& style) {
+  if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 &&
+      !read_ask(chapter).questions.empty()) {
+    const KeyMode keys;
+    ask_questions(workspace, chapter, true, style);
+  } else {
+    fmt::print("{}", questions_text(chapter, style));
   }
 }
 

@@ -20,6 +20,10 @@ bool questions_are_due(const Course& course, const Workspace& workspace, const E
 /// The questions of a chapter as a text, without the answers.
 std::string questions_text(const std::filesystem::path& chapter, const TerminalStyle& style);
 
+/// Asks all questions of a chapter if this is a terminal and it has some; else prints their text.
+void ask_or_print_questions(Workspace& workspace, const std::filesystem::path& chapter,
+                            const TerminalStyle& style);
+
 /// Asks the questions of a chapter, those without an answer or `all`, in a terminal whose keys come
 /// one by one (KeyMode). Shows the sentence of the option that is chosen, and of the right one;
 /// keeps the answer in the workspace's state.

@@ -58,7 +58,7 @@ TEST_CASE("a diagnosis has a name") {
   CHECK(name(Kind::failed, "with head_dim = 16 your function returns 3") ==
         "with_head_dim_16_your_function");
   CHECK(name(Kind::crashed, "your code crashed") == "crash");
-  CHECK(name(Kind::not_implemented, "not implemented: x") == "to_do");
+  CHECK(name(Kind::not_implemented, "x") == "to_do");
   CHECK(diagnosis_text(exercise, "no_mean") == "the mean is missing");
   CHECK(diagnosis_text(exercise, "constant_factor") == "constant factor");
 }
@@ -82,7 +82,7 @@ TEST_CASE("attempts are kept once per file, and not at all when that is off") {
   note_begin(workspace, exercise);
   CHECK(events().size() == 1);
   save("skeleton");
-  note_attempt(workspace, exercise, verdict_of(Kind::not_implemented, "not implemented"));
+  note_attempt(workspace, exercise, verdict_of(Kind::not_implemented, "a gap"));
   CHECK(events().size() == 1);  // the file that the exercise begins with is no attempt
   save("one");
   workspace.of(exercise).hints = 2;
@@ -163,7 +163,7 @@ TEST_CASE("exercises are compared over learners") {
   CHECK(items[0].before_pass == "no_mean");
   CHECK(items[0].stopped == 1);
   // x = 0 1 1 1 1, rest = 0 0 0 1 1: covariance 0.08 over sqrt(0.16 * 0.24).
-  CHECK(items[0].discrimination.value_or(9) == Approx(0.08 / std::sqrt(0.16 * 0.24)));
+  CHECK(std::abs(items[0].discrimination.value_or(9) - 0.08 / std::sqrt(0.16 * 0.24)) < 1e-12);
   CHECK(items[1].began == 3);
   CHECK_FALSE(items[1].discrimination.has_value());  // fewer than five
   CHECK(items[1].stopped == 1);
