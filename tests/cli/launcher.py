@@ -142,7 +142,26 @@ def expect_usage_errors(folder, program):
             wrong.append(f"an old program keeps the launcher from refusing {words}: {answer}")
 
 
+def expect_clean_output(folder):
+    """What a build says must not get into the file to which the program's output goes."""
+    copy_launcher(folder)
+    environment = add_failing_tools(folder)
+    build = ("#!/bin/sh\necho '1 2 [1/2] Building a.o'\nmkdir -p build/release/bin\n"
+             f"cat > build/release/bin/headroom <<'END'\n{PROGRAM}END\n"
+             "chmod +x build/release/bin/headroom\n")
+    for tool, text in {"cmake": "#!/bin/sh\n", "ninja": build, "dpkg-query": "#!/bin/sh\n",
+                       "apt-get": "#!/bin/sh\n"}.items():
+        (folder / "tools" / tool).write_text(text)
+    (folder / "src/a.cpp").touch()
+    done = subprocess.run(["./headroom", "doctor"], text=True, capture_output=True, cwd=folder,
+                          env=environment)
+    if done.stdout != "started by ./headroom: doctor\n" or "50 %" not in done.stderr:
+        wrong.append(f"after a build, doctor prints {done.stdout!r} and on stderr {done.stderr!r}")
+
+
 def main():
+    with tempfile.TemporaryDirectory() as name:
+        expect_clean_output(pathlib.Path(name).resolve())
     if len(sys.argv) > 1:
         with tempfile.TemporaryDirectory() as name:
             expect_usage_errors(pathlib.Path(name).resolve(), os.path.abspath(sys.argv[1]))
