@@ -385,8 +385,7 @@ Command add_learn(CLI::App& program) {
   add("report", "writes a page about your attempts, predictions and answers", report)
       ->add_option("--out", options->file, "file to write (default: report.html of the workspace)")
       ->type_name("FILE");
-  add_id(add("send", "writes an answer and its verdict to a file that you can attach to a report",
-             send));
+  add_id(add("send", "writes an answer and its verdict to a file, to attach to a report", send));
   const auto add_run = [&](const char* name, const char* does, std::vector<std::string> first) {
     CLI::App* command = app->add_subcommand(name, does);
     command->prefix_command();
@@ -399,11 +398,7 @@ Command add_learn(CLI::App& program) {
       };
     });
   };
-  add_run(
-      "run",
-      "runs a command of the program, or an experiment, with your functions. An experiment asks "
-      "for open predictions; --all shows everything",
-      {});
+  add_run("run", "runs a command or an experiment with your functions; --all: ask for nothing", {});
   add("milestone", "runs the commands that complete a chapter, with your functions", milestone)
       ->add_option("CHAPTER", options->chapter, "number of the chapter in two digits, such as 07")
       ->type_name("")
