@@ -9,9 +9,8 @@
 #include "cli/options.hpp"
 #include "cli/streams.hpp"
 #include "course/learn_attempts.hpp"
-#include "course/learn_authors.hpp"
-#include "course/learn_items.hpp"
 #include "course/learn_judge.hpp"
+#include "course/learn_keys.hpp"
 #include "course/learn_mine.hpp"
 #include "course/learn_mistakes.hpp"
 #include "course/learn_place.hpp"
@@ -22,6 +21,7 @@
 #include "course/learn_run.hpp"
 #include "course/learn_screen.hpp"
 #include "course/learn_send.hpp"
+#include "course/learn_session.hpp"
 #include "course/learn_watch.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
@@ -37,34 +37,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int not_passed = 3;  // the program's exit code for a claim that does not hold
-
-struct LearnOptions {
-  std::string id, chapter, value, folder, file;
-  std::vector<std::string> items;
-  TrialOptions trial;
-  EditorOptions editor;
-  bool json = false, csv = false, junit = false, give_up = false, on = false, off = false,
-       in_float = false, sanitize = false;
-};
-
-/// The course and the learner's files; every command begins with them.
-struct Session {
-  Course course = load_course();
-  Workspace workspace{course};
-
-  /// The exercise with an id, or the current one.
-  const Exercise& exercise(const std::string& id) const {
-    if (!id.empty()) return course.exercise(id);
-    const Exercise* current = workspace.current(course);
-    if (current == nullptr) {
-      throw UsageError(
-          fmt::format("all exercises are done; {} learn list shows them", invocation()));
-    }
-    return *current;
-  }
-};
-
 /// Checks an answer, and adds it to the learner's functions if it passes. Returns the exit code.
 int check_and_add(Session& session, const Exercise& exercise) {
   note_begin(session.workspace, exercise);
@@ -79,13 +51,13 @@ int check_and_add(Session& session, const Exercise& exercise) {
   measure_mine(session.course, session.workspace, exercise);
   if (questions_are_due(session.course, session.workspace, exercise)) {
     fmt::print("The exercises of this chapter are done; {} learn questions {} asks what it says.\n",
-               invocation(), exercise.chapter.substr(0, 2));
+               invocation(), exercise.part());
   }
   return 0;
 }
 
 int learn(const LearnOptions& options) {
-  Session session;
+  Session session(options);
   const Exercise& exercise = session.exercise(options.id);
   if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
     return watch(session.course, session.workspace, exercise, options.editor);
@@ -99,59 +71,21 @@ int learn(const LearnOptions& options) {
 }
 
 int check(const LearnOptions& options) {
-  Session session;
+  Session session(options);
   const Exercise& exercise = session.exercise(options.id);
   session.workspace.begin(exercise);
   return check_and_add(session, exercise);
 }
 
-/// An exercise in the lists for programs.
-struct ListedExercise {
-  std::string id, title, chapter, file;
-  Index minutes = 0, difficulty = 0;
-  bool short_path = false, passed = false;
-  std::string message;  // of the checks, when they ran
-
-  using T = ListedExercise;
-  using Fields = Listed<&T::id, &T::title, &T::chapter, &T::file, &T::minutes, &T::difficulty,
-                        &T::short_path, &T::passed, if_any<&T::message>>;
-};
-
-ListedExercise listed(Session& session, const Exercise& exercise) {
-  return {exercise.id,
-          exercise.master.title,
-          exercise.chapter,
-          session.workspace.answer(exercise).string(),
-          exercise.master.minutes,
-          exercise.master.difficulty,
-          exercise.master.path == "short",
-          session.workspace.of(exercise).passed,
-          {}};
-}
-
-int list(const LearnOptions& options) {
-  Session session;
-  if (!options.json) {
-    fmt::print("{}", list_text(session.course, session.workspace, TerminalStyle::of(stdout)));
-    return 0;
-  }
-  std::vector<ListedExercise> all;
-  for (const Exercise& exercise : session.course.exercises) {
-    all.push_back(listed(session, exercise));
-  }
-  fmt::print("{}\n", json_of(all).dump(2));
-  return 0;
-}
-
 int hint(const LearnOptions& options) {
-  Session session;
+  Session session(options);
   fmt::print("{}",
              hint_text(session.workspace, session.exercise(options.id), TerminalStyle::of(stdout)));
   return 0;
 }
 
 int solution(const LearnOptions& options) {
-  Session session;
+  Session session(options);
   const Exercise& exercise = session.exercise(options.id);
   ExerciseState& state = session.workspace.of(exercise);
   if (!state.passed && !options.give_up) {
@@ -165,7 +99,7 @@ int solution(const LearnOptions& options) {
 }
 
 int reset(const LearnOptions& options) {
-  Session session;
+  Session session(options);
   const Exercise& exercise = session.exercise(options.id);
   const fs::path kept = session.workspace.reset(exercise);
   fmt::print("{}\n", shown(session.workspace.answer(exercise).string()));
@@ -174,7 +108,7 @@ int reset(const LearnOptions& options) {
 }
 
 int predict(const LearnOptions& options) {
-  Session session;
+  Session session(options);
   const std::string id = checked_prediction(session.course, options.id, options.value);
   session.workspace.state.predictions[id] = options.value;
   session.workspace.save();
@@ -184,24 +118,30 @@ int predict(const LearnOptions& options) {
 }
 
 int predictions(const LearnOptions& options) {
-  const Session session;
+  const Session session(options);
   fmt::print("{}", predictions_text(session.course, session.workspace, options.chapter,
                                     TerminalStyle::of(stdout)));
   return 0;
 }
 
 int questions(const LearnOptions& options) {
-  Session session;
+  Session session(options);
   const TerminalStyle style = TerminalStyle::of(stdout);
-  const fs::path chapter = options.chapter.empty()
-                               ? session.course.chapter(session.exercise(""))
-                               : chapter_folder(session.course, options.chapter);
-  ask_or_print_questions(session.workspace, chapter, style);
+  const Exercise& exercise = options.chapter.empty()
+                                 ? session.exercise("")
+                                 : chapter_exercise(session.course, options.chapter);
+  if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 &&
+      !questions_of(session.course, exercise).empty()) {
+    const KeyMode keys;
+    ask_questions(session.course, session.workspace, exercise, true, style);
+  } else {
+    fmt::print("{}", questions_text(session.course, exercise, style));
+  }
   return 0;
 }
 
 int attempts(const LearnOptions& options) {
-  Session session;
+  Session session(options);
   if (options.on || options.off) {
     session.workspace.state.attempts = options.off ? "off" : "";
     session.workspace.save();
@@ -216,7 +156,7 @@ int attempts(const LearnOptions& options) {
 }
 
 int report(const LearnOptions& options) {
-  Session session;
+  Session session(options);
   const fs::path file =
       options.file.empty() ? session.workspace.folder() / "report.html" : fs::path(options.file);
   write_file(file, report_page(session.course, session.workspace));
@@ -225,7 +165,7 @@ int report(const LearnOptions& options) {
 }
 
 int send(const LearnOptions& options) {
-  Session session;
+  Session session(options);
   const Exercise& exercise = session.exercise(options.id);
   const fs::path file = write_for_sending(session.course, session.workspace, exercise);
   fmt::print("{}\n", shown(short_path(file)));
@@ -235,99 +175,15 @@ int send(const LearnOptions& options) {
   return 0;
 }
 
-int board(const LearnOptions&) {
-  const Session session;
+int board(const LearnOptions& options) {
+  const Session session(options);
   show_board(session.workspace);
   return 0;
 }
 
 int milestone(const LearnOptions& options) {
-  const Session session;
+  const Session session(options);
   return run_milestone(session.course, session.workspace, options.chapter);
-}
-
-/// Compares the exercises over the workspaces of several learners.
-int grade_items(const LearnOptions& options) {
-  if (options.json && options.csv) throw UsageError("--json and --csv: choose one of them");
-  const Course course = load_course();
-  const std::vector<ExerciseItem> items = exercise_items(course, read_learners(options.items));
-  fmt::print("{}", options.json ? json_of(items).dump(2) + "\n"
-                   : options.csv
-                       ? csv_text(table_of(items))
-                       : items_text(items, options.items.size(), TerminalStyle::of(stdout)));
-  return 0;
-}
-
-int grade(const LearnOptions& options) {
-  if (!options.items.empty()) return grade_items(options);
-  if (options.csv) throw UsageError("--csv needs --items and the folders of workspaces");
-  Session session;
-  std::vector<ListedExercise> all;
-  Index failed = 0;
-  for (const Exercise& exercise : session.course.exercises) {
-    ListedExercise& entry = all.emplace_back(listed(session, exercise));
-    const fs::path answer = session.workspace.answer(exercise);
-    if (!fs::exists(answer)) {
-      entry.passed = false;
-      entry.message = "not begun";
-    } else {
-      const fs::path folder = session.workspace.build() / "grade";
-      Verdict verdict = judge(session.course, exercise, course_double, answer, folder);
-      if (is_to_compare(session.course, exercise, course_double, verdict)) {
-        learn_mistakes(session.course, exercise, course_double);
-        verdict = run_checks(session.course, exercise, course_double, folder);
-      }
-      entry.passed = verdict.kind == Verdict::Kind::passed;
-      entry.message = verdict.stage + (verdict.stage.empty() ? "" : ": ") + verdict.message;
-    }
-    failed += entry.passed ? 0 : 1;
-    if (!options.json && !options.junit) {
-      fmt::print("{}  {}\n", entry.passed ? "done " : "     ", exercise.text());
-    }
-  }
-  if (options.json) {
-    fmt::print("{}\n", json_of(all).dump(2));
-  } else if (options.junit) {
-    fmt::print(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"headroom\" "
-        "tests=\"{}\" failures=\"{}\">\n",
-        all.size(), failed);
-    for (const ListedExercise& entry : all) {
-      fmt::print("  <testcase classname=\"{}\" name=\"{} {}\"", entry.chapter, entry.id,
-                 escaped_markup(entry.title));
-      if (entry.passed) {
-        fmt::print("/>\n");
-      } else {
-        fmt::print("><failure message=\"{}\"/></testcase>\n", escaped_markup(entry.message));
-      }
-    }
-    fmt::print("</testsuite>\n");
-  } else {
-    fmt::print("{} of {} exercises are done.\n", Index(all.size()) - failed, all.size());
-  }
-  return failed == 0 ? 0 : not_passed;
-}
-
-int generate(const LearnOptions& options) {
-  const Course course = load_course();
-  for (const fs::path& file : write_answers(course.exercise(options.id), options.folder)) {
-    fmt::print("{}\n", shown(file.string()));
-  }
-  return 0;
-}
-
-int try_all(const LearnOptions& options) {
-  const Course course = load_course();
-  if (options.trial.part < 0 || options.trial.part >= options.trial.parts) {
-    throw UsageError(fmt::format("--part {} must be 0 to {} with --parts {}", options.trial.part,
-                                 options.trial.parts - 1, options.trial.parts));
-  }
-  TrialOptions trial = options.trial;
-  if (options.sanitize) trial.solutions_only = true;  // wrong answers may crash on purpose
-  const CoursePrecision& precision = options.sanitize   ? course_sanitized
-                                     : options.in_float ? course_float
-                                                        : course_double;
-  return try_answers(course, precision, trial) ? 0 : not_passed;
 }
 
 }  // namespace
@@ -345,6 +201,10 @@ Command add_learn(CLI::App& program) {
                   "command that opens your file: \"gedit +{line} {file}\" (default: VS Code in its "
                   "terminal; VISUAL or EDITOR in a pane of tmux or Zellij)")
       ->type_name("CMD");
+  app->add_option("--pack", options->packs,
+                  "also use the exercises, or the translation, of a pack; before a command")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
   app->add_flag("--no-editor", options->editor.none, "open no editor");
   app->require_subcommand(0, 1);
   const auto add = [&](const char* name, const char* does, int (*run)(const LearnOptions&)) {
@@ -389,9 +249,9 @@ Command add_learn(CLI::App& program) {
   const auto add_run = [&](const char* name, const char* does, std::vector<std::string> first) {
     CLI::App* command = app->add_subcommand(name, does);
     command->prefix_command();
-    command->callback([action, command, first] {
-      *action = [command, first] {
-        const Session session;
+    command->callback([action, options, command, first] {
+      *action = [options, command, first] {
+        const Session session(*options);
         std::vector<std::string> words = first;
         for (const std::string& word : command->remaining()) words.push_back(word);
         return run_with_mine(session.course, session.workspace, words);
@@ -413,6 +273,19 @@ Command add_learn(CLI::App& program) {
       ->add_option("--items", options->items,
                    "for teachers: compare the exercises over the workspaces of several learners")
       ->type_name("FOLDER...");
+  CLI::App* pack = add("pack", "lists the packs that are used, adds or removes one", pack_command);
+  pack->add_option("ACTION", options->value, "add or remove (default: list them)")->type_name("");
+  pack->add_option("PACK", options->folder, "folder of the pack, or its name to remove it")
+      ->type_name("");
+  CLI::App* made =
+      add("new", "makes a pack: exercises of your own, outside of the course", new_pack);
+  made->add_option("NAME", options->value, "its name, such as sums")->type_name("")->required();
+  made->add_option("FOLDER", options->folder, "folder to write it to (default: its name)")
+      ->type_name("");
+  add("check-pack", "tries the answers of a pack, and looks for texts that are missing", check_pack)
+      ->add_option("FOLDER", options->folder, "folder of the pack")
+      ->type_name("")
+      ->required();
   add_id(
       add("generate", "writes the solution, skeleton and wrong answers of an exercise", generate),
       true)

@@ -23,11 +23,12 @@ namespace fs = std::filesystem;
 /// course.json, which chapters/CMakeLists.txt writes.
 struct CourseFile {
   std::string source, build, compiler, build_tool;
-  std::vector<std::string> flags, link_flags, experiments, exercises;
+  std::vector<std::string> flags, link_flags, experiments, exercises, checks_libraries;
 
   using T = CourseFile;
-  using Fields = Listed<&T::source, &T::build, &T::compiler, &T::build_tool, &T::flags,
-                        &T::link_flags, &T::exercises, &T::experiments>;
+  using Fields =
+      Listed<&T::source, &T::build, &T::compiler, &T::build_tool, &T::flags, &T::link_flags,
+             &T::exercises, &T::experiments, if_any<&T::checks_libraries>>;
 };
 
 /// build/release/bin/headroom and build/release/course/bin/headroom: one build.
@@ -74,7 +75,8 @@ Course load_course() {
   const auto file =
       struct_of<CourseFile>(parse_json(read_file(path), path.string()), path.string());
   Course course{file.source, file.build,      file.compiler,    file.build_tool,
-                file.flags,  file.link_flags, file.experiments, {}};
+                file.flags,  file.link_flags, file.experiments, file.checks_libraries,
+                {}};
   for (const std::string& name : file.exercises) {
     const std::size_t slash = name.find('/');
     Exercise exercise{name.substr(0, 2) + "/" + name.substr(slash + 1, 1),
@@ -85,6 +87,14 @@ Course load_course() {
     course.exercises.push_back(std::move(exercise));
   }
   return course;
+}
+
+std::string Exercise::target() const {
+  std::string text = id;
+  for (char& c : text) {
+    if (c == '/' || c == ':') c = '_';
+  }
+  return text;
 }
 
 const Exercise& Course::exercise(const std::string& name) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,19 @@ inline namespace HEADROOM_PRECISION {
 
 /// An exercise of the course.
 struct Exercise {
-  std::string id;       // "07/1"
-  std::string chapter;  // "07_one_big_linear", a folder of chapters/
+  std::string id;       // "07/1"; "sums:01/1" in the pack sums
+  std::string chapter;  // "07_one_big_linear", a folder of chapters/; "sums/01_first"
   std::string file;     // "1_project"
   MasterFile master;
+  std::filesystem::path folder = {};  // of its chapter, if it is in a pack (course/learn_pack.hpp)
+  std::filesystem::path texts = {};   // of its chapter in a translation
+  std::map<std::string, std::string> sentences = {};  // of the checks -> of the translation
 
-  /// "07_1", part of the names of its targets and files in the build.
-  std::string target() const { return id.substr(0, 2) + "_" + id.substr(3); }
+  bool in_pack() const { return !folder.empty(); }
+  /// "07" or "sums:01"
+  std::string part() const { return id.substr(0, id.rfind('/')); }
+  /// "07_1" or "sums_01_1", part of the names of its targets and files in the build.
+  std::string target() const;
   /// "07/1 FusedHeads::project"
   std::string text() const { return id + " " + master.title; }
 };
@@ -29,12 +36,19 @@ struct Course {
   std::string compiler, build_tool;
   std::vector<std::string> flags, link_flags;  // of answers
   std::vector<std::string> experiments;        // of examples/
+  std::vector<std::string> checks_libraries;   // that the checks of packs are linked with
   std::vector<Exercise> exercises;
 
   /// build/RELEASE/course
   std::filesystem::path folder() const { return build / "course"; }
   std::filesystem::path chapter(const Exercise& exercise) const {
-    return source / "chapters" / exercise.chapter;
+    return exercise.in_pack() ? exercise.folder : source / "chapters" / exercise.chapter;
+  }
+  /// The folder of README.md and ask.json: the chapter's, or that of a translation.
+  std::filesystem::path texts(const Exercise& exercise, const char* file) const {
+    const std::filesystem::path translated = exercise.texts / file;
+    return !exercise.texts.empty() && std::filesystem::exists(translated) ? exercise.texts
+                                                                          : chapter(exercise);
   }
   /// The exercise of an id, "07/1" or "7/1", or of a function, "FusedHeads::project" or "project".
   /// Throws UsageError naming the nearest one, or those with a function of that name.

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "course/learn_mistakes.hpp"
+#include "course/learn_pack.hpp"
 #include "course/learn_symbols.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/text.hpp"
@@ -232,7 +233,11 @@ std::string compile_answer(const Course& course, const Exercise& exercise,
 
 void build_checks(const Course& course, const Exercise& exercise,
                   const CoursePrecision& precision) {
-  if (is_fresh(checks_program(course, exercise, precision), course, exercise, precision)) return;
+  const bool known = !exercise.in_pack() || built_from(course, exercise, precision);
+  if (known && is_fresh(checks_program(course, exercise, precision), course, exercise, precision)) {
+    return;
+  }
+  if (exercise.in_pack()) return build_pack_checks(course, exercise, precision);
   build_target(course, fmt::format("course_{}_checks{}", exercise.target(), precision.suffix));
   // The build tool leaves a program alone whose own files did not change; it is fresh all the same.
   fs::last_write_time(checks_program(course, exercise, precision),

@@ -2,7 +2,6 @@
 #include "course/learn_questions.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -18,11 +17,9 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// "05/1", the first question of chapter 05.
-std::string question_name(const fs::path& chapter, std::size_t index) {
-  return fmt::format("{}/{}", chapter.filename().string().substr(0, 2), index + 1);
+std::string question_name(const Exercise& exercise, std::size_t index) {
+  return fmt::format("{}/{}", exercise.part(), index + 1);
 }
 
 std::string question_text(const ChapterQuestion& question, const std::string& title,
@@ -49,12 +46,14 @@ std::optional<Index> chosen_option(std::size_t options) {
 
 }  // namespace
 
-fs::path chapter_folder(const Course& course, const std::string& name) {
+std::vector<ChapterQuestion> questions_of(const Course& course, const Exercise& exercise) {
+  return read_ask(course.texts(exercise, "ask.json")).questions;
+}
+
+const Exercise& chapter_exercise(const Course& course, const std::string& name) {
   const std::string number = (name.size() == 1 ? "0" : "") + name;
   for (const Exercise& exercise : course.exercises) {
-    if (exercise.chapter == name || exercise.chapter.starts_with(number + "_")) {
-      return course.chapter(exercise);
-    }
+    if (exercise.chapter == name || exercise.part() == number) return exercise;
   }
   throw UsageError(
       fmt::format("there is no chapter \"{}\"; {} learn list shows them", name, invocation()));
@@ -66,31 +65,30 @@ bool questions_are_due(const Course& course, const Workspace& workspace, const E
     const auto state = workspace.state.exercises.find(other.id);
     if (state == workspace.state.exercises.end() || !state->second.passed) return false;
   }
-  const fs::path chapter = course.chapter(exercise);
-  const std::size_t count = read_ask(chapter).questions.size();
+  const std::size_t count = questions_of(course, exercise).size();
   for (std::size_t i = 0; i < count; ++i) {
-    if (!workspace.state.questions.contains(question_name(chapter, i))) return true;
+    if (!workspace.state.questions.contains(question_name(exercise, i))) return true;
   }
   return false;
 }
 
-std::string questions_text(const fs::path& chapter, const TerminalStyle& style) {
-  const std::vector<ChapterQuestion> questions = read_ask(chapter).questions;
+std::string questions_text(const Course& course, const Exercise& exercise,
+                           const TerminalStyle& style) {
+  const std::vector<ChapterQuestion> questions = questions_of(course, exercise);
   std::string text;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     text += (text.empty() ? "" : "\n") +
-            question_text(questions[i], "Question " + question_name(chapter, i), style);
+            question_text(questions[i], "Question " + question_name(exercise, i), style);
   }
-  return text.empty() ? fmt::format("{} has no questions yet.\n", chapter.filename().string())
-                      : text;
+  return text.empty() ? fmt::format("{} has no questions yet.\n", exercise.chapter) : text;
 }
 
-void ask_questions(Workspace& workspace, const fs::path& chapter, bool all,
+void ask_questions(const Course& course, Workspace& workspace, const Exercise& exercise, bool all,
                    const TerminalStyle& style) {
-  const std::vector<ChapterQuestion> questions = read_ask(chapter).questions;
+  const std::vector<ChapterQuestion> questions = questions_of(course, exercise);
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const ChapterQuestion& question = questions[i];
-    const std::string name = question_name(chapter, i);
+    const std::string name = question_name(exercise, i);
     if (!all && workspace.state.questions.contains(name)) continue;
     const std::string title =
         fmt::format("Question {} of {} about this chapter", i + 1, questions.size());
@@ -118,17 +116,6 @@ void ask_questions(Workspace& workspace, const fs::path& chapter, bool all,
                      .name = name,
                      .value = fmt::format("{}", *option + 1),
                      .right = right});
-  }
-}
-
-void ask_or_print_questions(Workspace& workspace, const fs::path& chapter,
-                            const TerminalStyle& style) {
-  if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 &&
-      !read_ask(chapter).questions.empty()) {
-    const KeyMode keys;
-    ask_questions(workspace, chapter, true, style);
-  } else {
-    fmt::print("{}", questions_text(chapter, style));
   }
 }
 

@@ -79,10 +79,10 @@ ChapterAsk all_asked(const Course& course, std::map<std::string, ChapterQuestion
   for (const Exercise& exercise : course.exercises) {
     if (exercise.chapter == last) continue;
     last = exercise.chapter;
-    const ChapterAsk ask = read_ask(course.chapter(exercise));
+    const ChapterAsk ask = read_ask(course.texts(exercise, "ask.json"));
     all.predictions.insert(ask.predictions.begin(), ask.predictions.end());
     for (std::size_t i = 0; i < ask.questions.size(); ++i) {
-      questions[fmt::format("{}/{}", exercise.chapter.substr(0, 2), i + 1)] = ask.questions[i];
+      questions[fmt::format("{}/{}", exercise.part(), i + 1)] = ask.questions[i];
     }
   }
   return all;

@@ -62,6 +62,15 @@ std::string with_places(const std::string& text, const std::string& file) {
   return result;
 }
 
+/// A message of the checks with the sentences of a translation.
+std::string translated(const Exercise& exercise, std::string message) {
+  for (const auto& [sentence, other] : exercise.sentences) {
+    const std::size_t at = message.find(sentence);
+    if (at != std::string::npos) message.replace(at, sentence.size(), other);
+  }
+  return message;
+}
+
 /// The word for the stage that did not pass.
 std::string stage_word(Verdict::Kind kind) {
   switch (kind) {
@@ -76,7 +85,8 @@ std::string stage_word(Verdict::Kind kind) {
 std::string verdict_text(const Exercise& exercise, const Verdict& verdict,
                          const TerminalStyle& style, const std::string& place) {
   const std::string file = place.substr(0, place.rfind(':'));
-  const std::string message = (place.empty() ? "" : place + ": ") + verdict.message;
+  const std::string message =
+      (place.empty() ? "" : place + ": ") + translated(exercise, verdict.message);
   std::string text = emphasised(exercise.text(), Emphasis::strong, style) + "\n";
   for (const std::string& stage : verdict.passed) {
     text += fmt::format("  {}  {}\n", emphasised("ok   ", Emphasis::good, style), stage);
@@ -127,7 +137,7 @@ std::string card_text(const Course& course, const Workspace& workspace, const Ex
       difficulty_text(exercise, style), master.path == "short" ? "   on the short path" : "", needs,
       fs::exists(answer) ? place_text(answer, first_gap(read_file(answer))) : short_path(answer),
       short_path(course.chapter(exercise) / (exercise.file + ".hpp")),
-      short_path(course.chapter(exercise) / "README.md"));
+      short_path(course.texts(exercise, "README.md") / "README.md"));
 }
 
 std::string list_text(const Course& course, Workspace& workspace, const TerminalStyle& style) {

@@ -172,7 +172,7 @@ class Watch {
   void ask() {
     if (!asked_.insert(exercise_->chapter).second) return;
     if (!questions_are_due(course_, workspace_, *exercise_)) return;
-    ask_questions(workspace_, course_.chapter(*exercise_), false, style_);
+    ask_questions(course_, workspace_, *exercise_, false, style_);
   }
 
   /// Learns one of the mistakes that are not known, and compares the answer after the last one.

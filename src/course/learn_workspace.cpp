@@ -24,31 +24,10 @@ fs::path workspace_folder(const Course& course) {
   return own != nullptr && *own != '\0' ? fs::absolute(own) : course.source / "workspace";
 }
 
-/// Lets an editor with clangd read the answers. What a skeleton does not use yet is no mistake; the
-/// compiler of the checks warns of it later.
-void write_compile_flags(const Course& course, const fs::path& folder) {
-  std::string text;
-  for (const std::string& flag : course.flags) text += flag + "\n";
-  text += "-Wno-unused\n";
-  for (const std::string& flag : course_double.definitions) text += flag + "\n";
-  for (const char* path : {"include", "chapters"}) {
-    text += fmt::format("-I{}\n", (course.source / path).string());
-  }
-  std::string last;
-  for (const Exercise& exercise : course.exercises) {
-    if (exercise.chapter == last) continue;
-    last = exercise.chapter;
-    text += fmt::format("-I{}\n", course.chapter(exercise).string());
-  }
-  const fs::path file = folder / "compile_flags.txt";
-  if (!fs::exists(file) || read_file(file) != text) write_file(file, text);
-}
-
 }  // namespace
 
 Workspace::Workspace(const Course& course) : folder_(workspace_folder(course)) {
   fs::create_directories(build());
-  write_compile_flags(course, folder_);
   const fs::path file = state_file(folder_);
   if (!fs::exists(file)) return;
   const Record record = parse_json(read_file(file), file.string());
@@ -63,8 +42,27 @@ Workspace::Workspace(const Course& course) : folder_(workspace_folder(course)) {
   state = struct_of<CourseState>(record, file.string());
 }
 
+void Workspace::write_compile_flags(const Course& course) const {
+  std::string text;
+  for (const std::string& flag : course.flags) text += flag + "\n";
+  text += "-Wno-unused\n";
+  for (const std::string& flag : course_double.definitions) text += flag + "\n";
+  for (const char* path : {"include", "chapters"}) {
+    text += fmt::format("-I{}\n", (course.source / path).string());
+  }
+  std::string last;
+  for (const Exercise& exercise : course.exercises) {
+    if (exercise.chapter == last) continue;
+    last = exercise.chapter;
+    text += fmt::format("-I{}\n", course.chapter(exercise).string());
+  }
+  const fs::path file = folder_ / "compile_flags.txt";
+  if (!fs::exists(file) || read_file(file) != text) write_file(file, text);
+}
+
 fs::path Workspace::answer(const Exercise& exercise) const {
-  return folder_ / exercise.chapter / (exercise.file + ".cpp");
+  const fs::path chapters = exercise.in_pack() ? folder_ / "packs" : folder_;
+  return chapters / exercise.chapter / (exercise.file + ".cpp");
 }
 
 bool Workspace::begin(const Exercise& exercise) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "course/learn_course.hpp"
 #include "headroom/base/listed.hpp"
@@ -33,12 +34,13 @@ struct CourseState {
   std::map<std::string, std::string> predictions;  // "07/a": "1e-8"
   std::map<std::string, double> measured = {};     // what an experiment showed beside them
   std::map<std::string, Index> questions = {};     // "07/1": the option that was chosen, from 1
-  std::string attempts =
-      {};  // "off" if attempts.json is not to be written (course/learn_attempts.hpp)
+  std::string attempts = {};                       // "off" if attempts.json is not to be written
+  std::vector<std::string> packs = {};             // their folders (course/learn_pack.hpp)
 
   using T = CourseState;
-  using Fields = Listed<&T::version, &T::current, &T::exercises, &T::predictions,
-                        if_any<&T::measured>, if_any<&T::questions>, if_any<&T::attempts>>;
+  using Fields =
+      Listed<&T::version, &T::current, &T::exercises, &T::predictions, if_any<&T::measured>,
+             if_any<&T::questions>, if_any<&T::attempts>, if_any<&T::packs>>;
 };
 
 /// The folder workspace/ of the checkout, or HEADROOM_WORKSPACE. Git ignores it, and nothing but
@@ -47,6 +49,10 @@ class Workspace {
  public:
   /// Reads the state. Throws DataError for one that is broken or of a later version.
   explicit Workspace(const Course& course);
+
+  /// Lets an editor with clangd read the answers. What a skeleton does not use yet is no mistake;
+  /// the compiler of the checks warns of it later.
+  void write_compile_flags(const Course& course) const;
 
   /// The learner's file; exists after begin().
   std::filesystem::path answer(const Exercise& exercise) const;
