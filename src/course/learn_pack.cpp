@@ -101,8 +101,9 @@ void translate(Course& course, const Pack& pack) {
   }
   if (!any) {
     throw DataError(
-        fmt::format("{}: translates \"{}\", but has no folder with the name of one of "
-                    "its chapters",
+        fmt::format("{}: translates \"{}\", but has no folder with the name of one of its "
+                    "chapters; a pack that "
+                    "it translates must be used, too (--pack FOLDER before the command)",
                     pack.folder.string(), pack.facts.translates));
   }
 }

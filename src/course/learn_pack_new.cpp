@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 struct NewFile {
   const char* name;
-  const char* content;  // NAME is the name of the pack
+  const char* content;  // NAME is the name of the pack, and @ begins a directive of C++
 };
 
 constexpr NewFile files[] = {
@@ -26,7 +26,7 @@ constexpr NewFile files[] = {
 )"},
     {"01_first/README.md", R"(# First: the mean so far
 
-One question opens the chapter: how much of a sequence must one keep to know its mean at every place?
+How much of a sequence must one keep to know its mean at every place?
 
 ## Exercise NAME:01/1: `running_mean` (10 minutes)
 
@@ -67,7 +67,7 @@ headroom learn NAME:01/1
 //   Real(n)         an integer as the type of all numbers here
 #pragma once
 
-#include "common/answer.hpp"
+@include "common/answer.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -86,7 +86,7 @@ Array running_mean(const Array& x);
 //! hint: sum += x[t]; then y[t] is the sum divided by how many elements it has.
 //! after: A mean that is updated in this way needs no memory of what came before.
 // Exercise NAME:01/1, running_mean: the mean of everything so far.
-#include "1_running_mean.hpp"
+@include "1_running_mean.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -120,8 +120,8 @@ Array running_mean(const Array& x) {
 )"},
     {"01_first/1_running_mean_checks.cpp",
      R"(// Checks running_mean against sums that begin anew at every place.
-#include "1_running_mean.hpp"
-#include "common/checks.hpp"
+@include "1_running_mean.hpp"
+@include "common/checks.hpp"
 
 namespace {
 
@@ -166,10 +166,14 @@ void write_new_pack(const std::string& name, const fs::path& folder) {
   }
   for (const NewFile& file : files) {
     std::string content = file.content;
-    for (std::size_t at = 0; (at = content.find("NAME", at)) != std::string::npos;) {
-      content.replace(at, 4, name);
-      at += name.size();
-    }
+    const auto replace = [&](std::string_view from, const std::string& to) {
+      for (std::size_t at = 0; (at = content.find(from, at)) != std::string::npos;) {
+        content.replace(at, from.size(), to);
+        at += to.size();
+      }
+    };
+    replace("NAME", name);
+    replace("\n@", "\n#");
     const fs::path path = folder / file.name;
     fs::create_directories(path.parent_path());
     write_file(path, content);

@@ -88,7 +88,9 @@ const Exercise& Session::exercise(const std::string& id) const {
 }
 
 int generate(const LearnOptions& options) {
-  const Course course = course_with(options.packs);
+  // Only an exercise of a pack needs the packs that the workspace remembers.
+  const bool of_pack = options.id.find(':') != std::string::npos;
+  const Course course = of_pack ? Session(options).course : course_with(options.packs);
   for (const fs::path& file : write_answers(course.exercise(options.id), options.folder)) {
     fmt::print("{}\n", shown(file.string()));
   }
@@ -140,7 +142,8 @@ int new_pack(const LearnOptions& options) {
 }
 
 int check_pack(const LearnOptions& options) {
-  Course course = load_course();
+  Course course = course_with(options.packs);  // that a translation may need
+  const std::size_t before = course.exercises.size();
   const Pack pack = read_pack(options.folder);
   add_pack(course, pack);
   const std::vector<std::string> missing = missing_texts(course, pack);
@@ -148,8 +151,8 @@ int check_pack(const LearnOptions& options) {
   bool right = missing.empty();
   if (!pack.translation()) {
     TrialOptions trial;
-    for (const Exercise& exercise : course.exercises) {
-      if (exercise.in_pack()) trial.ids.push_back(exercise.id);
+    for (std::size_t i = before; i < course.exercises.size(); ++i) {
+      trial.ids.push_back(course.exercises[i].id);
     }
     right = try_answers(course, course_double, trial) && right;
   }

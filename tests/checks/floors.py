@@ -39,6 +39,8 @@ CATCH = "tests/support/catch.hpp"
 # Experiments of the course may call functions of exercises that the library does not have, and run
 # the table of operations.
 EXPERIMENTS = "examples/course/"
+# A pack of exercises, for the tests: its files are those of a chapter.
+SAMPLE_PACK = "tests/course/sample_pack/"
 OPERATIONS = "tests/ops/table/operation.hpp"
 # Where xtensor may be included: the private shim, the references of the kernels, the bridge.
 SEES_XTENSOR = re.compile(r"^(src/headroom/array/xtensor\.hpp"
@@ -76,6 +78,8 @@ def target_of(root, path, name):
         candidates = [f"{top}/{name}", os.path.join(os.path.dirname(path), name)] + candidates
     if top == "chapters":
         candidates.append("tests/" + name)
+    if path.startswith(SAMPLE_PACK):
+        candidates.append("chapters/" + name)
     if path.startswith(EXPERIMENTS):
         candidates += ["chapters/" + name, "tests/" + name]
     for candidate in candidates:
