@@ -82,6 +82,14 @@ def check_sample(learner):
     attempts = json.loads((learner.folder / "workspace/attempts.json").read_text())["events"]
     assert [e["diagnosis"] for e in attempts if e["what"] == "attempt"] == ["last_run", "none"]
     assert "answers stay" in learner.learn("pack", "remove", "letters")
+    # Another pack of that name, all of whose files are older than the checks that were built.
+    other = learner.folder / "other"
+    shutil.copytree(pack, other)
+    replace(other / "01_runs/1_longest_run_checks.cpp", "no letter, no run", "nothing, no run")
+    for file in other.rglob("*"):
+        os.utime(file, (0, 0))
+    text = learner.learn("--pack", other, "check", "letters:01/1")
+    assert "ok nothing, no run" in text, text
     assert "there is no exercise" in learner.learn("check", "letters:01/1", code=2)
 
 
@@ -120,7 +128,7 @@ def check_broken(learner):
                  "ok letters:01/1 last_run", "1 not as promised 4 texts are missing"):
         assert part in text, f"{part}: {text}"
     replace(master, "Index longest = 0", "Index longest = nothing")
-    text = learner.learn("check-pack", pack, code=1)
+    text = learner.learn("check-pack", pack, code=2)
     assert "the solution does not compile: line 1" in text, text
     (pack / "pack.json").write_text("{\"name\": \"letters\"}")
     assert "\"title\" is missing" in learner.learn("check-pack", pack, code=4)
