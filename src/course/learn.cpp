@@ -258,7 +258,7 @@ Command add_learn(CLI::App& program) {
       };
     });
   };
-  add_run("run", "runs a command or an experiment with your functions; --all: ask for nothing", {});
+  add_run("run", "runs a command or experiment on your functions; --all asks nothing", {});
   add("milestone", "runs the commands that complete a chapter, with your functions", milestone)
       ->add_option("CHAPTER", options->chapter, "number of the chapter in two digits, such as 07")
       ->type_name("")

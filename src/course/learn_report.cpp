@@ -92,13 +92,13 @@ Table predictions_table(const Workspace& workspace, const ChapterAsk& asked) {
   const std::map<std::string, double>& measured = workspace.state.measured;
   Table table;
   table.title = "Predictions";
-  table.columns = {"prediction", "question", "you predicted", "measured", "how near"};
+  table.columns = {"prediction", "you predicted", "measured", "how near", "question"};
   for (const auto& [name, value] : workspace.state.predictions) {
     const auto question = asked.predictions.find(name);
     const auto shown = measured.find(name);
-    table.rows.push_back({name, question == asked.predictions.end() ? "" : question->second.ask,
-                          value, shown == measured.end() ? Value() : Value(shown->second),
-                          shown == measured.end() ? "" : nearness(value, shown->second).text});
+    table.rows.push_back({name, value, shown == measured.end() ? Value() : Value(shown->second),
+                          shown == measured.end() ? "" : nearness(value, shown->second).text,
+                          question == asked.predictions.end() ? "" : question->second.ask});
   }
   table.caption = table.rows.empty()
                       ? "Nothing predicted yet. An experiment asks before it shows a number."

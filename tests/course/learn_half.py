@@ -28,8 +28,8 @@ def module(name):
 
 
 sys.dont_write_bytecode = True
-walk = module("course/learn_walk.py")
-walk.PATIENCE = 600  # models are trained meanwhile
+terminal = module("course/terminal.py")
+terminal.PATIENCE = 600  # models are trained meanwhile
 browsers = module("checks/site.py")
 wrong = 0
 # An answer on the board before the game: it must stay, and comes first, because it is better.
@@ -81,7 +81,7 @@ def check_board(learn, folder):
 
 def play(program, environment):
     """Answers in a terminal, once wrongly. Returns what the experiment printed."""
-    game = walk.Terminal([program, "learn", "run", "half_of_the_heads"], environment)
+    game = terminal.Terminal([program, "learn", "run", "half_of_the_heads"], environment)
     shown = ""
     for wanted, keys in (("(e0 e1 d0 ..., Enter: none): ", "e0 e1 e9\n"),
                          ("\"e9\" is not a head", ""),

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from learn_walk import Terminal
+from terminal import Terminal
 
 program = sys.argv[1]
 
