@@ -2,6 +2,8 @@
 // Pruning while training: the numbers of chapter 13. Five models with 12 heads learn to read dates.
 // From one moment of each, copies go on to the end of training: whole, or after losing heads by
 // different choices, at once or step by step; and with new heads in the place of those.
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -383,7 +385,7 @@ int main() {
   std::printf("five models learn to read dates, and lose heads; this takes about a minute\n");
   std::fflush(stdout);
   const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("headroom-prune-" + std::to_string(std::rand()));
+      std::filesystem::temp_directory_path() / ("headroom-prune-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   std::vector<std::unique_ptr<Trunk>> trunks(seeds);
   parallel_for(seeds, 1, [&](Index begin, Index end) {
