@@ -329,7 +329,7 @@ void measure_dropout() {
 /// like those of train(), of one seed. The training without norms is "rough": it is unstable, and
 /// differs between processors.
 void write_signals() {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   const struct {
     const char* name;
     Form form;

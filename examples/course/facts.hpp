@@ -1,5 +1,5 @@
-// What an experiment of the course prints. A number in a chapter's text must agree with one of
-// these lines (tests/checks/chapters.py).
+// Experiments of the course print their numbers by these functions. A number in a chapter's text
+// must agree with one of these lines (tests/checks/chapters.py).
 //
 // The numbers that a chapter asks to predict stay open until the reader has predicted them. An
 // experiment calls part("07/a") before it prints anything from which 07/a could be read. `learn

@@ -103,7 +103,8 @@ int right(const Network& network, const std::vector<Point>& points) {
   }));
 }
 
-/// What the network says about every place, and the points: o on the one side, x on the other.
+/// The network's output over the plane as a picture, with the points: o of one class, x of the
+/// other.
 std::string picture(const Network& network, const std::vector<Point>& points, int step, double loss,
                     const TerminalStyle& style) {
   const bool blocks = style.live && style.unicode;

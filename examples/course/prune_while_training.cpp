@@ -345,7 +345,7 @@ Record frame_of(TrainingRun& run, const Heads& all) {
 /// The costs of the heads of one model, up to the removal and, for some arms, to the end. Another
 /// processor may train another model: the numbers are "rough".
 void write_lives(const std::vector<Arm>& arms, const std::filesystem::path& saved) {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   TrainingSettings settings = small_run(1, steps);
   settings.learner.quick = 250;
   const Task task = make_task("dates", settings.data);

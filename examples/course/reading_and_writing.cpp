@@ -311,10 +311,10 @@ void measure_rates() {
 
 double thousandths(double share) { return std::round(share * 1000) / 1000; }
 
-/// What the model writes, letter by letter, for some words: the cross-attention's row of each head
-/// and the probabilities of all tokens.
+/// Writes the record of the figure: for some words and each letter that the model generates, the
+/// row of the cross-attention's map of each head and the probabilities of all tokens.
 void write_alignments(Seq2Seq& model) {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   const Evaluating now(model);
   Record all = Record::array();
   for (const char* word : {"cab", "face", "beach", "headed", "cabbage"}) {

@@ -343,7 +343,7 @@ void set_head_to_zero(Drawn& drawn) {
 }
 
 void write_weights() {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   Record ways = Record::object();
   for (const std::string way : {"zeroed", "masked", "removed"}) {
     Drawn drawn;

@@ -272,7 +272,8 @@ class Playback {
     nodes_.back().second.node()->gradient = 1;
     events.push_back({{"from", -1}, {"to", nodes_.size() - 1}, {"add", 1.0}});
   }
-  /// What a node hands to its inputs. Stand-ins keep the parts of a node that is read twice apart.
+  /// Adds the gradients that a node passes to its inputs to the events. Stand-ins keep the parts of
+  /// a node that is read twice apart.
   void pass(const Node& node, Record& events) const {
     if (node.inputs.empty()) return;
     scalar::Inputs parts;

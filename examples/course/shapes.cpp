@@ -208,7 +208,7 @@ class Lesson {
     return {100.0 * right / double(found.size()),
             own.empty() ? 0 : 100.0 * of_asked / double(own.size())};
   }
-  /// What it says of the drawings with a question mark.
+  /// Classifies the drawings with a question mark.
   std::vector<Guess> asked() const {
     std::vector<std::vector<Real>> drawings;
     for (const Drawing& drawing : all_.asked) drawings.push_back(drawing.ink);

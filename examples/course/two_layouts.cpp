@@ -163,7 +163,7 @@ Record copy_rows(Index count, bool interleaved) {
 }
 
 void write_rows() {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   Record layers = Record::array();
   for (const Index count : {1, 2, 4}) {
     Rng rng(3, "two layouts");

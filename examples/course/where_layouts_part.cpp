@@ -382,7 +382,7 @@ std::string digits(Stack& stack) {
 /// The distance of the two stacks and their first weight after each step. It begins as a rounding
 /// error, so it is "rough": not the same on every processor.
 void write_partings() {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   const struct {
     const char* name;
     double rate;

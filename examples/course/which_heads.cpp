@@ -138,7 +138,7 @@ void print(Game& of_all) {
 /// The loss of every set of heads: head i is in set number S if bit i of S is 1. Another processor
 /// may train another model: the losses are "rough".
 void write_game(const Game& of_all) {
-  if (std::getenv("HEADROOM_FIGURE") == nullptr) return;
+  if (!figure_wanted()) return;
   Record heads = Record::array(), losses = Record::array();
   for (const HeadId& head : of_all.game.players()) {
     heads.push_back({{"kind", name_of(head.kind)}, {"head", head.head}});

@@ -1,4 +1,4 @@
-// Reads what a chapter asks.
+// Reads the predictions and questions of a chapter.
 #include "course/learn_ask.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What a chapter asks: chapters/NN_*/ask.json.
+// The predictions and questions of a chapter: chapters/NN_*/ask.json.
 #pragma once
 
 #include <filesystem>

@@ -68,7 +68,7 @@ std::string first_words(const std::string& sentence) {
   return name;
 }
 
-/// What the checks say of wrong numbers without a sentence of their own.
+/// The checks' texts about wrong numbers that no sentence of theirs explains.
 constexpr std::pair<const char*, const char*> general[] = {
     {"All of them are 0.", "all_zero"},
     {"The sign is flipped.", "sign_flipped"},

@@ -1,4 +1,4 @@
-// What the learner tried: workspace/attempts.json. It stays on the learner's machine.
+// The learner's attempts: workspace/attempts.json. It stays on the learner's machine.
 #pragma once
 
 #include <filesystem>
@@ -56,9 +56,10 @@ void note_attempt(Workspace& workspace, const Exercise& exercise, const Verdict&
 void note_prediction(const Workspace& workspace, const std::string& name, const std::string& value,
                      std::optional<double> measured = {});
 
-/// What the checks found: the name of a mistake or wrong answer of the master file; for the other
-/// sentences of the checks their first words, "dy_is_ignored_another_dy_gives"; "to_do", "crash",
-/// "does_not_compile", "not_defined"; "none" if they only found wrong numbers, or nothing wrong.
+/// The diagnosis of a verdict: the name of a mistake or wrong answer of the master file; for the
+/// other sentences of the checks their first words, "dy_is_ignored_another_dy_gives"; "to_do",
+/// "crash", "does_not_compile", "not_defined"; "none" if they only found wrong numbers, or nothing
+/// wrong.
 std::string diagnosis_of(const Exercise& exercise, const Verdict& verdict);
 /// The sentence of a diagnosis, for people; the name itself if it is not of the master file.
 std::string diagnosis_text(const Exercise& exercise, const std::string& diagnosis);

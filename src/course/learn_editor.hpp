@@ -11,7 +11,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What the learner asked for.
+/// The learner's options for the editor.
 struct EditorOptions {
   std::string command;  // "CMD {file} {line}", run by the shell
   bool none = false;

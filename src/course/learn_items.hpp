@@ -1,4 +1,4 @@
-// How the exercises did with several learners: for teachers.
+// Difficulty and discrimination of the exercises over several learners, for teachers.
 #pragma once
 
 #include <optional>

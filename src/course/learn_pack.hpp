@@ -62,7 +62,7 @@ bool built_from(const Course& course, const Exercise& exercise, const CoursePrec
 /// Writes a pack with one exercise that works. Throws UsageError if the folder is not empty.
 void write_new_pack(const std::string& name, const std::filesystem::path& folder);
 
-/// What is missing in the texts of a pack that has been added to the course, a line for each.
+/// The texts that a pack lacks, a line for each. The pack has been added to the course.
 std::vector<std::string> missing_texts(const Course& course, const Pack& pack);
 
 }  // namespace HEADROOM_PRECISION

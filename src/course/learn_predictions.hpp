@@ -33,7 +33,7 @@ PredictionFiles write_predictions(const Course& course, const Workspace& workspa
 /// nothing without such a file.
 void read_measured(const Course& course, const PredictionFiles& files);
 
-/// How near a prediction, "1e-8", "35 %", "1/3" or a word, is to the measured number.
+/// The distance of a prediction, "1e-8", "35 %", "1/3" or a word, from the measured number.
 struct Nearness {
   std::string text;   // "the same", "12 % too small", "3 times too large", "a word"
   bool near = false;  // within a factor of 2

@@ -110,6 +110,7 @@ int run_beside(const Course& course, const Workspace& workspace,
   const PredictionFiles files = write_predictions(course, workspace);
   std::fflush(stdout);
   const pid_t child = fork();
+  if (child < 0) throw FileError(fmt::format("{}: no process can be started", words[0]));
   if (child == 0) {
     setenv("HEADROOM_PREDICTIONS", files.asked.c_str(), 1);
     setenv("HEADROOM_MEASURED", files.measured.c_str(), 1);

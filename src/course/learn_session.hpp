@@ -1,4 +1,4 @@
-// What the commands of `headroom learn` share.
+// Options and session that all commands of `headroom learn` use.
 #pragma once
 
 #include <string>

@@ -133,7 +133,7 @@ def snippet_error(block, text):
 
 
 def figure_errors(committed, written, place="figure.json", rough=False):
-    """Where two records of a figure differ; a rough part only has to have the same form."""
+    """The differences of two records of a figure; a rough part only has to have the same form."""
     if type(committed) is not type(written) and not (
             is_number(committed) and is_number(written)):
         return [f"{place} is {committed}, the experiment writes {written}"]
@@ -159,7 +159,7 @@ def is_number(value):
 
 
 def prediction_errors(root, folder, text, names):
-    """What is wrong with the names of a chapter's predictions, and with their order."""
+    """The mistakes in the names of a chapter's predictions, and in their order."""
     number = os.path.basename(folder)[:2]
     in_text = list(dict.fromkeys(re.findall(r"(?:predict |`)(\d\d/[a-z])\b", text)))
     wanted = [f"{number}/{chr(ord('a') + i)}" for i in range(len(in_text))]

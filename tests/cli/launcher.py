@@ -143,7 +143,7 @@ def expect_usage_errors(folder, program):
 
 
 def expect_clean_output(folder):
-    """What a build says must not get into the file to which the program's output goes."""
+    """Messages of a build must not get into the file to which the program's output goes."""
     copy_launcher(folder)
     environment = add_failing_tools(folder)
     build = ("#!/bin/sh\necho '1 2 [1/2] Building a.o'\nmkdir -p build/release/bin\n"

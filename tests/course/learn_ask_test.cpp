@@ -1,4 +1,4 @@
-// What a chapter asks: files that are wrong.
+// Files with predictions and questions that are wrong.
 #include "course/learn_ask.hpp"
 
 #include "headroom/base/error.hpp"

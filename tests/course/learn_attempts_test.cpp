@@ -1,4 +1,4 @@
-// What is kept of attempts, and what is made of it.
+// Attempts, and the numbers that are computed from them.
 #include "course/learn_attempts.hpp"
 
 #include "course/learn_items.hpp"

@@ -65,7 +65,7 @@ class Learner:
         return " ".join(done.stdout.split())
 
     def place(self, name, line):
-        """How a diagnosis begins that is about a line of an answer."""
+        """The beginning of a diagnosis that is about a line of an answer."""
         return f"{self.solution(name)[0]}:{line}: "
 
 

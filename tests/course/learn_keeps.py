@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the runner keeps of a learner's work: attempts, the questions of a chapter, the learner's
-page, the comparison of exercises for teachers, and a file to report an answer.
+"""Checks the records of a learner's work: attempts, answers to the questions of a chapter, the
+learner's page, the comparison of exercises for teachers, and a file to report an answer.
 
 usage: learn_keeps.py PROGRAM
 """

@@ -23,7 +23,7 @@ class Learner:
                             "COLUMNS": "80", "OMP_WAIT_POLICY": "passive"}
 
     def learn(self, *words, code=0):
-        """What a command prints, on both streams, in one line."""
+        """The output of a command, on both streams, in one line."""
         done = subprocess.run([program, "learn", *map(str, words)], env=self.environment, text=True,
                               cwd=self.folder, capture_output=True, check=False)
         text = " ".join((done.stdout + done.stderr).split())
@@ -110,7 +110,7 @@ def check_translation(learner):
 
 
 def check_broken(learner):
-    """What an author forgot is said, in a line each."""
+    """check-pack prints a line for each text that the author forgot."""
     pack = learner.folder / "broken"
     shutil.copytree(samples / "sample_pack", pack)
     chapter = pack / "01_runs"

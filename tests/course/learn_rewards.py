@@ -43,7 +43,7 @@ def expect(condition, text):
 
 
 def on_a_terminal(command, environment):
-    """What a command prints on a terminal, whose size is unknown."""
+    """The output of a command on a terminal whose size is unknown."""
     pid, file = pty.fork()
     if pid == 0:
         os.execvpe(command[0], command, environment)

@@ -5,7 +5,7 @@ const alone = indices.map((i) => losses[all ^ 1 << i] - losses[all]);
 const off_of = (on) => indices.filter((i) => !(on >> i & 1));
 const sum = (of) => of.reduce((total, i) => total + alone[i], 0);
 
-/** What each pair costs more than the sum of its two costs, the most first. */
+/** The interaction of each pair, its cost minus the sum of both costs; the largest first. */
 const pairs = indices.flatMap((i) => indices.slice(i + 1).map((j) => [i, j]))
   .map(([i, j]) => ({i, j, adds: losses[all ^ 1 << i ^ 1 << j] - losses[all] - alone[i] - alone[j]})).sort((a, b) => b.adds - a.adds);
 

@@ -1,5 +1,5 @@
-// What the figures of the chapters share. The script of a chapter, NN_name.js, is loaded after this
-// one, has the chapter's figure.json as `record`, and calls
+// The figures of all chapters use these functions. The script of a chapter, NN_name.js, is loaded after
+// this one, has the chapter's figure.json as `record`, and calls
 //
 //   figure({
 //     title: "What one sees, in one line",

@@ -33,7 +33,7 @@ void write_attend_page(const AttentionRecord& record, const std::filesystem::pat
 /// The same page as text. Throws UsageError without a page_model.
 std::string attend_page(const AttentionRecord& record);
 
-/// Who made a model that reads dates, and how.
+/// The author of a model that reads dates, and its training.
 struct MakerRecord {
   std::string name{};                    // "" if it is not to be told
   std::vector<std::string> functions{};  // those of the maker that the training called
