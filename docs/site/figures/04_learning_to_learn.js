@@ -1,4 +1,4 @@
-// Three rules walk through a valley, side by side.
+// The paths of three optimizers through a valley, side by side.
 const {bend, paths} = record;
 const rates = Object.keys(paths);
 const rules = [["plain descent", "var(--first)"], ["momentum", "var(--second)"], ["Adam", "var(--third)"]];
@@ -6,7 +6,7 @@ const last_step = paths[rates[0]].Adam.length - 1;
 const loss_at = ([a, b]) => bend[0] * a * a + bend[1] * b * b;
 
 figure({
-  title: "Three rules walk down the same valley",
+  title: "Three optimizers in the same valley",
   start: {step: 0, rate: "0.3"},
   still: {step: 30, rate: "0.9"},
   play: {name: "step", seconds: 10},

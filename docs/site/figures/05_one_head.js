@@ -30,13 +30,13 @@ function told({allowed, masked, scale: factor}, weights, entropy) {
   if (open === 0 && masked === "number") return `No key is allowed, and all scores are the same -1e9: every weight is ${plain(weights[0])}. The query averages what it must not see.`;
   if (open === 0) return "No key is allowed, and infinity minus infinity is not a number. Nor is any weight, and nothing that follows.";
   const name = factor === usual ? ` (one over the root of ${head_dim})` : "";
-  return `Scale ${plain(factor)}${name}: the entropy is ${plain(entropy)}, as if the query listened to ${plain(Math.exp(entropy), 2)} of ${open} keys alike. The largest weight is ${plain(Math.max(...weights), 2)}.`;
+  return `Scale ${plain(factor)}${name}: the entropy is ${plain(entropy)}, as if ${plain(Math.exp(entropy), 2)} of ${open} keys had equal weights. The largest weight is ${plain(Math.max(...weights), 2)}.`;
 }
 
 let paint = true;  // what a pointer that moves over the mask writes
 
 figure({
-  title: "The scale decides how many keys are heard, the mask which",
+  title: "The scale decides how many keys get weight, the mask which ones",
   start: {scale: usual, allowed: scores.map(() => true), masked: "skipped"},
   still: {scale: 0.25, allowed: scores.map((_, i) => i < n - 2)},
   controls: [
