@@ -132,7 +132,7 @@ def snippet_error(block, text):
     return ""
 
 
-def figure_errors(committed, written, place="figure.json", rough=False):
+def figure_errors(committed, written, place="figure.json", rough=False, names=()):
     """The differences of two records of a figure; a rough part only has to have the same form."""
     if type(committed) is not type(written) and not (
             is_number(committed) and is_number(written)):
@@ -140,13 +140,13 @@ def figure_errors(committed, written, place="figure.json", rough=False):
     if isinstance(committed, dict):
         if list(committed) != list(written):
             return [f"{place} has the keys {list(committed)}, not {list(written)}"]
-        of_rough = committed.get("rough", [])
+        names = {*names, *committed.get("rough", [])}  # also of the parts of its parts
         return sum((figure_errors(committed[key], written[key], f"{place}.{key}",
-                                  rough or key in of_rough) for key in committed), [])
+                                  rough or key in names, names) for key in committed), [])
     if isinstance(committed, list):
         if len(committed) != len(written):
             return [f"{place} has {len(committed)} entries, the experiment writes {len(written)}"]
-        return sum((figure_errors(one, other, f"{place}[{i}]", rough)
+        return sum((figure_errors(one, other, f"{place}[{i}]", rough, names)
                     for i, (one, other) in enumerate(zip(committed, written))), [])
     near = is_number(committed) and abs(committed - written) <= max(1e-6, 0.02 * abs(committed))
     if rough or near or committed == written:
