@@ -70,8 +70,10 @@ class Workshop {
       if (stop_.requested()) return stop_children();
       const bool started = Index(working_.size()) < most && start_one();
       if (started) continue;
-      if (working_.empty()) look();
-      if (all_done()) return true;
+      if (working_.empty()) {  // a child may have written its result and not have ended
+        look();
+        if (all_done()) return true;
+      }
       usleep(Index(working_.size()) < most ? 200'000 : 20'000);
     }
   }
