@@ -5,9 +5,10 @@ usage: learn_edit.py PROGRAM [ID ...] [--edits N] [--log FILE]
 
 For each exercise (default: all) the solution is saved N times (default 20), each time with another
 comment, while the program watches the file. Printed: the median time until the verdict is on the
-screen, its first and third quartile, the time until the first word, and the time in which the same
-compiler compiles an empty file with the same flags. At the end: the median and the worst of the
-exercises' medians. Run it on an idle machine; see docs/performance.md.
+screen, its first and third quartile, the time until the keys are shown again, the time until the
+first word, and the time in which the same compiler compiles an empty file with the same flags. At
+the end: the median and the worst of the exercises' medians. Run it on an idle machine; see
+docs/performance.md.
 
 With --log, the results are appended to a file, a line of JSON for each exercise, together with the
 load of the machine. Exercises that the file has are not measured again, so a stopped run continues.
@@ -26,9 +27,12 @@ import time
 
 
 def wait_for(file, wanted, patience=120):
-    """Time at which the text has appeared, and everything that was read."""
-    text, end = "", time.monotonic() + patience
+    """Time at which the text has appeared, and everything that was read. Skips questions."""
+    text, end, skipped = "", time.monotonic() + patience, 0
     while wanted not in text:
+        if text.count("your answer") > skipped:
+            skipped += 1
+            os.write(file, b"\n")
         if time.monotonic() > end:
             raise SystemExit(f"\"{wanted}\" did not appear:\n{text}")
         if select.select([file], [], [], 0.5)[0]:
@@ -50,14 +54,14 @@ def empty_file(folder, course):
 
 
 def measure(program, name, own, solution, environment, edits):
-    """Times of edits, in ms: median and quartiles, and that of the first word."""
+    """Times of edits, in ms: median and quartiles, that of the prompt, and of the first word."""
     began = time.monotonic()
     pid, file = pty.fork()
     if pid == 0:
         os.execve(program, [program, "learn", name], environment)
     first = wait_for(file, name)[0] - began
     wait_for(file, "[q] quit")
-    times = []
+    times, prompts = [], []
     for edit in range(edits + 1):
         time.sleep(0.3)
         while select.select([file], [], [], 0)[0]:
@@ -66,13 +70,15 @@ def measure(program, name, own, solution, environment, edits):
         copy.write_text(solution + f"// edit {edit}\n", encoding="utf-8")
         copy.rename(own)
         began = time.monotonic()
-        end, _ = wait_for(file, "All checks pass.")
+        end, text = wait_for(file, "All checks pass.")
         times.append(end - began)
-        wait_for(file, "[q] quit")
+        prompt = end if "[q] quit" in text else wait_for(file, "[q] quit")[0]
+        prompts.append(prompt - began)
     os.write(file, b"q")
     os.waitpid(pid, 0)
     quartiles = [round(1000 * t) for t in statistics.quantiles(times[1:], n=4)]
     return {"median": quartiles[1], "quartiles": [quartiles[0], quartiles[2]],
+            "prompt": round(1000 * statistics.median(prompts[1:])),
             "first_word": round(1000 * first)}
 
 
@@ -111,10 +117,14 @@ def main():
                     with options.log.open("a", encoding="utf-8") as log:
                         log.write(json.dumps(result) + "\n")
             result = results[name]
-            print("{id}  edit -> result {median} ms ({quartiles[0]} to {quartiles[1]}), first word "
-                  "after {first_word} ms; an empty file {empty_file} ms, load {load}"
+            print("{id}  edit -> result {median} ms ({quartiles[0]} to {quartiles[1]}), prompt "
+                  "after {prompt} ms, first word after {first_word} ms; an empty file {empty_file} "
+                  "ms, load {load}"
                   .format(**result), flush=True)
     medians = sorted((results[name]["median"], name) for name in ids)
+    prompts = [results[name]["prompt"] for name in ids]
+    print(f"{len(ids)} exercises: prompt after {statistics.median(prompts):.0f} ms in the median, "
+          f"{max(prompts)} ms at most")
     print(f"{len(ids)} exercises: median {statistics.median(m for m, _ in medians):.0f} ms, worst "
           f"{medians[-1][0]} ms ({medians[-1][1]}); an empty file "
           f"{statistics.median(results[name]['empty_file'] for name in ids):.0f} ms")
