@@ -41,7 +41,8 @@ step 'The demo' \
   './headroom demo' 34
 step 'Maps of your own' 'Asks the trained model a question, and shows where its heads looked.' \
   './headroom attend --model runs/demo-1 --input "May 3rd, 2021" --kind cross --layer 0' 18
-step 'The course' 'Compiles the library in double for the checks, and lists the exercises.' \
+step 'The course' \
+  'Compiles what the first exercise needs, and lists all. The rest is built meanwhile.' \
   './headroom learn list' 24
 step 'The first exercise' \
   'Puts a file into `workspace/`, and checks it. The file is wrong on purpose.' \

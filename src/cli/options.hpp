@@ -1,13 +1,13 @@
-// Options that several commands share: checks with readable errors, and run folders.
+// Options that several commands share: threads, models, and run folders.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/frame/validators.hpp"
 #include "headroom/base/head_list.hpp"
 #include "headroom/base/real.hpp"
 #include "headroom/base/require.hpp"
@@ -16,18 +16,6 @@
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
-
-/// Column in which help describes an option, a task or a layout.
-inline constexpr Index help_column = 28;
-/// A name or number in front of the next column, at least one space away from it.
-std::string before_column(const std::string& text, Index column);
-
-/// The largest seed.
-inline constexpr Index any_seed = std::numeric_limits<Index>::max();
-/// A decimal whole number from `least` to `most`, without leading zeros.
-CLI::Validator at_least(Index least, Index most = 1'000'000);
-/// One of the given words; the error lists them and names the nearest.
-CLI::Validator one_of(std::vector<std::string> words);
 
 /// `--threads N`, which takes effect as soon as it is read.
 CLI::Option* add_threads(CLI::App& command);

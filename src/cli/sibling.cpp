@@ -33,12 +33,14 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-fs::path sibling_program() {
+fs::path beside_this(const std::string& name) {
   std::error_code failed;
   const fs::path own = fs::read_symlink("/proc/self/exe", failed);
-  const fs::path other = own.parent_path() / (is_double ? "headroom" : "headroom-f64");
+  const fs::path other = own.parent_path() / name;
   return !failed && access(other.c_str(), X_OK) == 0 ? other : fs::path();
 }
+
+fs::path sibling_program() { return beside_this(is_double ? "headroom" : "headroom-f64"); }
 
 Record sibling_record(const std::vector<std::string>& arguments) {
   const fs::path program = sibling_program();

@@ -14,6 +14,9 @@ inline namespace HEADROOM_PRECISION {
 inline constexpr const char* own_precision = is_double ? "double" : "float";
 inline constexpr const char* other_precision = is_double ? "float" : "double";
 
+/// The path of a program in the folder of this one; empty if there is none.
+std::filesystem::path beside_this(const std::string& name);
+
 /// The path of headroom-f64 beside headroom, or the reverse; empty if there is none.
 std::filesystem::path sibling_program();
 

@@ -1,14 +1,16 @@
 // headroom learn: the course.
+#include "course/learn.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "cli/command.hpp"
-#include "cli/options.hpp"
-#include "cli/streams.hpp"
+#include "cli/frame/streams.hpp"
+#include "cli/frame/validators.hpp"
 #include "course/learn_attempts.hpp"
+#include "course/learn_behind.hpp"
 #include "course/learn_judge.hpp"
 #include "course/learn_keys.hpp"
 #include "course/learn_mine.hpp"
@@ -47,8 +49,7 @@ int check_and_add(Session& session, const Exercise& exercise) {
   note_attempt(session.workspace, exercise, verdict);
   fmt::print("{}", offer_text(exercise, verdict, TerminalStyle::of(stdout)));
   if (verdict.kind != Verdict::Kind::passed) return not_passed;
-  add_to_mine(session.course, session.workspace, exercise);
-  measure_mine(session.course, session.workspace, exercise);
+  keep_answer(session.workspace, exercise);
   if (questions_are_due(session.course, session.workspace, exercise)) {
     fmt::print("The exercises of this chapter are done; {} learn questions {} asks what it says.\n",
                invocation(), exercise.part());
@@ -75,6 +76,12 @@ int check(const LearnOptions& options) {
   const Exercise& exercise = session.exercise(options.id);
   session.workspace.begin(exercise);
   return check_and_add(session, exercise);
+}
+
+int behind(const LearnOptions& options) {
+  const Session session(options);
+  work_behind(session.course, session.workspace, session.exercise(options.id));
+  return 0;
 }
 
 int hint(const LearnOptions& options) {
@@ -188,7 +195,7 @@ int milestone(const LearnOptions& options) {
 
 }  // namespace
 
-Command add_learn(CLI::App& program) {
+Command add_course(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("learn", "The course: checks your answers as you save them");
   const auto options = std::make_shared<LearnOptions>();
@@ -220,6 +227,7 @@ Command add_learn(CLI::App& program) {
     return command;
   };
   add_id(add("check", "checks an answer once", check));
+  add_id(add("behind", "does the work that no verdict waits for", behind))->group("");
   add("list", "lists the exercises", list)
       ->add_flag("--json", options->json, "print JSON, for programs");
   add_id(add("hint", "shows the next hint", hint));

@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "course/learn_build.hpp"
 #include "course/learn_judge.hpp"
 #include "course/learn_mistakes.hpp"
 #include "course/learn_screen.hpp"

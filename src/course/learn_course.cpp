@@ -23,12 +23,13 @@ namespace fs = std::filesystem;
 /// course.json, which chapters/CMakeLists.txt writes.
 struct CourseFile {
   std::string source, build, compiler, build_tool;
-  std::vector<std::string> flags, link_flags, experiments, exercises, checks_libraries;
+  std::vector<std::string> flags, link_flags, experiments, exercises, checks_flags,
+      checks_libraries;
 
   using T = CourseFile;
   using Fields =
       Listed<&T::source, &T::build, &T::compiler, &T::build_tool, &T::flags, &T::link_flags,
-             &T::exercises, &T::experiments, if_any<&T::checks_libraries>>;
+             &T::exercises, &T::experiments, &T::checks_flags, &T::checks_libraries>;
 };
 
 /// build/release/bin/headroom and build/release/course/bin/headroom: one build.
@@ -74,9 +75,9 @@ Course load_course() {
   }
   const auto file =
       struct_of<CourseFile>(parse_json(read_file(path), path.string()), path.string());
-  Course course{file.source, file.build,      file.compiler,    file.build_tool,
-                file.flags,  file.link_flags, file.experiments, file.checks_libraries,
-                {}};
+  Course course{
+      file.source,     file.build,       file.compiler,     file.build_tool,       file.flags,
+      file.link_flags, file.experiments, file.checks_flags, file.checks_libraries, {}};
   for (const std::string& name : file.exercises) {
     const std::size_t slash = name.find('/');
     Exercise exercise{name.substr(0, 2) + "/" + name.substr(slash + 1, 1),
@@ -120,10 +121,6 @@ const Exercise& Course::exercise(const std::string& name) const {
   std::string all;
   for (const Exercise* exercise : found) all += (all.empty() ? "" : ", ") + exercise->text();
   throw UsageError(fmt::format("\"{}\" may be {}: give the number of the exercise", name, all));
-}
-
-fs::path shared_library(const Course& course, const CoursePrecision& precision) {
-  return course.folder() / "lib" / fmt::format("libheadroom{}.so", precision.suffix);
 }
 
 fs::path checks_program(const Course& course, const Exercise& exercise,

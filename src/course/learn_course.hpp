@@ -34,9 +34,9 @@ struct Exercise {
 struct Course {
   std::filesystem::path source, build;
   std::string compiler, build_tool;
-  std::vector<std::string> flags, link_flags;  // of answers
-  std::vector<std::string> experiments;        // of examples/
-  std::vector<std::string> checks_libraries;   // that the checks of packs are linked with
+  std::vector<std::string> flags, link_flags;               // of answers
+  std::vector<std::string> experiments;                     // of examples/
+  std::vector<std::string> checks_flags, checks_libraries;  // that checks are compiled, linked with
   std::vector<Exercise> exercises;
 
   /// build/RELEASE/course
@@ -68,8 +68,6 @@ extern const CoursePrecision course_double, course_float;
 /// Answers in double that are compiled with the address sanitizer and the undefined one.
 extern const CoursePrecision course_sanitized;
 
-/// libheadroom.so or libheadroom_f64.so
-std::filesystem::path shared_library(const Course& course, const CoursePrecision& precision);
 /// The program with the checks of an exercise.
 std::filesystem::path checks_program(const Course& course, const Exercise& exercise,
                                      const CoursePrecision& precision);

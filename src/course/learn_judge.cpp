@@ -7,8 +7,8 @@
 #include <csignal>
 #include <sstream>
 
+#include "course/learn_build.hpp"
 #include "course/learn_mistakes.hpp"
-#include "course/learn_pack.hpp"
 #include "course/learn_symbols.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/text.hpp"
@@ -172,30 +172,6 @@ std::string sanitizer_library(const Course& course) {
   return path;
 }
 
-/// Whether the program is newer than the files that a change of the course can touch.
-bool is_fresh(const fs::path& program, const Course& course, const Exercise& exercise,
-              const CoursePrecision& precision) {
-  if (!fs::exists(program)) return false;
-  const auto built = fs::last_write_time(program);
-  const fs::path common = course.source / "chapters/common";
-  const auto newer = [&](const fs::path& file) {
-    return fs::exists(file) && fs::last_write_time(file) > built;
-  };
-  for (const fs::path& file :
-       {common / "checks.cpp", common / "main.cpp", common / "mistakes.cpp",
-        shared_library(course, precision), course.folder() / "course.json"}) {
-    if (newer(file)) return false;
-  }
-  for (const fs::path& folder : {common, course.chapter(exercise)}) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      const fs::path& file = entry.path();
-      const bool of_exercise = file.filename().string().starts_with(exercise.file);
-      if ((of_exercise || file.extension() == ".hpp") && newer(file)) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string compile_answer(const Course& course, const Exercise& exercise,
@@ -213,7 +189,10 @@ std::string compile_answer(const Course& course, const Exercise& exercise,
        {course.source / "include", course.source / "chapters", course.chapter(exercise)}) {
     words.push_back("-I" + path.string());
   }
-  const fs::path precompiled = course.folder() / fmt::format("answer{}.hpp", precision.suffix);
+  fs::path precompiled = course.folder() / fmt::format("answer_measure{}.hpp", precision.suffix);
+  if (!needs_measure_library(course, exercise) || !fs::exists(precompiled.string() + ".gch")) {
+    precompiled = course.folder() / fmt::format("answer{}.hpp", precision.suffix);
+  }
   words.insert(words.end(), {"-include", precompiled.string(), "-fmax-errors=1", "-c",
                              source.string(), "-o", object.string()});
   const ChildResult compiled = run_child(words);
@@ -223,34 +202,14 @@ std::string compile_answer(const Course& course, const Exercise& exercise,
   }
   warnings = compiled.err;
   if (compiled.code != 0) return first_error(compiled.err, source);
-  Words link{course.compiler, "-shared", object.string(), "-o", library.string()};
+  // The build tool's programs look for a solution by this name, whoever has linked it.
+  Words link{course.compiler, "-shared", "-Wl,-soname," + library.filename().string(),
+             object.string(), "-o",      library.string()};
   for (const Words& flags : {course.link_flags, precision.sanitizers}) {
     link.insert(link.end(), flags.begin(), flags.end());
   }
   const ChildResult linked = run_child(link);
   return linked.code == 0 ? "" : linked.err;
-}
-
-void build_checks(const Course& course, const Exercise& exercise,
-                  const CoursePrecision& precision) {
-  const bool known = !exercise.in_pack() || built_from(course, exercise, precision);
-  if (known && is_fresh(checks_program(course, exercise, precision), course, exercise, precision)) {
-    return;
-  }
-  if (exercise.in_pack()) return build_pack_checks(course, exercise, precision);
-  build_target(course, fmt::format("course_{}_checks{}", exercise.target(), precision.suffix));
-  // The build tool leaves a program alone whose own files did not change; it is fresh all the same.
-  fs::last_write_time(checks_program(course, exercise, precision),
-                      fs::file_time_type::clock::now());
-}
-
-void build_target(const Course& course, const std::string& target) {
-  const ChildResult built = run_child({course.build_tool, "-C", course.build.string(), target});
-  if (built.code == 0) return;
-  const fs::path log = course.folder() / "build.log";
-  write_file(log, built.out + built.err);
-  throw Error(fmt::format("{} could not be built: {}; see {}", target,
-                          first_error(built.out + built.err, ""), log.string()));
 }
 
 Verdict compile_and_compare(const Course& course, const Exercise& exercise,
@@ -276,7 +235,9 @@ Verdict run_checks(const Course& course, const Exercise& exercise, const CourseP
                    const fs::path& folder, const fs::path& observed) {
   const fs::path report = folder / "report.txt";
   fs::remove(report);
-  Words words{"env", "LD_LIBRARY_PATH=" + folder.string(),
+  // Checks are small: starting threads takes longer than they save, and those that wait are counted
+  // as processor time where other programs run.
+  Words words{"env", "OMP_NUM_THREADS=1", "LD_LIBRARY_PATH=" + folder.string(),
               observed.empty() ? "HEADROOM_MISTAKES=" + known_mistakes(course, exercise, precision)
                                : "HEADROOM_OBSERVED=" + observed.string()};
   if (!precision.sanitizers.empty()) {

@@ -31,12 +31,6 @@ std::string compile_answer(const Course& course, const Exercise& exercise,
                            const CoursePrecision& precision, const std::filesystem::path& source,
                            const std::filesystem::path& folder, std::string& warnings);
 
-/// Builds a target of the course. Throws Error with the first error if that fails.
-void build_target(const Course& course, const std::string& target);
-
-/// Builds the checks of an exercise, if they are missing or older than their sources.
-void build_checks(const Course& course, const Exercise& exercise, const CoursePrecision& precision);
-
 /// Compiles an answer, builds the checks, and compares the answer's functions with the solution's.
 /// The verdict is `passed`, without stages, if the checks can run.
 Verdict compile_and_compare(const Course& course, const Exercise& exercise,

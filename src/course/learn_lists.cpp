@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/streams.hpp"
+#include "cli/frame/streams.hpp"
 #include "course/learn_items.hpp"
 #include "course/learn_judge.hpp"
 #include "course/learn_mistakes.hpp"

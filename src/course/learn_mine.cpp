@@ -7,16 +7,20 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <set>
 #include <utility>
 
+#include "course/learn_build.hpp"
 #include "course/learn_judge.hpp"
+#include "course/learn_mistakes.hpp"
 #include "course/learn_symbols.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/record_json.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/child_program.hpp"
+#include "headroom/io/fields.hpp"
 #include "headroom/io/json.hpp"
 
 namespace headroom {
@@ -27,6 +31,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* own_prefix = "headroom_own_";  // the learner's functions in libmine.so
+
+/// The program that is timed with the learner's functions.
+fs::path timed_program(const Course& course) { return course.folder() / "bin/headroom"; }
 
 /// The objects of the answers that have passed, and their files, in one precision.
 fs::path objects(const Workspace& workspace, const CoursePrecision& precision) {
@@ -148,11 +155,10 @@ void link_mine(const Course& course, const Workspace& workspace, const CoursePre
 
 /// The time of a training step of a small model, in ms, with the learner's library of a folder.
 double time_of_step(const Course& course, const fs::path& folder, const char* layout) {
-  const fs::path program = course.folder() / "bin" / (is_double ? "headroom-f64" : "headroom");
   const ChildResult timed =
-      run_child({"env", "LD_LIBRARY_PATH=" + folder.string(), program.string(), "bench", "step",
-                 "--case", "nano", "--layers", "1", "--batch", "2", "--steps", "12", "--layout",
-                 layout, "--threads", "1", "--json"});
+      run_child({"env", "LD_LIBRARY_PATH=" + folder.string(), timed_program(course).string(),
+                 "bench", "step", "--case", "nano", "--layers", "1", "--batch", "2", "--steps",
+                 "12", "--layout", layout, "--threads", "1", "--json"});
   if (timed.code != 0) return std::numeric_limits<double>::quiet_NaN();
   return parse_json(timed.out, "bench").value("min_ms", 0.0);
 }
@@ -173,43 +179,114 @@ std::optional<double> step_time(const Course& course, const fs::path& folder) {
   return std::isfinite(most) ? std::optional(most) : std::nullopt;
 }
 
+/// The last write of an object file in a folder.
+fs::file_time_type newest_object(const fs::path& folder) {
+  fs::file_time_type newest = fs::file_time_type::min();
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".o") newest = std::max(newest, entry.last_write_time());
+  }
+  return newest;
+}
+
+/// The file with the step_time of an answer.
+fs::path time_file(const Workspace& workspace, const Exercise& exercise) {
+  return workspace.build() / "times" / (exercise.target() + ".json");
+}
+
+/// The exercises whose kept answer in float is missing or another one.
+std::vector<const Exercise*> missing_in_float(const Course& course, const Workspace& workspace) {
+  std::vector<const Exercise*> missing;
+  if (shared_libraries(course, course_float).size() < 2) return missing;  // not built yet
+  const fs::path in_double = objects(workspace, course_double);
+  const fs::path in_float = objects(workspace, course_float);
+  for (const Exercise& exercise : course.exercises) {
+    const fs::path file = exercise.target() + ".cpp";
+    if (!fs::exists(in_double / file)) continue;
+    if (!fs::exists(in_float / file) || read_file(in_float / file) != read_file(in_double / file)) {
+      missing.push_back(&exercise);
+    }
+  }
+  return missing;
+}
+
+void compile_in_float(const Course& course, const Workspace& workspace, const Exercise& exercise) {
+  const fs::path kept = objects(workspace, course_float);
+  const fs::path folder = workspace.build() / "in_float" / exercise.target();
+  fs::create_directories(folder);
+  fs::create_directories(kept);
+  // A copy, since the learner may pass with another answer meanwhile.
+  const fs::path source = folder / (exercise.file + ".cpp");
+  fs::copy_file(objects(workspace, course_double) / (exercise.target() + ".cpp"), source,
+                fs::copy_options::overwrite_existing);
+  std::string warnings;
+  const std::string error =
+      compile_answer(course, exercise, course_float, source, folder, warnings);
+  if (!error.empty()) {
+    throw Error(fmt::format("{} does not compile in float: {}", exercise.id, error));
+  }
+  fs::rename(folder / (exercise.target() + ".o"), kept / (exercise.target() + ".o"));
+  fs::rename(source,
+             kept / (exercise.target() + ".cpp"));  // last: it says that the object is there
+}
+
 }  // namespace
 
 fs::path folder_of_mine(const Workspace& workspace) { return workspace.build() / "mine"; }
 
-void add_to_mine(const Course& course, const Workspace& workspace, const Exercise& exercise) {
-  for (const CoursePrecision* precision : {&course_double, &course_float}) {
-    if (!fs::exists(shared_library(course, *precision))) continue;  // not built
-    const fs::path folder = workspace.build() / ("answer" + precision->suffix);
-    if (precision == &course_float) {  // the check has compiled the answer in double
-      std::string warnings;
-      const std::string error = compile_answer(course, exercise, *precision,
-                                               workspace.answer(exercise), folder, warnings);
-      if (!error.empty()) {
-        throw Error(fmt::format("{} does not compile in float: {}", exercise.id, error));
-      }
+void keep_answer(const Workspace& workspace, const Exercise& exercise) {
+  const fs::path kept = objects(workspace, course_double);
+  fs::create_directories(kept);
+  const fs::path object = exercise.target() + ".o";
+  fs::copy_file(workspace.answer(exercise), kept / (exercise.target() + ".cpp"),
+                fs::copy_options::overwrite_existing);
+  fs::copy_file(workspace.build() / ("answer" + course_double.suffix) / object, kept / object,
+                fs::copy_options::overwrite_existing);
+}
+
+Index waiting_in_float(const Course& course, const Workspace& workspace) {
+  return std::ssize(missing_in_float(course, workspace));
+}
+
+void update_mine(const Course& course, const Workspace& workspace,
+                 const std::function<void(Index done, Index all)>& progress) {
+  if (!fs::exists(objects(workspace, course_double))) return;
+  const FileLock lock = waited_lock(workspace.build() / "mine.lock");
+  const std::vector<const Exercise*> missing = missing_in_float(course, workspace);
+  std::mutex mutex;
+  Index done = 0;
+  in_parallel(missing.size(), [&](std::size_t i) {
+    {
+      const std::lock_guard only(mutex);
+      if (progress) progress(done++, std::ssize(missing));
     }
+    compile_in_float(course, workspace, *missing[i]);
+  });
+  for (const CoursePrecision* precision : {&course_double, &course_float}) {
     const fs::path kept = objects(workspace, *precision);
-    fs::create_directories(kept);
-    fs::copy_file(workspace.answer(exercise), kept / (exercise.target() + ".cpp"),
-                  fs::copy_options::overwrite_existing);
-    fs::copy_file(folder / (exercise.target() + ".o"), kept / (exercise.target() + ".o"),
-                  fs::copy_options::overwrite_existing);
-    link_mine(course, workspace, *precision);
+    const fs::path library =
+        folder_of_mine(workspace) / fmt::format("libmine{}.so", precision->suffix);
+    if (fs::exists(kept) && newest_object(kept) > time_of(library)) {
+      link_mine(course, workspace, *precision);
+    }
   }
 }
 
-void measure_mine(const Course& course, Workspace& workspace, const Exercise& exercise) {
-  const CoursePrecision& precision = is_double ? course_double : course_float;
-  const fs::path alone = workspace.build() / "alone";
-  fs::create_directories(alone);
-  std::vector<std::string> words{course.compiler, "-shared", "-o",
-                                 alone / fmt::format("libmine{}.so", precision.suffix),
-                                 objects(workspace, precision) / (exercise.target() + ".o")};
-  words.insert(words.end(), course.link_flags.begin(), course.link_flags.end());
-  run_tool(words);
-  workspace.of(exercise).step_time = step_time(course, alone);
-  workspace.save();
+void measure_mine(const Course& course, const Workspace& workspace) {
+  if (!fs::exists(timed_program(course))) return;
+  const FileLock lock = waited_lock(workspace.build() / "times.lock");
+  const fs::path kept = objects(workspace, course_float);
+  for (const Exercise& exercise : course.exercises) {
+    const fs::path object = kept / (exercise.target() + ".o");
+    const fs::path result = time_file(workspace, exercise);
+    if (!fs::exists(object) || time_of(result) > time_of(object)) continue;
+    const fs::path alone = workspace.build() / "alone";
+    fs::create_directories(alone);
+    fs::create_directories(result.parent_path());
+    std::vector<std::string> words{course.compiler, "-shared", "-o", alone / "libmine.so", object};
+    words.insert(words.end(), course.link_flags.begin(), course.link_flags.end());
+    run_tool(words);
+    write_file(result, json_of(step_time(course, alone)).dump() + "\n");
+  }
 }
 
 std::vector<OwnFunction> functions_of_mine(const Course& course, const Workspace& workspace) {
@@ -217,13 +294,12 @@ std::vector<OwnFunction> functions_of_mine(const Course& course, const Workspace
   if (!fs::exists(folder_of_mine(workspace) / "libmine_f64.so")) return functions;
   const auto named = named_functions(course, course_double, objects(workspace, course_double));
   for (const auto& entry : named) {
-    const auto state = workspace.state.exercises.find(entry.first->id);
-    for (const std::string& name : names_shown({entry})) {
-      functions.push_back({name, {}});
-      if (state != workspace.state.exercises.end()) {
-        functions.back().step_time = state->second.step_time;
-      }
-    }
+    const fs::path time = time_file(workspace, *entry.first);
+    std::optional<double> step_time;
+    if (fs::exists(time))
+      step_time = struct_of<std::optional<double>>(parse_json(read_file(time), time.string()),
+                                                   time.string());
+    for (const std::string& name : names_shown({entry})) functions.push_back({name, step_time});
   }
   return functions;
 }

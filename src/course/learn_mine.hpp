@@ -1,6 +1,7 @@
 // The learner's functions as a library that takes the place of headroom's.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,18 +15,29 @@ inline namespace HEADROOM_PRECISION {
 /// LD_LIBRARY_PATH run on the functions in it.
 std::filesystem::path folder_of_mine(const Workspace& workspace);
 
-/// Adds an answer that has passed: keeps its object in double, compiles it in float, and links both
-/// libraries anew. Throws Error if that fails.
-void add_to_mine(const Course& course, const Workspace& workspace, const Exercise& exercise);
+/// Keeps an answer that has passed, and its object in double, for update_mine().
+void keep_answer(const Workspace& workspace, const Exercise& exercise);
 
-/// Measures how much longer a training step takes with this answer, which was added, and keeps it
-/// in the workspace's state. Takes a second, or several with a slow answer.
-void measure_mine(const Course& course, Workspace& workspace, const Exercise& exercise);
+/// The number of answers that were kept and are not compiled in float yet; 0 while the library in
+/// float is not built.
+Index waiting_in_float(const Course& course, const Workspace& workspace);
+
+/// Brings the learner's libraries up to date with the kept answers: compiles what is missing in
+/// float, and links both. `progress` gets the number of answers that are compiled, before each.
+/// Throws Error if that fails. Several processes may call it.
+void update_mine(const Course& course, const Workspace& workspace,
+                 const std::function<void(Index done, Index all)>& progress = {});
+
+/// Measures how much longer a training step takes with each answer that was kept since the last
+/// measurement: a second, or several for a slow answer. Does nothing while the program is not
+/// built.
+void measure_mine(const Course& course, const Workspace& workspace);
 
 /// A function that the learner has written.
 struct OwnFunction {
-  std::string name;                 // "FusedHeads::project"
-  std::optional<double> step_time;  // as in ExerciseState
+  std::string name;  // "FusedHeads::project"
+  /// How many times as long a training step takes with this answer alone as with the library's.
+  std::optional<double> step_time;
 };
 /// The functions in libmine_f64.so: those of the library that it replaces, and those of exercises
 /// whose function is not in the library.

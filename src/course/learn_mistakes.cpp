@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <future>
 #include <mutex>
-#include <optional>
 #include <thread>
 
+#include "course/learn_build.hpp"
 #include "headroom/io/atomic_file.hpp"
-#include "headroom/io/file_lock.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -25,12 +23,6 @@ fs::path file_of(const Course& course, const Exercise& exercise, const CoursePre
                  const CourseAnswer& mistake) {
   return course.folder() / ("mistakes" + precision.suffix) / exercise.target() /
          (mistake.name + ".txt");
-}
-
-/// The earliest time for a file that is missing.
-fs::file_time_type time_of(const fs::path& file) {
-  std::error_code missing;
-  return fs::last_write_time(file, missing);
 }
 
 }  // namespace
@@ -86,10 +78,7 @@ void learn_mistake(const Course& course, const Exercise& exercise, const CourseP
                    const CourseAnswer& mistake, const std::function<bool()>& stopped) {
   const fs::path folder = file_of(course, exercise, precision, mistake).replace_extension();
   fs::create_directories(folder);
-  std::optional<FileLock> lock;
-  while (!(lock = FileLock::if_free(folder.string() + ".lock"))) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+  const FileLock lock = waited_lock(folder.string() + ".lock");
   const auto unknown = unknown_mistakes(course, exercise, precision);
   if (std::find(unknown.begin(), unknown.end(), &mistake) == unknown.end()) return;
   observe_mistake(course, exercise, precision, mistake, folder, stopped);

@@ -1,4 +1,4 @@
-// Reads packs and builds their checks.
+// Reads packs.
 #include "course/learn_pack.hpp"
 
 #include <fmt/format.h>
@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "course/learn_judge.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/io/atomic_file.hpp"
-#include "headroom/io/child_program.hpp"
 #include "headroom/io/fields.hpp"
 #include "headroom/io/json.hpp"
 
@@ -108,25 +106,6 @@ void translate(Course& course, const Pack& pack) {
   }
 }
 
-using Words = std::vector<std::string>;
-
-/// Runs the compiler; throws Error with its first error.
-void compile(const Words& words, const Exercise& exercise, const char* what) {
-  const ChildResult result = run_child(words);
-  if (result.code == 0) return;
-  const std::size_t error = result.err.find("error: ");
-  const std::size_t begin =
-      error == std::string::npos ? 0 : result.err.rfind('\n', error) + 1;  // npos + 1 is 0
-  throw Error(fmt::format("{}: {} {}: {}", exercise.id, what,
-                          words.back().ends_with(".o") ? "do not compile" : "cannot be linked",
-                          result.err.substr(begin, result.err.find('\n', begin) - begin)));
-}
-
-fs::path note_of_origin(const Course& course, const Exercise& exercise,
-                        const CoursePrecision& precision) {
-  return checks_program(course, exercise, precision).string() + ".from";
-}
-
 }  // namespace
 
 void check_pack_name(const std::string& name) {
@@ -169,51 +148,6 @@ std::map<std::string, ExerciseTexts> read_texts(const fs::path& chapter) {
   if (!fs::exists(file)) return {};
   return struct_of<std::map<std::string, ExerciseTexts>>(parse_json(read_file(file), file.string()),
                                                          file.string());
-}
-
-bool built_from(const Course& course, const Exercise& exercise, const CoursePrecision& precision) {
-  const fs::path note = note_of_origin(course, exercise, precision);
-  return fs::exists(note) && read_file(note) == exercise.folder.string();
-}
-
-void build_pack_checks(const Course& course, const Exercise& exercise,
-                       const CoursePrecision& precision) {
-  if (course.checks_libraries.empty() || precision.suffix != course_double.suffix) {
-    throw UsageError(fmt::format("{}: exercises of packs are checked in double only", exercise.id));
-  }
-  const fs::path program = checks_program(course, exercise, precision);
-  const fs::path solutions = course.folder() / ("solutions" + precision.suffix);
-  const fs::path source = exercise.folder / (exercise.file + ".cpp");
-  std::string warnings;
-  const std::string error =
-      compile_answer(course, exercise, course_double, source, solutions, warnings);
-  if (!error.empty()) {
-    throw Error(fmt::format("{}: the solution does not compile: {}", source.string(),
-                            error.substr(0, error.find('\n'))));
-  }
-  fs::create_directories(program.parent_path());
-  fs::remove(note_of_origin(course, exercise, precision));
-  Words words{course.compiler, "-std=c++20", "-O0"};
-  words.insert(words.end(), precision.definitions.begin(), precision.definitions.end());
-  for (const fs::path& path :
-       {course.source / "include", course.source / "chapters", course.source / "tests",
-        exercise.folder, exercise.folder.parent_path()}) {
-    words.push_back("-I" + path.string());
-  }
-  const std::string object = program.string() + ".o";
-  words.insert(words.end(),
-               {"-c", (exercise.folder / (exercise.file + "_checks.cpp")).string(), "-o", object});
-  compile(words, exercise, "the checks");
-  // By its name, so that LD_LIBRARY_PATH can put another answer in the place of the solution.
-  const fs::path libraries = shared_library(course, precision).parent_path();
-  Words link{course.compiler, "-Wl,--no-as-needed",      "-Wl,--enable-new-dtags",
-             object,          "-L" + solutions.string(), "-l" + exercise.target()};
-  link.insert(link.end(), course.checks_libraries.begin(), course.checks_libraries.end());
-  link.insert(link.end(), {shared_library(course, precision).string(),
-                           fmt::format("-Wl,-rpath,{}:{}", solutions.string(), libraries.string()),
-                           "-o", program.string()});
-  compile(link, exercise, "the checks");
-  write_file(note_of_origin(course, exercise, precision), exercise.folder.string());
 }
 
 }  // namespace HEADROOM_PRECISION

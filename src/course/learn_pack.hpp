@@ -52,13 +52,6 @@ void add_pack(Course& course, const Pack& pack);
 /// texts.json of a chapter of a translation; empty if there is none.
 std::map<std::string, ExerciseTexts> read_texts(const std::filesystem::path& chapter);
 
-/// Builds the solution and the checks of an exercise of a pack, which the build tool does not know.
-/// Throws Error with the first error of the compiler.
-void build_pack_checks(const Course& course, const Exercise& exercise,
-                       const CoursePrecision& precision);
-/// Whether the checks that were built last under the name of an exercise are those of this pack.
-bool built_from(const Course& course, const Exercise& exercise, const CoursePrecision& precision);
-
 /// Writes a pack with one exercise that works. Throws UsageError if the folder is not empty.
 void write_new_pack(const std::string& name, const std::filesystem::path& folder);
 

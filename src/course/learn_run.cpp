@@ -10,8 +10,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
-#include "cli/streams.hpp"
+#include "cli/frame/streams.hpp"
+#include "course/learn_build.hpp"
 #include "course/learn_judge.hpp"
 #include "course/learn_mine.hpp"
 #include "course/learn_predictions.hpp"
@@ -68,6 +70,21 @@ bool is_experiment(const Course& course, const std::string& name) {
          course.experiments.end();
 }
 
+/// The learner's functions, brought up to date, and a line about them.
+std::vector<OwnFunction> functions_now(const Course& course, const Workspace& workspace) {
+  bool said = false;
+  update_mine(course, workspace, [&](Index, Index all) {
+    if (!std::exchange(said, true)) print_error("compiling {} of your answers in float ...\n", all);
+  });
+  return functions_of_mine(course, workspace);
+}
+
+/// The program of the course: in float, if that is built.
+std::string program_of(const Course& course) {
+  const fs::path bin = course.folder() / "bin";
+  return fs::exists(bin / "headroom") ? bin / "headroom" : bin / "headroom-f64";
+}
+
 /// Becomes a program of the course, on these functions of the learner.
 [[noreturn]] void become(const Course& course, const Workspace& workspace,
                          const std::vector<OwnFunction>& functions,
@@ -76,12 +93,12 @@ bool is_experiment(const Course& course, const std::string& name) {
     throw UsageError(
         fmt::format("learn run needs a command, for example {} learn run train", invocation()));
   }
-  std::string name = (course.folder() / "bin" / (is_double ? "headroom-f64" : "headroom")).string();
+  std::string name = program_of(course);
   std::vector<std::string> arguments = words;
   if (is_experiment(course, words[0])) {
     name = (course.folder() / "bin" / words[0]).string();
     arguments.erase(arguments.begin());
-    build_target(course, "course_experiment_" + words[0]);
+    build_experiment(course, words[0]);
   }
   std::fflush(stdout);
   std::string folders = folder_of_mine(workspace).string();
@@ -136,7 +153,7 @@ int run_beside(const Course& course, const Workspace& workspace,
 
 int run_with_mine(const Course& course, const Workspace& workspace,
                   const std::vector<std::string>& words) {
-  const std::vector<OwnFunction> functions = functions_of_mine(course, workspace);
+  const std::vector<OwnFunction> functions = functions_now(course, workspace);
   if (!words.empty()) fmt::print("{}", mine_text(course, workspace, functions));
   if (words.empty() || !is_experiment(course, words[0])) {
     become(course, workspace, functions, words);
@@ -159,7 +176,7 @@ int run_milestone(const Course& course, const Workspace& workspace, const std::s
         fmt::format("chapter \"{}\" has no milestone; give its number: {} learn milestone 07",
                     chapter, invocation()));
   }
-  const std::vector<OwnFunction> functions = functions_of_mine(course, workspace);
+  const std::vector<OwnFunction> functions = functions_now(course, workspace);
   fmt::print("{}", mine_text(course, workspace, functions));
   std::istringstream lines(read_file(file));
   for (std::string line; std::getline(lines, line);) {

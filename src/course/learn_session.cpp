@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/streams.hpp"
+#include "cli/frame/streams.hpp"
 #include "course/learn_pack.hpp"
 #include "course/learn_place.hpp"
 #include "headroom/base/error.hpp"

@@ -17,6 +17,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "course/learn_build.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/io/atomic_file.hpp"
@@ -217,10 +218,12 @@ Functions replaced_functions(const Course& course, const CoursePrecision& precis
                              const Functions& candidates) {
   Functions replaced;
   std::string name;
-  visit_functions(shared_library(course, precision), [&](std::string_view function, bool defined) {
-    name = function;
-    if (defined && candidates.contains(name)) replaced.insert(name);
-  });
+  for (const fs::path& library : shared_libraries(course, precision)) {
+    visit_functions(library, [&](std::string_view function, bool defined) {
+      name = function;
+      if (defined && candidates.contains(name)) replaced.insert(name);
+    });
+  }
   return replaced;
 }
 

@@ -16,8 +16,9 @@
 #include <sstream>
 #include <utility>
 
-#include "cli/streams.hpp"
+#include "cli/frame/streams.hpp"
 #include "course/learn_attempts.hpp"
+#include "course/learn_behind.hpp"
 #include "course/learn_judge.hpp"
 #include "course/learn_keys.hpp"
 #include "course/learn_mine.hpp"
@@ -114,7 +115,6 @@ class Watch {
       const Exercise* const shown = exercise_;
       while (!done_ && exercise_ == shown && !signals_.requested()) wait(file);
     }
-    add();
     fmt::print("\n");
     return signals_.exit_code();
   }
@@ -146,11 +146,12 @@ class Watch {
     fmt::print("\x1b[H\x1b[2J\x1b[3J{}  {}\n\n", card_text(course_, workspace_, *exercise_, style_),
                where_);
     std::fflush(stdout);
-    passed_ = to_add_ = to_compare_ = false;
+    passed_ = to_compare_ = false;
     attempt([&] {
       const Verdict verdict = check_once(course_, workspace_, *exercise_);
       passed_ = verdict.kind == Verdict::Kind::passed;
       to_compare_ = is_to_compare(course_, *exercise_, course_double, verdict);
+      if (passed_) keep_answer(workspace_, *exercise_);
       if (to_compare_) {
         fmt::print("\nIt will be compared with known mistakes in a moment.\n");
       } else {
@@ -162,10 +163,17 @@ class Watch {
       fmt::print("\n{}\n", prose_text(exercise_->master.after, style_.columns));
     }
     if (passed_) attempt([&] { ask(); });
+    if (passed_) attempt([&] { say_float(); });
     print_keys();
-    to_add_ = passed_;
     said_gone_ = false;
-    unknown_ = unknown_mistakes(course_, *exercise_, course_double);
+    behind_.start(*exercise_);
+  }
+
+  void say_float() {
+    if (waiting_in_float(course_, workspace_) == 0) return;
+    fmt::print("{}\n", emphasised("It is being compiled in float, too, for programs that run on "
+                                  "it; go on meanwhile.",
+                                  Emphasis::faint, style_));
   }
 
   /// Asks the questions of a chapter whose exercises are all done, once.
@@ -175,15 +183,13 @@ class Watch {
     ask_questions(course_, workspace_, *exercise_, false, style_);
   }
 
-  /// Learns one of the mistakes that are not known, and compares the answer after the last one.
-  void learn_next() {
-    const CourseAnswer& mistake = *unknown_.back();
-    unknown_.pop_back();
-    attempt([&] {
-      learn_mistake(course_, *exercise_, course_double, mistake,
-                    [&] { return signals_.requested(); });
-      if (unknown_.empty() && to_compare_) check();
-    });
+  /// Checks an answer again that could not be compared with all mistakes, once these are known.
+  void compare() {
+    if (!to_compare_) return;
+    if (unknown_mistakes(course_, *exercise_, course_double).empty()) return check();
+    if (behind_.goes_on()) return;
+    to_compare_ = false;  // the work has ended with an error, which this repeats
+    attempt([&] { learn_mistakes(course_, *exercise_, course_double); });
   }
 
   void print_keys() {
@@ -210,16 +216,6 @@ class Watch {
     print_keys();
   }
 
-  /// Adds an answer that is right to the learner's functions. This compiles it in float, so it
-  /// waits until the file and the keys are quiet: the next edit must not wait for it.
-  void add() {
-    if (!std::exchange(to_add_, false)) return;
-    attempt([&] { add_to_mine(course_, workspace_, *exercise_); });
-    if (!workspace_.of(*exercise_).step_time) {
-      attempt([&] { measure_mine(course_, workspace_, *exercise_); });
-    }
-  }
-
   /// Calls the function. An error, such as checks that cannot be built, does not end the session.
   template <class Function>
   void attempt(const Function& function) {
@@ -234,15 +230,13 @@ class Watch {
   void wait(SavedFile& file) {
     std::array<pollfd, 2> sources{pollfd{STDIN_FILENO, POLLIN, 0},
                                   pollfd{file.descriptor(), POLLIN, 0}};
-    const int milliseconds = !unknown_.empty() ? 0 : file.descriptor() >= 0 ? 1000 : 200;
+    const int milliseconds = file.descriptor() >= 0 && !to_compare_ ? 1000 : 200;
     const int ready = poll(sources.data(), sources.size(), milliseconds);
     if (ready < 0 && errno != EINTR) done_ = true;
     if (file.saved()) {
       check();
-    } else if (ready == 0 && !unknown_.empty()) {
-      learn_next();
     } else if (ready == 0) {
-      add();
+      compare();
       if (!file.exists()) say_gone();
     }
     if ((sources[0].revents & (POLLIN | POLLHUP)) == 0) return;
@@ -288,7 +282,6 @@ class Watch {
   }
 
   void next() {
-    add();
     const Exercise* next = workspace_.next(course_, *exercise_);
     if (next == nullptr) {
       fmt::print("\nThere is no exercise after this one that is not done. [l] lists all.\n");
@@ -329,8 +322,8 @@ class Watch {
   std::string where_;            // the file and line to begin at
   bool pane_opened_ = false;
   TerminalStyle style_ = TerminalStyle::of(stdout);
-  bool passed_ = false, to_add_ = false, to_compare_ = false, said_gone_ = false, done_ = false;
-  std::vector<const CourseAnswer*> unknown_;  // mistakes that it learns when nothing else happens
+  bool passed_ = false, to_compare_ = false, said_gone_ = false, done_ = false;
+  WorkBehind behind_;
   const StopSignals signals_;
 };
 

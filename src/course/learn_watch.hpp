@@ -15,7 +15,7 @@ int watch(const Course& course, Workspace& workspace, const Exercise& first,
           const EditorOptions& editor);
 
 /// Checks the learner's file once, and prints and returns the verdict. If it passed, the caller
-/// adds it to the learner's functions (add_to_mine()).
+/// keeps it for the learner's functions (keep_answer()).
 Verdict check_once(const Course& course, Workspace& workspace, const Exercise& exercise);
 
 /// Learns the mistakes of the exercise, and says which of them gives what the answer gave in the

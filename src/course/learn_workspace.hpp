@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +17,9 @@ struct ExerciseState {
   bool passed = false;    // once; a later mistake does not take it back
   bool given_up = false;  // the solution was shown first
   Index hints = 0;        // number of hints that were shown
-  /// How many times as long a training step takes with this answer alone as with the library's.
-  std::optional<double> step_time;
 
   using T = ExerciseState;
-  using Fields = Listed<&T::passed, &T::given_up, &T::hints, &T::step_time>;
+  using Fields = Listed<&T::passed, &T::given_up, &T::hints>;
 };
 
 /// workspace/state.json

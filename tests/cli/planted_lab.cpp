@@ -1,5 +1,5 @@
 // The program with one more experiment, whose second claim does not hold, to test broken claims.
-#include "cli/program.hpp"
+#include "cli/frame/program.hpp"
 #include "headroom_lab/lab/experiment.hpp"
 
 int main(int argc, char** argv) {
@@ -17,5 +17,5 @@ int main(int argc, char** argv) {
                     book.equal("one as two", 1, 2);
                     book.answer("One is two.");
                   }});
-  return run_program(argc, argv);
+  return run_program(all_commands(), argc, argv);
 }

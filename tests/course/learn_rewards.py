@@ -142,7 +142,7 @@ def check_calls(program, folder):
         expect(set(functions) <= set(called), f"{name} calls {called}")
 
 
-def check_page(program, folder):
+def check_page(program, translator, folder):
     """The page names maker and functions, asks no other host, and answers as the program does."""
     environment = {**os.environ, "HEADROOM_WORKSPACE": str(folder), "OMP_WAIT_POLICY": "passive"}
     page, run = folder / "ada.html", folder / "run"
@@ -172,7 +172,7 @@ def check_page(program, folder):
     again = demo("--page", str(page), "--out", str(folder / "other"))
     expect(again.returncode != 0 and "--force" in again.stderr and page.read_text() == text
            and not (folder / "other").exists(), f"the page is overwritten: {again.stderr}")
-    wanted = subprocess.run([program, "translate", "--model", str(run), *TYPED], text=True,
+    wanted = subprocess.run([translator, "translate", "--model", str(run), *TYPED], text=True,
                             capture_output=True, check=False).stdout.splitlines()
     expect(len(set(wanted)) == len(TYPED), f"the program writes {wanted}")
     if not shutil.which("chromium"):
@@ -216,7 +216,7 @@ def main():
         check_films(course / "bin")
         check_drawings(course / "bin", pathlib.Path(folder))
         check_calls(program, pathlib.Path(folder))
-        check_page(program, pathlib.Path(folder))
+        check_page(program, str(course / "bin/headroom"), pathlib.Path(folder))
     print(f"rewards: {wrong} finding(s)")
     sys.exit(1 if wrong else 0)
 

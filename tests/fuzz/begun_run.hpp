@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/program.hpp"
+#include "cli/frame/program.hpp"
 #include "fuzz/other_checkpoint.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom_runs/runs/run_folder.hpp"

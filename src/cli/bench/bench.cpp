@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "cli/bench/bench_heads.hpp"
-#include "cli/command.hpp"
+#include "cli/frame/command.hpp"
 #include "cli/options.hpp"
 #include "cli/timing/machine_speed.hpp"
 #include "headroom/base/error.hpp"

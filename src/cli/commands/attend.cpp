@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.hpp"
 #include "cli/environment.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
-#include "cli/streams.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom_lab/report/attend.hpp"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "cli/environment.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
-#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/text.hpp"

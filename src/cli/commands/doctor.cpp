@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "cli/command.hpp"
 #include "cli/environment.hpp"
+#include "cli/frame/command.hpp"
 #include "cli/options.hpp"
 #include "cli/timing/machine_speed.hpp"
 #include "headroom/base/invocation.hpp"

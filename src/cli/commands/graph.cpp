@@ -6,9 +6,9 @@
 #include <memory>
 #include <set>
 
-#include "cli/command.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
-#include "cli/streams.hpp"
 #include "headroom/autograd/graphviz.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
-#include "cli/streams.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/io/checksums.hpp"

@@ -8,11 +8,11 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.hpp"
 #include "cli/environment.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
 #include "cli/sibling.hpp"
-#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/parallel.hpp"

@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "cli/command.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
-#include "cli/streams.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/terminal.hpp"
 #include "headroom/base/text.hpp"

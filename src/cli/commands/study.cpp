@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/command.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
-#include "cli/streams.hpp"
 #include "cli/timing/study_times.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"

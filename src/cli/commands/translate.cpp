@@ -4,9 +4,9 @@
 #include <iostream>
 #include <memory>
 
-#include "cli/command.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
-#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/utf8.hpp"

@@ -9,12 +9,12 @@
 #include <map>
 #include <memory>
 
-#include "cli/command.hpp"
 #include "cli/commands/demo_page.hpp"
 #include "cli/demo/demo_runs.hpp"
 #include "cli/environment.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
-#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/io/atomic_file.hpp"

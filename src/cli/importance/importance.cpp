@@ -8,11 +8,11 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/importance/importance_oracle.hpp"
 #include "cli/importance/importance_trace.hpp"
 #include "cli/options.hpp"
-#include "cli/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"

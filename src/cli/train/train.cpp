@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.hpp"
 #include "cli/environment.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
-#include "cli/streams.hpp"
 #include "cli/train/train_branch.hpp"
 #include "cli/train/train_options.hpp"
 #include "headroom/base/error.hpp"

@@ -1,5 +1,5 @@
 // Standard streams and the signals of writing.
-#include "cli/streams.hpp"
+#include "cli/frame/streams.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

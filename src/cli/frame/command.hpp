@@ -1,8 +1,9 @@
-// The commands of the program: each has its own file and is listed once, in program.cpp.
+// The commands of the program: each has its own file and is listed once, in all_commands.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <vector>
 
 #include "headroom/base/real.hpp"
 
@@ -15,6 +16,12 @@ struct Command {
   CLI::App* app = nullptr;
   std::function<int()> run;
 };
+
+/// What adds the commands of a program, in the order in which help lists them.
+using AddCommands = std::vector<Command (*)(CLI::App& program)>;
+
+/// Those of headroom.
+AddCommands all_commands();
 
 Command add_attend(CLI::App& program);
 Command add_bench(CLI::App& program);

@@ -1,5 +1,5 @@
 // From the command line to a command, and from exceptions to exit codes.
-#include "cli/program.hpp"
+#include "cli/frame/program.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -18,27 +19,20 @@
 #include <string_view>
 #include <system_error>
 
-#include "cli/command.hpp"
-#include "cli/options.hpp"
-#include "cli/streams.hpp"
+#include "cli/frame/command.hpp"
+#include "cli/frame/streams.hpp"
+#include "cli/frame/validators.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/terminal.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"
-#include "headroom_runs/runs/setting.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace {
-
-/// Every command of the program, in the order in which help lists them.
-constexpr Command (*all_commands[])(CLI::App&) = {
-    add_demo,   add_lab,     add_train,  add_study,  add_translate,
-    add_sample, add_attend,  add_report, add_graph,  add_importance,
-    add_prune,  add_inspect, add_learn,  add_doctor, add_bench};
 
 enum ExitCode { done = 0, fault = 1, usage = 2, numeric = 3, data = 4, file = 5 };
 
@@ -150,7 +144,8 @@ int fail(std::string text, int code) {
 std::string with_options(const Error& error) {
   if (error.settings().empty()) return error.what();
   std::vector<std::string> options;
-  for (const std::string& name : error.settings()) options.push_back(option_text(name));
+  for (const std::string& name : error.settings())
+    options.push_back("--" + replaced(name, "_", "-"));
   return fmt::format("{} (see {})", error.what(), fmt::join(options, ", "));
 }
 
@@ -313,9 +308,9 @@ std::vector<std::string> reversed_arguments(int argc, char* const* argv) {
   return words;
 }
 
-int run(CLI::App& program, int argc, char* const* argv) {
+int run(CLI::App& program, const AddCommands& all, int argc, char* const* argv) {
   std::vector<Command> commands;
-  for (const auto add : all_commands) {
+  for (const auto add : all) {
     commands.push_back(add(program));
     CLI::App& app = *commands.back().app;
     app.group("Commands");  // the title of their list in help
@@ -342,6 +337,27 @@ int run(CLI::App& program, int argc, char* const* argv) {
   return done;
 }
 
+std::terminate_handler other_end = nullptr;
+
+/// Ends the program like run_program() when memory fails where no exception can be caught: before
+/// main(), in functions that throw nothing, while an error is printed.
+void end_without_memory() {
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view line = "error: not enough memory\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+    _exit(1);
+  } catch (...) {
+  }
+  other_end();
+}
+
+/// Before the initialisers of all statics.
+[[gnu::constructor(101)]] void handle_missing_memory() {
+  other_end = std::set_terminate(end_without_memory);
+}
+
 /// Throws FileError if standard output could not be written (a full disk).
 void require_written() {
   errno = 0;
@@ -352,7 +368,7 @@ void require_written() {
 
 }  // namespace
 
-int run_program(int argc, char* const* argv) {
+int run_program(const AddCommands& commands, int argc, char* const* argv) {
   prepare_standard_streams();
   CLI::App program("Transformers whose attention heads can be measured, compared and removed",
                    invocation());
@@ -375,7 +391,7 @@ int run_program(int argc, char* const* argv) {
   program.require_subcommand(0, 1);
   program.formatter(std::make_shared<HelpFormatter>());
   try {
-    const int code = run(program, argc, argv);
+    const int code = run(program, commands, argc, argv);
     require_written();
     return code;
   } catch (const NumericError& error) {

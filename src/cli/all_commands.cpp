@@ -1,0 +1,14 @@
+// The commands of headroom.
+#include "cli/frame/command.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+AddCommands all_commands() {
+  return {add_demo,   add_lab,     add_train,  add_study,  add_translate,
+          add_sample, add_attend,  add_report, add_graph,  add_importance,
+          add_prune,  add_inspect, add_learn,  add_doctor, add_bench};
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,27 @@
+// Checks of what options take, with readable errors.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "headroom/base/real.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// Column in which help describes an option, a task or a layout.
+inline constexpr Index help_column = 28;
+/// A name or number in front of the next column, at least one space away from it.
+std::string before_column(const std::string& text, Index column);
+
+/// The largest seed.
+inline constexpr Index any_seed = std::numeric_limits<Index>::max();
+/// A decimal whole number from `least` to `most`, without leading zeros.
+CLI::Validator at_least(Index least, Index most = 1'000'000);
+/// One of the given words; the error lists them and names the nearest.
+CLI::Validator one_of(std::vector<std::string> words);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,12 @@
+// The command `learn`.
+#pragma once
+
+#include "cli/frame/command.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+Command add_course(CLI::App& program);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
