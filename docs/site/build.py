@@ -19,6 +19,9 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import predictions  # noqa: E402
+
 ROOT = HERE.parents[1]
 WORK = ROOT / "build/site"
 PAGES = WORK / "source"
@@ -31,7 +34,7 @@ LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".js": "javascript",
              ".html": "html", ".json": "json", ".sh": "bash", ".cmake": "cmake", ".txt": "none",
              ".in": "none", "headroom": "bash", "CMakeLists.txt": "cmake", "LICENSE": "none"}
 
-FENCED = re.compile(r"^( *)(`{3,}|~{3,}).*?^\1\2 *$", re.M | re.S)
+FENCED = predictions.FENCED
 COMMENT = re.compile(r"^<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.M | re.S)
 FOLD = re.compile(r"^( *)(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.M | re.S)
 LINK = re.compile(r"(\]\()([^()\s]+)(\))")
@@ -140,7 +143,8 @@ class Site:
 
     def write(self, answers):
         for name in self.documents + self.chapters:
-            write(name, self.converted((ROOT / name).read_text(), (ROOT / name).parent))
+            text = predictions.of_chapter(ROOT / name)
+            write(name, self.converted(text, (ROOT / name).parent))
         rows = re.findall(r"^\|.*\|$", (ROOT / "chapters/README.md").read_text(), re.M)
         table = "\n".join(rows).replace("](", "](chapters/")
         text = (HERE / "index.md").read_text().replace("CHAPTERS", table)

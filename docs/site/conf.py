@@ -13,8 +13,9 @@ from pygments.formatters import HtmlFormatter
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "src/headroom_lab/report/page"
 WORK = HERE.parents[1] / "build/site"
-sys.path.insert(0, str(HERE / "figures"))
+sys.path[:0] = [str(HERE), str(HERE / "figures")]
 import pages  # noqa: E402
+import predictions  # noqa: E402
 
 project = html_title = "headroom"
 root_doc = "index"
@@ -71,6 +72,12 @@ def add_figure(app, pagename, templatename, context, doctree):
         context["figure_script"] = pages.script(chapter)
 
 
+def add_predictions(app, pagename, templatename, context, doctree):
+    """A page with folded answers has the script that compares them with guesses."""
+    if f'<details class="{predictions.CLASS}"' in context.get("body", ""):
+        context["predictions_script"] = predictions.script()
+
+
 def write_styles(app):
     """Writes the styles of the reports, of the site, and of code, light and dark."""
     with open(WORK / "static/site.css", "w") as out:
@@ -88,3 +95,4 @@ def setup(app):
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
     app.connect("html-page-context", add_demo)
     app.connect("html-page-context", add_figure)
+    app.connect("html-page-context", add_predictions)

@@ -75,6 +75,7 @@ class Page:
         self.browser.resize(width)
         self.browser.call("Page.navigate", url=self.address)
         self.browser.wait_for("Page.loadEventFired")
+        self.run("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
         self.browser.frames(2)
         if not self.run("document.querySelector('.moving .picture svg') !== null"):
             raise RuntimeError("the page has no picture: "
