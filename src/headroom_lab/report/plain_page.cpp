@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headroom/base/error.hpp"
 #include "headroom/base/text.hpp"
 #include "report/page.hpp"
@@ -12,6 +14,34 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
+constexpr std::size_t longest_word = 16;  // a column with a longer cell wraps
+constexpr std::size_t longest_cell = 60;  // on phones, rows with a longer one are lists
+
+/// The length of the longest cell of each column.
+std::vector<std::size_t> lengths_of(const Table& table) {
+  std::vector<std::size_t> lengths(table.columns.size());
+  for (const std::vector<Value>& row : table.rows) {
+    if (row.size() != table.columns.size()) {
+      throw ShapeError(fmt::format("\"{}\" has a row of {} cells under {} titles",
+                                   words(table.title), row.size(), table.columns.size()));
+    }
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      lengths[i] = std::max(lengths[i], words(row[i]).size());
+    }
+  }
+  return lengths;
+}
+
+/// A cell as markup. A long name may break behind two colons or an underscore.
+std::string cell_of(const Value& value) {
+  std::string html;
+  for (const char letter : escaped_markup(words(value))) {
+    html += letter;
+    if (letter == '_' || html.ends_with("::")) html += "<wbr>";
+  }
+  return html;
+}
+
 std::string html_of(const Table& table) {
   const std::string title = escaped_markup(words(table.title));
   std::string html = fmt::format("<section aria-label=\"{0}\"><h2>{0}</h2>\n", title);
@@ -19,24 +49,26 @@ std::string html_of(const Table& table) {
     html += fmt::format("<p class=\"caption\">{}</p>\n", escaped_markup(caption));
   }
   if (table.rows.empty()) return html + "</section>\n";
+  const std::vector<std::size_t> lengths = lengths_of(table);
+  const bool listed = std::any_of(lengths.begin(), lengths.end(),
+                                  [](std::size_t length) { return length > longest_cell; });
+  const auto kind = [&](std::size_t i) {
+    return lengths[i] > longest_word ? " class=\"words\"" : "";
+  };
   html += fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">"
-      "<table><thead><tr>",
-      title);
-  for (const std::string& column : table.columns) {
-    html += fmt::format("<th scope=\"col\">{}</th>", escaped_markup(column));
+      "<table class=\"plain{}\"><thead><tr>",
+      title, listed ? " claims" : "");
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", kind(i), escaped_markup(table.columns[i]));
   }
   html += "</tr></thead><tbody>\n";
   for (const std::vector<Value>& row : table.rows) {
-    if (row.size() != table.columns.size()) {
-      throw ShapeError(fmt::format("\"{}\" has a row of {} cells under {} titles",
-                                   words(table.title), row.size(), table.columns.size()));
-    }
     html += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string cell = escaped_markup(words(row[i]));
-      html += i == 0 ? fmt::format("<th scope=\"row\">{}</th>", cell)
-                     : fmt::format("<td data-label=\"{}\">{}</td>",
+      const std::string cell = cell_of(row[i]);
+      html += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", kind(i), cell)
+                     : fmt::format("<td{} data-label=\"{}\">{}</td>", kind(i),
                                    escaped_markup(table.columns[i]), cell);
     }
     html += "</tr>\n";
