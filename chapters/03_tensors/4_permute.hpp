@@ -14,8 +14,8 @@
 //                                along the last axis, and i / y.dim(-1) goes on before it
 #pragma once
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <algorithm>
+#include <string>
 
 #include "common/answer.hpp"
 #include "headroom/base/at.hpp"
@@ -39,8 +39,10 @@ inline std::vector<int> checked_order(const Shape& shape, const std::vector<int>
   for (const int axis : order) axes.push_back(axis < 0 ? axis + shape.rank() : axis);
   for (int axis = 0; axis < shape.rank(); ++axis) all.push_back(axis);
   if (!std::is_permutation(axes.begin(), axes.end(), all.begin(), all.end())) {
-    throw ShapeError(fmt::format("permute: [{}] is not an order of the {} axes of {}",
-                                 fmt::join(order, ", "), shape.rank(), shape.text()));
+    std::string listed;  // without fmt, which takes longer to compile than an answer
+    for (const int axis : order) listed += (listed.empty() ? "" : ", ") + std::to_string(axis);
+    throw ShapeError("permute: [" + listed + "] is not an order of the " +
+                     std::to_string(shape.rank()) + " axes of " + shape.text());
   }
   return axes;
 }

@@ -76,6 +76,14 @@ bool is_fresh(const fs::path& program, const Course& course, const Exercise& exe
   return true;
 }
 
+/// Whether the checks of an exercise call libheadroom_measure_f64.so, as those of chapters 11
+/// and 13.
+bool needs_measure_library(const Course& course, const Exercise& exercise) {
+  const std::string checks = read_file(course.chapter(exercise) / (exercise.file + "_checks.cpp"));
+  return checks.find("\"headroom_measure/") != checks.npos ||
+         checks.find("\"headroom_runs/") != checks.npos;
+}
+
 void compile_solution(const Course& course, const Exercise& exercise,
                       const CoursePrecision& precision, const fs::path& solutions) {
   const fs::path source = course.chapter(exercise) / (exercise.file + ".cpp");
@@ -175,12 +183,6 @@ std::vector<fs::path> shared_libraries(const Course& course, const CoursePrecisi
     if (fs::exists(library)) libraries.push_back(library);
   }
   return libraries;
-}
-
-bool needs_measure_library(const Course& course, const Exercise& exercise) {
-  const std::string checks = read_file(course.chapter(exercise) / (exercise.file + "_checks.cpp"));
-  return checks.find("\"headroom_measure/") != checks.npos ||
-         checks.find("\"headroom_runs/") != checks.npos;
 }
 
 void wait_for_measure_library(const Course& course, const CoursePrecision& precision) {

@@ -22,10 +22,6 @@ FileLock waited_lock(const std::filesystem::path& file);
 std::vector<std::filesystem::path> shared_libraries(const Course& course,
                                                     const CoursePrecision& precision);
 
-/// Whether the checks of an exercise call libheadroom_measure_f64.so, as those of chapters 11
-/// and 13.
-bool needs_measure_library(const Course& course, const Exercise& exercise);
-
 /// Returns when libheadroom_measure_f64.so is there. While a build goes on, says so and
 /// waits for it. Throws UsageError if there is none.
 void wait_for_measure_library(const Course& course, const CoursePrecision& precision);

@@ -172,6 +172,25 @@ std::string sanitizer_library(const Course& course) {
   return path;
 }
 
+/// Whether an exercise's header includes more of the library than most.
+bool needs_more_headers(const Course& course, const Exercise& exercise) {
+  const fs::path header = course.chapter(exercise) / (exercise.file + ".hpp");
+  const std::string code = fs::exists(header) ? read_file(header) : "";
+  for (const char* folder : {"headroom/data/", "headroom/nn/", "headroom/optim/",
+                             "headroom/surgery/", "headroom_measure/"}) {
+    if (code.find(std::string("#include \"") + folder) != code.npos) return true;
+  }
+  return false;
+}
+
+/// The header to include first: answer_more.hpp, if the exercise needs it and it is built.
+fs::path precompiled_header(const Course& course, const Exercise& exercise,
+                            const CoursePrecision& precision) {
+  const fs::path more = course.folder() / fmt::format("answer_more{}.hpp", precision.suffix);
+  const bool chosen = needs_more_headers(course, exercise) && fs::exists(more.string() + ".gch");
+  return chosen ? more : course.folder() / fmt::format("answer{}.hpp", precision.suffix);
+}
+
 }  // namespace
 
 std::string compile_answer(const Course& course, const Exercise& exercise,
@@ -189,10 +208,7 @@ std::string compile_answer(const Course& course, const Exercise& exercise,
        {course.source / "include", course.source / "chapters", course.chapter(exercise)}) {
     words.push_back("-I" + path.string());
   }
-  fs::path precompiled = course.folder() / fmt::format("answer_measure{}.hpp", precision.suffix);
-  if (!needs_measure_library(course, exercise) || !fs::exists(precompiled.string() + ".gch")) {
-    precompiled = course.folder() / fmt::format("answer{}.hpp", precision.suffix);
-  }
+  const fs::path precompiled = precompiled_header(course, exercise, precision);
   words.insert(words.end(), {"-include", precompiled.string(), "-fmax-errors=1", "-c",
                              source.string(), "-o", object.string()});
   const ChildResult compiled = run_child(words);
