@@ -176,6 +176,7 @@ def main():
             stamp.write_text(f"{folder}\n")
             for words in HELP:
                 expect(folder, f"built by {command}", words, started=True)
+            expect(folder, f"built by {command}", "learn --help", started=False)
             expect(folder, f"built by {command}", "parity --help", started=False)
             (folder / "src/a.cpp").touch()
             os.utime(stamp, (1, 1))
@@ -185,6 +186,9 @@ def main():
             stamp.write_text("/another/folder\n")
             expect(folder, f"{command} is of another folder", "lab list", started=False)
             stamp.unlink()
+        shutil.copy(release / "bin/headroom", release / "bin/headroom-learn")
+        (release / "learn_first.stamp").write_text(f"{folder}\n")
+        expect(folder, "the course is built", "learn --help", started=True)
     if wrong:
         sys.exit("\n".join(wrong))
     print("the launcher starts a program that is up to date, and prints stored texts otherwise")
