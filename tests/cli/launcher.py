@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = '#!/bin/sh\necho "started by $HEADROOM_LAUNCHER: $*"\n'
@@ -159,7 +160,48 @@ def expect_clean_output(folder):
         wrong.append(f"after a build, doctor prints {done.stdout!r} and on stderr {done.stderr!r}")
 
 
+def expect_one_background_build(folder):
+    """The rest of the course is built once at a time, and the next call tells an error of it."""
+    copy_launcher(folder)
+    environment = add_failing_tools(folder)
+    for name in ["chapters", "examples", "tests/support"]:
+        (folder / name).mkdir(parents=True)
+    ninja = ("#!/bin/sh\necho \"$*\" >>calls\n"
+             "case \"$*\" in *course_double) sleep 1; echo 'FAILED: a.o'; exit 1 ;; esac\n"
+             "cp build/release/bin/headroom build/release/bin/headroom-learn\n")
+    configured = f"CMAKE_HOME_DIRECTORY:INTERNAL={folder}"
+    cmake = (f"#!/bin/sh\necho '{configured}' >build/release/CMakeCache.txt\n"
+             "touch build/release/build.ninja\n")
+    for tool, text in {"cmake": cmake, "ninja": ninja, "dpkg-query": "#!/bin/sh\n",
+                       "apt-get": "#!/bin/sh\n"}.items():
+        (folder / "tools" / tool).write_text(text)
+    (folder / "build/release/CMakeCache.txt").write_text(configured + "\n")
+    (folder / "build/release/build.ninja").touch()
+
+    def check():
+        return subprocess.run(["./headroom", "learn", "check"], text=True, capture_output=True,
+                              cwd=folder, env=environment).stderr
+
+    for _ in range(3):
+        if "at the same time" not in (text := check()):
+            wrong.append(f"the first calls of learn print on stderr {text!r}")
+    log, end = folder / "build/course.log", time.monotonic() + 60
+    while not (log.exists() and "error:" in log.read_text()) and time.monotonic() < end:
+        time.sleep(0.1)
+    time.sleep(0.5)
+    calls = (folder / "calls").read_text().count("course_double")
+    if calls != 1:
+        wrong.append(f"three calls of learn build the rest of the course {calls} times")
+    (folder / "tools/ninja").write_text("#!/bin/sh\n")
+    if "could not be built: the build failed" not in (text := check()):
+        wrong.append(f"after a build that failed, learn prints on stderr {text!r}")
+    while not (folder / "build/release/learn.stamp").exists() and time.monotonic() < end:
+        time.sleep(0.1)
+
+
 def main():
+    with tempfile.TemporaryDirectory() as name:
+        expect_one_background_build(pathlib.Path(name).resolve())
     with tempfile.TemporaryDirectory() as name:
         expect_clean_output(pathlib.Path(name).resolve())
     if len(sys.argv) > 1:
