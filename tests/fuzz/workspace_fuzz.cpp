@@ -23,7 +23,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Workspace workspace(course);
     workspace.current(course);
     workspace.next(course, course.exercises[0]);
-    workspace.write_predictions();
     workspace.save();
     const Workspace again(course);
     must(again.state.current == workspace.state.current &&
