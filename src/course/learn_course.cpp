@@ -75,6 +75,11 @@ Course load_course() {
   }
   const auto file =
       struct_of<CourseFile>(parse_json(read_file(path), path.string()), path.string());
+  if (file.checks_libraries.empty()) {
+    throw UsageError(
+        "the course needs the library in double, which this build does not have; with CMake: "
+        "-DHEADROOM_PRECISIONS=\"f32;f64\"");
+  }
   Course course{
       file.source,     file.build,       file.compiler,     file.build_tool,       file.flags,
       file.link_flags, file.experiments, file.checks_flags, file.checks_libraries, {}};
