@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,11 @@ struct ExerciseState {
   bool passed = false;    // once; a later mistake does not take it back
   bool given_up = false;  // the solution was shown first
   Index hints = 0;        // number of hints that were shown
+  /// In states of earlier versions. Nothing uses it: times are in files (learn_mine.hpp).
+  std::optional<double> step_time = {};
 
   using T = ExerciseState;
-  using Fields = Listed<&T::passed, &T::given_up, &T::hints>;
+  using Fields = Listed<&T::passed, &T::given_up, &T::hints, if_any<&T::step_time>>;
 };
 
 /// workspace/state.json

@@ -26,5 +26,9 @@ TEST_CASE("a broken state of the course is refused by its field") {
   folder.file("workspace/state.json",
               R"({"version": 1, "current": "01/1", "exercises": {}, "predictions": {}})");
   CHECK(Workspace(course).state.current == "01/1");
+  folder.file("workspace/state.json", R"({"version": 1, "current": "", "predictions": {},
+    "exercises": {"01/1": {"passed": true, "given_up": false, "hints": 0, "step_time": 1.5},
+                  "01/2": {"passed": true, "given_up": false, "hints": 0, "step_time": null}}})");
+  CHECK(Workspace(course).state.exercises.size() == 2);  // of an earlier version
   unsetenv("HEADROOM_WORKSPACE");
 }
