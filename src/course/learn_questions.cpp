@@ -109,6 +109,7 @@ void ask_questions(const Course& course, Workspace& workspace, const Exercise& e
     if (!right) say(*option, "Not", Emphasis::bad);
     say(question.right, "Right:", Emphasis::good);
     std::fflush(stdout);
+    workspace.reload();
     workspace.state.questions[name] = *option + 1;
     workspace.save();
     note(workspace, {.time = {},

@@ -182,6 +182,7 @@ std::string prose_text(const std::string& text, Index columns, Index margin) {
 std::string hint_text(Workspace& workspace, const Exercise& exercise, const TerminalStyle& style) {
   const std::vector<std::string>& hints = exercise.master.hints;
   if (hints.empty()) return fmt::format("{} has no hints.\n", exercise.text());
+  workspace.reload();
   Index& shown = workspace.of(exercise).hints;
   shown = std::min(shown + 1, Index(hints.size()));
   std::string text;

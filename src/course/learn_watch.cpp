@@ -122,6 +122,7 @@ class Watch {
  private:
   void begin() {
     workspace_.begin(*exercise_);
+    workspace_.reload();
     workspace_.state.current = exercise_->id;
     workspace_.save();
     attempt([&] { note_begin(workspace_, *exercise_); });
@@ -292,6 +293,7 @@ class Watch {
 
   void solution() {
     if (passed_ || confirmed("Show the solution before your own answer is right? [y/n] ")) {
+      workspace_.reload();
       if (!passed_) workspace_.of(*exercise_).given_up = true;
       workspace_.save();
       page("\n" + exercise_->master.solution().code);
@@ -346,6 +348,7 @@ Verdict check_once(const Course& course, Workspace& workspace, const Exercise& e
   fmt::print("{}\n", emphasised(fmt::format("({:.2f} s)", took.count()), Emphasis::faint, style));
   std::fflush(stdout);
   if (verdict.kind == Verdict::Kind::passed) {
+    workspace.reload();
     workspace.of(exercise).passed = true;
     workspace.save();
   }

@@ -28,6 +28,10 @@ fs::path workspace_folder(const Course& course) {
 
 Workspace::Workspace(const Course& course) : folder_(workspace_folder(course)) {
   fs::create_directories(build());
+  reload();
+}
+
+void Workspace::reload() {
   const fs::path file = state_file(folder_);
   if (!fs::exists(file)) return;
   const Record record = parse_json(read_file(file), file.string());

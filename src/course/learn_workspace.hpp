@@ -50,6 +50,9 @@ class Workspace {
   /// Reads the state. Throws DataError for one that is broken or of a later version.
   explicit Workspace(const Course& course);
 
+  /// Reads the state again, before it is changed: other commands may have changed it since.
+  void reload();
+
   /// Lets an editor with clangd read the answers. What a skeleton does not use yet is no mistake;
   /// the compiler of the checks warns of it later.
   void write_compile_flags(const Course& course) const;

@@ -32,3 +32,16 @@ TEST_CASE("a broken state of the course is refused by its field") {
   CHECK(Workspace(course).state.exercises.size() == 2);  // of an earlier version
   unsetenv("HEADROOM_WORKSPACE");
 }
+
+TEST_CASE("a command sees the state that another one has saved meanwhile") {
+  const TemporaryFolder folder;
+  Course course;
+  course.source = course.build = folder.path();
+  setenv("HEADROOM_WORKSPACE", (folder / "workspace").c_str(), 1);
+  Workspace first(course), second(course);
+  second.state.predictions["00/a"] = "3";
+  second.save();
+  first.reload();
+  CHECK(first.state.predictions.size() == 1);
+  unsetenv("HEADROOM_WORKSPACE");
+}
