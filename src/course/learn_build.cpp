@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -48,11 +49,22 @@ void compile(const Words& words, const Exercise& exercise, const char* fails) {
 /// The file that names the chapter of the checks that were built last under an exercise's name.
 fs::path note_of_origin(const fs::path& program) { return program.string() + ".from"; }
 
+/// The shared library of an exercise's solution.
+fs::path solution_library(const Course& course, const Exercise& exercise,
+                          const CoursePrecision& precision) {
+  return course.folder() / ("solutions" + precision.suffix) /
+         fmt::format("lib{}.so", exercise.target());
+}
+
 /// Whether the program was built from this chapter and is newer than the files that a change of the
 /// course can touch.
 bool is_fresh(const fs::path& program, const Course& course, const Exercise& exercise,
               const CoursePrecision& precision) {
-  if (!fs::exists(program)) return false;
+  // The build tool, which links solutions of experiments to the same files, removes one if it is
+  // interrupted.
+  if (!fs::exists(program) || !fs::exists(solution_library(course, exercise, precision))) {
+    return false;
+  }
   if (exercise.in_pack()) {
     const fs::path note = note_of_origin(program);
     if (!fs::exists(note) || read_file(note) != exercise.folder.string()) return false;
@@ -168,6 +180,8 @@ fs::file_time_type time_of(const fs::path& file) {
   return fs::last_write_time(file, missing);
 }
 
+bool is_linked(const fs::path& file) { return access(file.c_str(), X_OK) == 0; }
+
 FileLock waited_lock(const fs::path& file) {
   while (true) {
     if (std::optional<FileLock> lock = FileLock::if_free(file)) return std::move(*lock);
@@ -180,7 +194,7 @@ std::vector<fs::path> shared_libraries(const Course& course, const CoursePrecisi
   for (const char* name : {"headroom", "headroom_measure"}) {
     const fs::path library =
         course.folder() / "lib" / fmt::format("lib{}{}.so", name, precision.suffix);
-    if (fs::exists(library)) libraries.push_back(library);
+    if (is_linked(library)) libraries.push_back(library);
   }
   return libraries;
 }
@@ -217,15 +231,21 @@ void build_checks(const Course& course, const Exercise& exercise,
     if (part == 0) compile_solution(course, exercise, precision, solutions);
     if (part == 1) compile_checks(course, exercise, precision, object);
   });
-  fs::remove(program);  // a program that was not linked to its end is not taken for a fresh one
-  link_checks(course, exercise, precision, object, solutions, program);
+  // Linked under another name: one that was not linked to its end is not taken for a fresh one.
+  const fs::path linked = program.string() + ".new";
+  link_checks(course, exercise, precision, object, solutions, linked);
   if (exercise.in_pack()) write_file(note_of_origin(program), exercise.folder.string());
+  fs::rename(linked, program);
 }
 
 void build_experiment(const Course& course, const std::string& name) {
   const fs::path program = course.folder() / "bin" / name;
   const fs::path source = course.source / "examples/course" / (name + ".cpp");
-  const auto missing = [&] { return time_of(program) < time_of(source); };
+  // While it is linked anew, an old program would run on new libraries.
+  const fs::path library = course.folder() / "lib/libheadroom_measure_f64.so";
+  const auto missing = [&] {
+    return !is_linked(program) || time_of(program) < std::max(time_of(source), time_of(library));
+  };
   wait_while(course, missing, "the programs of the course are being built");
   // While another build goes on, the build tool cannot say more.
   if (!missing() && FileLock::held(build_lock(course))) return;

@@ -14,6 +14,9 @@ inline namespace HEADROOM_PRECISION {
 /// The last write of a file; the earliest time if it is missing.
 std::filesystem::file_time_type time_of(const std::filesystem::path& file);
 
+/// Whether a program or library is there and whole: the linker makes it executable at the end.
+bool is_linked(const std::filesystem::path& file);
+
 /// The lock, once no other process holds it.
 FileLock waited_lock(const std::filesystem::path& file);
 
@@ -31,7 +34,8 @@ void wait_for_measure_library(const Course& course, const CoursePrecision& preci
 /// Throws Error with the first error of the compiler.
 void build_checks(const Course& course, const Exercise& exercise, const CoursePrecision& precision);
 
-/// Builds an experiment of examples/. Waits for another build only if it is missing or old.
+/// Builds an experiment of examples/. Waits for another build only if it is missing, or older than
+/// its source or the libraries.
 void build_experiment(const Course& course, const std::string& name);
 
 /// Builds a target of the course by the build tool, alone: after another build has ended. Throws
