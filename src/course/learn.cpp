@@ -42,6 +42,7 @@ namespace fs = std::filesystem;
 /// Checks an answer, and adds it to the learner's functions if it passes. Returns the exit code.
 int check_and_add(Session& session, const Exercise& exercise) {
   note_begin(session.workspace, exercise);
+  const std::string code = read_file(session.workspace.answer(exercise));
   Verdict verdict = check_once(session.course, session.workspace, exercise);
   if (is_to_compare(session.course, exercise, course_double, verdict)) {
     verdict = compare_with_mistakes(session.course, session.workspace, exercise);
@@ -49,7 +50,7 @@ int check_and_add(Session& session, const Exercise& exercise) {
   note_attempt(session.workspace, exercise, verdict);
   fmt::print("{}", offer_text(exercise, verdict, TerminalStyle::of(stdout)));
   if (verdict.kind != Verdict::Kind::passed) return not_passed;
-  keep_answer(session.workspace, exercise);
+  keep_answer(session.workspace, exercise, code);
   if (questions_are_due(session.course, session.workspace, exercise)) {
     fmt::print("The exercises of this chapter are done; {} learn questions {} asks what it says.\n",
                invocation(), exercise.part());

@@ -164,7 +164,7 @@ double time_of_step(const Course& course, const fs::path& folder, const char* la
 }
 
 /// How many times as long a training step takes with the answer of the folder, in the layout where
-/// that is more. Nothing if the program does not run with it.
+/// that is more. Nothing if the program does not run.
 std::optional<double> step_time(const Course& course, const fs::path& folder) {
   constexpr int rounds = 3;
   double most = 0;
@@ -174,14 +174,15 @@ std::optional<double> step_time(const Course& course, const fs::path& folder) {
       with = std::min(with, time_of_step(course, folder, layout));
       without = std::min(without, time_of_step(course, course.folder() / "lib", layout));
     }
+    if (!std::isfinite(with / without)) return std::nullopt;
     most = std::max(most, with / without);
   }
-  return std::isfinite(most) ? std::optional(most) : std::nullopt;
+  return most;
 }
 
-/// The last write of an object file in a folder.
-fs::file_time_type newest_object(const fs::path& folder) {
-  fs::file_time_type newest = fs::file_time_type::min();
+/// The last change of the objects in a folder: one was written, or files were added or removed.
+fs::file_time_type last_change(const fs::path& folder) {
+  fs::file_time_type newest = fs::last_write_time(folder);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".o") newest = std::max(newest, entry.last_write_time());
   }
@@ -209,7 +210,9 @@ std::vector<const Exercise*> missing_in_float(const Course& course, const Worksp
   return missing;
 }
 
-void compile_in_float(const Course& course, const Workspace& workspace, const Exercise& exercise) {
+/// Returns the compiler's first error, or "".
+std::string compile_in_float(const Course& course, const Workspace& workspace,
+                             const Exercise& exercise) {
   const fs::path kept = objects(workspace, course_float);
   const fs::path folder = workspace.build() / "in_float" / exercise.target();
   fs::create_directories(folder);
@@ -221,58 +224,77 @@ void compile_in_float(const Course& course, const Workspace& workspace, const Ex
   std::string warnings;
   const std::string error =
       compile_answer(course, exercise, course_float, source, folder, warnings);
-  if (!error.empty()) {
-    throw Error(fmt::format("{} does not compile in float: {}", exercise.id, error));
-  }
+  if (!error.empty()) return error;
   fs::rename(folder / (exercise.target() + ".o"), kept / (exercise.target() + ".o"));
   fs::rename(source,
              kept / (exercise.target() + ".cpp"));  // last: it says that the object is there
+  return "";
+}
+
+/// Links the objects of a precision if they have changed.
+void link_if_changed(const Course& course, const Workspace& workspace,
+                     const CoursePrecision& precision) {
+  const fs::path kept = objects(workspace, precision);
+  if (!fs::exists(kept)) return;
+  const fs::path library =
+      folder_of_mine(workspace) / fmt::format("libmine{}.so", precision.suffix);
+  // The library has the time of the objects from which it was linked, so that an answer which is
+  // kept meanwhile is noticed.
+  const fs::file_time_type change = last_change(kept);
+  if (time_of(library) == change) return;
+  link_mine(course, workspace, precision);
+  fs::last_write_time(library, change);
+}
+
+/// Copies a file. Another process finds the old one or the whole new one.
+void copy_whole(const fs::path& from, const fs::path& to) {
+  const fs::path part = to.string() + ".part";
+  fs::copy_file(from, part, fs::copy_options::overwrite_existing);
+  fs::rename(part, to);
 }
 
 }  // namespace
 
 fs::path folder_of_mine(const Workspace& workspace) { return workspace.build() / "mine"; }
 
-void keep_answer(const Workspace& workspace, const Exercise& exercise) {
+void keep_answer(const Workspace& workspace, const Exercise& exercise, const std::string& code) {
   const fs::path kept = objects(workspace, course_double);
   fs::create_directories(kept);
   const fs::path object = exercise.target() + ".o";
-  fs::copy_file(workspace.answer(exercise), kept / (exercise.target() + ".cpp"),
-                fs::copy_options::overwrite_existing);
-  fs::copy_file(workspace.build() / ("answer" + course_double.suffix) / object, kept / object,
-                fs::copy_options::overwrite_existing);
+  write_file(kept / (exercise.target() + ".cpp"), code);
+  copy_whole(workspace.build() / ("answer" + course_double.suffix) / object, kept / object);
 }
 
 Index waiting_in_float(const Course& course, const Workspace& workspace) {
   return std::ssize(missing_in_float(course, workspace));
 }
 
-void update_mine(const Course& course, const Workspace& workspace,
-                 const std::function<void(Index done, Index all)>& progress) {
-  if (!fs::exists(objects(workspace, course_double))) return;
+std::string update_mine(const Course& course, const Workspace& workspace,
+                        const std::function<void(Index done, Index all)>& progress) {
+  if (!fs::exists(objects(workspace, course_double))) return "";
   const FileLock lock = waited_lock(workspace.build() / "mine.lock");
+  link_if_changed(course, workspace, course_double);
   const std::vector<const Exercise*> missing = missing_in_float(course, workspace);
   std::mutex mutex;
+  std::string text;
   Index done = 0;
   in_parallel(missing.size(), [&](std::size_t i) {
     {
       const std::lock_guard only(mutex);
       if (progress) progress(done++, std::ssize(missing));
     }
-    compile_in_float(course, workspace, *missing[i]);
+    const std::string error = compile_in_float(course, workspace, *missing[i]);
+    if (error.empty()) return;
+    const std::lock_guard only(mutex);
+    text += fmt::format("{} does not compile in float, so programs in float do not run on it: {}\n",
+                        missing[i]->id, error);
   });
-  for (const CoursePrecision* precision : {&course_double, &course_float}) {
-    const fs::path kept = objects(workspace, *precision);
-    const fs::path library =
-        folder_of_mine(workspace) / fmt::format("libmine{}.so", precision->suffix);
-    if (fs::exists(kept) && newest_object(kept) > time_of(library)) {
-      link_mine(course, workspace, *precision);
-    }
-  }
+  link_if_changed(course, workspace, course_float);
+  return text;
 }
 
 void measure_mine(const Course& course, const Workspace& workspace) {
-  if (!fs::exists(timed_program(course))) return;
+  if (!is_linked(timed_program(course))) return;
   const FileLock lock = waited_lock(workspace.build() / "times.lock");
   const fs::path kept = objects(workspace, course_float);
   for (const Exercise& exercise : course.exercises) {

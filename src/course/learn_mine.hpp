@@ -15,8 +15,9 @@ inline namespace HEADROOM_PRECISION {
 /// LD_LIBRARY_PATH run on the functions in it.
 std::filesystem::path folder_of_mine(const Workspace& workspace);
 
-/// Keeps an answer that has passed, and its object in double, for update_mine().
-void keep_answer(const Workspace& workspace, const Exercise& exercise);
+/// Keeps the code of an answer that has passed, as it was before the checks, and its object in
+/// double, for update_mine().
+void keep_answer(const Workspace& workspace, const Exercise& exercise, const std::string& code);
 
 /// The number of answers that were kept and are not compiled in float yet; 0 while the library in
 /// float is not built.
@@ -24,9 +25,10 @@ Index waiting_in_float(const Course& course, const Workspace& workspace);
 
 /// Brings the learner's libraries up to date with the kept answers: compiles what is missing in
 /// float, and links both. `progress` gets the number of answers that are compiled, before each.
-/// Throws Error if that fails. Several processes may call it.
-void update_mine(const Course& course, const Workspace& workspace,
-                 const std::function<void(Index done, Index all)>& progress = {});
+/// Returns lines about answers that compile in double only, or "". Throws Error if something else
+/// fails. Several processes may call it.
+std::string update_mine(const Course& course, const Workspace& workspace,
+                        const std::function<void(Index done, Index all)>& progress = {});
 
 /// Measures how much longer a training step takes with each answer that was kept since the last
 /// measurement: a second, or several for a slow answer. Does nothing while the program is not

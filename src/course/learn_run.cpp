@@ -73,9 +73,10 @@ bool is_experiment(const Course& course, const std::string& name) {
 /// The learner's functions, brought up to date, and a line about them.
 std::vector<OwnFunction> functions_now(const Course& course, const Workspace& workspace) {
   bool said = false;
-  update_mine(course, workspace, [&](Index, Index all) {
+  const std::string failed = update_mine(course, workspace, [&](Index, Index all) {
     if (!std::exchange(said, true)) print_error("compiling {} of your answers in float ...\n", all);
   });
+  print_error("{}", shown(failed, stderr));
   return functions_of_mine(course, workspace);
 }
 

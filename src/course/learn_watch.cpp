@@ -147,12 +147,13 @@ class Watch {
     fmt::print("\x1b[H\x1b[2J\x1b[3J{}  {}\n\n", card_text(course_, workspace_, *exercise_, style_),
                where_);
     std::fflush(stdout);
-    passed_ = to_compare_ = false;
+    passed_ = to_compare_ = to_float_ = false;
     attempt([&] {
+      const std::string code = read_file(workspace_.answer(*exercise_));
       const Verdict verdict = check_once(course_, workspace_, *exercise_);
       passed_ = verdict.kind == Verdict::Kind::passed;
       to_compare_ = is_to_compare(course_, *exercise_, course_double, verdict);
-      if (passed_) keep_answer(workspace_, *exercise_);
+      if (passed_) keep_answer(workspace_, *exercise_, code);
       if (to_compare_) {
         fmt::print("\nIt will be compared with known mistakes in a moment.\n");
       } else {
@@ -167,11 +168,12 @@ class Watch {
     if (passed_) attempt([&] { say_float(); });
     print_keys();
     said_gone_ = false;
-    behind_.start(*exercise_);
+    attempt([&] { behind_.start(*exercise_); });
   }
 
   void say_float() {
-    if (waiting_in_float(course_, workspace_) == 0) return;
+    to_float_ = waiting_in_float(course_, workspace_) > 0;
+    if (!to_float_) return;
     fmt::print("{}\n", emphasised("It is being compiled in float, too, for programs that run on "
                                   "it; go on meanwhile.",
                                   Emphasis::faint, style_));
@@ -190,7 +192,25 @@ class Watch {
     if (unknown_mistakes(course_, *exercise_, course_double).empty()) return check();
     if (behind_.goes_on()) return;
     to_compare_ = false;  // the work has ended with an error, which this repeats
-    attempt([&] { learn_mistakes(course_, *exercise_, course_double); });
+    attempt([&] {
+      learn_mistakes(course_, *exercise_, course_double);
+      // Otherwise the work was ended from outside.
+      if (unknown_mistakes(course_, *exercise_, course_double).empty()) check();
+    });
+  }
+
+  /// Compiles in float what the work behind the prompt could not, or had no time for: it was at
+  /// work on something else when the answer was kept.
+  void finish_float() {
+    if (!to_float_ || behind_.goes_on()) return;
+    to_float_ = false;
+    attempt([&] {
+      if (waiting_in_float(course_, workspace_) == 0) return;
+      const std::string failed = update_mine(course_, workspace_);
+      if (failed.empty()) return;
+      fmt::print("\n{}", shown(failed));
+      print_keys();
+    });
   }
 
   void print_keys() {
@@ -238,6 +258,7 @@ class Watch {
       check();
     } else if (ready == 0) {
       compare();
+      finish_float();
       if (!file.exists()) say_gone();
     }
     if ((sources[0].revents & (POLLIN | POLLHUP)) == 0) return;
@@ -324,7 +345,8 @@ class Watch {
   std::string where_;            // the file and line to begin at
   bool pane_opened_ = false;
   TerminalStyle style_ = TerminalStyle::of(stdout);
-  bool passed_ = false, to_compare_ = false, said_gone_ = false, done_ = false;
+  bool passed_ = false, to_compare_ = false, to_float_ = false;
+  bool said_gone_ = false, done_ = false;
   WorkBehind behind_;
   const StopSignals signals_;
 };
