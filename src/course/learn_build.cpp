@@ -249,6 +249,7 @@ void build_experiment(const Course& course, const std::string& name) {
   wait_while(course, missing, "the programs of the course are being built");
   // While another build goes on, the build tool cannot say more.
   if (!missing() && FileLock::held(build_lock(course))) return;
+  if (missing()) print_error("building {} ...\n", name);
   build_target(course, "course_experiment_" + name);
 }
 
