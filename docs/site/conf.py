@@ -18,7 +18,8 @@ import pages  # noqa: E402
 import predictions  # noqa: E402
 
 project = html_title = "headroom"
-root_doc = "index"
+FRONT = "index"
+root_doc = FRONT
 extensions = ["myst_parser"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
@@ -52,7 +53,7 @@ def write_block(translator, node):
 
 def add_demo(app, pagename, templatename, context, doctree):
     """The front page has the demo's record, and the styles and scripts of the reports."""
-    if pagename != root_doc:
+    if pagename != FRONT:
         return
     context["body"] = re.sub(r"<h1>.*?</h1>", "", context["body"])  # the template has another
     record = json.loads((WORK / "record.json").read_text())

@@ -293,9 +293,9 @@ class Chapters(build.Site):
             path = ROOT / name
             text = self.converted(build.predictions.of_chapter(path), path.parent)
             build.write(name, text)
-        build.write("start.md", "# Start\n")  # in the place of the front page, which needs a model
+        build.write("empty.md", "# Empty\n")  # in the place of the front page, which needs a model
         subprocess.run([build.python_with_sphinx(), "-m", "sphinx", "-Q", "-b", "html", "-c",
-                        build.HERE, "-D", "root_doc=start", "-d", folder / "doctrees",
+                        build.HERE, "-D", "root_doc=empty", "-d", folder / "doctrees",
                         build.PAGES, folder / "site"], check=True)
         return folder / "site"
 
