@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,13 @@ namespace {
 
 constexpr int low_priority = 10;
 
-/// The mistakes of an exercise, one at a time: the other processor is the next verdict's.
+/// Ends this process and the compilers that it has started, which then remove their files.
+void end_group(int) {
+  std::signal(SIGTERM, SIG_DFL);
+  kill(0, SIGTERM);
+}
+
+/// The mistakes of an exercise, one at a time.
 void learn_all_mistakes(const Course& course, const Exercise& exercise) {
   build_checks(course, exercise, course_double);
   for (const CourseAnswer* mistake : unknown_mistakes(course, exercise, course_double)) {
@@ -29,6 +36,7 @@ void learn_all_mistakes(const Course& course, const Exercise& exercise) {
 
 void work_behind(const Course& course, const Workspace& workspace, const Exercise& exercise) {
   [[maybe_unused]] const int priority = nice(low_priority);
+  if (setpgid(0, 0) == 0) std::signal(SIGTERM, end_group);
   learn_all_mistakes(course, exercise);
   update_mine(course, workspace);
   measure_mine(course, workspace);
@@ -36,8 +44,11 @@ void work_behind(const Course& course, const Workspace& workspace, const Exercis
   if (next != nullptr) learn_all_mistakes(course, *next);
 }
 
+WorkBehind::~WorkBehind() { stop(); }
+
 void WorkBehind::start(const Exercise& exercise) {
   if (goes_on() && exercise_ == exercise.id) return;
+  stop();
   exercise_ = exercise.id;
   std::vector<std::string> words{"/proc/self/exe", "learn"};
   if (exercise.in_pack()) {
@@ -45,6 +56,13 @@ void WorkBehind::start(const Exercise& exercise) {
   }
   words.insert(words.end(), {"behind", exercise.id});
   child_.emplace(words);
+}
+
+void WorkBehind::stop() {
+  if (!goes_on()) return;
+  child_->send(SIGTERM);
+  child_->wait();
+  child_.reset();
 }
 
 bool WorkBehind::goes_on() {

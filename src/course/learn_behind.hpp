@@ -18,8 +18,15 @@ void work_behind(const Course& course, const Workspace& workspace, const Exercis
 /// has done is kept.
 class WorkBehind {
  public:
+  WorkBehind() = default;
+  WorkBehind(const WorkBehind&) = delete;
+  WorkBehind& operator=(const WorkBehind&) = delete;
+  ~WorkBehind();
+
   /// Starts the work for an exercise, or for another one. Nothing, if it is at work on this one.
   void start(const Exercise& exercise);
+  /// Ends it: the next verdict gets both processors. Returns when it has ended.
+  void stop();
   /// Whether it is at work.
   bool goes_on();
 

@@ -143,6 +143,7 @@ class Watch {
   }
 
   void check() {
+    behind_.stop();
     style_ = TerminalStyle::of(stdout);  // a new pane makes this one narrower
     fmt::print("\x1b[H\x1b[2J\x1b[3J{}  {}\n\n", card_text(course_, workspace_, *exercise_, style_),
                where_);
