@@ -11,7 +11,7 @@ inline namespace HEADROOM_PRECISION {
 
 /// Does this work for an exercise, in this order: the mistakes that are not known
 /// (learn_mistakes.hpp), the learner's functions in float and their times (learn_mine.hpp), the
-/// checks and the mistakes of the next exercise. At low priority.
+/// checks and the mistakes of the next exercise. Lowers the priority of this process.
 void work_behind(const Course& course, const Workspace& workspace, const Exercise& exercise);
 
 /// The child process, `headroom-learn learn behind EXERCISE`. It ends with this object, and what it
@@ -23,7 +23,8 @@ class WorkBehind {
   WorkBehind& operator=(const WorkBehind&) = delete;
   ~WorkBehind();
 
-  /// Starts the work for an exercise, or for another one. Nothing, if it is at work on this one.
+  /// Starts the work for an exercise, in place of that for another one. Does nothing if it is at
+  /// work on this one.
   void start(const Exercise& exercise);
   /// Ends it: the next verdict gets both processors. Returns when it has ended.
   void stop();

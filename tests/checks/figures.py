@@ -22,7 +22,6 @@ For each chapter, or for those with the numbers NN:
 Exits with 77, "skipped", if Chromium is not installed.
 """
 
-import importlib.util
 import json
 import pathlib
 import re
@@ -35,15 +34,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parents[1] / "docs/site/figures"))
 import pages  # noqa: E402
-
-
-def loaded(path):
-    """A Python file as a module; site.py has the name of a module of Python itself."""
-    spec = importlib.util.spec_from_file_location("loaded_" + path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
+from loading import loaded  # noqa: E402
 
 site = loaded(HERE / "site.py")
 ROOT = site.ROOT

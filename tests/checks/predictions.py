@@ -20,7 +20,6 @@ Then faults are planted in a page, and each has to be found. Exits with 77, "ski
 or Sphinx is not installed.
 """
 
-import importlib.util
 import json
 import pathlib
 import re
@@ -32,15 +31,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
-
-
-def loaded(path):
-    """A Python file as a module; site.py has the name of a module of Python itself."""
-    spec = importlib.util.spec_from_file_location("loaded_" + path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
+from loading import loaded  # noqa: E402
 
 site = loaded(HERE / "site.py")
 build, ROOT = site.build, site.ROOT

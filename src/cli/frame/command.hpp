@@ -17,7 +17,7 @@ struct Command {
   std::function<int()> run;
 };
 
-/// What adds the commands of a program, in the order in which help lists them.
+/// Functions that add the commands of a program, in the order in which help lists them.
 using AddCommands = std::vector<Command (*)(CLI::App& program)>;
 
 /// Those of headroom.
