@@ -10,7 +10,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 /// Does this work for an exercise, in this order: the mistakes that are not known
-/// (learn_mistakes.hpp), the learner's functions in float and their times (learn_mine.hpp), the
+/// (learn_mistakes.hpp), the learner's functions for programs and their times (learn_mine.hpp), the
 /// checks and the mistakes of the next exercise. Lowers the priority of this process.
 void work_behind(const Course& course, const Workspace& workspace, const Exercise& exercise);
 

@@ -96,12 +96,12 @@ bool needs_measure_library(const Course& course, const Exercise& exercise) {
          checks.find("\"headroom_runs/") != checks.npos;
 }
 
-void compile_solution(const Course& course, const Exercise& exercise,
-                      const CoursePrecision& precision, const fs::path& solutions) {
+/// Compiles it as programs need it: experiments run on the same file.
+void compile_solution(const Course& course, const Exercise& exercise, const fs::path& solutions) {
   const fs::path source = course.chapter(exercise) / (exercise.file + ".cpp");
   std::string warnings;
   const std::string error =
-      compile_answer(course, exercise, precision, source, solutions, warnings);
+      compile_answer(course, exercise, kept_double, source, solutions, warnings);
   if (error.empty()) return;
   throw Error(fmt::format("{}: the solution does not compile: {}", source.string(),
                           error.substr(0, error.find('\n'))));
@@ -228,7 +228,7 @@ void build_checks(const Course& course, const Exercise& exercise,
   const fs::path solutions = course.folder() / ("solutions" + precision.suffix);
   const std::string object = program.string() + ".o";
   in_parallel(2, [&](std::size_t part) {
-    if (part == 0) compile_solution(course, exercise, precision, solutions);
+    if (part == 0) compile_solution(course, exercise, solutions);
     if (part == 1) compile_checks(course, exercise, precision, object);
   });
   // Linked under another name: one that was not linked to its end is not taken for a fresh one.

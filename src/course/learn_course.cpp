@@ -58,12 +58,15 @@ std::vector<std::string> exercise_names(const Exercise& exercise) {
 
 }  // namespace
 
-const CoursePrecision course_double{"_f64", {"-DHEADROOM_PRECISION=f64", "-DHEADROOM_DOUBLE"}};
-const CoursePrecision course_float{"", {"-DHEADROOM_PRECISION=f32"}};
+const CoursePrecision course_double{
+    "_f64", {"-DHEADROOM_PRECISION=f64", "-DHEADROOM_DOUBLE"}, "-O0"};
 const CoursePrecision course_sanitized{
     course_double.suffix,
     course_double.definitions,
+    "-O1",
     {"-fsanitize=address,undefined", "-fno-sanitize-recover=all"}};
+const CoursePrecision kept_double{course_double.suffix, course_double.definitions, "-O1"};
+const CoursePrecision course_float{"", {"-DHEADROOM_PRECISION=f32"}, "-O1"};
 
 Course load_course() {
   const fs::path path = course_file();

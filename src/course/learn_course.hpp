@@ -62,11 +62,20 @@ Course load_course();
 struct CoursePrecision {
   std::string suffix;
   std::vector<std::string> definitions;
+  std::string optimisation;                  // of answers, "-O1"
   std::vector<std::string> sanitizers = {};  // flags for the answer alone
+
+  /// A precompiled header for answers: "answer_f64-O0.hpp".
+  std::string header(const std::string& name) const {
+    return name + suffix + optimisation + ".hpp";
+  }
 };
-extern const CoursePrecision course_double, course_float;
-/// Answers in double that are compiled with the address sanitizer and the undefined one.
+/// Answers to be checked, which compile faster without optimisation.
+extern const CoursePrecision course_double;
+/// The same with the address sanitizer and the undefined one.
 extern const CoursePrecision course_sanitized;
+/// Answers that have passed, for programs in double and in float.
+extern const CoursePrecision kept_double, course_float;
 
 /// The program with the checks of an exercise.
 std::filesystem::path checks_program(const Course& course, const Exercise& exercise,

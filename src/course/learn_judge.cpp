@@ -186,9 +186,9 @@ bool needs_more_headers(const Course& course, const Exercise& exercise) {
 /// The header to include first: answer_more.hpp, if the exercise needs it and it is built.
 fs::path precompiled_header(const Course& course, const Exercise& exercise,
                             const CoursePrecision& precision) {
-  const fs::path more = course.folder() / fmt::format("answer_more{}.hpp", precision.suffix);
+  const fs::path more = course.folder() / precision.header("answer_more");
   const bool chosen = needs_more_headers(course, exercise) && fs::exists(more.string() + ".gch");
-  return chosen ? more : course.folder() / fmt::format("answer{}.hpp", precision.suffix);
+  return chosen ? more : course.folder() / precision.header("answer");
 }
 
 }  // namespace
@@ -201,6 +201,7 @@ std::string compile_answer(const Course& course, const Exercise& exercise,
   const fs::path library = library_file(exercise, folder);
   Words words{course.compiler};
   words.insert(words.end(), course.flags.begin(), course.flags.end());
+  words.push_back(precision.optimisation);
   for (const Words& flags : {precision.definitions, precision.sanitizers}) {
     words.insert(words.end(), flags.begin(), flags.end());
   }

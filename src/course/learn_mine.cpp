@@ -194,40 +194,56 @@ fs::path time_file(const Workspace& workspace, const Exercise& exercise) {
   return workspace.build() / "times" / (exercise.target() + ".json");
 }
 
-/// The exercises whose kept answer in float is missing or another one.
-std::vector<const Exercise*> missing_in_float(const Course& course, const Workspace& workspace) {
-  std::vector<const Exercise*> missing;
-  if (shared_libraries(course, course_float).size() < 2) return missing;  // not built yet
-  const fs::path in_double = objects(workspace, course_double);
-  const fs::path in_float = objects(workspace, course_float);
-  for (const Exercise& exercise : course.exercises) {
-    const fs::path file = exercise.target() + ".cpp";
-    if (!fs::exists(in_double / file)) continue;
-    if (!fs::exists(in_float / file) || read_file(in_float / file) != read_file(in_double / file)) {
-      missing.push_back(&exercise);
+/// The code of an answer that has passed.
+fs::path kept_code(const Workspace& workspace, const Exercise& exercise) {
+  return objects(workspace, kept_double) / (exercise.target() + ".cpp");
+}
+
+/// A kept answer that is not compiled in a precision, or was another one when it was.
+struct MissingObject {
+  const Exercise* exercise;
+  const CoursePrecision* precision;
+};
+
+std::vector<MissingObject> missing_objects(const Course& course, const Workspace& workspace) {
+  std::vector<MissingObject> missing;
+  for (const CoursePrecision* precision : {&kept_double, &course_float}) {
+    const bool built = shared_libraries(course, *precision).size() == 2;
+    if (precision == &course_float && !built) continue;
+    for (const Exercise& exercise : course.exercises) {
+      const fs::path code = kept_code(workspace, exercise);
+      const fs::path object = objects(workspace, *precision) / (exercise.target() + ".o");
+      if (time_of(object) < time_of(code)) missing.push_back({&exercise, precision});
     }
   }
   return missing;
 }
 
+Index number_of_answers(const std::vector<MissingObject>& missing) {
+  std::set<const Exercise*> answers;
+  for (const MissingObject& object : missing) answers.insert(object.exercise);
+  return std::ssize(answers);
+}
+
 /// Returns the compiler's first error, or "".
-std::string compile_in_float(const Course& course, const Workspace& workspace,
-                             const Exercise& exercise) {
-  const fs::path kept = objects(workspace, course_float);
-  const fs::path folder = workspace.build() / "in_float" / exercise.target();
+std::string compile_kept(const Course& course, const Workspace& workspace,
+                         const MissingObject& missing) {
+  const auto& [exercise, precision] = missing;
+  const fs::path kept = objects(workspace, *precision);
+  const fs::path folder = workspace.build() / ("in_work" + precision->suffix) / exercise->target();
   fs::create_directories(folder);
   fs::create_directories(kept);
-  // A copy, since the learner may pass with another answer meanwhile.
-  const fs::path source = folder / (exercise.file + ".cpp");
-  fs::copy_file(objects(workspace, course_double) / (exercise.target() + ".cpp"), source,
-                fs::copy_options::overwrite_existing);
+  // A copy, since the learner may pass with another answer meanwhile. The object gets the time that
+  // the code had before, so that this is noticed.
+  const fs::path source = folder / (exercise->file + ".cpp");
+  const fs::file_time_type time = time_of(kept_code(workspace, *exercise));
+  fs::copy_file(kept_code(workspace, *exercise), source, fs::copy_options::overwrite_existing);
   std::string warnings;
-  const std::string error =
-      compile_answer(course, exercise, course_float, source, folder, warnings);
+  const std::string error = compile_answer(course, *exercise, *precision, source, folder, warnings);
   if (!error.empty()) return error;
-  fs::rename(folder / (exercise.target() + ".o"), kept / (exercise.target() + ".o"));
-  fs::rename(source,
-             kept / (exercise.target() + ".cpp"));  // last: it says that the object is there
+  const fs::path object = folder / (exercise->target() + ".o");
+  fs::last_write_time(object, time);
+  fs::rename(object, kept / object.filename());
   return "";
 }
 
@@ -246,49 +262,39 @@ void link_if_changed(const Course& course, const Workspace& workspace,
   fs::last_write_time(library, change);
 }
 
-/// Copies a file. Another process finds the old one or the whole new one.
-void copy_whole(const fs::path& from, const fs::path& to) {
-  const fs::path part = to.string() + ".part";
-  fs::copy_file(from, part, fs::copy_options::overwrite_existing);
-  fs::rename(part, to);
-}
-
 }  // namespace
 
 fs::path folder_of_mine(const Workspace& workspace) { return workspace.build() / "mine"; }
 
 void keep_answer(const Workspace& workspace, const Exercise& exercise, const std::string& code) {
-  const fs::path kept = objects(workspace, course_double);
-  fs::create_directories(kept);
-  const fs::path object = exercise.target() + ".o";
-  write_file(kept / (exercise.target() + ".cpp"), code);
-  copy_whole(workspace.build() / ("answer" + course_double.suffix) / object, kept / object);
+  const fs::path kept = kept_code(workspace, exercise);
+  if (fs::exists(kept) && read_file(kept) == code) return;  // so that it is not compiled again
+  fs::create_directories(kept.parent_path());
+  write_file(kept, code);
 }
 
-Index waiting_in_float(const Course& course, const Workspace& workspace) {
-  return std::ssize(missing_in_float(course, workspace));
+Index waiting_answers(const Course& course, const Workspace& workspace) {
+  return number_of_answers(missing_objects(course, workspace));
 }
 
 std::string update_mine(const Course& course, const Workspace& workspace,
-                        const std::function<void(Index done, Index all)>& progress) {
-  if (!fs::exists(objects(workspace, course_double))) return "";
+                        const std::function<void(Index answers)>& compiles) {
+  if (!fs::exists(objects(workspace, kept_double))) return "";
   const FileLock lock = waited_lock(workspace.build() / "mine.lock");
-  link_if_changed(course, workspace, course_double);
-  const std::vector<const Exercise*> missing = missing_in_float(course, workspace);
+  const std::vector<MissingObject> missing = missing_objects(course, workspace);
+  if (compiles && !missing.empty()) compiles(number_of_answers(missing));
   std::mutex mutex;
   std::string text;
-  Index done = 0;
   in_parallel(missing.size(), [&](std::size_t i) {
-    {
-      const std::lock_guard only(mutex);
-      if (progress) progress(done++, std::ssize(missing));
-    }
-    const std::string error = compile_in_float(course, workspace, *missing[i]);
+    const std::string error = compile_kept(course, workspace, missing[i]);
     if (error.empty()) return;
+    const bool in_float = missing[i].precision == &course_float;
+    const char* precision = in_float ? "float" : "double";
     const std::lock_guard only(mutex);
-    text += fmt::format("{} does not compile in float, so programs in float do not run on it: {}\n",
-                        missing[i]->id, error);
+    text += fmt::format("{0} does not compile in {1}, so programs in {1} do not run on it: {2}\n",
+                        missing[i].exercise->id, precision, error);
   });
+  link_if_changed(course, workspace, kept_double);
   link_if_changed(course, workspace, course_float);
   return text;
 }
@@ -314,7 +320,7 @@ void measure_mine(const Course& course, const Workspace& workspace) {
 std::vector<OwnFunction> functions_of_mine(const Course& course, const Workspace& workspace) {
   std::vector<OwnFunction> functions;
   if (!fs::exists(folder_of_mine(workspace) / "libmine_f64.so")) return functions;
-  const auto named = named_functions(course, course_double, objects(workspace, course_double));
+  const auto named = named_functions(course, kept_double, objects(workspace, kept_double));
   for (const auto& entry : named) {
     const fs::path time = time_file(workspace, *entry.first);
     std::optional<double> step_time;
@@ -329,8 +335,8 @@ std::vector<OwnFunction> functions_of_mine(const Course& course, const Workspace
 std::string changed_text(const Course& course, const Workspace& workspace) {
   std::string changed, without;
   for (const auto& [exercise, named] :
-       named_functions(course, course_double, objects(workspace, course_double))) {
-    const fs::path passed = objects(workspace, course_double) / (exercise->target() + ".cpp");
+       named_functions(course, kept_double, objects(workspace, kept_double))) {
+    const fs::path passed = kept_code(workspace, *exercise);
     const fs::path answer = workspace.answer(*exercise);
     const bool owns = !exercise->master.replaces.empty() || exercise->master.begins_empty();
     if (owns && named.empty()) {

@@ -15,20 +15,19 @@ inline namespace HEADROOM_PRECISION {
 /// LD_LIBRARY_PATH run on the functions in it.
 std::filesystem::path folder_of_mine(const Workspace& workspace);
 
-/// Keeps the code of an answer that has passed, as it was before the checks, and its object in
-/// double, for update_mine().
+/// Keeps the code of an answer that has passed, as it was before the checks, for update_mine().
 void keep_answer(const Workspace& workspace, const Exercise& exercise, const std::string& code);
 
-/// The number of answers that were kept and are not compiled in float yet; 0 while the library in
-/// float is not built.
-Index waiting_in_float(const Course& course, const Workspace& workspace);
+/// The number of answers that were kept and are not compiled for programs yet: with optimisation,
+/// in double and, once the library in float is built, in float.
+Index waiting_answers(const Course& course, const Workspace& workspace);
 
-/// Brings the learner's libraries up to date with the kept answers: compiles what is missing in
-/// float, and links both. `progress` gets the number of answers that are compiled, before each.
-/// Returns lines about answers that compile in double only, or "". Throws Error if something else
+/// Brings the learner's libraries up to date with the kept answers: compiles what is missing and
+/// links both. `compiles` gets the number of answers to be compiled, if there are any. Returns
+/// lines about answers that do not compile in a precision, or "". Throws Error if something else
 /// fails. Several processes may call it.
 std::string update_mine(const Course& course, const Workspace& workspace,
-                        const std::function<void(Index done, Index all)>& progress = {});
+                        const std::function<void(Index answers)>& compiles = {});
 
 /// Measures how much longer a training step takes with each answer that was kept since the last
 /// measurement: a second, or several for a slow answer. Does nothing while the program is not

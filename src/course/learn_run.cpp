@@ -10,7 +10,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
-#include <utility>
 
 #include "cli/frame/streams.hpp"
 #include "course/learn_build.hpp"
@@ -72,9 +71,8 @@ bool is_experiment(const Course& course, const std::string& name) {
 
 /// The learner's functions, brought up to date, and a line about them.
 std::vector<OwnFunction> functions_now(const Course& course, const Workspace& workspace) {
-  bool said = false;
-  const std::string failed = update_mine(course, workspace, [&](Index, Index all) {
-    if (!std::exchange(said, true)) print_error("compiling {} of your answers in float ...\n", all);
+  const std::string failed = update_mine(course, workspace, [](Index answers) {
+    print_error("compiling {} of your answers for programs ...\n", answers);
   });
   print_error("{}", shown(failed, stderr));
   return functions_of_mine(course, workspace);

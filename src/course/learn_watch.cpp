@@ -148,7 +148,7 @@ class Watch {
     fmt::print("\x1b[H\x1b[2J\x1b[3J{}  {}\n\n", card_text(course_, workspace_, *exercise_, style_),
                where_);
     std::fflush(stdout);
-    passed_ = to_compare_ = to_float_ = false;
+    passed_ = to_compare_ = to_compile_ = false;
     attempt([&] {
       const std::string code = read_file(workspace_.answer(*exercise_));
       const Verdict verdict = check_once(course_, workspace_, *exercise_);
@@ -166,17 +166,17 @@ class Watch {
       fmt::print("\n{}\n", prose_text(exercise_->master.after, style_.columns));
     }
     if (passed_) attempt([&] { ask(); });
-    if (passed_) attempt([&] { say_float(); });
+    if (passed_) attempt([&] { say_compiling(); });
     print_keys();
     said_gone_ = false;
     attempt([&] { behind_.start(*exercise_); });
   }
 
-  void say_float() {
-    to_float_ = waiting_in_float(course_, workspace_) > 0;
-    if (!to_float_) return;
-    fmt::print("{}\n", emphasised("It is being compiled in float, too, for programs that run on "
-                                  "it; go on meanwhile.",
+  void say_compiling() {
+    to_compile_ = waiting_answers(course_, workspace_) > 0;
+    if (!to_compile_) return;
+    fmt::print("{}\n", emphasised("It is being compiled for programs that run on it, in float and "
+                                  "in double; go on meanwhile.",
                                   Emphasis::faint, style_));
   }
 
@@ -200,13 +200,13 @@ class Watch {
     });
   }
 
-  /// Compiles in float what the work behind the prompt could not, or had no time for: it was at
-  /// work on something else when the answer was kept.
-  void finish_float() {
-    if (!to_float_ || behind_.goes_on()) return;
-    to_float_ = false;
+  /// Compiles what the work behind the prompt could not, or had no time for: it was at work on
+  /// something else when the answer was kept.
+  void finish_compiling() {
+    if (!to_compile_ || behind_.goes_on()) return;
+    to_compile_ = false;
     attempt([&] {
-      if (waiting_in_float(course_, workspace_) == 0) return;
+      if (waiting_answers(course_, workspace_) == 0) return;
       const std::string failed = update_mine(course_, workspace_);
       if (failed.empty()) return;
       fmt::print("\n{}", shown(failed));
@@ -259,7 +259,7 @@ class Watch {
       check();
     } else if (ready == 0) {
       compare();
-      finish_float();
+      finish_compiling();
       if (!file.exists()) say_gone();
     }
     if ((sources[0].revents & (POLLIN | POLLHUP)) == 0) return;
@@ -346,7 +346,7 @@ class Watch {
   std::string where_;            // the file and line to begin at
   bool pane_opened_ = false;
   TerminalStyle style_ = TerminalStyle::of(stdout);
-  bool passed_ = false, to_compare_ = false, to_float_ = false;
+  bool passed_ = false, to_compare_ = false, to_compile_ = false;
   bool said_gone_ = false, done_ = false;
   WorkBehind behind_;
   const StopSignals signals_;

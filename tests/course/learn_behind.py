@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the work that no verdict waits for: the learner's functions in float, their times, and the
+"""Checks the work that no verdict waits for: the learner's functions for programs, their times, and the
 mistakes of this exercise and of the next one.
 
 usage: learn_behind.py PROGRAM COURSE_FOLDER
@@ -50,32 +50,38 @@ class Learner:
         own.write_text(solution.read_text() + more)
         return self.run("check", exercise)
 
-    def in_float(self, exercise):
-        """The kept answer in float, and when the learner's library was linked."""
-        file, library = self.build / f"passed/{exercise}.cpp", self.build / "mine/libmine.so"
-        return (file.read_text() if file.exists() else "",
-                library.stat().st_mtime if library.exists() else 0)
+    def compiled(self, exercise):
+        """Whether the kept answer is compiled in double and in float, and when both libraries were
+        linked."""
+        code = self.build / f"passed_f64/{exercise}.cpp"
+        times = {file: file.stat().st_mtime_ns if file.exists() else 0
+                 for file in [code, *(self.build / f"passed{p}/{exercise}.o" for p in ("_f64", "")),
+                              *(self.build / f"mine/libmine{p}.so" for p in ("_f64", ""))]}
+        kept, *objects, in_double, in_float = times.values()
+        return [kept <= time for time in objects], min(in_double, in_float)
 
 
-def check_float(learner):
-    """A verdict leaves float alone; `behind` and `run` bring it up to date with each answer."""
+def check_programs(learner):
+    """A verdict compiles nothing for programs; `behind` and `run` do so with each new answer."""
     done = learner.answer("04/1")
     expect(done.returncode == 0, f"the solution does not pass: {done.stdout}")
-    expect(learner.in_float("04_1") == ("", 0), "the verdict waited for float")
+    expect(learner.compiled("04_1") == ([False, False], 0), "the verdict waited")
     done = learner.run("behind", "04/1")
     expect(done.returncode == 0, f"behind: {done.stderr}")
-    text, linked = learner.in_float("04_1")
-    expect("softmax" in text and linked > 0, "behind compiles nothing in float")
+    compiled, linked = learner.compiled("04_1")
+    expect(compiled == [True, True] and linked > 0, f"behind compiles {compiled}")
     factor = json.loads((learner.build / "times/04_1.json").read_text())
     expect(0.2 < factor < 20, f"a step takes {factor} times as long")
+    learner.answer("04/1")
+    expect(learner.compiled("04_1") == ([True, True], linked), "the same answer is kept again")
     learner.answer("04/1", "// another one\n")
-    expect("another one" not in learner.in_float("04_1")[0], "the verdict waited for float again")
+    expect(learner.compiled("04_1")[0] == [False, False], "the verdict waited again")
     done = learner.run("run", "doctor")
     expect(done.returncode == 0 and "1 function is yours: softmax" in done.stdout,
            f"run: {done.stdout}{done.stderr}")
-    expect("compiling 1 of your answers in float" in done.stderr, f"run says {done.stderr}")
-    text, again = learner.in_float("04_1")
-    expect("another one" in text and again > linked, "run does not renew the float library")
+    expect("compiling 1 of your answers for programs" in done.stderr, f"run says {done.stderr}")
+    compiled, again = learner.compiled("04_1")
+    expect(compiled == [True, True] and again > linked, "run does not renew the libraries")
     expect("compiling" not in learner.run("run", "doctor").stderr, "run compiles what is there")
 
 
@@ -102,7 +108,7 @@ def check_prompt(learner):
     learner.answer("06/3")
     watch = Terminal([learner.program, "learn", "--no-editor", "06/3"], learner.environment)
     watch.wait_for("All checks pass.")
-    watch.wait_for("being compiled in float")
+    watch.wait_for("being compiled for programs")
     watch.wait_for("[q] quit")
     began = time.monotonic()
     watch.press("q")
@@ -122,7 +128,7 @@ def main():
     program, course = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         learner = Learner(program, folder)
-        check_float(learner)
+        check_programs(learner)
         check_mistakes(learner, course)
         check_prompt(learner)
         check_lock(learner, course)

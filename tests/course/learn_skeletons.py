@@ -27,7 +27,7 @@ def main():
             compiled = subprocess.run(
                 [facts["compiler"], *facts["flags"], "-DHEADROOM_PRECISION=f64",
                  "-DHEADROOM_DOUBLE", f"-I{source}/include", f"-I{source}/chapters",
-                 f"-I{source}/chapters/{chapter}", "-include", course / "answer_f64.hpp",
+                 f"-I{source}/chapters/{chapter}", "-include", course / "answer_f64-O0.hpp",
                  "-fsyntax-only", f"{folder}/{file}_skeleton.cpp"],
                 capture_output=True, text=True, check=False)
             if compiled.stderr or compiled.returncode != 0:
