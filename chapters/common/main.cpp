@@ -44,22 +44,27 @@ namespace {
 /// The runner finds their lines. Written without the heap, which a crash may have spoiled.
 class OpenCalls {
  public:
-  /// `context` is that of a signal, whose first address is the instruction itself.
-  void note(const void* context = nullptr) {
+  /// `context` is that of a signal, whose first address is the instruction itself. If the stack is
+  /// full, that instruction may begin the function that was called once too often: it comes last.
+  void note(const void* context = nullptr, bool stack_is_full = false) {
     used_ = 0;
+    std::uintptr_t instruction = 0;
 #if defined(__x86_64__)
     if (context != nullptr) {
       const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
-      add(std::uintptr_t(machine.gregs[REG_RIP]));
+      instruction = std::uintptr_t(machine.gregs[REG_RIP]);
     }
 #else
     static_cast<void>(context);
 #endif
+    if (!stack_is_full) add(instruction);
     std::array<void*, 64> frames;
     const int count = backtrace(frames.data(), int(frames.size()));
     for (int i = 0; i < count; ++i) {  // a call returns to the instruction after it
-      add(reinterpret_cast<std::uintptr_t>(frames[std::size_t(i)]) - 1);
+      const auto address = reinterpret_cast<std::uintptr_t>(frames[std::size_t(i)]);
+      if (address != instruction) add(address - 1);
     }
+    if (stack_is_full) add(instruction);
     if (used_ > 0) text_[used_++] = '\n';
   }
   void forget() { used_ = 0; }
@@ -173,8 +178,8 @@ namespace {
 std::uintptr_t first_frame = 0;  // the end of the stack that is not used by the checks
 
 /// Adds the open calls to the report, which then ends with them.
-void report_calls(const void* context) {
-  open_calls.note(context);
+void report_calls(const void* context, bool stack_is_full = false) {
+  open_calls.note(context, stack_is_full);
   const int file = report_file == nullptr ? -1 : open(report_file, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) return;
   const std::string_view text = open_calls.text();
@@ -187,7 +192,6 @@ void report_calls(const void* context) {
 void name_overflow(int, siginfo_t* info, void* context) {
   // Catch2 3 has its own handler, which raises the signal again: the access follows once more.
   if (info->si_code <= 0) return;
-  report_calls(context);
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   const mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -199,8 +203,10 @@ void name_overflow(int, siginfo_t* info, void* context) {
   static_cast<void>(machine);
 #endif
   constexpr std::uintptr_t below = 1 << 20;  // a call writes below the stack pointer
+  const bool is_full = address + below >= stack && address < first_frame;
+  report_calls(context, is_full);
   std::signal(SIGSEGV, SIG_DFL);
-  if (address + below >= stack && address < first_frame) kill(getpid(), SIGSTKFLT);
+  if (is_full) kill(getpid(), SIGSTKFLT);
 }
 
 /// For signals that end the process: says in which call of the answer it is, and ends it.
