@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the work that no verdict waits for: the learner's functions for programs, their times, and the
-mistakes of this exercise and of the next one.
+"""Checks the work that no verdict waits for: the learner's functions for programs, their times, and
+the mistakes of this exercise and of the next one.
 
 usage: learn_behind.py PROGRAM COURSE_FOLDER
 """
