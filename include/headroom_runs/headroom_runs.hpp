@@ -18,3 +18,5 @@
 #include "headroom_runs/runs/telemetry.hpp"
 #include "headroom_runs/runs/training_run.hpp"
 #include "headroom_runs/runs/training_settings.hpp"
+#include "headroom_runs/tables/table.hpp"
+#include "headroom_runs/tables/table_tasks.hpp"

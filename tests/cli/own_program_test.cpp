@@ -44,7 +44,7 @@ void make_run(const std::filesystem::path& folder, const std::string& task, Layo
 
 TEST_CASE("a run with a task or layout of another program is refused with the remedy") {
   const TemporaryFolder folder;
-  make_run(folder / "task", "pairs", Layout::fused);
+  make_run(folder / "task", "twins", Layout::fused);
   make_run(folder / "layout", "reverse", own_layout());
   make_run(folder / "plain", "reverse", Layout::fused);
   const auto refused = [&](std::vector<std::string> arguments, const std::string& words) {
@@ -55,7 +55,7 @@ TEST_CASE("a run with a task or layout of another program is refused with the re
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   };
   for (const auto& [name, words] :
-       {std::pair("task", "task/config.json: the task \"pairs\" is not one of this program's"),
+       {std::pair("task", "task/config.json: the task \"twins\" is not one of this program's"),
         {"layout", "layout: \"own-heads\" is not one of separate, fused, shared"}}) {
     refused({"importance", "--model", name, "--metric", "sensitivity"}, words);
     refused({"prune", "--model", name, "--keep", "2", "--out", "cut"}, words);

@@ -52,6 +52,7 @@ struct ClassificationTask {
   Vocabulary tokens;
   std::vector<std::string> classes;
   std::vector<LabelledExample> train, validation, test;
+  SkippedLines skipped = {};  // of the data file, if there is one
 
   Index longest() const;
 };

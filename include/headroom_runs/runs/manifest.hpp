@@ -24,9 +24,9 @@ struct Manifest {
   using Fields = Listed<&T::library, &T::machine, &T::data, &T::settings, &T::log>;
 };
 
-/// The manifest of a run in this folder, which has a config.json, on this machine. `data` is the
-/// path of its data file, or empty.
-Manifest manifest_of(const RunFolder& folder, const std::filesystem::path& data);
+/// The manifest of a run in this folder, which has a config.json, on this machine, with the
+/// checksum of its data files, one after the other.
+Manifest manifest_of(const RunFolder& folder, const std::vector<std::filesystem::path>& data);
 
 /// Processor, number of processors and BLAS: results on another kind differ in their last bits.
 std::string machine_description();

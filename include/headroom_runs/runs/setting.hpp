@@ -42,6 +42,7 @@ struct Setting {
   bool turns_off = false;      // a flag that sets its member to false
   bool is_rare = false;        // config.json leaves it out where it is the default
   bool needs_removal = false;  // of a run that removes heads
+  std::vector<std::string> tasks = {};  // that it belongs to; empty: all
   /// Returns the broken rule for a number, such as "is less than 1", or "". Empty: no rule.
   std::function<std::string(double)> fault = {};
 

@@ -1,6 +1,7 @@
 // TrainingSettings: everything that determines a training run, as config.json keeps it.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "headroom/optim/rate.hpp"
 #include "headroom/train/learner.hpp"
 #include "headroom_runs/runs/folds.hpp"
+#include "headroom_runs/tables/table_tasks.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -19,6 +21,7 @@ inline namespace HEADROOM_PRECISION {
 struct TrainingSettings {
   std::string task = "dates";
   TaskOptions data;
+  TableOptions table;  // of the tasks pairs and labels
   Fold fold;  // of the examples for training and test
   ModelConfig model;
   LearnerOptions learner;
@@ -36,7 +39,11 @@ struct TrainingSettings {
   /// learning rate's schedule (steps), the length of the data's windows (the learner's).
   void derive();
 
-  /// The task with its data, divided as the fold says. Throws as make_task() and hold_out().
+  /// The files of the task's data; none for a task that makes its examples.
+  std::vector<std::filesystem::path> data_files() const;
+
+  /// The task with its data, divided as the fold says. Throws as make_task(),
+  /// make_table_task() and hold_out().
   Task make_task() const;
 
   /// {"task": {...}, "model": {...}, "training": {...}}; see ModelConfig for the model.

@@ -28,6 +28,7 @@
 #include "headroom_runs/runs/progress.hpp"
 #include "headroom_runs/runs/pruning_parts.hpp"
 #include "headroom_runs/runs/training_run.hpp"
+#include "headroom_runs/tables/table_tasks.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -213,9 +214,7 @@ int train(const TrainCommandOptions& options) {
   options.settings.fit(settings);
   if (!run.data.data.empty()) run.data.data = std::filesystem::absolute(run.data.data);
   if (!settings.branch.from.empty()) require_same_beginning(settings);
-  if (const auto* pairs = std::get_if<Seq2SeqTask>(&task); pairs && pairs->skipped.total() > 0) {
-    print_error("{}\n", pairs->skipped.text());
-  }
+  if (!run.data.data.empty()) print_error("{}", text_of_data(task));
   if (options.print_config) {
     fmt::print("{}\n", settings.to_record().dump(2));
     return 0;

@@ -93,7 +93,7 @@ void require_examples(bool some, ExampleSet set) {
   if (some) return;
   throw UsageError(
       fmt::format("the {} set is empty: the task keeps back too few examples", name_of(set)),
-      {"validation"});
+      {"validation", "split"});
 }
 
 // ---------------------------------------------------------------- batches under a probe

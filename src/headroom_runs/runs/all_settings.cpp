@@ -106,6 +106,7 @@ Setting called(std::string value, Setting made) {
 }
 
 std::vector<std::string> names_of_tasks() {
+  add_table_tasks();
   std::vector<std::string> names;
   for (const TaskInfo& info : task_list()) names.push_back(info.name);
   return names;
@@ -117,21 +118,58 @@ std::vector<std::string> names_of_choosers() {
   return names;
 }
 
+/// The rule by which examples of a file are divided: a WordSplit or Shares.
+Setting split_row() {
+  Setting made{.name = "split",
+               .path = "task.split",
+               .help =
+                   "how the data file is divided: for g2p letters (a hash, 90 : 5 : 5) or "
+                   "cmusphinx (every 20th words of the file, as in published results); for pairs "
+                   "and labels shares of training, validation and test (default: 90:5:5)",
+               .type = SettingType::text,
+               .value = "RULE"};
+  made.get = [](const RunSettings& s) -> Record {
+    const Shares& shares = s.training.table.shares;
+    return shares == Shares() ? name_of(s.training.data.split) : shares.text();
+  };
+  made.set = [](RunSettings& s, const Record& value, const std::string& shown) {
+    const auto rule = Value<std::string>::read(value, shown);
+    const std::string& task = s.training.task;
+    const bool shares = rule.find(':') != rule.npos;
+    if (shares != is_table_task(task)) {
+      throw UsageError(fmt::format("{} {} does not fit task {}: {}", shown, rule, task,
+                                   shares ? "only pairs and labels take shares, such as 90:5:5"
+                                          : "it takes shares, such as 90:5:5"));
+    }
+    if (shares) {
+      s.training.table.shares = shares_from(rule, shown);
+    } else {
+      s.training.data.split = from_name<WordSplit>(shown.c_str(), rule);
+    }
+  };
+  return made;
+}
+
 std::vector<Setting> data_settings() {
   return {
       row("task", "task.name", in(&R::training, &T::task),
           fmt::format("task to learn: {} (default: {})", fmt::join(names_of_tasks(), ", "),
                       TrainingSettings().task)),
       row("data", "task.data", in(&R::training, &T::data, &TaskOptions::data),
-          "path of the data file (tasks g2p and text)"),
+          "path of the data file (tasks g2p, text, pairs and labels); pairs and labels read "
+          "tables: "
+          ".tsv, .csv or .jsonl"),
       rare(only_in_files(row("train", "task.train", in(&R::training, &T::data, &TaskOptions::train),
-                             "examples for training (not g2p and text)", count(0, most_examples)))),
+                             "examples for training (tasks that make their own)",
+                             count(0, most_examples)))),
       rare(row("validation", "task.validation",
                in(&R::training, &T::data, &TaskOptions::validation),
-               "examples to hold out for validation and for measuring heads (not g2p and text)",
+               "examples to hold out for validation and for measuring heads (tasks "
+               "that make their own)",
                count(1, most_examples))),
       rare(only_in_files(row("test", "task.test", in(&R::training, &T::data, &TaskOptions::test),
-                             "examples for the test (not g2p and text)", count(0, most_examples)))),
+                             "examples for the test (tasks that make their own)",
+                             count(0, most_examples)))),
       rare(row("fold", "task.fold", in(&R::training, &T::fold),
                "cross-validation: test on part K of N of the examples for training and test, and "
                "train on the others (not text)")),
@@ -142,9 +180,34 @@ std::vector<Setting> data_settings() {
           "skip malformed lines of the data file"),
       row("stress", "task.stress", in(&R::training, &T::data, &TaskOptions::stress),
           "learn stress marks, too (task g2p)"),
-      rare(row("split", "task.split", in(&R::training, &T::data, &TaskOptions::split),
-               "rule for the sets of words: letters (a hash, 90 : 5 : 5) or cmusphinx (every 20th "
-               "words of the file, as in published results; task g2p)")),
+      rare(split_row()),
+  };
+}
+
+/// What the tasks pairs and labels read of their tables.
+std::vector<Setting> table_settings() {
+  const auto table = [](std::string name, auto member, std::string help, Fault fault = {}) {
+    Setting made = rare(row(name, "task." + name, in(&R::training, &T::table, member),
+                            std::move(help), std::move(fault)));
+    made.tasks = name == "target_symbols" ? std::vector<std::string>{"pairs"}
+                                          : std::vector<std::string>{"pairs", "labels"};
+    return made;
+  };
+  using B = TableOptions;
+  return {
+      called("A,B", table("columns", &B::columns,
+                          "columns of the table, by names or numbers (default: source,target for "
+                          "pairs and text,label for labels; if its first line has no such names, "
+                          "the only two)")),
+      table("validation_data", &B::validation, "table for validation (default: a share of {data})"),
+      table("test_data", &B::test, "table for the test (default: a share of {data})"),
+      table("symbols", &B::symbols, "symbols of the table's sources: " + names_of<TokenKind>()),
+      table("target_symbols", &B::target_symbols,
+            "symbols of the table's targets: " + names_of<TokenKind>()),
+      table("least_count", &B::least_count, "symbols that occur less often in training are unknown",
+            count(1, most_examples)),
+      table("longest", &B::longest, "leave out longer sources and targets of the table, in symbols",
+            count(1, most_tokens)),
   };
 }
 
@@ -359,6 +422,7 @@ const std::vector<Setting>& all_settings() {
   static const std::vector<Setting> all = [] {
     std::vector<Setting> made;
     for (const auto& [group, rows] : {std::pair(SettingGroup::data, data_settings()),
+                                      {SettingGroup::data, table_settings()},
                                       {SettingGroup::model, model_settings()},
                                       {SettingGroup::training, training_settings()},
                                       {SettingGroup::removal, removal_settings()},

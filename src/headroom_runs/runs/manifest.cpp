@@ -91,11 +91,13 @@ std::string machine_description() {
                      sysconf(_SC_NPROCESSORS_CONF), blas_description());
 }
 
-Manifest manifest_of(const RunFolder& folder, const std::filesystem::path& data) {
+Manifest manifest_of(const RunFolder& folder, const std::vector<std::filesystem::path>& data) {
   Manifest manifest{.library = HEADROOM_VERSION,
                     .machine = machine_description(),
                     .settings = folder.read_config()};
-  if (!data.empty()) manifest.data = checksum(read_file(data));
+  std::string all;
+  for (const std::filesystem::path& file : data) all += read_file(file);
+  if (!data.empty()) manifest.data = checksum(all);
   // The checksum stands for the data's path, and a run begins with another one only once.
   for (const auto& [section, key] : {std::pair("task", "data"), {"training", "from"}}) {
     Record& settings = manifest.settings;

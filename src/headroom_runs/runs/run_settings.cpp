@@ -2,6 +2,7 @@
 #include "headroom_runs/runs/run_settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -164,6 +165,13 @@ RunSettings settings_of(const GivenSettings& all_given, const SettingNames& show
     if (found == values.end() || !setting.set) continue;
     const bool off = setting.turns_off && found->second.is_boolean();
     setting.set(all, off ? Record(!found->second.get<bool>()) : found->second, shown(setting.name));
+    const std::vector<std::string>& tasks = setting.tasks;
+    require(tasks.empty() || std::find(tasks.begin(), tasks.end(), s.task) != tasks.end(),
+            fmt::format("{} needs {} {}, not {}", shown(setting.name), shown("task"),
+                        fmt::join(tasks, " or "), s.task));
+  }
+  for (std::filesystem::path* file : {&s.table.validation, &s.table.test}) {
+    if (!file->empty()) *file = std::filesystem::absolute(*file).lexically_normal();
   }
 
   if (given.has("width") && !given.has("hidden")) block.hidden = 4 * block.width;

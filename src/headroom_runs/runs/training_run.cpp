@@ -103,7 +103,7 @@ std::vector<std::string> TrainingRun::keep_in(RunFolder folder, Changes changes)
   } else {
     folder.write_config(config);
   }
-  manifest_ = manifest_of(folder, settings_.data.data);
+  manifest_ = manifest_of(folder, settings_.data_files());
   std::vector<std::string> warnings;
   if (folder.resumes()) {
     warnings = check_resumable(folder, manifest_, checkpoint_.about, settings_.data.data, changes);

@@ -1,0 +1,38 @@
+// Two columns of a file: tab-separated, comma-separated, or a JSON object in every line.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headroom/data/text_lines.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// How a file keeps its rows: cells between tabs; between commas, quoted where they hold commas,
+/// quotes or line ends (RFC 4180); an object of JSON in every line.
+enum class TableFormat { tsv, csv, jsonl };
+
+/// The format by the ending of the name: .csv; .jsonl and .ndjson; .tsv and all others.
+TableFormat format_of(const std::filesystem::path& path);
+
+/// A row: the line that it begins in, from 1, and its two cells without spaces at their ends.
+struct TableRow {
+  Index line = 0;
+  std::array<std::string, 2> cells;
+};
+
+/// Reads two columns of a file. `columns` is "NAME,NAME" or "NUMBER,NUMBER", from 1. If it is
+/// empty, the columns are called `usual`; a file without these names in its first line has them in
+/// this order and no others. Lines without text are ignored. Throws FileError if the file cannot be
+/// read, DataError `file:line: ...` for a file without rows, in UTF-16 or without the columns, and
+/// for the first bad row: not UTF-8, too few or too many cells, an empty cell, a quote that does
+/// not end, malformed JSON. With `skip_bad_lines` such rows are counted in `skipped` and left out.
+std::vector<TableRow> read_table(const std::filesystem::path& path, const std::string& columns,
+                                 const std::array<std::string, 2>& usual, bool skip_bad_lines,
+                                 SkippedLines& skipped);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,59 @@
+// The tasks `pairs` and `labels`: examples of one's own from a table.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headroom/data/task.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// How many of a table's different sources are for training, validation and test, as a ratio.
+struct Shares {
+  Index train = 90, validation = 5, test = 5;
+  bool operator==(const Shares&) const = default;
+  std::string text() const;  // "90:5:5"
+};
+
+/// The shares of "90:5:5". Throws UsageError, naming `where`, unless the text is three whole
+/// numbers of which the first is positive.
+Shares shares_from(const std::string& text, const std::string& where);
+
+/// Options of the tasks of a table, besides TaskOptions.
+struct TableOptions {
+  std::string columns = {};  // read_table()
+  TokenKind symbols = TokenKind::characters;
+  TokenKind target_symbols = TokenKind::characters;  // pairs
+  Index least_count = 1;  // symbols that occur less often in training are <unk>
+  Index longest = 100;    // symbols of a source or a target; longer ones are left out
+  Shares shares = {};     // of the sets that have no file of their own
+  std::filesystem::path validation = {}, test = {};
+};
+
+/// "pairs" or "labels".
+bool is_table_task(const std::string& task);
+
+/// Adds both tasks to task_list(), once. With make_task() they have the default TableOptions.
+void add_table_tasks();
+
+/// The task of a table:
+///
+/// * pairs: columns "source" and "target". All targets of a source are in one set: as pairs in
+///   training, as accepted answers elsewhere.
+/// * labels: columns "text" and "label". The classes are the labels of `data.data`, in byte order.
+///
+/// Sources are divided by a hash of their text, whatever their order; each set that gets a share
+/// has at least one. A set with a file of its own is that file. The vocabulary is that of the
+/// training examples. What is too long is left out and counted in Task::skipped. Throws what
+/// read_table() throws; DataError for a set without examples, for fewer than two classes and for
+/// unknown labels in a file of its own.
+Task make_table_task(const std::string& task, const TaskOptions& data, const TableOptions& table);
+
+/// Lines about the data of any task, for people: the sizes of the sets, an example, the size of the
+/// vocabulary, what was left out, sources of the test that are also in training.
+std::string text_of_data(const Task& task);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
