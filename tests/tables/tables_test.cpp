@@ -95,6 +95,7 @@ TEST_CASE("A bad table is named with its line and the rule", "[tables]") {
       {"list.jsonl", "[1, 2]\n", "", "list.jsonl:1: no key \"source\""},
       {"key.jsonl", "{\"source\": \"a\"}\n", "", "key.jsonl:1: no key \"target\""},
       {"broken.jsonl", "{\"source\": \n", "", "broken.jsonl:1:"},
+      {"quotes.csv", "\"\"\n", "", "quotes.csv: the file has no rows"},
       {"header.tsv", "source\ttarget\n", "", "header.tsv: the file has no rows"},
   };
   for (const Bad& bad : all) {

@@ -252,7 +252,7 @@ std::vector<TableRow> read_table(const fs::path& path, const std::string& column
     add_objects(rows, text, names, path);
   } else {
     const auto all = format == TableFormat::csv ? comma_rows(text, path) : tab_rows(text);
-    add_cells(rows, all, places_of(all, columns, usual, path), names);
+    if (!all.empty()) add_cells(rows, all, places_of(all, columns, usual, path), names);
   }
   std::vector<TableRow> read = rows.finish(std::ssize(lines_of(text)), skipped);
   if (read.empty()) throw DataError(fmt::format("{}: the file has no rows", path.string()));
