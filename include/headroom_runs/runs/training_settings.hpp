@@ -22,7 +22,7 @@ struct TrainingSettings {
   std::string task = "dates";
   TaskOptions data;
   TableOptions table;  // of the tasks pairs and labels
-  Fold fold;  // of the examples for training and test
+  Fold fold;           // of the examples for training and test
   ModelConfig model;
   LearnerOptions learner;
   RateOptions rate;

@@ -156,16 +156,15 @@ std::vector<Setting> data_settings() {
           fmt::format("task to learn: {} (default: {})", fmt::join(names_of_tasks(), ", "),
                       TrainingSettings().task)),
       row("data", "task.data", in(&R::training, &T::data, &TaskOptions::data),
-          "path of the data file (tasks g2p, text, pairs and labels); pairs and labels read "
-          "tables: "
+          "path of the data file (tasks g2p and text), or of the table (tasks pairs and labels): "
           ".tsv, .csv or .jsonl"),
       rare(only_in_files(row("train", "task.train", in(&R::training, &T::data, &TaskOptions::train),
                              "examples for training (tasks that make their own)",
                              count(0, most_examples)))),
       rare(row("validation", "task.validation",
                in(&R::training, &T::data, &TaskOptions::validation),
-               "examples to hold out for validation and for measuring heads (tasks "
-               "that make their own)",
+               "examples to hold out for validation and for measuring heads (tasks that make their "
+               "own)",
                count(1, most_examples))),
       rare(only_in_files(row("test", "task.test", in(&R::training, &T::data, &TaskOptions::test),
                              "examples for the test (tasks that make their own)",
@@ -184,13 +183,16 @@ std::vector<Setting> data_settings() {
   };
 }
 
-/// What the tasks pairs and labels read of their tables.
+/// The settings of the tasks that read a table.
 std::vector<Setting> table_settings() {
   const auto table = [](std::string name, auto member, std::string help, Fault fault = {}) {
     Setting made = rare(row(name, "task." + name, in(&R::training, &T::table, member),
                             std::move(help), std::move(fault)));
-    made.tasks = name == "target_symbols" ? std::vector<std::string>{"pairs"}
-                                          : std::vector<std::string>{"pairs", "labels"};
+    made.tasks = {"pairs", "labels"};
+    return made;
+  };
+  const auto of_pairs = [](Setting made) {
+    made.tasks = {"pairs"};
     return made;
   };
   using B = TableOptions;
@@ -202,8 +204,8 @@ std::vector<Setting> table_settings() {
       table("validation_data", &B::validation, "table for validation (default: a share of {data})"),
       table("test_data", &B::test, "table for the test (default: a share of {data})"),
       table("symbols", &B::symbols, "symbols of the table's sources: " + names_of<TokenKind>()),
-      table("target_symbols", &B::target_symbols,
-            "symbols of the table's targets: " + names_of<TokenKind>()),
+      of_pairs(table("target_symbols", &B::target_symbols,
+                     "symbols of the table's targets: " + names_of<TokenKind>())),
       table("least_count", &B::least_count, "symbols that occur less often in training are unknown",
             count(1, most_examples)),
       table("longest", &B::longest, "leave out longer sources and targets of the table, in symbols",

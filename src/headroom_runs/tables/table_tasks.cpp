@@ -33,11 +33,13 @@ struct Sets {
   TableRows train, validation, test;
 };
 
-/// The number of sources in a set whose share begins after `before`: at least one.
-std::size_t border(Index before, Index share, Index all, std::size_t sources, std::size_t used) {
-  if (share == 0) return used;
+/// The end of a set among the sources, which begins at `begin`: where its share of them ends, but
+/// after at least one source. `before` are the shares of the sets before it.
+std::size_t end_of_set(Index before, Index share, Index all, std::size_t sources,
+                       std::size_t begin) {
+  if (share == 0) return begin;
   const auto place = std::size_t(double(before + share) / double(all) * double(sources) + 0.5);
-  return std::min(std::max(place, used + 1), sources);
+  return std::min(std::max(place, begin + 1), sources);
 }
 
 /// Divides rows by their sources, in the order of a hash.
@@ -56,8 +58,8 @@ Sets divided(TableRows rows, const Shares& shares, const fs::path& path) {
         {"split"});
   }
   const std::size_t count = sources.size();
-  const std::size_t test = border(0, shares.test, all, count, 0);
-  const std::size_t held = border(shares.test, shares.validation, all, count, test);
+  const std::size_t test = end_of_set(0, shares.test, all, count, 0);
+  const std::size_t held = end_of_set(shares.test, shares.validation, all, count, test);
   std::map<std::string, Split> set_of;
   std::size_t place = 0;
   for (const auto& [hash, source] : sources) {
