@@ -12,7 +12,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const char* key : {"steps", "rate", "causal", "task"}) {
     reads([&] { json_integer(record, key, "input"); });
     reads([&] { json_number(record, key, "input"); });
-    reads([&] { json_boolean(record, key, "input"); });
     reads([&] { json_text(record, key, "input"); });
   }
   return 0;

@@ -20,7 +20,6 @@ Record parse_json(std::string_view text, const std::string& origin);
 /// into 64 bits.
 Index json_integer(const Record& record, const char* key, const std::string& origin);
 double json_number(const Record& record, const char* key, const std::string& origin);
-bool json_boolean(const Record& record, const char* key, const std::string& origin);
 std::string json_text(const Record& record, const char* key, const std::string& origin);
 
 /// The number with the fewest digits that reads back as this one: 1e-05 for the float nearest to

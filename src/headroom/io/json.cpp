@@ -82,12 +82,6 @@ double json_number(const Record& record, const char* key, const std::string& ori
   return value.get<double>();
 }
 
-bool json_boolean(const Record& record, const char* key, const std::string& origin) {
-  const Record& value = member(record, key, origin);
-  if (!value.is_boolean()) wrong_kind(value, key, origin, "true or false");
-  return value.get<bool>();
-}
-
 std::string json_text(const Record& record, const char* key, const std::string& origin) {
   const Record& value = member(record, key, origin);
   if (!value.is_string()) wrong_kind(value, key, origin, "a text");
