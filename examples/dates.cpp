@@ -44,9 +44,9 @@ int main(int argc, char** argv) {
 
   for (std::size_t i = 0; i < 5; ++i) {
     const Tokens& source = task.test[i].source;
-    const auto answers = answer_greedily(model, {&source, 1}, task.source, task.target, 12);
+    const auto outputs = outputs_for(model, {&source, 1}, task.source, task.target, 12);
     std::printf("  %-28s %s\n", task.source.decode(source).c_str(),
-                task.target.decode(answers[0]).c_str());
+                task.target.decode(outputs[0][0].ids).c_str());
   }
   const double exact = score_greedily(model, task.test, task.source, task.target).exact_match();
   std::printf("exact match on dates never seen: %.1f %%\n", 100 * exact);

@@ -126,9 +126,9 @@ Score score_of(Seq2Seq& model, Way way, Rng& data) {
   score.tokens = double(right) / double(labels);
   std::vector<Tokens> sources;
   for (const Seq2SeqExample& example : set) sources.push_back(example.source);
-  const auto written = answer_greedily(model, sources, letters, letters, 10);
+  const auto written = outputs_for(model, sources, letters, letters, 10);
   for (std::size_t i = 0; i < set.size(); ++i) {
-    score.exact += written[i] == set[i].target ? 1.0 / double(set.size()) : 0;
+    score.exact += written[i][0].ids == set[i].target ? 1.0 / double(set.size()) : 0;
   }
   return score;
 }
@@ -156,7 +156,7 @@ struct Student {
   }
   std::string write(const std::string& word) {
     const Tokens source = letters.encode(word);
-    return letters.decode(answer_greedily(model, {&source, 1}, letters, letters, 10)[0]);
+    return letters.decode(outputs_for(model, {&source, 1}, letters, letters, 10)[0][0].ids);
   }
 
   Way way;

@@ -43,11 +43,13 @@ double mean_loss(Classifier& model, std::span<const ClassificationBatch> batches
 /// Share of the examples whose most likely class is the right one.
 double accuracy(Classifier& model, std::span<const ClassificationBatch> batches);
 
-/// Decodes an output for every source greedily, in the order of the sources. Sources of similar
-/// length are decoded together, `batch_size` at a time; at most `longest` tokens each.
-std::vector<Tokens> answer_greedily(Seq2Seq& model, std::span<const Tokens> sources,
-                                    const Vocabulary& source, const Vocabulary& target,
-                                    Index longest, Index batch_size = 128);
+/// The `beam` most probable outputs for every source (beam_search(); greedy() if it is 1), in the
+/// order of the sources. Sources of similar length are decoded together, `batch_size` at a time; at
+/// most `longest` tokens each.
+std::vector<std::vector<Written>> outputs_for(Seq2Seq& model, std::span<const Tokens> sources,
+                                              const Vocabulary& source, const Vocabulary& target,
+                                              Index longest, Index beam = 1,
+                                              Index batch_size = 128);
 
 /// Compares the outputs of greedy decoding with the accepted answers. Decoding stops four tokens
 /// after the longest accepted answer.

@@ -50,27 +50,32 @@ double accuracy(Classifier& model, std::span<const ClassificationBatch> batches)
   return all == 0 ? 0 : double(right) / double(all);
 }
 
-std::vector<Tokens> answer_greedily(Seq2Seq& model, std::span<const Tokens> sources,
-                                    const Vocabulary& source, const Vocabulary& target,
-                                    Index longest, Index batch_size) {
+std::vector<std::vector<Written>> outputs_for(Seq2Seq& model, std::span<const Tokens> sources,
+                                              const Vocabulary& source, const Vocabulary& target,
+                                              Index longest, Index beam, Index batch_size) {
   const Evaluating now(model);
   std::vector<Index> lengths;
   for (const Tokens& tokens : sources) lengths.push_back(Index(tokens.size()));
   const DecodingLimits limits{.begin = target.bos(),
                               .end = target.eos(),
                               .longest = std::min(longest, model.config.longest)};
-  std::vector<Tokens> answers(sources.size());
+  std::vector<std::vector<Written>> outputs(sources.size());
   for (const std::vector<Index>& examples : batches_by_length(lengths, batch_size)) {
     std::vector<Tokens> rows;
     for (const Index e : examples) rows.push_back(at(sources, e));
     const Padded padded = pad(rows, source.pad());
-    const std::unique_ptr<Writer> writer = make_writer(model, padded.ids, padded.lengths);
-    std::vector<Written> written = greedy(*writer, limits);
+    const std::unique_ptr<Writer> writer = make_writer(model, padded.ids, padded.lengths, beam);
+    std::vector<std::vector<Written>> written;
+    if (beam > 1) {
+      written = beam_search(*writer, beam, limits);
+    } else {
+      for (Written& one : greedy(*writer, limits)) written.push_back({std::move(one)});
+    }
     for (std::size_t b = 0; b < examples.size(); ++b) {
-      answers[static_cast<std::size_t>(examples[b])] = std::move(written[b].ids);
+      outputs[static_cast<std::size_t>(examples[b])] = std::move(written[b]);
     }
   }
-  return answers;
+  return outputs;
 }
 
 SequenceScore score_greedily(Seq2Seq& model, std::span<const Seq2SeqQuestion> questions,
@@ -81,10 +86,11 @@ SequenceScore score_greedily(Seq2Seq& model, std::span<const Seq2SeqQuestion> qu
     sources.push_back(question.source);
     for (const Tokens& answer : question.answers) longest = std::max(longest, answer.size());
   }
-  const std::vector<Tokens> answers =
-      answer_greedily(model, sources, source, target, Index(longest) + 4, batch_size);
+  const Index most = Index(longest) + 4;
+  const auto outputs = outputs_for(model, sources, source, target, most, 1, batch_size);
   SequenceScore score;
-  for (std::size_t i = 0; i < answers.size(); ++i) score.add(answers[i], questions[i].answers);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    score.add(outputs[i][0].ids, questions[i].answers);
   return score;
 }
 
