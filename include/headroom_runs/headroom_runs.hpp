@@ -20,3 +20,6 @@
 #include "headroom_runs/runs/training_settings.hpp"
 #include "headroom_runs/tables/table.hpp"
 #include "headroom_runs/tables/table_tasks.hpp"
+#include "headroom_runs/use/chrf.hpp"
+#include "headroom_runs/use/predictor.hpp"
+#include "headroom_runs/use/scores.hpp"

@@ -15,6 +15,7 @@ inline namespace HEADROOM_PRECISION {
 /// An input text, and the output whose attention is recorded.
 struct AttentionQuestion {
   std::string input{};
+  std::optional<Tokens> tokens{};  // of the input, which may be <unk>; default: those of `input`
   std::optional<std::string> output{};  // default: the model's output, decoded greedily
   Index write = 32;                     // most tokens that a language model generates
 };

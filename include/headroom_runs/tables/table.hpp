@@ -1,7 +1,6 @@
-// Two columns of a file: tab-separated, comma-separated, or a JSON object in every line.
+// Columns of a file: tab-separated, comma-separated, or a JSON object in every line.
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,20 +17,21 @@ enum class TableFormat { tsv, csv, jsonl };
 /// The format by the ending of the name: .csv; .jsonl and .ndjson; .tsv and all others.
 TableFormat format_of(const std::filesystem::path& path);
 
-/// A row: the line that it begins in, from 1, and its two cells without spaces at their ends.
+/// A row: the line that it begins in, from 1, and its cells without spaces at their ends.
 struct TableRow {
   Index line = 0;
-  std::array<std::string, 2> cells;
+  std::vector<std::string> cells;
 };
 
-/// Reads two columns of a file. `columns` is "NAME,NAME" or "NUMBER,NUMBER", from 1. If it is
-/// empty, the columns are called `usual`; a file without these names in its first line has them in
-/// this order and no others. Lines without text are ignored. Throws FileError if the file cannot be
-/// read, DataError `file:line: ...` for a file without rows, in UTF-16 or without the columns, and
-/// for the first bad row: not UTF-8, too few or too many cells, an empty cell, a quote that does
-/// not end, malformed JSON. With `skip_bad_lines` such rows are counted in `skipped` and left out.
+/// Reads as many columns of a file as `usual` has names, usually two. `columns` is "NAME,NAME" or
+/// "NUMBER,NUMBER", from 1. If it is empty, the columns are called `usual`; a file without these
+/// names in its first line has them in this order and no others. Lines without text are ignored.
+/// Throws FileError if the file cannot be read, DataError `file:line: ...` for a file without rows,
+/// in UTF-16 or without the columns, and for the first bad row: not UTF-8, too few or too many
+/// cells, an empty cell, a quote that does not end, malformed JSON. With `skip_bad_lines` such rows
+/// are counted in `skipped` and left out.
 std::vector<TableRow> read_table(const std::filesystem::path& path, const std::string& columns,
-                                 const std::array<std::string, 2>& usual, bool skip_bad_lines,
+                                 const std::vector<std::string>& usual, bool skip_bad_lines,
                                  SkippedLines& skipped);
 
 }  // namespace HEADROOM_PRECISION

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headroom/data/task.hpp"
+#include "headroom/train/checkpoint.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -50,6 +51,18 @@ void add_table_tasks();
 /// read_table() throws; DataError for a set without examples, for fewer than two classes and for
 /// unknown labels in a file of its own.
 Task make_table_task(const std::string& task, const TaskOptions& data, const TableOptions& table);
+
+/// The examples of a file for a model that was trained: its task, with its vocabularies and
+/// classes, whose test set is the file and whose other sets are empty (of a language model, whose
+/// task has no test set, the validation part is the file). The file is a table with the columns of
+/// `table`, or a text. Unknown symbols are <unk>. Examples that are too long for the model are left
+/// out and counted in Task::skipped. Throws as make_table_task(), and DataError for a symbol that a
+/// language model does not know.
+Task make_test_task(const SavedModel& saved, const TaskOptions& data, TableOptions table);
+
+/// The classes of a classifier, in the order of its logits: "class 3" where its checkpoint has no
+/// name.
+std::vector<std::string> classes_of(const SavedModel& saved);
 
 /// Lines about the data of any task, for people: the sizes of the sets, an example, the size of the
 /// vocabulary, what was left out, sources of the test that are also in training.

@@ -11,6 +11,7 @@
 #include "headroom/data/batches.hpp"
 #include "headroom/nn/decoding.hpp"
 #include "headroom_runs/records/head_records.hpp"
+#include "headroom_runs/tables/table_tasks.hpp"
 #include "records/forward_once.hpp"
 #include "records/shown_tokens.hpp"
 
@@ -34,7 +35,8 @@ Tokens known_tokens(const Vocabulary& vocabulary, const std::string& text, const
 /// The input as tokens.
 Tokens input_tokens(const Vocabulary& vocabulary, const AttentionQuestion& question,
                     Index longest) {
-  Tokens tokens = known_tokens(vocabulary, question.input, "input");
+  Tokens tokens =
+      question.tokens ? *question.tokens : known_tokens(vocabulary, question.input, "input");
   if (tokens.empty()) throw UsageError("the input is empty; give at least one token");
   if (Index(tokens.size()) > longest) {
     throw UsageError(
@@ -147,15 +149,11 @@ std::vector<HeadState> all_heads(Module& model) {
 }
 
 /// The classes in descending order of probability.
-Answer class_answer(const Record& about, const Array& logits) {
+Answer class_answer(const SavedModel& saved, const Array& logits) {
   const std::vector<double> p = probabilities(logits, 0);
+  const std::vector<std::string> names = classes_of(saved);
   std::vector<ClassProbability> classes;
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    const bool named = about.contains("classes") && about["classes"].is_array() &&
-                       i < about["classes"].size() && about["classes"][i].is_string();
-    classes.push_back(
-        {named ? about["classes"][i].get<std::string>() : fmt::format("class {}", i), p[i]});
-  }
+  for (std::size_t i = 0; i < p.size(); ++i) classes.push_back({names[i], p[i]});
   std::stable_sort(classes.begin(), classes.end(),
                    [](const auto& a, const auto& b) { return a.probability > b.probability; });
   return {.text = classes[0].name, .probability = classes[0].probability, .classes = classes};
@@ -213,7 +211,7 @@ AttentionRecord attention_record(const SavedModel& saved, const AttentionQuestio
     const Vocabulary tokens = saved.vocabulary("tokens");
     passage.source = input_tokens(tokens, question, saved.config.longest);
     record.example.source = shown_tokens(tokens, passage.source);
-    record.answer = class_answer(saved.about, look());
+    record.answer = class_answer(saved, look());
   }
   record.example.maps = map_records(model, probe);
   record.ids = {passage.source, passage.target_in, passage.target};

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <fstream>
 #include <optional>
+#include <set>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/utf8.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Names = std::array<std::string, 2>;
+using Names = std::vector<std::string>;
 
 std::string without_ends(std::string_view text) {
   constexpr std::string_view spaces = " \t\n";
@@ -29,7 +30,7 @@ std::string without_ends(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(spaces) - begin + 1));
 }
 
-/// All cells of a row, before two are chosen.
+/// All cells of a row, before some are chosen.
 struct Cells {
   Index line = 0;
   std::vector<std::string> cells;
@@ -93,16 +94,21 @@ std::vector<Cells> comma_rows(std::string_view text, const fs::path& path) {
   return rows;
 }
 
-/// "source,target" -> both names.
-Names column_names(const std::string& columns) {
-  const std::size_t comma = columns.find(',');
-  if (comma != columns.npos && columns.find(',', comma + 1) == columns.npos) {
-    const Names names{without_ends(columns.substr(0, comma)),
-                      without_ends(columns.substr(comma + 1))};
-    if (!names[0].empty() && !names[1].empty() && names[0] != names[1]) return names;
+/// "source,target" -> both names, or one.
+Names column_names(const std::string& columns, std::size_t count) {
+  Names names;
+  for (std::size_t begin = 0, end = 0; end != columns.npos; begin = end + 1) {
+    end = columns.find(',', begin);
+    names.push_back(without_ends(columns.substr(begin, end - begin)));
+  }
+  const bool named = std::none_of(names.begin(), names.end(),
+                                  [](const std::string& name) { return name.empty(); });
+  if (names.size() == count && named && std::set(names.begin(), names.end()).size() == count) {
+    return names;
   }
   throw UsageError(fmt::format(
-      "columns \"{}\" must be two names or numbers, such as source,target or 1,2", columns));
+      "columns \"{}\" must be {}", columns,
+      count == 1 ? "a name or number" : "two names or numbers, such as source,target or 1,2"));
 }
 
 /// The place of a column from 0, if the text is a number from 1.
@@ -115,31 +121,33 @@ std::optional<std::size_t> place_of(const std::string& text) {
 
 /// Which cells of each row are meant.
 struct Places {
-  std::array<std::size_t, 2> places{0, 1};
+  std::vector<std::size_t> places;
   bool header = false;  // the first row has names
   bool any = false;     // rows may have more cells
 };
 
 Places places_of(const std::vector<Cells>& rows, const std::string& columns, const Names& usual,
                  const fs::path& path) {
-  const Names names = columns.empty() ? usual : column_names(columns);
-  if (place_of(names[0]) && place_of(names[1])) {
-    return {{*place_of(names[0]), *place_of(names[1])}, false, true};
-  }
+  const Names names = columns.empty() ? usual : column_names(columns, usual.size());
   const std::vector<std::string>& first = rows[0].cells;
-  std::array<std::size_t, 2> places{};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const auto found = std::find(first.begin(), first.end(), names[i]);
+  Places numbered{{}, false, true}, named{{}, true, true}, all{{}, false, false};
+  for (const std::string& name : names) {
+    all.places.push_back(all.places.size());
+    if (const auto place = place_of(name)) numbered.places.push_back(*place);
+  }
+  if (numbered.places.size() == names.size()) return numbered;
+  for (const std::string& name : names) {
+    const auto found = std::find(first.begin(), first.end(), name);
     if (found == first.end()) {
-      if (columns.empty()) return {};
+      if (columns.empty()) return all;
       throw DataError(fmt::format("{}:{}: no column is called \"{}\"; the first line has \"{}\"",
-                                  path.string(), rows[0].line, printable(names[i]),
+                                  path.string(), rows[0].line, printable(name),
                                   printable(fmt::format("{}", fmt::join(first, "\", \"")), 200)),
                       {"columns"});
     }
-    places[i] = std::size_t(found - first.begin());
+    named.places.push_back(std::size_t(found - first.begin()));
   }
-  return {places, true, true};
+  return named;
 }
 
 /// Collects the rows of a file and its bad ones.
@@ -148,7 +156,7 @@ class GoodRows {
   GoodRows(const fs::path& path, bool skip_bad_lines) : audit_(path, skip_bad_lines) {}
 
   void add(Index line, Names cells, const Names& names) {
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
       if (cells[i].empty()) {
         return bad(line, "empty cell", fmt::format("nothing in the column {}", names[i]));
       }
@@ -175,7 +183,7 @@ class GoodRows {
 
 void add_cells(GoodRows& rows, const std::vector<Cells>& all, const Places& places,
                const Names& names) {
-  const std::size_t needed = 1 + std::max(places.places[0], places.places[1]);
+  const std::size_t needed = 1 + *std::max_element(places.places.begin(), places.places.end());
   for (std::size_t i = places.header ? 1 : 0; i < all.size(); ++i) {
     const auto& [line, cells] = all[i];
     const std::size_t count = cells.size();
@@ -184,9 +192,12 @@ void add_cells(GoodRows& rows, const std::vector<Cells>& all, const Places& plac
                fmt::format("{} column{}, {} are needed", count, count == 1 ? "" : "s", needed));
     } else if (count > needed && !places.any) {
       rows.bad(line, "too many columns",
-               fmt::format("{} columns; name the two that are meant", count));
+               fmt::format("{} columns; name the {} meant", count,
+                           names.size() == 1 ? "one that is" : "two that are"));
     } else {
-      rows.add(line, {cells[places.places[0]], cells[places.places[1]]}, names);
+      Names chosen;
+      for (const std::size_t place : places.places) chosen.push_back(cells[place]);
+      rows.add(line, std::move(chosen), names);
     }
   }
 }
@@ -216,7 +227,9 @@ void add_objects(GoodRows& rows, std::string_view text, const Names& names, cons
     if (missing != names.end()) {
       rows.bad(number, "a missing key", fmt::format("no key \"{}\"", printable(*missing)));
     } else {
-      rows.add(number, {cell_of(object[names[0]]), cell_of(object[names[1]])}, names);
+      Names cells;
+      for (const std::string& name : names) cells.push_back(cell_of(object[name]));
+      rows.add(number, std::move(cells), names);
     }
   }
 }
@@ -246,7 +259,7 @@ std::vector<TableRow> read_table(const fs::path& path, const std::string& column
   refuse_utf16(path);
   const std::string text = read_raw_text(path);
   const TableFormat format = format_of(path);
-  const Names names = columns.empty() ? usual : column_names(columns);
+  const Names names = columns.empty() ? usual : column_names(columns, usual.size());
   GoodRows rows(path, skip_bad_lines);
   if (format == TableFormat::jsonl) {
     add_objects(rows, text, names, path);

@@ -6,17 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
+#include "headroom/base/record_json.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom/data/file_tasks.hpp"
+#include "headroom/io/json.hpp"
 #include "headroom_runs/tables/table.hpp"
 
 namespace headroom {
@@ -81,12 +82,16 @@ Index length_of(TokenKind kind, const std::string& text) {
   return std::ssize(Vocabulary(kind, Specials::none, {}).tokens_in(text));
 }
 
+std::vector<std::string> usual_columns(bool is_pairs) {
+  if (is_pairs) return {"source", "target"};
+  return {"text", "label"};
+}
+
 /// Reads the files of a task and leaves out what is too long.
 class SetReader {
  public:
-  SetReader(const TaskOptions& data, const TableOptions& table, std::array<std::string, 2> usual,
-            bool is_pairs)
-      : data_(data), table_(table), usual_(std::move(usual)), is_pairs_(is_pairs) {}
+  SetReader(const TaskOptions& data, const TableOptions& table, bool is_pairs)
+      : data_(data), table_(table), is_pairs_(is_pairs) {}
 
   Sets read() {
     Shares shares = table_.shares;
@@ -99,9 +104,9 @@ class SetReader {
   }
   const SkippedLines& skipped() const { return skipped_; }
 
- private:
   TableRows rows_of(const fs::path& path) {
-    TableRows rows = read_table(path, table_.columns, usual_, data_.skip_bad_lines, skipped_);
+    TableRows rows =
+        read_table(path, table_.columns, usual_columns(is_pairs_), data_.skip_bad_lines, skipped_);
     std::erase_if(rows, [&](const TableRow& row) {
       const bool is_long =
           length_of(table_.symbols, row.cells[0]) > table_.longest ||
@@ -117,9 +122,9 @@ class SetReader {
     return rows;
   }
 
+ private:
   const TaskOptions& data_;
   const TableOptions& table_;
-  std::array<std::string, 2> usual_;
   bool is_pairs_;
   SkippedLines skipped_;
 };
@@ -157,7 +162,7 @@ std::vector<Seq2SeqQuestion> questions_of(const TableRows& rows, const Vocabular
 }
 
 Seq2SeqTask make_pairs(const TaskOptions& data, const TableOptions& table) {
-  SetReader reader(data, table, {"source", "target"}, true);
+  SetReader reader(data, table, true);
   const Sets sets = reader.read();
   Seq2SeqTask task{.name = "pairs",
                    .source = vocabulary_of(sets.train, 0, table.symbols, table.least_count),
@@ -182,18 +187,29 @@ std::vector<std::string> labels_of(const Sets& sets) {
   return {labels.begin(), labels.end()};
 }
 
+/// The rows of a set as examples of known classes.
+std::vector<LabelledExample> examples_of(const TableRows& rows, const ClassificationTask& task) {
+  std::vector<LabelledExample> examples;
+  for (const TableRow& row : rows) {
+    const auto label = std::find(task.classes.begin(), task.classes.end(), row.cells[1]);
+    examples.push_back({task.tokens.encode(row.cells[0]),
+                        static_cast<std::int32_t>(label - task.classes.begin())});
+  }
+  return examples;
+}
+
 /// Throws DataError if a file of its own has a label that the training file does not have.
 void require_known(const TableRows& rows, const std::vector<std::string>& classes,
                    const fs::path& path) {
   for (const TableRow& row : rows) {
-    if (std::binary_search(classes.begin(), classes.end(), row.cells[1])) continue;
+    if (std::find(classes.begin(), classes.end(), row.cells[1]) != classes.end()) continue;
     throw DataError(fmt::format("{}:{}: the label \"{}\" does not occur in the training data",
                                 path.string(), row.line, printable(row.cells[1])));
   }
 }
 
 ClassificationTask make_labels(const TaskOptions& data, const TableOptions& table) {
-  SetReader reader(data, table, {"text", "label"}, false);
+  SetReader reader(data, table, false);
   const Sets sets = reader.read();
   Sets of_data_file = sets;
   if (!table.validation.empty()) of_data_file.validation.clear();
@@ -211,77 +227,10 @@ ClassificationTask make_labels(const TaskOptions& data, const TableOptions& tabl
   }
   require_known(sets.validation, task.classes, table.validation);
   require_known(sets.test, task.classes, table.test);
-  const auto fill = [&](std::vector<LabelledExample>& set, const TableRows& rows) {
-    for (const TableRow& row : rows) {
-      const auto label = std::lower_bound(task.classes.begin(), task.classes.end(), row.cells[1]);
-      set.push_back({task.tokens.encode(row.cells[0]),
-                     static_cast<std::int32_t>(label - task.classes.begin())});
-    }
-  };
-  fill(task.train, sets.train);
-  fill(task.validation, sets.validation);
-  fill(task.test, sets.test);
+  task.train = examples_of(sets.train, task);
+  task.validation = examples_of(sets.validation, task);
+  task.test = examples_of(sets.test, task);
   return task;
-}
-
-std::string sizes_text(std::size_t train, std::size_t validation, std::size_t test) {
-  return fmt::format("{} examples for training, {} for validation, {} for the test\n",
-                     with_commas(Index(train)), with_commas(Index(validation)),
-                     with_commas(Index(test)));
-}
-
-/// "3 sources of the test are also in training: their results say less", or "".
-template <class Example, class Question, class Source>
-std::string known_text(const std::vector<Example>& train, const std::vector<Question>& test,
-                       Source Example::*of_train, Source Question::*of_test) {
-  std::set<Tokens> known;
-  for (const Example& example : train) known.insert(example.*of_train);
-  const auto count = std::count_if(test.begin(), test.end(), [&](const Question& question) {
-    return known.contains(question.*of_test);
-  });
-  if (count == 0) return "";
-  return fmt::format(
-      "{} of the test's {} sources are also in training; the test measures how well "
-      "they are remembered, too\n",
-      with_commas(count), with_commas(std::ssize(test)));
-}
-
-std::string skipped_text(const SkippedLines& skipped) {
-  return skipped.total() > 0 ? skipped.text() + "\n" : "";
-}
-
-std::string text_of(const Seq2SeqTask& task) {
-  std::string text = sizes_text(task.train.size(), task.validation.size(), task.test.size());
-  if (!task.train.empty()) {
-    const Seq2SeqExample& first = task.train.front();
-    text += fmt::format("an example: {} -> {}\n", printable(task.source.decode(first.source)),
-                        printable(task.target.decode(first.target)));
-  }
-  text += fmt::format("{} different {} in sources, {} {} in targets\n",
-                      with_commas(task.source.plain_size()), name_of(task.source.kind()),
-                      with_commas(task.target.plain_size()), name_of(task.target.kind()));
-  return text + skipped_text(task.skipped) +
-         known_text(task.train, task.test, &Seq2SeqExample::source, &Seq2SeqQuestion::source);
-}
-
-std::string text_of(const ClassificationTask& task) {
-  std::string text = sizes_text(task.train.size(), task.validation.size(), task.test.size());
-  if (!task.train.empty()) {
-    const LabelledExample& first = task.train.front();
-    text += fmt::format("an example: {} -> {}\n", printable(task.tokens.decode(first.tokens)),
-                        task.classes[std::size_t(first.label)]);
-  }
-  text += fmt::format("{} different {}, {} classes\n", with_commas(task.tokens.plain_size()),
-                      name_of(task.tokens.kind()), task.classes.size());
-  return text + skipped_text(task.skipped) +
-         known_text(task.train, task.test, &LabelledExample::tokens, &LabelledExample::tokens);
-}
-
-std::string text_of(const TextCorpus& text) {
-  return fmt::format("{} {} for training, {} for validation\n{} different {}\n",
-                     with_commas(std::ssize(text.train)), name_of(text.vocabulary.kind()),
-                     with_commas(std::ssize(text.validation)),
-                     with_commas(text.vocabulary.plain_size()), name_of(text.vocabulary.kind()));
 }
 
 }  // namespace
@@ -319,6 +268,62 @@ void add_table_tasks() {
   });
 }
 
+std::vector<std::string> classes_of(const SavedModel& saved) {
+  const Record& about = saved.about;
+  std::vector<std::string> names;
+  for (Index i = 0; i < saved.config.target_vocabulary; ++i) {
+    const Record::json_pointer place(fmt::format("/classes/{}", i));
+    const bool named = about.contains(place) && about[place].is_string();
+    names.push_back(named ? about[place].get<std::string>() : fmt::format("class {}", i));
+  }
+  return names;
+}
+
+Task make_test_task(const SavedModel& saved, const TaskOptions& data, TableOptions table) {
+  const auto name = json_text(saved.about, "name", saved.origin);
+  if (saved.config.kind == ModelKind::language_model) {
+    const Vocabulary tokens = saved.vocabulary("tokens");
+    const std::string text = read_text(data.data);
+    for (const std::string& token : tokens.tokens_in(text)) {
+      if (tokens.knows(token)) continue;
+      throw DataError(fmt::format("{}: the model does not know \"{}\"; it knows {} {}",
+                                  data.data.string(), printable(token),
+                                  with_commas(tokens.plain_size()), name_of(tokens.kind())));
+    }
+    return TextCorpus{name, tokens, {}, tokens.encode(text)};
+  }
+  if (saved.config.kind == ModelKind::classifier) {
+    ClassificationTask task{.name = name,
+                            .tokens = saved.vocabulary("tokens"),
+                            .classes = classes_of(saved),
+                            .train = {},
+                            .validation = {},
+                            .test = {}};
+    table.symbols = task.tokens.kind();
+    table.longest = saved.config.longest;
+    SetReader reader(data, table, false);
+    const TableRows rows = reader.rows_of(data.data);
+    require_known(rows, task.classes, data.data);
+    task.test = examples_of(rows, task);
+    task.skipped = reader.skipped();
+    return task;
+  }
+  Seq2SeqTask task{.name = name,
+                   .source = saved.vocabulary("source"),
+                   .target = saved.vocabulary("target"),
+                   .train = {},
+                   .validation = {},
+                   .test = {},
+                   .skipped = {}};
+  table.symbols = task.source.kind();
+  table.target_symbols = task.target.kind();
+  table.longest = saved.config.longest - 1;  // <bos> has a position, too
+  SetReader reader(data, table, true);
+  task.test = questions_of(reader.rows_of(data.data), task.source, task.target);
+  task.skipped = reader.skipped();
+  return task;
+}
+
 Task make_table_task(const std::string& task, const TaskOptions& data, const TableOptions& table) {
   if (data.data.empty()) throw UsageError(fmt::format("task {} needs a data file", task), {"data"});
   if (data.train + data.validation + data.test > 0) {
@@ -328,10 +333,6 @@ Task make_table_task(const std::string& task, const TaskOptions& data, const Tab
   }
   if (task == "labels") return make_labels(data, table);
   return make_pairs(data, table);
-}
-
-std::string text_of_data(const Task& task) {
-  return std::visit([](const auto& one) { return text_of(one); }, task);
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -16,6 +16,9 @@ const marks_of_keys = [];                                 // marks under a key: 
 /** Returns true if input and output are those of the record. */
 const as_written = () => state.input === run.input && state.output === (run.output ?? null);
 
+/** The example of an evaluation whose maps are in the record, because this page cannot compute them; or undefined. */
+const kept = (input, output) => (run.evaluation?.worst ?? []).find((one) => one.example && one.asked === input && (one.given ?? null) === output);
+
 const place_of = (head) => head ? {layer: head.layer, head: head.head} : null;
 
 /** A head's key in the form used in the address: "cross 0.3" becomes "cross.0.3". */
@@ -57,7 +60,7 @@ function move(act) {
 function recall() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const living = (key) => run.heads.find((head) => key_of(head) === key && !head.removed);
-  const asked = model && parts.has("input");
+  const asked = parts.has("input") && (model || kept(parts.get("input"), parts.get("output")));
   state.input = asked ? parts.get("input") : run.input;
   state.output = run.model.family === "classifier" ? null : asked ? parts.get("output") : run.output ?? null;
   state.kind = present.some(({kind}) => kind === parts.get("kind")) ? parts.get("kind") : usual_kind;
@@ -77,7 +80,8 @@ const side_of = (kind) => kinds.find((k) => k.kind === kind).rows;
 function update() {
   try {
     // An answer with heads off is compared with one of the same rounded weights, so that only the heads differ.
-    const all = as_written() && !state.off.size ? {example: run.example, answer: run.answer} : answered(state);
+    const found = as_written() ? run : kept(state.input, state.output);
+    const all = found && !state.off.size ? {example: found.example, answer: found.answer} : answered(state);
     now = state.off.size ? answered(state, state.off) : all;
     whole = all;
   } catch (error) {
@@ -101,7 +105,20 @@ function show_answer() {
     ...(off.length ? answer_line(`Without ${off.length === 1 ? off[0] : `${off.length} heads`}`, now.answer, whole.answer) : []));
   all_on.hidden = !off.length;
   const title = `“${brief(visible(state.input))}” → “${brief(visible(whole.answer.text))}”`;
-  document.querySelector("h1").textContent = document.title = title;
+  if (!run.evaluation) document.querySelector("h1").textContent = document.title = title;
+}
+
+/** Shows an input, with an output or with the model's (null). Returns false, and stays, if the model cannot read it. */
+function ask(input, output) {
+  const before = {input: state.input, output: state.output}, rows = {...locked};
+  Object.assign(state, {input, output});
+  unlock();
+  move(update);
+  if (!message.textContent) return true;
+  Object.assign(state, before);
+  Object.assign(locked, rows);
+  Object.assign(chosen, rows);
+  return false;
 }
 
 const all_on = h("button.plain", {type: "button", hidden: "", onclick: switch_all_on}, "Switch all heads on");
@@ -111,18 +128,11 @@ const field = h(long_text ? "textarea" : "input", {id: "input", spellcheck: "fal
 
 /** The form for another input, or the reason why there is none. */
 function question_section() {
-  const ask = (event) => {
+  const submit = (event) => {
     event.preventDefault();
-    const before = {input: state.input, output: state.output}, rows = {...locked};
-    Object.assign(state, {input: field.value, output: null});
-    unlock();
-    move(update);
-    if (!message.textContent) return;
-    Object.assign(state, before);
-    Object.assign(locked, rows);
-    Object.assign(chosen, rows);
+    ask(field.value, null);
   };
-  const form = h("form.ask", {onsubmit: ask}, h("label", {for: "input"}, "Input"), field, model ? h("button.plain", {type: "submit"}, "Show") : null);
+  const form = h("form.ask", {onsubmit: submit}, h("label", {for: "input"}, "Input"), field, model ? h("button.plain", {type: "submit"}, "Show") : null);
   return h("section", {"aria-label": "Input and answer"}, form, message, answers, all_on, h("p.caption", {}, about_model()));
 }
 
@@ -254,7 +264,7 @@ function start() {
   attend_facts();
   for (const {kind, title} of present) tabs.append(h("button", {role: "tab", type: "button", id: `kind-${kind}`, "aria-controls": "maps", value: kind, onclick: () => choose_kind(kind)}, title));
   arrows(tabs, (i) => choose_kind(present[i].kind));
-  main.append(question_section(), h("section", {"aria-label": "Attention maps"}, h("h2", {}, "Attention maps of all heads"),
+  main.append(...(run.evaluation ? evaluation_sections() : []), question_section(), h("section", {"aria-label": "Attention maps"}, h("h2", {}, "Attention maps of all heads"),
     h("p.caption", {}, "Point at a token, or move to it by keyboard, to see which tokens every head attends to from it; click or press Enter to lock it. A head's name enlarges its map."
       + (model ? " Its switch removes the head's contribution to the layer's output." : "")), tabs, view, spoken), run.environment ? folded("Environment", run.environment) : "");
   followers.push(follow_row);
