@@ -73,8 +73,9 @@ def main():
                                 "--length", "20", lines], check=True, capture_output=True)
                 seconds.append(time.perf_counter() - begin)
         together, alone = (statistics.median(seconds) for seconds in times.values())
-        print(f"| {task} | {options.lines:,} | {together:.2f} | {alone:.2f} | {alone / together:.1f} |",
-              flush=True)
+        cells = (task, f"{options.lines:,}", f"{together:.2f}", f"{alone:.2f}",
+                 f"{alone / together:.1f}")
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

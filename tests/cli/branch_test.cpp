@@ -50,7 +50,7 @@ TEST_CASE("a branch of a run is the run that was trained through, to the bit") {
     const std::string through = "through" + std::to_string(i),
                       branch = "branch" + std::to_string(i);
     train(folder, through, joined(common, recipes[i]));
-    train(folder, branch, joined(joined(common, recipes[i]), {"--from", "trunk"}));
+    train(folder, branch, joined(joined(common, recipes[i]), {"--branch", "trunk"}));
     require_same(folder, through, branch);
   }
   const json given = json::parse(content(folder / "branch2/summary.json"));
@@ -68,7 +68,7 @@ TEST_CASE("a branch of a run is the run that was trained through, to the bit") {
 TEST_CASE("a run that is cut off right after its branching resumes as the branch") {
   const TemporaryFolder folder;
   train(folder, "trunk", {"--until", "15", "--no-page"});
-  train(folder, "branch", {"--from", "trunk", "--no-page", "--no-test"});
+  train(folder, "branch", {"--branch", "trunk", "--no-page", "--no-test"});
   std::filesystem::create_directory(folder / "cut");  // a kill left the settings and nothing else
   std::filesystem::copy(folder / "branch/config.json", folder / "cut/config.json");
   const Finished resumed =
@@ -92,7 +92,7 @@ TEST_CASE("a branch may name its data file as the trunk did, relative to where i
     return run.code;
   };
   CHECK(train_text({"--out", "trunk", "--until", "10"}) == 0);
-  CHECK(train_text({"--out", "branch", "--from", "trunk"}) == 0);
+  CHECK(train_text({"--out", "branch", "--branch", "trunk"}) == 0);
 }
 
 TEST_CASE("heads can be missing from the start, and weights be drawn again") {
@@ -127,20 +127,20 @@ TEST_CASE("a run that cannot begin with another one says why, and leaves no fold
   train(folder, "whole", {"--no-page", "--no-test"});
   train(folder, "pruned", {"--prune", "2", "--no-page", "--no-test"});
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
-      {{"--from", "nowhere"}, "there is no run to resume"},
-      {{"--from", "trunk", "--rate", "0.005"},
+      {{"--branch", "nowhere"}, "there is no run to resume"},
+      {{"--branch", "trunk", "--rate", "0.005"},
        "\"peak_rate\" is 0.002 in that run and 0.005 in this one"},
-      {{"--from", "trunk", "--seed", "2"}, "\"seed\" is 1 in that run and 2 in this one"},
-      {{"--from", "trunk", "--drop-head", "0.5"},
+      {{"--branch", "trunk", "--seed", "2"}, "\"seed\" is 1 in that run and 2 in this one"},
+      {{"--branch", "trunk", "--drop-head", "0.5"},
        "--drop-head is 0 in that run and 0.5 in this one"},
-      {{"--from", "trunk", "--without", "cross 0.0"}, "--without must list the same heads"},
-      {{"--from", "trunk", "--fold", "1/2"},
+      {{"--branch", "trunk", "--without", "cross 0.0"}, "--without must list the same heads"},
+      {{"--branch", "trunk", "--fold", "1/2"},
        "\"fold\" is the default in that run and \"1/2\" in this one"},
       {{"--fold", "3/2"}, "--fold 3/2 must be K/N with 1 <= K <= N"},
-      {{"--from", "trunk", "--prune", "2", "--prune-from", "15", "--prune-over", "2"},
+      {{"--branch", "trunk", "--prune", "2", "--prune-from", "15", "--prune-over", "2"},
        "that run has done 15 steps; --prune-from 15 must be greater"},
-      {{"--from", "pruned"}, "that run removes heads"},
-      {{"--from", "whole"}, "that run has done 30 steps; --steps 30 must be greater"},
+      {{"--branch", "pruned"}, "that run removes heads"},
+      {{"--branch", "whole"}, "that run has done 30 steps; --steps 30 must be greater"},
       {{"--remove", "cross 1.2,cross 1.2"}, "cross 1.2 is listed twice"},
       {{"--remove", "cross 1"}, "--remove: \"cross 1\" is not a head"},
       {{"--without", "middle 0.0"}, "--without: \"middle 0.0\" is not a head"},

@@ -76,7 +76,7 @@ TEST_CASE("a model is cut to a number of heads, and every command reads the resu
   CHECK(summary_of(folder, "less")["before"]["test_loss"] == after["test_loss"]);
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"train", "--out", "cut", "--resume"},
-        small_run("branch", {"--from", "cut"})}) {
+        small_run("branch", {"--branch", "cut"})}) {
     const Finished refused = headroom_program(command, folder);
     CHECK(refused.code == 2);
     CHECK_THAT(refused.err, Contains("`prune` wrote this model"));

@@ -154,7 +154,7 @@ TEST_CASE("a training run leaves everything behind that later commands need") {
     const Finished empty = headroom_program({"translate", "--model", "run", "abc", ""}, folder);
     CHECK(empty.code == 4);
     CHECK(std::count(empty.out.begin(), empty.out.end(), '\n') == 2);
-    CHECK_THAT(empty.err, Contains("line 2: the line is empty\n"));
+    CHECK_THAT(empty.err, Contains("line 2: the text is empty\n"));
   }
   SECTION(
       "attend shows what heads look at, and writes a page that computes what the program does") {

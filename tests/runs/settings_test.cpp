@@ -148,6 +148,8 @@ TEST_CASE("every member that a setting has survives config.json") {
                          : setting.name == "split"           ? Record("cmusphinx")
                          : setting.name == "schedule"        ? Record("constant")
                          : setting.name == "optimizer"       ? Record("lamb")
+                         : setting.name == "moments"         ? Record("keep")
+                         : setting.name == "vocabulary"      ? Record{{"kind", "seq2seq"}}
                          : setting.name == "granularity"     ? Record("head")
                          : setting.name.ends_with("symbols") ? Record("words")
                                                              : Record("another");

@@ -9,7 +9,7 @@
 #include "headroom/io/checksums.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/optim/sgd.hpp"
-#include "headroom/train/measured_after.hpp"
+#include "headroom_runs/runs/measured_after.hpp"
 #include "headroom_runs/runs/load_learner.hpp"
 #include "support/catch.hpp"
 #include "support/measurements.hpp"

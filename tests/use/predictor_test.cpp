@@ -23,7 +23,7 @@ SavedModel model_of(ModelKind kind) {
   return test::small_saved_model(test::small_config(kind, Layout::fused), removed);
 }
 
-constexpr double tolerance = is_double ? 1e-10 : 1e-4;
+constexpr double rounding_error = is_double ? 1e-10 : 1e-4;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ TEST_CASE("a batch has the predictions of single texts, in their order, for ever
     for (std::size_t c = 0; c < alone.candidates.size(); ++c) {
       CHECK(alone.candidates[c].text == together[i].candidates[c].text);
       CHECK(std::abs(alone.candidates[c].log_probability -
-                     together[i].candidates[c].log_probability) < tolerance);
+                     together[i].candidates[c].log_probability) < rounding_error);
     }
   }
 }
@@ -58,7 +58,7 @@ TEST_CASE("predictions are those of attention_record(), which decodes by itself"
     const Answer answer = attention_record(saved, {.input = texts[i], .write = 4}).answer;
     const Candidate& mine = predictions[i].candidates.front();
     CHECK(mine.text == answer.text);
-    CHECK(std::abs(std::exp(mine.log_probability) - answer.probability) < tolerance);
+    CHECK(std::abs(std::exp(mine.log_probability) - answer.probability) < rounding_error);
   }
 }
 

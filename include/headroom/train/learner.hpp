@@ -19,7 +19,8 @@ inline namespace HEADROOM_PRECISION {
 /// How batches are drawn and how much is evaluated.
 struct LearnerOptions {
   Index batch_size = 64;
-  Index length = 64;  // of windows, for texts
+  Index accumulate = 1;  // so many batches make one step, each with its own passes
+  Index length = 64;     // of windows, for texts
   std::uint64_t seed = 1;
   Index init = 0;  // which draw of initial weights for this seed
   Real label_smoothing = 0;
@@ -66,10 +67,18 @@ class Learner {
   virtual ~Learner() = default;
 
   virtual Module& model() = 0;
-  /// Draws the next training batch; returns its number of labels.
+  /// Draws the next training batch, of LearnerOptions::accumulate parts; returns its number of
+  /// labels.
   virtual Index next_batch() = 0;
   /// The mean loss of that batch, on the tape; `probe` as for training_loss().
   virtual Tensor loss(HeadProbe* probe = nullptr) = 0;
+  /// What one part, from 0, adds to it: the sum of its labels' losses divided by the number of
+  /// labels of the whole batch. The gradients of all parts add up to those of loss(). Undefined if
+  /// the part has no examples. Of a learner that does not divide its batches, the first part is
+  /// all.
+  virtual Tensor part_of_loss(Index part, HeadProbe* probe) {
+    return part == 0 ? loss(probe) : Tensor();
+  }
   /// Measures of the model on (some of) ExampleSet::validation: {"validation_loss", and
   /// exact_match, or accuracy, or per and wer}.
   virtual Record evaluate() = 0;

@@ -6,7 +6,6 @@
 #include "headroom/train/evaluation.hpp"
 #include "headroom/train/gate_gradients.hpp"
 #include "headroom/train/learner.hpp"
-#include "headroom/train/measured_after.hpp"
 #include "headroom/train/measures.hpp"
 #include "headroom/train/objectives.hpp"
 #include "headroom/train/step_part.hpp"

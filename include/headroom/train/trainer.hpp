@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headroom/optim/optimizer.hpp"
@@ -37,10 +38,14 @@ class Trainer : public Stateful {
   /// to the model's forward pass. When the loss or a gradient is NaN or infinite, `loss` is called
   /// once more under AnomalyMode, to find the operation that made it. `tokens` is for the report.
   /// Throws NumericError naming the step, the first tensor and the operation; parameters and
-  /// moments are then those before the step.
+  /// moments are then those before the step. The loss may have called backward() for parts of the
+  /// batch: gradients are set to zero before it is called.
   StepReport step(const std::function<Tensor(HeadProbe* probe)>& loss, Index tokens = 0);
   /// The same for a loss that takes no probe; for steps in which no part needs one.
   StepReport step(const std::function<Tensor()>& loss, Index tokens = 0);
+
+  /// The optimizer has moments of an earlier training: updates so far do not count as steps.
+  void keep_moments() { earlier_ = most_updates().first; }
 
   Index steps() const { return steps_; }
   Module& model() const { return optimizer_->model(); }
@@ -57,6 +62,8 @@ class Trainer : public Stateful {
     Tensor loss, total;
   };
   Objective forward(const Loss& loss);
+  /// The parameter with the most updates, and their number.
+  std::pair<Index, std::string> most_updates() const;
   [[noreturn]] void explain(const Loss& loss, const std::string& symptom);
 
   struct Phase {
@@ -69,6 +76,7 @@ class Trainer : public Stateful {
   std::vector<StepPart*> parts_;
   HeadProbe probe_;  // of the step that is running
   Index steps_ = 0;
+  Index earlier_ = 0;  // updates of the moments before the first step
 };
 
 }  // namespace HEADROOM_PRECISION

@@ -38,6 +38,9 @@ class TrainingLoop {
   /// Once, after the step at which the run ends or is stopped: to save.
   void at_end(Observer observer) { at_end_.push_back(std::move(observer)); }
 
+  /// From an observer: the run ends after this step.
+  void end() { ended_ = true; }
+
   /// Continues after `done` steps. Returns true when all steps are done, false when `stop` ended it
   /// before; the running step is finished first. It also ends after step `until`, if that is not 0.
   /// Does nothing if `done` is all steps.
@@ -49,6 +52,7 @@ class TrainingLoop {
     Observer observer;
   };
   Index steps_;
+  bool ended_ = false;
   std::function<StepReport()> step_;
   std::vector<Regular> regular_;
   std::vector<Observer> at_end_;

@@ -11,10 +11,15 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The place of a run in a study: the run it begins with, its last step, the parts it leaves out.
+/// The moments of a run that begins with the weights of another one: zero, or those of that run.
+enum class Moments { fresh, keep };
+
+/// The place of a run among others: the run it begins with, its last step, the parts it leaves out.
 struct BranchSettings {
-  Index until = 0;                   // the step after which the run ends; 0: the last one
-  std::string from;                  // folder of the run that it begins with; empty: none
+  Index until = 0;     // the step after which the run ends; 0: the last one
+  std::string branch;  // folder of a run with the same settings, at whose step it begins
+  std::string from;    // folder or checkpoint of a model, with whose weights it begins at step 0
+  Moments moments = Moments::fresh;  // with `from`
   std::vector<HeadId> without = {};  // removed before the first step
   bool test = true;                  // measures the test set
   bool page = true;                  // writes the report

@@ -17,6 +17,7 @@
 #include "headroom_runs/runs/manifest.hpp"
 #include "headroom_runs/runs/metrics_log.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
+#include "headroom_runs/runs/run_settings.hpp"
 #include "headroom_runs/runs/telemetry.hpp"
 #include "headroom_runs/runs/training_settings.hpp"
 
@@ -81,20 +82,26 @@ class TrainingRun {
   /// the same so far; parts that it did not have begin now. Its best evaluation counts only if
   /// `keep_best`; then this run's folder needs its best.safetensors. Throws FileError.
   void begin_with(const std::filesystem::path& checkpoint, bool keep_best);
+  /// Begins at step 0 with the weights of a trained model, which may be of other data and may have
+  /// lost heads, and with its moments if they are kept. Throws UsageError if that model lacks heads
+  /// that this one still has after their removal; FileError for other sizes, and for a file without
+  /// moments.
+  void take_weights(const std::filesystem::path& checkpoint, Moments moments);
   /// With a folder, the checkpoint has the run's manifest, and the log reaches the disk before it.
   void save(const std::filesystem::path& checkpoint) const;
 
   /// One step of the next batch, with all parts, and nothing else: for runs in lockstep.
   StepReport step();
-  /// Trains until settings().steps are done. Returns false when `stop` ended it before; the running
-  /// step is finished and saved first. It also ends, and saves, after step `until`, if that is not
-  /// 0.
+  /// Trains until settings().steps are done, or the last settings().patience evaluations found no
+  /// better model. Returns false when `stop` ended it before; the running step is finished and
+  /// saved first. It also ends, and saves, after step `until`, if that is not 0.
   bool run(const StopSignals* stop = nullptr, Index until = 0);
   /// Takes the parameters of the best evaluation, if there is an earlier one than the last, and
   /// measures them on the test set, unless `test` is false. Returns {"task", "seed", "steps",
-  /// "parameters", "heads_alive", "best_step", "task_check" (of check_task(), which takes test
-  /// examples in any case), "test"} and the keys of `more`, which is also summary.json. Ends the
-  /// run: the optimizer is still that of the last step, so it must not train or save afterwards.
+  /// "parameters", "heads_alive", "best_step", "ended_by" ("patience", if it was), "task_check" (of
+  /// check_task(), which takes test examples in any case), "test"} and the keys of `more`, which is
+  /// also summary.json. Ends the run: the optimizer is still that of the last step, so it must not
+  /// train or save afterwards.
   Record conclude(const Record& more = Record::object(), bool test = true);
 
   const TrainingSettings& settings() const { return settings_; }
@@ -111,6 +118,10 @@ class TrainingRun {
     Observer observer;
   };
   void evaluate(StepReport& report);
+  /// The loss of the next batch, on the tape; of its earlier parts, the gradients are there
+  /// already.
+  Tensor loss(HeadProbe* probe);
+  bool is_out_of_patience() const;
   /// Throws FileError if the model of the best evaluation, which conclude() takes after the last
   /// step, is missing or is not one of this run.
   void check_best(const RunFolder& folder) const;

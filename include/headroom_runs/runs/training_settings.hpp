@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headroom/base/record.hpp"
+#include "headroom/base/record_json.hpp"
 #include "headroom/data/task.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/optim/make_optimizer.hpp"
@@ -23,6 +23,7 @@ struct TrainingSettings {
   TaskOptions data;
   TableOptions table;  // of the tasks pairs and labels
   Fold fold;           // of the examples for training and test
+  Record vocabulary;   // vocabulary_of() the model that it begins with; null: that of the data
   ModelConfig model;
   LearnerOptions learner;
   RateOptions rate;
@@ -31,6 +32,7 @@ struct TrainingSettings {
   double clip = 1;  // limit of the gradient's norm; 0: no clipping
   OptimizerChoice optimizer;
   Index evaluate_every = 0;           // steps between evaluations; 0: none
+  Index patience = 0;                 // evaluations without improvement that end it; 0: no limit
   Index save_every = 0;               // steps between checkpoints; 0: only at the end
   Index telemetry = 10;               // steps between measurements of every head; 0: none
   std::vector<Index> snapshots = {};  // steps after which a copy of the checkpoint is kept
@@ -43,8 +45,12 @@ struct TrainingSettings {
   std::vector<std::filesystem::path> data_files() const;
 
   /// The task with its data, divided as the fold says. Throws as make_task(),
-  /// make_table_task() and hold_out().
+  /// make_table_task(), hold_out() and, if there is a vocabulary, in_vocabulary().
   Task make_task() const;
+
+  /// The model's configuration for the task: fitted_to() it, but that of the settings if the run
+  /// begins with another model. Throws DataError if a sequence is longer than that model reads.
+  ModelConfig config_for(const Task& task) const;
 
   /// {"task": {...}, "model": {...}, "training": {...}}; see ModelConfig for the model.
   Record to_record() const;

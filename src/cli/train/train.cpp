@@ -11,6 +11,7 @@
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
 #include "cli/train/train_branch.hpp"
+#include "cli/train/train_from.hpp"
 #include "cli/train/train_options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
@@ -18,13 +19,13 @@
 #include "headroom/base/text.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/fields.hpp"
-#include "headroom/train/measured_after.hpp"
 #include "headroom/train/measures.hpp"
 #include "headroom_lab/report/report.hpp"
 #include "headroom_measure/importance/task_check.hpp"
 #include "headroom_runs/records/head_lives.hpp"
 #include "headroom_runs/records/head_records.hpp"
 #include "headroom_runs/runs/load_learner.hpp"
+#include "headroom_runs/runs/measured_after.hpp"
 #include "headroom_runs/runs/progress.hpp"
 #include "headroom_runs/runs/pruning_parts.hpp"
 #include "headroom_runs/runs/training_run.hpp"
@@ -131,8 +132,9 @@ int train_in(RunFolder folder, const RunSettings& settings, Task task,
                               report.step, parts.history().heads.size(), timeline.front().by));
   });
   run.each(std::ref(progress));
-  const bool begins = !branch.from.empty() && !folder.resumes();
-  if (begins) begin_with_trunk(run, settings, folder);
+  const bool begins = (!branch.from.empty() || !branch.branch.empty()) && !folder.resumes();
+  if (begins && branch.from.empty()) begin_with_trunk(run, settings, folder);
+  if (begins && !branch.from.empty()) begin_with_weights(run, branch);
   for (const std::string& warning : run.keep_in(std::move(folder), changes)) {
     print_error("warning: {}\n", shown(warning, stderr));
   }
@@ -154,6 +156,10 @@ int train_in(RunFolder folder, const RunSettings& settings, Task task,
   }
   const Record summary = run.conclude(
       heads_summary(run, parts, after_cut ? after_cut->result() : Record::object()), branch.test);
+  if (run.steps() < run.settings().steps) {
+    fmt::print("ended after step {} of {}: {} evaluations found no better model\n", run.steps(),
+               run.settings().steps, run.settings().patience);
+  }
   if (branch.test) fmt::print("{}\n", result_text(summary["test"]));
   const auto check = struct_of<TaskCheck>(summary["task_check"], "task_check");
   if (!check.learned) {
@@ -169,7 +175,7 @@ struct TrainCommandOptions {
   bool resume = false, force = false, accept_changes = false, print_config = false;
 };
 
-int train(const TrainCommandOptions& options) {
+int train(TrainCommandOptions& options) {
   if (options.resume && options.force) throw UsageError("--resume and --force cannot be combined");
   if (options.resume) {
     const std::string given = options.settings.first_given();
@@ -210,10 +216,14 @@ int train(const TrainCommandOptions& options) {
   TrainingSettings& run = settings.training;
   Task task = run.make_task();  // bad data leaves no folder behind
   require_examples(task);
-  run.model = fitted_to(task, run.model, run.learner);
+  if (options.settings.has("epochs")) {
+    options.settings.give_steps_of_epochs(run, task);
+    settings = options.settings.settings();
+  }
+  run.model = run.config_for(task);
   options.settings.fit(settings);
   if (!run.data.data.empty()) run.data.data = std::filesystem::absolute(run.data.data);
-  if (!settings.branch.from.empty()) require_same_beginning(settings);
+  if (!settings.branch.branch.empty()) require_same_beginning(settings);
   if (!run.data.data.empty()) print_error("{}", text_of_data(task));
   if (options.print_config) {
     fmt::print("{}\n", settings.to_record().dump(2));
@@ -254,6 +264,7 @@ Command add_train(CLI::App& program) {
       "{1}\n\n{2}\n\n{4}\n\n{3}\n\n"
       "Examples: {0} train --task reverse\n"
       "          {0} train --task g2p --data PATH --keep 12\n"
+      "          {0} train --from runs/dates-1 --steps 500\n"
       "          {0} train --out runs/g2p-1 --resume",
       invocation(), described("Tasks:", task_list()), described("Layouts:", layout_list()),
       TrainOptions::recipes(), described("Gates:", gate_methods())));

@@ -29,11 +29,11 @@ Record comparable(TrainingSettings settings, Index steps) {
 }  // namespace
 
 void require_same_beginning(const RunSettings& settings) {
-  const std::string& from = settings.branch.from;
+  const std::string& trunk_path = settings.branch.branch;
   const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format("--from {}: {}", from, why));
+    throw UsageError(fmt::format("--branch {}: {}", trunk_path, why));
   };
-  const RunFolder trunk(from, IfExists::resume);
+  const RunFolder trunk(trunk_path, IfExists::resume);
   if (!trunk.resumes()) refuse("the run has no checkpoint; train it first");
   const Record config = trunk.read_config();
   if (config.contains("cut")) {
@@ -69,7 +69,7 @@ void require_same_beginning(const RunSettings& settings) {
 }
 
 void begin_with_trunk(TrainingRun& run, const RunSettings& settings, const RunFolder& folder) {
-  const RunFolder trunk(settings.branch.from, IfExists::resume);
+  const RunFolder trunk(settings.branch.branch, IfExists::resume);
   const bool whole = !settings.pruning.removes();
   run.begin_with(trunk.checkpoint(), whole);
   const auto copy = [](const fs::path& from, const fs::path& to) {

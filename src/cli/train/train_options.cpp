@@ -5,9 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
+#include "cli/train/train_from.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/io/atomic_file.hpp"
@@ -144,6 +147,14 @@ std::string TrainOptions::recipes() {
 }
 
 std::optional<RunSettings> TrainOptions::base() const {
+  if (given_.contains("from")) {
+    require(config_.empty(),
+            "--from and --config cannot be combined: a run that begins with "
+            "another one has its settings where nothing else is given");
+    const std::string task = has("task") ? given_.at("task").get<std::string>() : "";
+    return settings_from(given_.at("from").get<std::string>(),
+                         usual_settings(task.empty() ? TrainingSettings().task : task));
+  }
   if (config_.empty()) return std::nullopt;
   const Record file = parse_json(read_file(config_), config_);
   if (!is_config_of_run(file)) return std::nullopt;
@@ -172,7 +183,28 @@ RunSettings TrainOptions::settings() const {
   if (const auto metric = given.find("metric"); metric != given.end()) {
     require_metric(metric->second.get<std::string>());
   }
-  return settings_of(given, option_text, base());
+  RunSettings settings = settings_of(given, option_text, base());
+  if (!given_.contains("from")) return settings;
+  for (const auto& [name, value] : given) {
+    require(
+        find_setting(name)->group != SettingGroup::model || name == "dropout",
+        fmt::format("{} cannot be given with --from: the model has its sizes", option_text(name)));
+  }
+  fit_to_beginning(settings, has("moments"));
+  return settings;
+}
+
+void TrainOptions::give_steps_of_epochs(const TrainingSettings& settings, const Task& task) {
+  require(!has("steps"), "--epochs and --steps cannot be combined");
+  require(!std::holds_alternative<TextCorpus>(task),
+          "--epochs: the windows of a text are drawn at random, so it has no passes; give --steps");
+  const Index examples = std::visit([](const auto& one) { return std::ssize(one.train); }, task);
+  const Index batch = settings.learner.batch_size * settings.learner.accumulate;
+  const double epochs = all_given().at("epochs").get<double>();
+  const auto steps = Index(std::ceil(epochs * double(examples) / double(batch)));
+  given_["steps"] = std::max(steps, Index(1));
+  print_error("{} passes through {} examples in batches of {} are {} steps\n",
+              fmt::format("{:g}", epochs), with_commas(examples), batch, with_commas(steps));
 }
 
 void TrainOptions::fit(RunSettings& settings) const {

@@ -21,6 +21,11 @@ class TrainOptions {
   /// The settings that the options and --config FILE make. Throws FileError for a file that cannot
   /// be read or is wrong, UsageError as settings_of().
   RunSettings settings() const;
+  /// Whether a setting is given, by an option or in --config.
+  bool has(const std::string& name) const { return all_given().contains(name); }
+  /// Gives the number of steps that the task's examples need for --epochs, and says it on stderr.
+  /// Throws UsageError with --steps, and for a text.
+  void give_steps_of_epochs(const TrainingSettings& settings, const Task& task);
   /// Completes them, as fit_to_model().
   void fit(RunSettings& settings) const;
   /// The name of a given option that determines the run, or "": a resumed run has its own settings.

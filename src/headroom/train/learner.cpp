@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
 
 #include "headroom/algebra/algebra.hpp"
@@ -11,6 +12,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/base/rng.hpp"
+#include "headroom/ops/arithmetic.hpp"
 #include "headroom/ops/losses.hpp"
 #include "headroom/ops/reductions.hpp"
 #include "headroom/train/checkpoint.hpp"
@@ -119,6 +121,22 @@ TextBatch picked(const TextBatch& batch, std::span<const Index> rows) {
   return {pick_rows(batch.inputs, rows), pick_rows(batch.labels, rows)};
 }
 
+/// Learner::part_of_loss().
+template <class Model, class Batch>
+Tensor part_loss(const Model& model, const Batch& batch, Index part, const LearnerOptions& options,
+                 HeadProbe* probe) {
+  const Index all = batch.labels.dim(0), first = part * all / options.accumulate;
+  std::vector<Index> rows(std::size_t((part + 1) * all / options.accumulate - first));
+  if (rows.empty()) return {};
+  std::iota(rows.begin(), rows.end(), first);
+  const Batch some = picked(batch, rows);
+  const auto count = [](const Ids& labels) {
+    return labels.size() - std::ranges::count(labels.span(), ignored_label);
+  };
+  return training_loss(model, some, options.label_smoothing, probe) *
+         (Real(count(some.labels)) / Real(count(batch.labels)));
+}
+
 /// A batch of a learner's own, whose rows can be picked.
 template <class Model, class Batch>
 ProbedBatch probed_batch(const Model& model, const Batch& batch) {
@@ -147,7 +165,7 @@ class ExampleLearner : public Learner {
         options_(options),
         rng_(options.seed, "init", static_cast<std::uint64_t>(options.init)),
         model_(config, rng_),
-        loader_(task_, options.batch_size, options.seed),
+        loader_(task_, options.batch_size * options.accumulate, options.seed),
         held_out_(split(task_.validation)) {}
 
   Module& model() override { return model_; }
@@ -157,6 +175,9 @@ class ExampleLearner : public Learner {
   }
   Tensor loss(HeadProbe* probe) override {
     return training_loss(model_, batch_, options_.label_smoothing, probe);
+  }
+  Tensor part_of_loss(Index part, HeadProbe* probe) override {
+    return part_loss(model_, batch_, part, options_, probe);
   }
   Record evaluate() override {
     return measured(some_of(held_out_.validation, options_.quick), "validation_loss");
@@ -264,12 +285,15 @@ class TextLearner : public Learner {
 
   Module& model() override { return model_; }
   Index next_batch() override {
-    batch_ = random_windows(corpus_.train, options_.batch_size, options_.length, options_.seed,
-                            position_.step++);
+    batch_ = random_windows(corpus_.train, options_.batch_size * options_.accumulate,
+                            options_.length, options_.seed, position_.step++);
     return label_count(batch_);
   }
   Tensor loss(HeadProbe* probe) override {
     return training_loss(model_, batch_, options_.label_smoothing, probe);
+  }
+  Tensor part_of_loss(Index part, HeadProbe* probe) override {
+    return part_loss(model_, batch_, part, options_, probe);
   }
   Record evaluate() override {
     return {{"validation_loss",

@@ -52,6 +52,7 @@ StepReport Trainer::step(const Loss& loss, Index tokens) {
   StepReport report;
   {
     const RandomStep random(options_.seed, static_cast<std::uint64_t>(steps_));
+    optimizer_->zero_grad();
     const auto [plain, total] = forward(loss);
     report.loss = double(plain.item());
     const auto objective = double(total.item());
@@ -59,7 +60,6 @@ StepReport Trainer::step(const Loss& loss, Index tokens) {
     if (!std::isfinite(objective)) {
       explain(loss, fmt::format("the loss with its penalties is {}", objective));
     }
-    optimizer_->zero_grad();
     total.backward();
   }
   for (StepPart* part : parts_) part->after_backward();
@@ -109,9 +109,20 @@ void Trainer::explain(const Loss& loss, const std::string& symptom) {
   throw NumericError(fmt::format("step {}: {}: {}", steps_ + 1, symptom, cause));
 }
 
+std::pair<Index, std::string> Trainer::most_updates() const {
+  std::pair<Index, std::string> most{0, ""};
+  for (const auto& [name, state] : optimizer_->states()) {
+    for (const Index updates : state.steps) {
+      if (updates > most.first) most = {updates, name};
+    }
+  }
+  return most;
+}
+
 void Trainer::save_state(StateWriter to) const {
   to.integer("steps", steps_);
   to.integer("seed", static_cast<std::int64_t>(options_.seed));
+  if (earlier_ > 0) to.integer("earlier", earlier_);
 }
 
 void Trainer::load_state(const StateReader& from) {
@@ -122,10 +133,9 @@ void Trainer::load_state(const StateReader& from) {
   }
   const std::int64_t steps = from.integer("steps");
   if (steps < 0) throw FileError(fmt::format("{}: {} is negative", from.where("steps"), steps));
-  for (const auto& [name, state] : optimizer_->states()) {
-    const std::int64_t updates =
-        state.steps.empty() ? 0 : *std::max_element(state.steps.begin(), state.steps.end());
-    if (updates <= steps) continue;
+  earlier_ = from.has("earlier") ? from.integer("earlier") : 0;
+  if (earlier_ < 0) throw FileError(from.where("earlier") + ": is negative");
+  if (const auto [updates, name] = most_updates(); updates - earlier_ > steps) {
     throw FileError(fmt::format("{}: {} steps, but {} was updated {} times; restore the file",
                                 from.where("steps"), steps, name, updates));
   }

@@ -18,7 +18,7 @@ void TrainingLoop::every(Index n, Observer observer) {
 
 bool TrainingLoop::run(Index done, const StopSignals* stop, Index until) {
   const auto over = [&] {
-    return done >= steps_ || (until > 0 && done >= until) ||
+    return done >= steps_ || ended_ || (until > 0 && done >= until) ||
            (stop != nullptr && stop->requested());
   };
   if (over()) return done >= steps_;

@@ -185,7 +185,7 @@ Words cell_command(const StudyCell& cell, const StudyDeclaration& declaration,
   if (!measures(declaration, "test.")) more.emplace_back("--no-test");
   if (measures(declaration, "cut.")) more.emplace_back("--measure-cut");
   if (cell.branches()) {
-    more.insert(more.end(), {"--from", folder.trunk(cell.trunk).string()});
+    more.insert(more.end(), {"--branch", folder.trunk(cell.trunk).string()});
   }
   if (cell.control == StudyControl::same_mask_reinitialised) {
     more.insert(more.end(), {"--init", "1"});

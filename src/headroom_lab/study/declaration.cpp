@@ -20,9 +20,9 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 /// Options of `train` that only the study sets in its runs.
-const std::set<std::string> own_options = {"seed",  "until",   "from",    "remove", "without",
-                                           "init",  "no_test", "no_page", "out",    "resume",
-                                           "force", "threads", "config",  "fold",   "measure_cut"};
+const std::set<std::string> own_options = {
+    "seed",    "until",   "from", "branch", "moments", "remove",  "without", "init", "epochs",
+    "no_test", "no_page", "out",  "resume", "force",   "threads", "config",  "fold", "measure_cut"};
 
 /// A study of seconds for each run would take a day.
 constexpr double most_runs = 20'000;

@@ -3,214 +3,24 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/utf8.hpp"
 #include "headroom_measure/importance/choosers.hpp"
-#include "headroom_runs/runs/setting.hpp"
-#include "runs/setting_values.hpp"
+#include "runs/setting_rows.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+using namespace setting_rows;
+
 namespace {
-
-using R = RunSettings;
-using T = TrainingSettings;
-using setting_values::Value;
-
-/// The way to a member of a member of RunSettings.
-template <class Outer, class... Inner>
-auto in(Outer outer, Inner... inner) {
-  return [=](auto& settings) -> auto& {
-    if constexpr (sizeof...(inner) == 0) {
-      return settings.*outer;
-    } else {
-      return in(inner...)(settings.*outer);
-    }
-  };
-}
-
-using Fault = std::function<std::string(double)>;
-
-/// A count from `least` to `most`.
-Fault count(Index least, Index most = 1'000'000'000'000) {
-  return [least, most](double v) -> std::string {
-    if (v < 0 && least == 0) return "is negative";
-    if (v < double(least)) return fmt::format("is less than {}", least);
-    return v > double(most) ? fmt::format("is more than {}", most) : "";
-  };
-}
-std::string no_share(double v) { return v >= 0 && v <= 1 ? "" : "is not in [0, 1]"; }
-std::string no_share_below_1(double v) { return v >= 0 && v < 1 ? "" : "is not in [0, 1)"; }
-std::string not_positive(double v) {
-  return v > 0 && std::isfinite(v) ? "" : "is not a positive number";
-}
-std::string not_from_0(double v) {
-  return v >= 0 && std::isfinite(v) ? "" : "is not a finite number from 0";
-}
-constexpr Index most_examples = 100'000'000, widest = 10'000'000, most_tokens = 1'000'000;
-
-/// A setting that is a member of the settings.
-template <class Way>
-Setting row(std::string name, std::string path, Way way, std::string help, Fault fault = {}) {
-  using Member = std::remove_cvref_t<decltype(way(std::declval<RunSettings&>()))>;
-  Setting made{.name = std::move(name),
-               .path = std::move(path),
-               .help = std::move(help),
-               .type = Value<Member>::type,
-               .value = Value<Member>::word,
-               .fault = std::move(fault)};
-  made.get = [way](const RunSettings& s) { return Value<Member>::written(way(s)); };
-  made.set = [way](RunSettings& s, const Record& value, const std::string& shown) {
-    way(s) = Value<Member>::read(value, shown);
-  };
-  return made;
-}
-
-/// A setting that is a part of a rule of settings_of().
-Setting part(std::string name, SettingType type, std::string value, std::string help,
-             Fault fault = {}) {
-  return {.name = std::move(name),
-          .help = std::move(help),
-          .type = type,
-          .value = std::move(value),
-          .fault = std::move(fault)};
-}
-
-Setting turns_off(Setting made) {
-  made.turns_off = true;
-  return made;
-}
-Setting with(Setting made, std::vector<std::string> synonyms) {
-  made.synonyms = std::move(synonyms);
-  return made;
-}
-Setting rare(Setting made) {
-  made.is_rare = true;
-  return made;
-}
-Setting only_in_files(Setting made) {
-  made.is_option = false;
-  return made;
-}
-Setting removing(Setting made) {
-  made.needs_removal = true;
-  return made;
-}
-Setting called(std::string value, Setting made) {
-  made.value = std::move(value);
-  return made;
-}
-
-std::vector<std::string> names_of_tasks() {
-  add_table_tasks();
-  std::vector<std::string> names;
-  for (const TaskInfo& info : task_list()) names.push_back(info.name);
-  return names;
-}
 
 std::vector<std::string> names_of_choosers() {
   std::vector<std::string> names;
   for (const ChooserEntry& entry : head_choosers()) names.push_back(entry.info.name);
   return names;
-}
-
-/// The rule by which examples of a file are divided: a WordSplit or Shares.
-Setting split_row() {
-  Setting made{.name = "split",
-               .path = "task.split",
-               .help =
-                   "how the data file is divided: for g2p letters (a hash, 90 : 5 : 5) or "
-                   "cmusphinx (every 20th words of the file, as in published results); for pairs "
-                   "and labels shares of training, validation and test (default: 90:5:5)",
-               .type = SettingType::text,
-               .value = "RULE"};
-  made.get = [](const RunSettings& s) -> Record {
-    const Shares& shares = s.training.table.shares;
-    return shares == Shares() ? name_of(s.training.data.split) : shares.text();
-  };
-  made.set = [](RunSettings& s, const Record& value, const std::string& shown) {
-    const auto rule = Value<std::string>::read(value, shown);
-    const std::string& task = s.training.task;
-    const bool shares = rule.find(':') != rule.npos;
-    if (shares != is_table_task(task)) {
-      throw UsageError(fmt::format("{} {} does not fit task {}: {}", shown, rule, task,
-                                   shares ? "only pairs and labels take shares, such as 90:5:5"
-                                          : "it takes shares, such as 90:5:5"));
-    }
-    if (shares) {
-      s.training.table.shares = shares_from(rule, shown);
-    } else {
-      s.training.data.split = from_name<WordSplit>(shown.c_str(), rule);
-    }
-  };
-  return made;
-}
-
-std::vector<Setting> data_settings() {
-  return {
-      row("task", "task.name", in(&R::training, &T::task),
-          fmt::format("task to learn: {} (default: {})", fmt::join(names_of_tasks(), ", "),
-                      TrainingSettings().task)),
-      row("data", "task.data", in(&R::training, &T::data, &TaskOptions::data),
-          "path of the data file (tasks g2p and text), or of the table (tasks pairs and labels): "
-          ".tsv, .csv or .jsonl"),
-      rare(only_in_files(row("train", "task.train", in(&R::training, &T::data, &TaskOptions::train),
-                             "examples for training (tasks that make their own)",
-                             count(0, most_examples)))),
-      rare(row("validation", "task.validation",
-               in(&R::training, &T::data, &TaskOptions::validation),
-               "examples to hold out for validation and for measuring heads (tasks that make their "
-               "own)",
-               count(1, most_examples))),
-      rare(only_in_files(row("test", "task.test", in(&R::training, &T::data, &TaskOptions::test),
-                             "examples for the test (tasks that make their own)",
-                             count(0, most_examples)))),
-      rare(row("fold", "task.fold", in(&R::training, &T::fold),
-               "cross-validation: test on part K of N of the examples for training and test, and "
-               "train on the others (not text)")),
-      row("seed", "task.seed", in(&R::training, &T::data, &TaskOptions::seed),
-          "seed of all random numbers", [](double v) { return v < 0 ? "is negative" : ""; }),
-      row("skip_bad_lines", "task.skip_bad_lines",
-          in(&R::training, &T::data, &TaskOptions::skip_bad_lines),
-          "skip malformed lines of the data file"),
-      row("stress", "task.stress", in(&R::training, &T::data, &TaskOptions::stress),
-          "learn stress marks, too (task g2p)"),
-      rare(split_row()),
-  };
-}
-
-/// The settings of the tasks that read a table.
-std::vector<Setting> table_settings() {
-  const auto table = [](std::string name, auto member, std::string help, Fault fault = {}) {
-    Setting made = rare(row(name, "task." + name, in(&R::training, &T::table, member),
-                            std::move(help), std::move(fault)));
-    made.tasks = {"pairs", "labels"};
-    return made;
-  };
-  const auto of_pairs = [](Setting made) {
-    made.tasks = {"pairs"};
-    return made;
-  };
-  using B = TableOptions;
-  return {
-      called("A,B", table("columns", &B::columns,
-                          "columns of the table, by names or numbers (default: source,target for "
-                          "pairs and text,label for labels; if its first line has no such names, "
-                          "the only two)")),
-      table("validation_data", &B::validation, "table for validation (default: a share of {data})"),
-      table("test_data", &B::test, "table for the test (default: a share of {data})"),
-      table("symbols", &B::symbols, "symbols of the table's sources: " + names_of<TokenKind>()),
-      of_pairs(table("target_symbols", &B::target_symbols,
-                     "symbols of the table's targets: " + names_of<TokenKind>())),
-      table("least_count", &B::least_count, "symbols that occur less often in training are unknown",
-            count(1, most_examples)),
-      table("longest", &B::longest, "leave out longer sources and targets of the table, in symbols",
-            count(1, most_tokens)),
-  };
 }
 
 std::vector<Setting> model_settings() {
@@ -253,9 +63,15 @@ std::vector<Setting> training_settings() {
       with(row("steps", "training.steps", in(&R::training, &T::steps), "number of training steps",
                count(1)),
            {"max_steps"}),
+      part("epochs", SettingType::number, "",
+           "in place of {steps}: passes through the examples for training", not_positive),
       with(row("batch", "training.batch_size", learner(&LearnerOptions::batch_size),
                "examples in a batch", count(1, most_tokens)),
            {"batch_size"}),
+      rare(row("accumulate", "training.accumulate", learner(&LearnerOptions::accumulate),
+               "batches whose gradients are added up for one step, one after the other (default: "
+               "1)",
+               count(1, most_tokens))),
       row("length", "training.length", learner(&LearnerOptions::length),
           "tokens (characters) per training window (task text)", count(1, most_tokens)),
       with(row("learning_rate", "training.peak_rate", rate(&RateOptions::peak),
@@ -271,6 +87,13 @@ std::vector<Setting> training_settings() {
           "warm-up steps; if only {steps} is given, at most a tenth of it", count(0)),
       only_in_files(row("final_rate", "training.final_rate", rate(&RateOptions::floor),
                         "learning rate at the end of the schedule", not_from_0)),
+      rare(called("RUN", row("from", "training.begin_with", in(&R::branch, &BranchSettings::from),
+                             "begin with the weights of another run, its vocabulary and, where "
+                             "nothing else is given, its settings; heads that it lost stay "
+                             "removed"))),
+      rare(row("moments", "training.moments", in(&R::branch, &BranchSettings::moments),
+               "moments of the optimizer at the beginning: " + names_of<Moments>() +
+                   " (default: keep with {from} if data and optimizer are the same)")),
       rare(only_in_files(row("rate_function", "training.rate_function",
                              in(&R::training, &T::rate_function),
                              "text of the function that gives the learning rate"))),
@@ -375,6 +198,9 @@ std::vector<Setting> output_settings() {
   return {
       row("evaluate_every", "training.evaluate_every", in(&R::training, &T::evaluate_every),
           "steps between evaluations", count(1)),
+      rare(row("patience", "training.patience", in(&R::training, &T::patience),
+               "end after so many evaluations without a better model (default: 0, no limit)",
+               count(0))),
       row("save_every", "training.save_every", in(&R::training, &T::save_every),
           "steps between checkpoints (default: as {evaluate_every})", count(1)),
       row("telemetry", "training.telemetry", in(&R::training, &T::telemetry),
@@ -389,9 +215,9 @@ std::vector<Setting> output_settings() {
                "end the run after this step; the learning rate schedule still covers all {steps}",
                count(1))),
       rare(called("RUN",
-                  row("from", "training.from", branch(&BranchSettings::from),
-                      "begin with the checkpoint of another run, which must have the same data, "
-                      "model and training settings and must not remove heads"))),
+                  row("branch", "training.from", branch(&BranchSettings::branch),
+                      "go on at the last step of another run, which must have the same data, model "
+                      "and training settings and must not remove heads"))),
       rare(turns_off(row("no_test", "training.test", branch(&BranchSettings::test),
                          "do not measure the test set"))),
       rare(turns_off(row("no_page", "training.page", branch(&BranchSettings::page),

@@ -53,7 +53,7 @@ std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
   const TensorFile file = read_checkpoint(checkpoint);
   check_plausible(settings.model, file, run.config().string() + ": \"model\"");
   Task task = settings.make_task();
-  const ModelConfig config = fitted_to(task, settings.model, settings.learner);
+  const ModelConfig config = settings.config_for(task);
   std::unique_ptr<Learner> learner = make_learner(std::move(task), config, settings.learner);
   ModelState(learner->model()).load_state(StateReader(file, "model."));
   return learner;

@@ -99,7 +99,8 @@ Manifest manifest_of(const RunFolder& folder, const std::vector<std::filesystem:
   for (const std::filesystem::path& file : data) all += read_file(file);
   if (!data.empty()) manifest.data = checksum(all);
   // The checksum stands for the data's path, and a run begins with another one only once.
-  for (const auto& [section, key] : {std::pair("task", "data"), {"training", "from"}}) {
+  for (const auto& [section, key] :
+       {std::pair("task", "data"), {"training", "from"}, {"training", "begin_with"}}) {
     Record& settings = manifest.settings;
     if (settings.contains(section) && settings[section].is_object()) settings[section].erase(key);
   }

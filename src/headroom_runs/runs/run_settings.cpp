@@ -199,9 +199,17 @@ RunSettings settings_of(const GivenSettings& all_given, const SettingNames& show
                   shown("warmup"), s.rate.warmup, falls ? "less than" : "at most",
                   shown(given.has("schedule_steps") ? "schedule_steps" : "steps"), s.rate.steps));
   if (block.head_dim == 0) require_heads_divide(block.heads, block.width, shown);
-  std::string& from = all.branch.from;
-  if (!from.empty()) from = std::filesystem::absolute(from).lexically_normal().string();
   all.pruning = removal_of(given, std::move(all.pruning), s.steps);
+  for (std::string* const other : {&all.branch.from, &all.branch.branch}) {
+    if (!other->empty()) *other = std::filesystem::absolute(*other).lexically_normal().string();
+  }
+  require(all.branch.from.empty() || all.branch.branch.empty(),
+          fmt::format("{} and {} cannot be combined", shown("from"), shown("branch")));
+  require(!given.has("moments") || !all.branch.from.empty(),
+          fmt::format("{} needs {}", shown("moments"), shown("from")));
+  require(!all.pruning.gates || s.learner.accumulate == 1,
+          fmt::format("{} and {} cannot be combined: gates are drawn once for a step",
+                      shown("gates"), shown("accumulate")));
   return all;
 }
 

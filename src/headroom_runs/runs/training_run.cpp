@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom/ops/arithmetic.hpp"
+#include "headroom/ops/dropout.hpp"
 #include "headroom_measure/importance/task_check.hpp"
 
 namespace headroom {
@@ -27,7 +30,7 @@ std::unique_ptr<Learner> learner_of(const TrainingSettings& settings, Task task)
         "training run: seed or length of data and learner differ; call derive() on the settings");
   }
   require_examples(task);
-  const ModelConfig config = fitted_to(task, settings.model, settings.learner);
+  const ModelConfig config = settings.config_for(task);
   return make_learner(std::move(task), config, settings.learner);
 }
 
@@ -156,6 +159,35 @@ void TrainingRun::begin_with(const std::filesystem::path& checkpoint, bool keep_
   parts_fixed_ = true;
 }
 
+void TrainingRun::take_weights(const std::filesystem::path& checkpoint, Moments moments) {
+  const TensorFile file = read_checkpoint(checkpoint);
+  const SavedModel saved = load_model(checkpoint);
+  const auto same_heads = [&] { return live_heads(*saved.model) == live_heads(model()); };
+  std::vector<HeadId> lost;  // there, and not yet here
+  for (const HeadId& head : live_heads(model())) {
+    const auto theirs = live_heads(*saved.model);
+    if (std::find(theirs.begin(), theirs.end(), head) == theirs.end()) lost.push_back(head);
+  }
+  optimizer_->apply(prune(model(), lost));
+  if (!same_heads()) {
+    throw UsageError(
+        fmt::format("{}: its model does not have all heads of this run", checkpoint.string()));
+  }
+  std::map<std::string, Tensor> theirs;
+  for (const NamedParameter& one : parameters(*saved.model)) theirs.emplace(one.name, one.tensor);
+  for (NamedParameter& mine : parameters(model())) {
+    const auto found = theirs.find(mine.name);
+    if (found == theirs.end() || !(found->second.shape() == mine.tensor.shape())) {
+      throw FileError(fmt::format("{}: has no parameter {} of shape {}", checkpoint.string(),
+                                  mine.name, mine.tensor.shape().text()));
+    }
+    mine.tensor.set_value(found->second.value());
+  }
+  if (moments == Moments::fresh) return;
+  optimizer_->load_state(StateReader(file, "optimizer."));
+  trainer_.keep_moments();
+}
+
 const RunFolder& TrainingRun::folder() const {
   if (!folder_) throw UsageError("training run: it has no folder; call keep_in() first");
   return *folder_;
@@ -169,16 +201,45 @@ StepReport TrainingRun::step() {
         settings_.rate_function));
   }
   const Index tokens = learner_->next_batch();
-  return trainer_.step([&](HeadProbe* probe) { return learner_->loss(probe); }, tokens);
+  return trainer_.step([&](HeadProbe* probe) { return loss(probe); }, tokens);
+}
+
+Tensor TrainingRun::loss(HeadProbe* probe) {
+  const Index parts = settings_.learner.accumulate;
+  if (parts == 1) return learner_->loss(probe);
+  Tensor last;
+  double before = 0;  // the loss of the parts whose tape is gone
+  for (Index part = 0; part < parts; ++part) {
+    // Each part draws its own dropout masks.
+    const RandomStep random(settings_.learner.seed,
+                            static_cast<std::uint64_t>(trainer_.steps() * parts + part));
+    const Tensor next = learner_->part_of_loss(part, probe);
+    if (!next.defined()) continue;
+    if (last.defined()) {
+      before += double(last.item());
+      last.backward();
+    }
+    last = next;
+  }
+  return last + Real(before);
+}
+
+bool TrainingRun::is_out_of_patience() const {
+  return settings_.patience > 0 && best_.step() > 0 &&
+         trainer_.steps() - best_.step() >= settings_.patience * settings_.evaluate_every;
 }
 
 bool TrainingRun::run(const StopSignals* stop, Index until) {
+  if (is_out_of_patience()) return true;
   TrainingLoop loop(settings_.steps, [this] { return step(); });
   if (settings_.evaluate_every > 0) {
-    loop.every(settings_.evaluate_every, [this](StepReport& report) { evaluate(report); });
+    loop.every(settings_.evaluate_every, [&](StepReport& report) {
+      evaluate(report);
+      if (report.settled && is_out_of_patience()) loop.end();
+    });
   }
   for (const auto& [n, observer] : observers_) loop.every(n, observer);
-  if (!folder_) return loop.run(trainer_.steps(), stop, until);
+  if (!folder_) return loop.run(trainer_.steps(), stop, until) || is_out_of_patience();
 
   MetricsLog& log = log_.emplace(folder_->metrics(), trainer_.steps());
   Index saved = 0;  // the step
@@ -200,7 +261,7 @@ bool TrainingRun::run(const StopSignals* stop, Index until) {
   loop.at_end(save_checkpoint);
   const bool done = loop.run(trainer_.steps(), stop, until);
   log_.reset();
-  return done;
+  return done || is_out_of_patience();
 }
 
 void TrainingRun::evaluate(StepReport& report) {
@@ -224,6 +285,7 @@ Record TrainingRun::conclude(const Record& more, bool test) {
                  {"parameters", count_parameters(model())},
                  {"heads_alive", live_heads(model()).size()},
                  {"best_step", best_is_last ? trainer_.steps() : best_.step()}};
+  if (is_out_of_patience()) summary["ended_by"] = "patience";
   summary["task_check"] = json_of(check_task(*learner_));
   if (test) summary["test"] = learner_->test();
   summary.update(more);

@@ -1,13 +1,35 @@
 // The task of a run, and the settings that follow from others.
 #include "headroom_runs/runs/training_settings.hpp"
 
+#include <fmt/format.h>
+
+#include "headroom/base/error.hpp"
+#include "headroom_runs/tables/given_vocabulary.hpp"
+
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 Task TrainingSettings::make_task() const {
   add_table_tasks();
-  if (is_table_task(task)) return hold_out(make_table_task(task, data, table), fold);
-  return hold_out(HEADROOM_PRECISION::make_task(task, data), fold);
+  Task made = is_table_task(task) ? make_table_task(task, data, table)
+                                  : HEADROOM_PRECISION::make_task(task, data);
+  if (!vocabulary.is_null()) made = in_vocabulary(std::move(made), vocabulary, "the settings");
+  return hold_out(std::move(made), fold);
+}
+
+ModelConfig TrainingSettings::config_for(const Task& for_task) const {
+  ModelConfig fitted = fitted_to(for_task, model, learner);
+  if (vocabulary.is_null()) return fitted;
+  fitted.longest -= std::holds_alternative<TextCorpus>(for_task) ? 0 : 8;  // room for long outputs
+  if (fitted.longest > model.longest) {
+    throw DataError(
+        fmt::format("the data have a sequence of {} tokens; the model that the run begins with "
+                    "reads at most {}",
+                    fitted.longest, model.longest),
+        {"longest", "length"});
+  }
+  fitted.longest = model.longest;
+  return fitted;
 }
 
 std::vector<std::filesystem::path> TrainingSettings::data_files() const {

@@ -17,7 +17,7 @@ const marks_of_keys = [];                                 // marks under a key: 
 const as_written = () => state.input === run.input && state.output === (run.output ?? null);
 
 /** The example of an evaluation whose maps are in the record, because this page cannot compute them; or undefined. */
-const kept = (input, output) => (run.evaluation?.worst ?? []).find((one) => one.example && one.asked === input && (one.given ?? null) === output);
+const kept_maps = (input, output) => (run.evaluation?.worst ?? []).find((one) => one.example && one.asked === input && (one.given ?? null) === output);
 
 const place_of = (head) => head ? {layer: head.layer, head: head.head} : null;
 
@@ -60,7 +60,7 @@ function move(act) {
 function recall() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const living = (key) => run.heads.find((head) => key_of(head) === key && !head.removed);
-  const asked = parts.has("input") && (model || kept(parts.get("input"), parts.get("output")));
+  const asked = parts.has("input") && (model || kept_maps(parts.get("input"), parts.get("output")));
   state.input = asked ? parts.get("input") : run.input;
   state.output = run.model.family === "classifier" ? null : asked ? parts.get("output") : run.output ?? null;
   state.kind = present.some(({kind}) => kind === parts.get("kind")) ? parts.get("kind") : usual_kind;
@@ -80,7 +80,7 @@ const side_of = (kind) => kinds.find((k) => k.kind === kind).rows;
 function update() {
   try {
     // An answer with heads off is compared with one of the same rounded weights, so that only the heads differ.
-    const found = as_written() ? run : kept(state.input, state.output);
+    const found = as_written() ? run : kept_maps(state.input, state.output);
     const all = found && !state.off.size ? {example: found.example, answer: found.answer} : answered(state);
     now = state.off.size ? answered(state, state.off) : all;
     whole = all;

@@ -1,5 +1,5 @@
 // Evaluation after a step that other parts have changed the model in.
-#include "headroom/train/measured_after.hpp"
+#include "headroom_runs/runs/measured_after.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
