@@ -4,6 +4,7 @@
 
 #include "headroom_lab/lab/lab.hpp"
 #include "headroom_lab/report/attend.hpp"
+#include "headroom_lab/report/comparison.hpp"
 #include "headroom_lab/report/evaluation.hpp"
 #include "headroom_lab/report/half.hpp"
 #include "headroom_lab/report/lab.hpp"

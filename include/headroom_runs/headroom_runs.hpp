@@ -13,6 +13,7 @@
 #include "headroom_runs/runs/progress.hpp"
 #include "headroom_runs/runs/pruning_parts.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
+#include "headroom_runs/runs/run_list.hpp"
 #include "headroom_runs/runs/run_record.hpp"
 #include "headroom_runs/runs/run_settings.hpp"
 #include "headroom_runs/runs/setting.hpp"

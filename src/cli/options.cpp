@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/frame/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
@@ -50,7 +51,10 @@ std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string
 
 fs::path model_folder(const std::string& model, const char* option) {
   if (model.empty()) {
-    if (const std::optional<fs::path> newest = newest_run("runs")) return *newest;
+    if (const std::optional<fs::path> newest = newest_run("runs")) {
+      print_error("the newest run, {}\n", shown(newest->string(), stderr));
+      return *newest;
+    }
     throw UsageError(fmt::format(
         "no trained model under runs (train one with {} train, or name one with {} DIR)",
         invocation(), option));

@@ -35,7 +35,7 @@ ANSWERED = [
     ["bench", "--case"], ["inspect", "run"], ["lab", "--presicion", "both"], ["learn", "--lsit"],
     ["learn", "chekc", "04/1"], ["learn", "04/1", "05/1"], ["learn", "zzzzzz", "04/1"],
     ["train", "--lr"], ["train", "--seed"], ["train", "--stpes", "3"],
-    ["train", "--learning_rate", "1"], ["train", "--epochs", "3"], ["train", "--n_layer", "2"],
+    ["train", "--learning_rate", "1"], ["train", "--momentum", "3"], ["train", "--n_layer", "2"],
     ["train", "--max_steps=3"],
     ["train", "--lr", "1", "--batch-size", "2", "--max-steps", "3", "x"],
     ["train", "--snapshots", "1,2", "--n"], ["prune", "--at-lest", "1"], ["translate", "--bam"],

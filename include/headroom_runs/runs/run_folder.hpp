@@ -67,6 +67,9 @@ class RunFolder {
 /// naming the process that has it.
 FileLock lock_run(const std::filesystem::path& folder);
 
+/// Whether a process trains in a folder.
+bool is_training(const std::filesystem::path& folder);
+
 /// The run under `root` whose checkpoint is the newest; none if no run there has one.
 std::optional<std::filesystem::path> newest_run(const std::filesystem::path& root = "runs");
 

@@ -36,6 +36,7 @@ Command add_learn(CLI::App& program);
 Command add_predict(CLI::App& program);
 Command add_prune(CLI::App& program);
 Command add_report(CLI::App& program);
+Command add_runs(CLI::App& program);
 Command add_sample(CLI::App& program);
 Command add_study(CLI::App& program);
 Command add_train(CLI::App& program);

@@ -254,6 +254,8 @@ FileLock lock_run(const fs::path& folder) {
                   folder.string(), FileLock::holder(path)));
 }
 
+bool is_training(const fs::path& folder) { return FileLock::held(folder / lock_name); }
+
 std::optional<fs::path> newest_run(const fs::path& root) {
   std::optional<fs::path> newest;
   fs::file_time_type newest_time;

@@ -247,7 +247,11 @@ bool TrainingRun::run(const StopSignals* stop, Index until) {
     if (saved != report.step) save(folder_->checkpoint());
     saved = report.step;
   };
-  loop.every(log_every, [&log](StepReport& report) { log(report); });
+  loop.each([&](StepReport& report) {
+    const bool last = report.step >= settings_.steps;
+    const bool evaluated = report.metrics.contains("validation_loss");
+    if (report.step % log_every == 0 || last || evaluated) log(report);
+  });
   loop.each([&log](StepReport& report) {
     for (const Record& line : report.lines) log.write(line);
   });

@@ -36,6 +36,26 @@ std::string known_text(const std::vector<Example>& train, const std::vector<Ques
       with_commas(count), with_commas(std::ssize(test)));
 }
 
+/// "3 of 200 sources have symbols that the vocabulary lacks", or "".
+template <class Example, class Question, class Source>
+std::string unknown_text(const std::vector<Example>& train,
+                         std::initializer_list<const std::vector<Question>*> others,
+                         Source Example::*of_train, Source Question::*of_others,
+                         const Vocabulary& vocabulary) {
+  Index all = 0, unknown = 0;
+  const auto count = [&](const Tokens& tokens) {
+    ++all;
+    unknown += std::count(tokens.begin(), tokens.end(), vocabulary.unk()) > 0 ? 1 : 0;
+  };
+  for (const Example& example : train) count(example.*of_train);
+  for (const auto* set : others) {
+    for (const Question& question : *set) count(question.*of_others);
+  }
+  if (unknown == 0) return "";
+  return fmt::format("{} of {} sources have symbols that the vocabulary lacks\n",
+                     with_commas(unknown), with_commas(all));
+}
+
 std::string skipped_text(const SkippedLines& skipped) {
   return skipped.total() > 0 ? skipped.text() + "\n" : "";
 }
@@ -51,6 +71,8 @@ std::string text_of(const Seq2SeqTask& task) {
                       with_commas(task.source.plain_size()), name_of(task.source.kind()),
                       with_commas(task.target.plain_size()), name_of(task.target.kind()));
   return text + skipped_text(task.skipped) +
+         unknown_text(task.train, {&task.validation, &task.test}, &Seq2SeqExample::source,
+                      &Seq2SeqQuestion::source, task.source) +
          known_text(task.train, task.test, &Seq2SeqExample::source, &Seq2SeqQuestion::source);
 }
 
@@ -64,6 +86,8 @@ std::string text_of(const ClassificationTask& task) {
   text += fmt::format("{} different {}, {} classes\n", with_commas(task.tokens.plain_size()),
                       name_of(task.tokens.kind()), task.classes.size());
   return text + skipped_text(task.skipped) +
+         unknown_text(task.train, {&task.validation, &task.test}, &LabelledExample::tokens,
+                      &LabelledExample::tokens, task.tokens) +
          known_text(task.train, task.test, &LabelledExample::tokens, &LabelledExample::tokens);
 }
 

@@ -109,7 +109,7 @@ function show_answer() {
 }
 
 /** Shows an input, with an output or with the model's (null). Returns false, and stays, if the model cannot read it. */
-function ask(input, output) {
+function show_input(input, output) {
   const before = {input: state.input, output: state.output}, rows = {...locked};
   Object.assign(state, {input, output});
   unlock();
@@ -130,7 +130,7 @@ const field = h(long_text ? "textarea" : "input", {id: "input", spellcheck: "fal
 function question_section() {
   const submit = (event) => {
     event.preventDefault();
-    ask(field.value, null);
+    show_input(field.value, null);
   };
   const form = h("form.ask", {onsubmit: submit}, h("label", {for: "input"}, "Input"), field, model ? h("button.plain", {type: "submit"}, "Show") : null);
   return h("section", {"aria-label": "Input and answer"}, form, message, answers, all_on, h("p.caption", {}, about_model()));

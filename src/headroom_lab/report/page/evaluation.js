@@ -4,7 +4,7 @@ const scored = run.evaluation;
 
 /** Shows the maps of one of the examples and moves there. */
 function show_worst(one, output) {
-  if (!ask(one.asked, output)) return;
+  if (!show_input(one.asked, output)) return;
   field.value = one.asked;
   document.getElementById("maps-of-one").scrollIntoView({behavior: "smooth"});
 }
@@ -24,7 +24,7 @@ function evaluation_sections() {
   rows.classList.add("examples");
   return [
     h("section", {"aria-label": "Results"}, scored.notes ? h("p.caption", {}, scored.notes) : null,
-      scored.tables.map((block) => h("figure", {}, h("h3", {}, block.title), block_table(block)))),
+      h("div.figures", {}, scored.tables.map((block) => h("figure", {}, h("h3", {}, block.title), block_table(block))))),
     h("section", {"aria-label": "The worst examples"}, h("h2", {}, scored.worst.length === 1 ? "The example" : `The ${scored.worst.length} worst examples`),
       h("p.caption", {}, (run.model.family === "language_model" ? "Those with the highest loss first." : "Wrong ones first, then by the loss of the right output.") + " The number shows an example's attention maps below."), rows),
     h("h2", {id: "maps-of-one"}, "One example"),
