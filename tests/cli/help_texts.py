@@ -33,6 +33,7 @@ def texts_of(program, parity):
     commands = found["help"].split("\nCommands:\n")[1].split("\n\n")[0]
     for command in re.findall(r"^  (\w+)", commands, flags=re.M):
         found[command] = output(program, command, "--help")
+    found["train_all"] = output(program, "train", "--help-all")
     found["parity"] = output(parity, "--help") if parity else (FOLDER / "parity.txt").read_text()
     return {name + ".txt": text for name, text in found.items()}
 

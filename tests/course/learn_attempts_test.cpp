@@ -1,4 +1,6 @@
 // Attempts, and the numbers that are computed from them.
+#include <fmt/format.h>
+
 #include "course/learn_attempts.hpp"
 
 #include "course/learn_items.hpp"

@@ -37,12 +37,14 @@ struct Setting {
   std::string help = {};                   // {steps} stands for the name of another setting
   SettingGroup group = SettingGroup::data;
   SettingType type = SettingType::text;
-  std::string value = {};      // the word for its value in help: "NAME"; empty: by its type
-  bool is_option = true;       // false: only files set it
-  bool turns_off = false;      // a flag that sets its member to false
-  bool is_rare = false;        // config.json leaves it out where it is the default
-  bool needs_removal = false;  // of a run that removes heads
-  std::vector<std::string> tasks = {};  // that it belongs to; empty: all
+  std::string value = {};  // the word for its value in help: "NAME"; empty: by its type
+  std::vector<std::string> choices = {};  // all values that it can have, if they are few
+  bool is_option = true;                  // false: only files set it
+  bool is_first = false;                  // one of those that matter most
+  bool turns_off = false;                 // a flag that sets its member to false
+  bool is_rare = false;                   // config.json leaves it out where it is the default
+  bool needs_removal = false;             // of a run that removes heads
+  std::vector<std::string> tasks = {};    // that it belongs to; empty: all
   /// Returns the broken rule for a number, such as "is less than 1", or "". Empty: no rule.
   std::function<std::string(double)> fault = {};
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/frame/command.hpp"
+#include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
 #include "headroom/autograd/graphviz.hpp"
@@ -281,7 +282,12 @@ int graph(const GraphCommand& command) {
                           std::to_string(picture.parameters)});
   }
   fmt::print("{}\n", table_text(table, TerminalStyle::of(stdout)));
-  for (const auto& [name, content] : files) fmt::print("{}\n", shown(name.string()));
+  Record written = Record::array();
+  for (const auto& [name, content] : files) {
+    fmt::print("{}\n", shown(name.string()));
+    written.push_back(name.string());
+  }
+  set_result({{"files", written}, {"table", json_of(table)}});
   return 0;
 }
 

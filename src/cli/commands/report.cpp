@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/frame/command.hpp"
+#include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/invocation.hpp"
@@ -40,6 +41,7 @@ int rewrite(const ReportOptions& options) {
                  wrapped(run.task_check->warning() + ".", TerminalStyle::of(stdout).columns));
     }
   }
+  set_result({{"page", file.string()}});
   fmt::print("{}\n", shown(file.string()));
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "cli/frame/command.hpp"
+#include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
@@ -26,9 +27,10 @@ struct SampleOptions {
 };
 
 /// Generates `length` tokens after the prompt and prints each at once. If the prompt is longer than
-/// the model's window, only its end is used.
-void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const Tokens& prompt,
-              const SampleOptions& options) {
+/// the model's window, only its end is used. Returns their text.
+std::string write_on(const LanguageModel& model, const Vocabulary& vocabulary, const Tokens& prompt,
+                     const SampleOptions& options) {
+  std::string text;
   const SamplingOptions sampling{.temperature = Real(options.temperature),
                                  .top_k = options.top_k,
                                  .top_p = Real(options.top_p)};
@@ -37,10 +39,12 @@ void write_on(const LanguageModel& model, const Vocabulary& vocabulary, const To
   const auto seen = std::span(prompt).last(std::min(window, prompt.size()));
   sample(*make_writer(model, 1), {.longest = options.length}, sampling, rng,
          Ids({1, Index(seen.size())}, seen), [&](const std::vector<std::int32_t>& tokens) {
+           text += vocabulary.token(tokens.front());
            fmt::print("{}", shown(vocabulary.token(tokens.front())));
            std::fflush(stdout);
          });
   fmt::print("\n");
+  return text;
 }
 
 int sample_text(const SampleOptions& options) {
@@ -57,7 +61,8 @@ int sample_text(const SampleOptions& options) {
   const Vocabulary vocabulary = saved.vocabulary("tokens");
   const Tokens prompt = vocabulary.encode(options.prompt);
   fmt::print("{}", options.prompt == "\n" ? "" : shown(options.prompt));
-  write_on(model, vocabulary, prompt, options);
+  const std::string text = write_on(model, vocabulary, prompt, options);
+  set_result({{"prompt", options.prompt}, {"text", text}});
   return 0;
 }
 

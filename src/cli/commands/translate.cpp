@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/frame/command.hpp"
+#include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
 #include "cli/use/texts.hpp"
@@ -26,19 +27,23 @@ struct TranslateOptions {
 
 /// Prints the output for a line, or the reason why there is none on stderr. Returns false then.
 bool print_output(const Predictor& predictor, const std::string& line, Index number,
-                  Index candidates) {
+                  Index candidates, Record& lines) {
   const Prediction prediction = predictor.predict({&line, 1}).front();
   std::string problem = prediction.problem;
   if (!prediction.unknown.empty()) {
     problem = fmt::format("\"{}\" in \"{}\" is not in the model's vocabulary",
                           printable(prediction.unknown.front()), printable(line));
   }
+  lines.push_back({{"input", line}, {"outputs", Record::array()}});
   if (!problem.empty()) {
+    lines.back()["problem"] = problem;
     print_error("line {}: {}\n", number, problem);
     fmt::print("\n");  // keeps outputs on the lines of their inputs
     return false;
   }
   for (const Candidate& one : prediction.candidates) {
+    lines.back()["outputs"].push_back(
+        {{"output", one.text}, {"log_probability", one.log_probability}});
     if (candidates == 1) {
       fmt::print("{}\n", shown(one.text));
     } else {
@@ -57,14 +62,16 @@ int translate(const TranslateOptions& options) {
   saved.seq2seq();  // throws for another kind of model
   const Predictor predictor(saved, {.beam = options.beam, .candidates = options.candidates});
   Index number = 0, refused = 0;
+  Record lines = Record::array();
   const auto print = [&](const std::string& line) {
-    refused += print_output(predictor, line, ++number, options.candidates) ? 0 : 1;
+    refused += print_output(predictor, line, ++number, options.candidates, lines) ? 0 : 1;
   };
   for (const std::string& line : options.input) print(line);
   if (options.input.empty()) {
-    TextSource lines("-", "", false, saved);
-    for (auto line = lines.next(1); !line.empty(); line = lines.next(1)) print(line.front());
+    TextSource input("-", "", false, saved);
+    for (auto line = input.next(1); !line.empty(); line = input.next(1)) print(line.front());
   }
+  set_result(std::move(lines));
   if (refused == 0) return 0;
   throw DataError(fmt::format("{} of {} lines could not be read by this model", refused, number));
 }

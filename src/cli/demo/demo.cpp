@@ -13,6 +13,7 @@
 #include "cli/demo/demo_runs.hpp"
 #include "cli/environment.hpp"
 #include "cli/frame/command.hpp"
+#include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
@@ -352,6 +353,7 @@ int demo(const DemoOptions& options) {
   write_file(folder.path() / "records.json", json_of(page).dump() + "\n");
   write_file(folder.summary(), json_of(runs.summary()).dump(2) + "\n");
   write_report(page, folder.report());
+  set_result({{"folder", folder.path().string()}, {"summary", json_of(runs.summary())}});
   text.end(folder.report(), seconds.count());
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "headroom/base/real.hpp"
@@ -10,11 +11,18 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// What `--help` shows of a command with many options; `--help-all` shows all.
+struct BriefHelp {
+  std::vector<std::string> options = {};  // names without --; empty: all are shown
+  std::string footer = {};
+};
+
 /// A command: adding it binds its options; `run` is called once the command line has been read, and
 /// returns the exit code. Errors are exceptions of base/error.hpp, which the program reports.
 struct Command {
   CLI::App* app = nullptr;
   std::function<int()> run;
+  BriefHelp brief = {};
 };
 
 /// Functions that add the commands of a program, in the order in which help lists them.
@@ -25,6 +33,7 @@ AddCommands all_commands();
 
 Command add_attend(CLI::App& program);
 Command add_bench(CLI::App& program);
+Command add_completion(CLI::App& program);
 Command add_demo(CLI::App& program);
 Command add_doctor(CLI::App& program);
 Command add_evaluate(CLI::App& program);
@@ -34,6 +43,7 @@ Command add_inspect(CLI::App& program);
 Command add_lab(CLI::App& program);
 Command add_learn(CLI::App& program);
 Command add_predict(CLI::App& program);
+Command add_man(CLI::App& program);
 Command add_prune(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_runs(CLI::App& program);

@@ -20,6 +20,7 @@
 #include <system_error>
 
 #include "cli/frame/command.hpp"
+#include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/frame/validators.hpp"
 #include "headroom/base/error.hpp"
@@ -134,6 +135,7 @@ class HelpFormatter : public CLI::Formatter {
 
 /// Prints one line on stderr, even when the text has line breaks.
 int fail(std::string text, int code) {
+  end_output();
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && text.back() == ' ') text.pop_back();
   print_error("error: {}\n", printable(text, 4 * text.size()));
@@ -315,6 +317,7 @@ int run(CLI::App& program, const AddCommands& all, int argc, char* const* argv) 
     CLI::App& app = *commands.back().app;
     app.group("Commands");  // the title of their list in help
     check_whole_numbers(app);
+    add_common_options(app);
     if (app.get_footer() == program.get_footer()) app.footer("");  // CLI11 inherits the program's
   }
   try {
@@ -322,7 +325,12 @@ int run(CLI::App& program, const AddCommands& all, int argc, char* const* argv) 
   } catch (const CLI::Success& help_or_version) {
     const bool help = help_or_version.get_name() == "CallForHelp";
     if (help && program.get_subcommands().empty()) require_no_extras(program, commands);
-    return program.exit(help_or_version);
+    for (const Command& command : commands) {
+      if (help && command.app->parsed()) shorten_help(*command.app, command.brief);
+    }
+    if (help_or_version.get_name() != "CallForAllHelp") return program.exit(help_or_version);
+    fmt::print("{}", program.help());
+    return done;
   } catch (const CLI::ParseError& error) {
     require_no_extras(program,
                       commands);  // a misspelt option is a better explanation than a missing one
@@ -331,6 +339,7 @@ int run(CLI::App& program, const AddCommands& all, int argc, char* const* argv) 
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
     limit_spinning(argv);
+    begin_output();
     return command.run();
   }
   print_overview(program, commands);
@@ -392,6 +401,8 @@ int run_program(const AddCommands& commands, int argc, char* const* argv) {
   program.formatter(std::make_shared<HelpFormatter>());
   try {
     const int code = run(program, commands, argc, argv);
+    end_output();
+    print_result();
     require_written();
     return code;
   } catch (const NumericError& error) {

@@ -20,6 +20,11 @@ std::string before_column(const std::string& text, Index column);
 inline constexpr Index any_seed = std::numeric_limits<Index>::max();
 /// A decimal whole number from `least` to `most`, without leading zeros.
 CLI::Validator at_least(Index least, Index most = 1'000'000);
+/// Completion offers these words for an option whose values are checked elsewhere.
+void offer(const CLI::Option& option, std::vector<std::string> words);
+/// The words that an option offers or that its one_of() takes; none if it takes any.
+std::vector<std::string> choices_of(const CLI::Option& option);
+
 /// One of the given words; the error lists them and names the nearest.
 CLI::Validator one_of(std::vector<std::string> words);
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/frame/command.hpp"
+#include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
 #include "cli/prune/prune_choice.hpp"
@@ -211,6 +212,7 @@ int prune_model(PruneCommandOptions options) {
   summary["task_check"] = json_of(check_after);  // of the saved model, as in every summary.json
   const RunFolder folder = saved(*learner, source, choice, options, summary);
 
+  set_result({{"folder", folder.path().string()}, {"summary", summary}});
   const TerminalStyle style = TerminalStyle::of(stdout);
   if (!check.learned) {
     fmt::print("{}\n\n",

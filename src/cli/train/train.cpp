@@ -8,6 +8,7 @@
 
 #include "cli/environment.hpp"
 #include "cli/frame/command.hpp"
+#include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
 #include "cli/train/train_branch.hpp"
@@ -160,6 +161,7 @@ int train_in(RunFolder folder, const RunSettings& settings, Task task,
     fmt::print("ended after step {} of {}: {} evaluations found no better model\n", run.steps(),
                run.settings().steps, run.settings().patience);
   }
+  set_result({{"folder", run.folder().path().string()}, {"summary", summary}});
   if (branch.test) fmt::print("{}\n", result_text(summary["test"]));
   const auto check = struct_of<TaskCheck>(summary["task_check"], "task_check");
   if (!check.learned) {
@@ -260,15 +262,18 @@ Command add_train(CLI::App& program) {
                 "with --resume: continue with data or settings that were changed");
   app->add_flag("--force", options->force, "replace the run in --out");
   add_threads(*app);
-  app->footer(fmt::format(
-      "{1}\n\n{2}\n\n{4}\n\n{3}\n\n"
+  const std::string examples = fmt::format(
       "Examples: {0} train --task reverse\n"
       "          {0} train --task g2p --data PATH --keep 12\n"
       "          {0} train --from runs/dates-1 --steps 500\n"
       "          {0} train --out runs/g2p-1 --resume",
-      invocation(), described("Tasks:", task_list()), described("Layouts:", layout_list()),
-      TrainOptions::recipes(), described("Gates:", gate_methods())));
-  return {app, [options] { return train(*options); }};
+      invocation());
+  const std::string tasks = described("Tasks:", task_list());
+  app->footer(fmt::format("{}\n\n{}\n\n{}\n\n{}\n\n{}", tasks, described("Layouts:", layout_list()),
+                          described("Gates:", gate_methods()), TrainOptions::recipes(), examples));
+  return {app,
+          [options] { return train(*options); },
+          {TrainOptions::first_names(), tasks + "\n\n" + examples}};
 }
 
 }  // namespace HEADROOM_PRECISION

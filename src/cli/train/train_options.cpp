@@ -92,6 +92,7 @@ void TrainOptions::add_to(CLI::App& app) {
     if (!setting.is_option) continue;
     CLI::Option* const option = added_.emplace_back(add(app, setting));
     option->group(title_of(setting.group));
+    if (!setting.choices.empty()) offer(*option, setting.choices);
     if (!setting.value.empty()) option->type_name(setting.value);
     if (setting.type == SettingType::flag) continue;
     const std::vector<std::string> defaults = defaults_of(setting);
@@ -100,6 +101,14 @@ void TrainOptions::add_to(CLI::App& app) {
     }
     option->default_str(differ(defaults) ? "by task" : defaults[0]);
   }
+}
+
+std::vector<std::string> TrainOptions::first_names() {
+  std::vector<std::string> names{"config", "out", "resume"};
+  for (const Setting& setting : all_settings()) {
+    if (setting.is_first) names.push_back(option_text(setting.name).substr(2));
+  }
+  return names;
 }
 
 std::string TrainOptions::recipes() {

@@ -15,6 +15,8 @@ class TrainOptions {
  public:
   /// The object must live as long as the command.
   void add_to(CLI::App& app);
+  /// The names, without --, of the options that matter most.
+  static std::vector<std::string> first_names();
   /// A table of the defaults that differ between tasks, for the help text.
   static std::string recipes();
 

@@ -30,16 +30,21 @@ std::vector<Setting> model_settings() {
   using B = BlockConfig;
   return {
       row("layout", "model.layout", block(&B::layout), "attention layout: " + layout_names()),
-      row("layers", "model.layers", in(&R::training, &T::model, &ModelConfig::layers),
-          "layers per stack (encoder, decoder)", count(1, widest)),
-      row("width", "model.width", block(&B::width), "width of the model, the embedding dimension",
-          count(1, widest)),
-      row("heads", "model.heads", block(&B::heads), "heads per attention", count(1, widest)),
+      first(with(row("layers", "model.layers", in(&R::training, &T::model, &ModelConfig::layers),
+                     "layers per stack (encoder, decoder)", count(1, widest)),
+                 {"num_layers", "n_layer"})),
+      first(with(row("width", "model.width", block(&B::width),
+                     "width of the model, the embedding dimension", count(1, widest)),
+                 {"d_model", "n_embd"})),
+      first(with(
+          row("heads", "model.heads", block(&B::heads), "heads per attention", count(1, widest)),
+          {"num_heads", "n_head"})),
       row("head_dim", "model.head_dim", block(&B::head_dim),
           "width of a head (default: width / heads)", count(0, widest)),
-      row("hidden", "model.hidden", block(&B::hidden),
-          "hidden width of the feed-forward layers; 4 x width if only {width} is given",
-          count(1, widest)),
+      with(row("hidden", "model.hidden", block(&B::hidden),
+               "hidden width of the feed-forward layers; 4 x width if only {width} is given",
+               count(1, widest)),
+           {"d_ff", "dim_feedforward"}),
       row("dropout", "model.dropout", block(&B::dropout),
           "dropout probability, at least 0 and below 1", no_share_below_1),
       row("activation", "model.activation", block(&B::activation),
@@ -60,37 +65,42 @@ std::vector<Setting> training_settings() {
   const auto learner = [](auto member) { return in(&R::training, &T::learner, member); };
   const auto optimizer = [](auto member) { return in(&R::training, &T::optimizer, member); };
   return {
-      with(row("steps", "training.steps", in(&R::training, &T::steps), "number of training steps",
-               count(1)),
-           {"max_steps"}),
-      part("epochs", SettingType::number, "",
-           "in place of {steps}: passes through the examples for training", not_positive),
-      with(row("batch", "training.batch_size", learner(&LearnerOptions::batch_size),
-               "examples in a batch", count(1, most_tokens)),
-           {"batch_size"}),
-      rare(row("accumulate", "training.accumulate", learner(&LearnerOptions::accumulate),
-               "batches whose gradients are added up for one step, one after the other (default: "
-               "1)",
-               count(1, most_tokens))),
-      row("length", "training.length", learner(&LearnerOptions::length),
-          "tokens (characters) per training window (task text)", count(1, most_tokens)),
-      with(row("learning_rate", "training.peak_rate", rate(&RateOptions::peak),
-               "peak learning rate, above 0; the default is that of adamw, times 50 for sgd, 5 for "
-               "lamb and 10 for muon",
-               not_positive),
-           {"rate", "lr"}),
+      first(with(row("steps", "training.steps", in(&R::training, &T::steps),
+                     "number of training steps", count(1)),
+                 {"max_steps"})),
+      with(part("epochs", SettingType::number, "",
+                "in place of {steps}: passes through the examples for training", not_positive),
+           {"num_epochs"}),
+      first(with(row("batch", "training.batch_size", learner(&LearnerOptions::batch_size),
+                     "examples in a batch", count(1, most_tokens)),
+                 {"batch_size"})),
+      with(rare(row("accumulate", "training.accumulate", learner(&LearnerOptions::accumulate),
+                    "batches whose gradients are added up for one step, one after the other "
+                    "(default: 1)",
+                    count(1, most_tokens))),
+           {"gradient_accumulation_steps"}),
+      with(row("length", "training.length", learner(&LearnerOptions::length),
+               "tokens (characters) per training window (task text)", count(1, most_tokens)),
+           {"block_size"}),
+      first(with(
+          row("learning_rate", "training.peak_rate", rate(&RateOptions::peak),
+              "peak learning rate, above 0; the default is that of adamw, times 50 for sgd, 5 for "
+              "lamb and 10 for muon",
+              not_positive),
+          {"rate", "lr"})),
       row("schedule", "training.schedule", rate(&RateOptions::shape),
           "learning rate schedule: " + names_of<RateShape>()),
       rare(row("schedule_steps", "training.schedule_steps", rate(&RateOptions::steps),
                "steps of the learning rate schedule (default: {steps})", count(1))),
-      row("warmup", "training.warmup", rate(&RateOptions::warmup),
-          "warm-up steps; if only {steps} is given, at most a tenth of it", count(0)),
+      with(row("warmup", "training.warmup", rate(&RateOptions::warmup),
+               "warm-up steps; if only {steps} is given, at most a tenth of it", count(0)),
+           {"warmup_steps"}),
       only_in_files(row("final_rate", "training.final_rate", rate(&RateOptions::floor),
                         "learning rate at the end of the schedule", not_from_0)),
-      rare(called("RUN", row("from", "training.begin_with", in(&R::branch, &BranchSettings::from),
-                             "begin with the weights of another run, its vocabulary and, where "
-                             "nothing else is given, its settings; heads that it lost stay "
-                             "removed"))),
+      first(rare(called(
+          "RUN", row("from", "training.begin_with", in(&R::branch, &BranchSettings::from),
+                     "begin with the weights of another run, its vocabulary and, where nothing "
+                     "else is given, its settings; heads that it lost stay removed")))),
       rare(row("moments", "training.moments", in(&R::branch, &BranchSettings::moments),
                "moments of the optimizer at the beginning: " + names_of<Moments>() +
                    " (default: keep with {from} if data and optimizer are the same)")),
@@ -108,8 +118,9 @@ std::vector<Setting> training_settings() {
                no_share_below_1)),
       row("beta2", "training.beta2", optimizer(&OptimizerChoice::beta2),
           "decay of the second moment, at least 0 and below 1 (adamw, lamb)", no_share_below_1),
-      row("clip", "training.clip", in(&R::training, &T::clip),
-          "maximum gradient norm; 0 turns clipping off", not_from_0),
+      with(row("clip", "training.clip", in(&R::training, &T::clip),
+               "maximum gradient norm; 0 turns clipping off", not_from_0),
+           {"grad_clip", "max_grad_norm"}),
       row("label_smoothing", "training.label_smoothing", learner(&LearnerOptions::label_smoothing),
           "label smoothing, at least 0 and below 1", no_share_below_1),
       rare(row("init", "training.init", learner(&LearnerOptions::init),
@@ -125,8 +136,8 @@ std::vector<Setting> removal_settings() {
   return {
       part("prune", SettingType::whole, "", "number of heads to remove while training (default: 0)",
            count(0)),
-      part("keep", SettingType::whole, "", "in place of {prune}: number of heads to keep in all",
-           count(0)),
+      first(part("keep", SettingType::whole, "",
+                 "in place of {prune}: number of heads to keep in all", count(0))),
       part(
           "remove", SettingType::text, "HEADS",
           "in place of {prune}: heads to remove, in this order, such as \"cross 1.3,decoder 0.0\""),
@@ -196,8 +207,9 @@ std::vector<Setting> regrowth_settings() {
 std::vector<Setting> output_settings() {
   const auto branch = [](auto member) { return in(&R::branch, member); };
   return {
-      row("evaluate_every", "training.evaluate_every", in(&R::training, &T::evaluate_every),
-          "steps between evaluations", count(1)),
+      with(row("evaluate_every", "training.evaluate_every", in(&R::training, &T::evaluate_every),
+               "steps between evaluations", count(1)),
+           {"eval_every", "eval_interval"}),
       rare(row("patience", "training.patience", in(&R::training, &T::patience),
                "end after so many evaluations without a better model (default: 0, no limit)",
                count(0))),

@@ -69,12 +69,12 @@ Setting vocabulary_row() {
 
 std::vector<Setting> data_settings() {
   return {
-      row("task", "task.name", in(&R::training, &T::task),
-          fmt::format("task to learn: {} (default: {})", fmt::join(names_of_tasks(), ", "),
-                      TrainingSettings().task)),
-      row("data", "task.data", in(&R::training, &T::data, &TaskOptions::data),
-          "path of the data file (tasks g2p and text), or of the table (tasks pairs and labels): "
-          ".tsv, .csv or .jsonl"),
+      first(row("task", "task.name", in(&R::training, &T::task),
+                fmt::format("task to learn: {} (default: {})", fmt::join(names_of_tasks(), ", "),
+                            TrainingSettings().task))),
+      first(row("data", "task.data", in(&R::training, &T::data, &TaskOptions::data),
+                "path of the data file (tasks g2p and text), or of the table (tasks pairs and "
+                "labels): .tsv, .csv or .jsonl")),
       rare(only_in_files(row("train", "task.train", in(&R::training, &T::data, &TaskOptions::train),
                              "examples for training (tasks that make their own)",
                              count(0, most_examples)))),
@@ -89,8 +89,8 @@ std::vector<Setting> data_settings() {
       rare(row("fold", "task.fold", in(&R::training, &T::fold),
                "cross-validation: test on part K of N of the examples for training and test, and "
                "train on the others (not text)")),
-      row("seed", "task.seed", in(&R::training, &T::data, &TaskOptions::seed),
-          "seed of all random numbers", [](double v) { return v < 0 ? "is negative" : ""; }),
+      first(row("seed", "task.seed", in(&R::training, &T::data, &TaskOptions::seed),
+                "seed of all random numbers", [](double v) { return v < 0 ? "is negative" : ""; })),
       row("skip_bad_lines", "task.skip_bad_lines",
           in(&R::training, &T::data, &TaskOptions::skip_bad_lines),
           "skip malformed lines of the data file"),
@@ -120,7 +120,8 @@ std::vector<Setting> table_settings() {
                           "the only two)")),
       table("validation_data", &B::validation, "table for validation (default: a share of {data})"),
       table("test_data", &B::test, "table for the test (default: a share of {data})"),
-      table("symbols", &B::symbols, "symbols of the table's sources: " + names_of<TokenKind>()),
+      first(table("symbols", &B::symbols,
+                  "symbols of the table's sources: " + names_of<TokenKind>())),
       of_pairs(table("target_symbols", &B::target_symbols,
                      "symbols of the table's targets: " + names_of<TokenKind>())),
       table("least_count", &B::least_count, "symbols that occur less often in training are unknown",

@@ -67,6 +67,9 @@ Setting row(std::string name, std::string path, Way way, std::string help, Fault
                .type = Value<Member>::type,
                .value = Value<Member>::word,
                .fault = std::move(fault)};
+  if constexpr (std::is_enum_v<Member>) {
+    for (const Member member : all_of<Member>()) made.choices.emplace_back(name_of(member));
+  }
   made.get = [way](const RunSettings& s) { return Value<Member>::written(way(s)); };
   made.set = [way](RunSettings& s, const Record& value, const std::string& shown) {
     way(s) = Value<Member>::read(value, shown);
@@ -90,6 +93,10 @@ inline Setting turns_off(Setting made) {
 }
 inline Setting with(Setting made, std::vector<std::string> synonyms) {
   made.synonyms = std::move(synonyms);
+  return made;
+}
+inline Setting first(Setting made) {
+  made.is_first = true;
   return made;
 }
 inline Setting rare(Setting made) {
