@@ -90,7 +90,8 @@ TEST_CASE("a run that is stopped and resumed leaves the files of one that was no
   CHECK(RunFolder(folder / "whole", IfExists::resume).snapshots() == std::vector<Index>{7, 20});
   const std::vector<Record> lines = measurements(folder / "whole/metrics.jsonl");
   CHECK(measurements(folder / "parts/metrics.jsonl") == lines);
-  CHECK(lines.size() == 3 + 4);  // steps 10, 20 and 24; telemetry at 6, 12, 18 and 24
+  // Steps 10, 20 and 24; evaluations at 8 and 16; telemetry at 6, 12, 18 and 24.
+  CHECK(lines.size() == 3 + 2 + 4);
 
   const Record summary = parse_json(read_file(folder / "whole/summary.json"), "summary");
   CHECK(summary["task"] == "reverse");
