@@ -130,6 +130,7 @@ TEST_CASE("an evaluation says measures by class, and lists confusions where clas
   CHECK_THAT(text, Contains("6 examples of") && Contains("macro F1") && Contains("By class") &&
                        Contains("Confusion matrix") && Contains("right \\ predicted"));
   for (int i = 0; i < 10; ++i) scores.classes.push_back("more " + std::to_string(i));
+  scores.sums += 3 * 10;  // three sums of each class
   const std::string many = evaluation_text(evaluation_record(scores), {.unicode = true});
   CHECK_THAT(many, Contains("The most frequent confusions"));
 }
