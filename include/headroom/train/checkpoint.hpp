@@ -47,8 +47,9 @@ class Checkpoint {
 
   /// Replaces `path` atomically. Throws FileError, and NumericError naming the first tensor that
   /// has a value that is not finite: the old file stays, from which a run can be resumed.
-  /// A `manifest` (manifest.hpp) that is not null is saved, too.
-  void save(const std::filesystem::path& path, const Record& manifest = Record()) const;
+  /// A `manifest` (manifest.hpp) that is not null is saved, too; the part `without` is left out.
+  void save(const std::filesystem::path& path, const Record& manifest = Record(),
+            const std::string& without = "") const;
   /// Parts of a run that its file does not have.
   enum class Absent { refuse, leave };
   /// Afterwards every part continues from the saved state. Throws FileError naming the tensor that

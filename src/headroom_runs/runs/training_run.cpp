@@ -274,7 +274,7 @@ void TrainingRun::evaluate(StepReport& report) {
   if (!report.settled) return;
   const double value = json_number(measured, learner_->measure(), "Learner::evaluate()");
   if (best_.improves(value, report.step) && folder_) {
-    checkpoint_.save(folder_->best());  // the model: no run is resumed from it
+    checkpoint_.save(folder_->best(), Record(), "optimizer");  // no run is resumed from it
   }
 }
 
