@@ -35,6 +35,10 @@ if(programs)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES headroom-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/headroom)
+if(programs)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/dates-model
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/headroom)
+endif()
 
 # ---------------------------------------------------------------- find_package(headroom)
 configure_package_config_file(headroom-config.cmake.in

@@ -28,9 +28,14 @@ CLI::Option* add_threads(CLI::App& command) {
       ->check(at_least(1, 1024));
 }
 
-CLI::Option* add_model(CLI::App& command, std::string& model) {
+CLI::Option* add_run(CLI::App& command, std::string& model) {
   return command.add_option("--model", model, "folder of a run (default: the newest in runs/)")
       ->type_name("DIR");
+}
+
+CLI::Option* add_model(CLI::App& command, std::string& model) {
+  return add_run(command, model)
+      ->description("folder of a run (default: the newest in runs/, or a sample)");
 }
 
 CLI::Option* add_out(CLI::App& command, std::string& out, const std::string& what) {
@@ -49,7 +54,22 @@ std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string
   return {std::move(folder), std::move(lock)};
 }
 
+fs::path sample_model() {
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  const fs::path folder = program.parent_path().parent_path() / "share/headroom/dates-model";
+  return !failed && fs::exists(folder / RunFolder::best_name) ? folder : fs::path();
+}
+
 fs::path model_folder(const std::string& model, const char* option) {
+  if (!model.empty() || newest_run("runs")) return run_folder(model, option);
+  const fs::path sample = sample_model();
+  if (sample.empty()) return run_folder(model, option);
+  print_error("there are no runs in runs/; this is the sample model, trained on dates\n");
+  return sample;
+}
+
+fs::path run_folder(const std::string& model, const char* option) {
   if (model.empty()) {
     if (const std::optional<fs::path> newest = newest_run("runs")) {
       print_error("the newest run, {}\n", shown(newest->string(), stderr));

@@ -19,7 +19,9 @@ inline namespace HEADROOM_PRECISION {
 
 /// `--threads N`, which takes effect as soon as it is read.
 CLI::Option* add_threads(CLI::App& command);
-/// `--model DIR`: the folder of a run. Read it with model_folder().
+/// `--model DIR`: the folder of a run. Read it with run_folder().
+CLI::Option* add_run(CLI::App& command, std::string& model);
+/// The same for commands that only read the model. Read it with model_folder().
 CLI::Option* add_model(CLI::App& command, std::string& model);
 
 /// `--out DIR`: the folder to write, which `what` describes.
@@ -31,7 +33,15 @@ std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string
 
 /// The folder given by --model (or by another `option`), or the newest run under runs/ when it was
 /// left out. Throws FileError when it does not exist, UsageError when there is no run.
+std::filesystem::path run_folder(const std::string& model, const char* option = "--model");
+
+/// The same for a command that only reads the model: where there is no run, it is the model that
+/// comes with the program, so that a first command has something to show.
 std::filesystem::path model_folder(const std::string& model, const char* option = "--model");
+
+/// The model that comes with the program, trained on dates: ../share/headroom/dates-model beside
+/// the program's folder. Empty if it is not there.
+std::filesystem::path sample_model();
 
 /// Throws UsageError, saying where the names are listed, unless this is the name of a metric or a
 /// chooser.

@@ -80,7 +80,6 @@ const std::vector<Bad> bad_invocations = {
     {{"attend"}, usage, "--input is required"},
     {{"attend", "--inptu", "abc"}, usage, "attend has no option --inptu (did you mean --input?)"},
     {{"attend", "abc", "--input", "abc"}, usage, "attend takes no argument \"abc\""},
-    {{"attend", "--input", "abc"}, usage, "no trained model under runs"},
     {{"attend", "--input", "abc", "--model", "nowhere"}, file, "--model nowhere does not exist"},
     {{"attend", "--input", "abc", "--model", "run"}, file, "run: has no checkpoint"},
     {{"attend", "--input", "abc", "--kind", "self"}, usage, "not one of encoder, decoder, cross"},
@@ -121,7 +120,6 @@ const std::vector<Bad> bad_invocations = {
     {{"graph", "--dot", "--out", "a_file"}, file, "a_file"},
     {{"graph", "--dot", "--out", "nowhere/x.dot"}, file, "nowhere/x.dot"},
     // inspect
-    {{"inspect"}, usage, "no trained model under runs"},
     {{"inspect", "run"}, usage, "inspect takes no argument \"run\""},
     {{"inspect", "--modell", "run"}, usage, "(did you mean --model?)"},
     {{"inspect", "--model", "nowhere"}, file, "--model nowhere does not exist"},

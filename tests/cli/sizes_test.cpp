@@ -50,8 +50,8 @@ TEST_CASE("a number that no run can have is refused with its limit") {
   }
   for (const char* threads : {"1", "1024"}) {  // the limits themselves are taken
     INFO(threads);
-    CHECK_THAT(headroom_program({"attend", "--threads", threads, "--input", "a"}, folder).err,
-               Contains("no trained model"));
+    CHECK_THAT(headroom_program({"predict", "--threads", threads, "--model", "none"}, folder).err,
+               Contains("none does not exist"));
   }
   CHECK(std::filesystem::is_empty(folder.path()));
 }

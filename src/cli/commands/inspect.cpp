@@ -181,8 +181,9 @@ Command add_inspect(CLI::App& program) {
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
-  app->add_option("--model", options->model,
-                  "folder of a run, or a checkpoint (default: the newest run in runs/)")
+  app->add_option(
+         "--model", options->model,
+         "folder of a run, or a checkpoint (default: the newest run in runs/, or a sample)")
       ->type_name("PATH");
   app->add_flag("--json", options->json, "print one JSON object");
   app->footer(fmt::format("Example: {} inspect --model runs/demo-1", invocation()));

@@ -25,7 +25,7 @@ struct ReportOptions {
 };
 
 int rewrite(const ReportOptions& options) {
-  const std::filesystem::path folder = model_folder(options.model);
+  const std::filesystem::path folder = run_folder(options.model);
   if (!options.out.empty() && !options.force) require_free_file(options.out);
   const Record records = read_records(folder);
   const bool laboratory = is_lab_run(records);
@@ -52,7 +52,7 @@ Command add_report(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("report", "Rewrites the report page of a run from its records");
   const auto options = std::make_shared<ReportOptions>();
-  add_model(*app, options->model);
+  add_run(*app, options->model);
   app->add_option("--out", options->out,
                   "file to write (default: report.html in the folder of the run)")
       ->type_name("FILE");

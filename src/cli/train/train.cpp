@@ -185,7 +185,7 @@ int train(TrainCommandOptions& options) {
       throw UsageError(
           fmt::format("{} cannot be given with --resume: a resumed run keeps its settings", given));
     }
-    RunFolder folder(model_folder(options.out, "--out"), IfExists::resume);
+    RunFolder folder(run_folder(options.out, "--out"), IfExists::resume);
     const FileLock lock = lock_run(folder.path());
     const Record config = folder.read_config();
     require(!config.contains("cut"),
