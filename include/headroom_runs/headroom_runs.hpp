@@ -1,6 +1,9 @@
 // Training runs that are kept in a folder, and their records (target headroom_runs). For programs.
 #pragma once
 
+#include "headroom_runs/exports/event_file.hpp"
+#include "headroom_runs/exports/onnx.hpp"
+#include "headroom_runs/exports/torch.hpp"
 #include "headroom_runs/records/attention_record.hpp"
 #include "headroom_runs/records/head_lives.hpp"
 #include "headroom_runs/records/head_records.hpp"

@@ -20,7 +20,7 @@ from sources import CODE, files, read, report
 LIBRARIES = {
     "headroom": "base statistics array kernels algebra autograd ops io nn data optim train surgery",
     "headroom_measure": "importance pruning",
-    "headroom_runs": "tables runs records use",
+    "headroom_runs": "tables runs records use exports",
     "headroom_lab": "blocks lab study report"}
 PROGRAMS = ("cli", "course")  # one floor above all libraries
 LIBRARY_OF = {floor: name for name, floors in LIBRARIES.items() for floor in floors.split()}

@@ -7,6 +7,7 @@
 
 #include "headroom/base/listed.hpp"
 #include "headroom/train/step_part.hpp"
+#include "headroom_runs/runs/run_record.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -24,6 +25,10 @@ struct LogMark {
 
 /// The mark of the first `most` complete lines of a file; of no lines if there is none.
 LogMark log_mark(const std::filesystem::path& path, Index most = std::numeric_limits<Index>::max());
+
+/// Adds the measurements of a log to the record of its run (add_log_line()). Throws DataError
+/// naming the line that does not fit, FileError if the file cannot be read.
+void add_log(const std::filesystem::path& path, RunRecord& run);
 
 /// Appends lines to a file, each at once. A line with the key "record" has the kind that
 /// it names: "heads" is a line of HeadTelemetry. All others are measurements of the whole model,

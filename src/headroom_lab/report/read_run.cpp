@@ -8,6 +8,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom_lab/report/report.hpp"
+#include "headroom_runs/runs/metrics_log.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -31,27 +32,6 @@ Record read_object(const fs::path& file) {
     throw DataError(fmt::format("{} must be a JSON object", file.string()));
   }
   return record;
-}
-
-/// The lines of metrics.jsonl. A last line without a line end is left out: the run was killed while
-/// writing it.
-void read_metrics(const fs::path& file, ReportRecord& run) {
-  const std::string text = read_file(file);
-  Index number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;
-    const std::string line = text.substr(begin, end - begin);
-    ++number;
-    begin = end + 1;
-    if (line.empty()) continue;
-    const std::string origin = fmt::format("{}:{}", file.string(), number);
-    try {
-      add_log_line(parse_json(line, origin), origin, run);
-    } catch (const FileError& error) {
-      throw DataError(error.what());
-    }
-  }
 }
 
 /// Removes every second element, from the last but one backwards, until at most `most` of those
@@ -108,7 +88,7 @@ ReportRecord read_run(const fs::path& folder) {
       run.task_check = struct_of<TaskCheck>(*check, file.string() + ": task_check");
     }
   }
-  if (has_file(folder, "metrics.jsonl")) read_metrics(folder / "metrics.jsonl", run);
+  if (has_file(folder, "metrics.jsonl")) add_log(folder / "metrics.jsonl", run);
   thin(run.telemetry, most_telemetry, [](const TelemetryLine&) { return true; });
   thin(run.metrics, most_losses, [](const MetricsLine& line) {
     return !line.numbers.contains("validation_loss");  // no evaluation goes

@@ -13,7 +13,6 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/files.hpp"
 #include "headroom/io/json.hpp"
-#include "headroom_runs/runs/run_record.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -76,6 +75,18 @@ LogMark log_mark(const std::filesystem::path& path, Index most) {
     if (number <= most) mark.add(line);
   });
   return mark;
+}
+
+void add_log(const std::filesystem::path& path, RunRecord& run) {
+  each_line(path, [&](const std::string& line, Index number) {
+    if (line.empty()) return;
+    const std::string origin = fmt::format("{}:{}", path.string(), number);
+    try {
+      add_log_line(parse_json(line, origin), origin, run);
+    } catch (const FileError& error) {
+      throw DataError(error.what());
+    }
+  });
 }
 
 MetricsLog::MetricsLog(const std::filesystem::path& path, Index done) : path_(path) {

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Predicts with a model that `headroom export --to onnx` wrote, with onnxruntime and without
+headroom: a line of output for each line of standard input, as `headroom predict` prints it.
+
+usage: run_onnx.py FOLDER [LENGTH] <INPUTS      (LENGTH: tokens by which a language model continues)
+"""
+
+import json
+import pathlib
+import sys
+
+import numpy as np
+import onnxruntime
+
+PAD, BEGIN, END, UNKNOWN = range(4)  # ids of the special tokens, where a vocabulary has them
+
+
+class Vocabulary:
+    def __init__(self, record):
+        self.words = record["kind"] == "words"
+        self.specials = 4 if record["specials"] == "all" else 0
+        self.tokens = record["tokens"]
+        self.ids = {token: i + self.specials for i, token in enumerate(self.tokens)}
+
+    def encode(self, text):
+        tokens = text.split() if self.words else text
+        return [self.ids.get(t, UNKNOWN) if self.specials else self.ids[t] for t in tokens]
+
+    def decode(self, ids):
+        return (" " if self.words else "").join(
+            self.tokens[i - self.specials] for i in ids if i >= self.specials)
+
+
+class Model:
+    def __init__(self, folder):
+        self.parts = {path.stem: onnxruntime.InferenceSession(path)
+                      for path in sorted(pathlib.Path(folder).glob("*.onnx"))}
+        texts = next(iter(self.parts.values())).get_modelmeta().custom_metadata_map
+        self.config = json.loads(texts["headroom.config"])
+        self.task = json.loads(texts["headroom.task"])
+        written = "target" if self.config["kind"] == "seq2seq" else "tokens"
+        self.read = Vocabulary(self.task["source" if written == "target" else "tokens"])
+        self.written = Vocabulary(self.task[written])
+
+    def run(self, part, **inputs):
+        return self.parts[part].run(None, inputs)[0]
+
+    def translate(self, text):
+        """The most probable token at each step, until the end token."""
+        source = np.array([self.read.encode(text)])
+        lengths = np.array([source.shape[1]])
+        memory = self.run("encoder", source=source, source_lengths=lengths)
+        target = [BEGIN]
+        while len(target) < self.config["longest"]:
+            logits = self.run("decoder", target=np.array([target]), memory=memory,
+                              source_lengths=lengths)
+            target.append(int(logits[0, -1].argmax()))
+            if target[-1] == END:
+                break
+        return self.written.decode(target)
+
+    def classify(self, text):
+        """The most probable class and its probability."""
+        ids = np.array([self.read.encode(text)])
+        logits = self.run("model", ids=ids, lengths=np.array([ids.shape[1]]))[0]
+        shares = np.exp(logits - logits.max())
+        best = int(logits.argmax())
+        return f"{self.task['classes'][best]}\t{shares[best] / shares.sum():.4f}"
+
+    def extend(self, text, length):
+        """The most probable next tokens. What the model sees of a long text slides along: when it
+        is full, its older half goes."""
+        ids, new = self.read.encode(text)[-self.config["longest"]:], []
+        while len(new) < length:
+            if len(ids) == self.config["longest"]:
+                ids = ids[-(len(ids) // 2):]
+            new.append(int(self.run("model", ids=np.array([ids]))[0, -1].argmax()))
+            ids.append(new[-1])
+        return self.written.decode(new).replace("\n", "\\n")
+
+
+def main(folder, length="100"):
+    model = Model(folder)
+    predict = {"seq2seq": model.translate, "classifier": model.classify,
+               "language_model": lambda text: model.extend(text, int(length))}
+    for line in sys.stdin:
+        print(predict[model.config["kind"]](line.rstrip("\n")), flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -1,0 +1,45 @@
+// What the commands that write files for other programs share.
+#include "cli/exports/exported.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/frame/common_options.hpp"
+#include "cli/frame/streams.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/io/files.hpp"
+#include "headroom_runs/runs/run_folder.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace fs = std::filesystem;
+
+fs::path folder_for_files(const std::string& out, const char* name, bool force) {
+  if (out.empty()) return RunFolder::fresh("runs", name).path();
+  if (fs::is_directory(out) && !fs::is_empty(out)) {
+    if (fs::exists(fs::path(out) / "config.json")) {
+      throw UsageError(fmt::format("--out {}: is the folder of a run; choose another", out));
+    }
+    if (!force) {
+      throw UsageError(
+          fmt::format("--out {}: the folder is not empty; choose another, or replace its files",
+                      out),
+          {"force"});
+    }
+  }
+  make_folder(out);
+  return out;
+}
+
+void report_files(const fs::path& folder, const std::vector<fs::path>& files) {
+  Record names = Record::array();
+  for (const fs::path& file : files) {
+    fmt::print("  {}  {}\n", shown(file.string()), bytes_text(double(fs::file_size(file))));
+    names.push_back(file.string());
+  }
+  set_result({{"folder", folder.string()}, {"files", names}});
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
