@@ -17,18 +17,22 @@ PAD, BEGIN, END, UNKNOWN = range(4)  # ids of the special tokens, where a vocabu
 
 class Vocabulary:
     def __init__(self, record):
-        self.words = record["kind"] == "words"
+        self.words, self.bytes = record["kind"] == "words", record["kind"] == "bytes"
         self.specials = 4 if record["specials"] == "all" else 0
         self.tokens = record["tokens"]
         self.ids = {token: i + self.specials for i, token in enumerate(self.tokens)}
 
     def encode(self, text):
         tokens = text.split() if self.words else text
+        if self.bytes:
+            tokens = [chr(byte if byte < 128 else 256 + byte) for byte in text.encode()]
         return [self.ids.get(t, UNKNOWN) if self.specials else self.ids[t] for t in tokens]
 
     def decode(self, ids):
-        return (" " if self.words else "").join(
-            self.tokens[i - self.specials] for i in ids if i >= self.specials)
+        tokens = [self.tokens[i - self.specials] for i in ids if i >= self.specials]
+        if self.bytes:
+            return bytes(ord(token) & 255 for token in tokens).decode(errors="replace")
+        return (" " if self.words else "").join(tokens)
 
 
 class Model:

@@ -2,6 +2,7 @@
 #include "headroom/data/vocabulary.hpp"
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/utf8.hpp"
 #include "headroom/io/json.hpp"
 #include "support/catch.hpp"
 
@@ -19,6 +20,20 @@ TEST_CASE("characters are code points, the specials come first") {
   CHECK(vocabulary.token(4) == " ");
   CHECK(vocabulary.encode("fac\xC3\xA9") == Tokens{7, 5, 6, 8});
   CHECK(vocabulary.decode(vocabulary.encode("fac\xC3\xA9 ")) == "fac\xC3\xA9 ");
+}
+
+TEST_CASE("bytes are tokens that are texts, and become the same bytes again") {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  const auto vocabulary = Vocabulary::of_text(TokenKind::bytes, Specials::all, all);
+  CHECK(vocabulary.plain_size() == 256);
+  CHECK(vocabulary.decode(vocabulary.encode(all)) == all);
+  CHECK(vocabulary.encode("\u00e9").size() == 2);
+  CHECK(vocabulary.tokens_in("\xC3") == std::vector<std::string>{"\u01c3"});  // 256 + 0xC3
+  for (const std::string& token : vocabulary.tokens_in(all))
+    CHECK_FALSE(find_malformed_utf8(token));
+  const Vocabulary again = Vocabulary::from_record(vocabulary.record(), "test");
+  CHECK(again.decode(again.encode(all)) == all);
 }
 
 TEST_CASE("words are what stands between spaces") {
@@ -64,7 +79,7 @@ TEST_CASE("a token twice is refused") {
 
 TEST_CASE("a vocabulary comes back from its record, and a malformed record is refused") {
   const Specials specials = GENERATE(Specials::none, Specials::bos, Specials::all);
-  const TokenKind kind = GENERATE(TokenKind::characters, TokenKind::words);
+  const TokenKind kind = GENERATE(TokenKind::characters, TokenKind::words, TokenKind::bytes);
   const Vocabulary vocabulary(kind, specials, {"b", "\xC3\xA9", "\n", "\""});
   const Record record = parse_json(vocabulary.record().dump(), "x");
   const Vocabulary read = Vocabulary::from_record(record, "x");

@@ -16,8 +16,9 @@ inline namespace HEADROOM_PRECISION {
 /// A sequence of token ids.
 using Tokens = std::vector<std::int32_t>;
 
-/// How a text is split into tokens: code points of UTF-8, or words between spaces.
-enum class TokenKind { characters, words };
+/// How a text is split into tokens: code points of UTF-8, words between spaces, or bytes. The token
+/// of a byte b from 128 is the character of code point 256 + b, so that every token is a text.
+enum class TokenKind { characters, words, bytes };
 
 /// The special tokens, which come first in the vocabulary and occur in no text.
 enum class Specials {

@@ -37,6 +37,15 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+std::vector<std::string> bytes_of(std::string_view text) {
+  std::vector<std::string> bytes;
+  for (const char c : text) {
+    bytes.push_back((c & 0x80) != 0 ? std::string{char(0xC6 | (c >> 6 & 1)), char(c & 0xBF)}
+                                    : std::string{c});
+  }
+  return bytes;
+}
+
 template <class Enum>
 bool is_name(const std::string& name) {
   constexpr auto members = all_of<Enum>();
@@ -45,6 +54,7 @@ bool is_name(const std::string& name) {
 }
 
 std::vector<std::string> tokens_of(TokenKind kind, std::string_view text) {
+  if (kind == TokenKind::bytes) return bytes_of(text);
   return kind == TokenKind::characters ? code_points(text) : words_of(text);
 }
 
@@ -108,7 +118,8 @@ std::string Vocabulary::decode(std::span<const std::int32_t> ids) const {
     const std::string& plain = token(id);
     if (id < first_plain) continue;
     if (kind_ == TokenKind::words && !text.empty()) text += ' ';
-    text += plain;
+    const bool is_byte = kind_ == TokenKind::bytes && plain.size() == 2;  // from 128
+    text += is_byte ? std::string{char((plain[0] & 1) << 6 | plain[1])} : plain;
   }
   return text;
 }

@@ -44,9 +44,8 @@ void Checkpoint::save(const std::filesystem::path& path, const Record& manifest,
   to.text("format", format_name);
   to.record("about", about);
   if (!manifest.is_null()) to.record("manifest", manifest);
-  for (const Part& part : parts_) {
+  for (const Part& part : parts_)
     if (part.name != without) part.state->save_state(to.part(part.name));
-  }
   for (const std::string& name : file.names()) {
     const Index count = count_not_finite(file, name);
     if (count == 0) continue;

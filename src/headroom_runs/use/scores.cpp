@@ -83,7 +83,8 @@ std::vector<Rule> rules_of_pairs(const Seq2SeqTask& task) {
   } else if (task.target.kind() == TokenKind::words) {
     rules.push_back(edit_rule("wer", "word error rate (edits per word)"));
   } else {
-    rules.push_back(edit_rule("cer", "character error rate"));
+    const bool is_bytes = task.target.kind() == TokenKind::bytes;
+    rules.push_back(edit_rule("cer", is_bytes ? "byte error rate" : "character error rate"));
   }
   rules.push_back({.key = "chrf", .title = "chrF", .in_percent = true, .value = chrf_of});
   rules.push_back(loss_rule());
@@ -133,6 +134,7 @@ std::vector<Rule> rules_of_text() {
 
 /// The text of tokens, with "<unk>" where a symbol is unknown.
 std::string readable(const Vocabulary& vocabulary, const Tokens& tokens) {
+  if (vocabulary.kind() == TokenKind::bytes) return printable(vocabulary.decode(tokens), 1000);
   std::string text;
   for (const std::int32_t token : tokens) {
     if (!text.empty() && vocabulary.kind() == TokenKind::words) text += " ";

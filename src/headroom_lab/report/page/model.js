@@ -281,8 +281,10 @@ const special_tokens = {none: [], bos: ["^"], all: ["<pad>", "^", "$", "<unk>"]}
 
 const token_of = (vocabulary, id) => [...special_tokens[vocabulary.specials], ...vocabulary.tokens][id];
 
-/** The tokens of a text: code points, or words between spaces. */
-const tokens_in = (vocabulary, text) => vocabulary.kind === "characters" ? [...text] : text.split(/[ \t\n]+/).filter(Boolean);
+/** The tokens of a text: code points, words between spaces, or bytes, of which those from 128 are code point 256 + byte. */
+const tokens_in = (vocabulary, text) => vocabulary.kind === "characters" ? [...text]
+  : vocabulary.kind === "bytes" ? [...new TextEncoder().encode(text)].map((byte) => String.fromCodePoint(byte < 128 ? byte : 256 + byte))
+  : text.split(/[ \t\n]+/).filter(Boolean);
 
 const names_of_blanks = new Map([[" ", "space"], ["\n", "line end"], ["\t", "tab"]]);
 
@@ -299,7 +301,9 @@ function encoded(vocabulary, text) {
 /** The text of tokens, without special ones. */
 function decoded(vocabulary, ids) {
   const specials = special_tokens[vocabulary.specials].length;
-  return ids.filter((id) => id >= specials).map((id) => vocabulary.tokens[id - specials]).join(vocabulary.kind === "words" ? " " : "");
+  const tokens = ids.filter((id) => id >= specials).map((id) => vocabulary.tokens[id - specials]);
+  if (vocabulary.kind === "bytes") return new TextDecoder().decode(Uint8Array.from(tokens, (token) => token.codePointAt(0) & 255));
+  return tokens.join(vocabulary.kind === "words" ? " " : "");
 }
 
 /**
