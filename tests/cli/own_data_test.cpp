@@ -65,6 +65,73 @@ TEST_CASE("a model of labels is trained on quoted text, and says what it has lea
   CHECK_THAT(run.out, Contains("accuracy"));
 }
 
+TEST_CASE("data come from standard input, from all tables of a folder, and as bytes") {
+  const TemporaryFolder folder;
+  const auto shell = [&](const std::string& before, std::vector<std::string> arguments) {
+    std::string command = before + " | " + HEADROOM_PROGRAM;
+    for (const std::string& word : small(std::move(arguments))) command += " " + word;
+    return run_process({"bash", "-c", command}, {}, folder.path());
+  };
+  folder.file("parts/a.tsv", plurals().substr(0, plurals().find("cow")));
+  folder.file("parts/b.csv", "source,target\ncow,cows\nhen,hens\npig,pigs\ngoat,goats\n");
+  folder.file("parts/notes.md", "no table");
+  const std::vector<std::string> words{"train", "--task", "pairs", "--split", "50:40:10", "--data"};
+  const auto with = [&](std::initializer_list<const char*> more) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Finished piped = shell("cat parts/a.tsv", with({"-", "--until", "2"}));
+  INFO(piped.err);
+  REQUIRE(piped.code == 0);
+  CHECK(content(folder / "run/data.tsv") == content(folder / "parts/a.tsv"));
+  CHECK(json::parse(content(folder / "run/config.json"))["task"]["data"] ==
+        (folder / "run/data.tsv").string());
+  CHECK(headroom_program({"train", "--resume", "--out", "run"}, folder).code == 0);
+
+  const Finished all = headroom_program(small(with({"parts", "--force"})), folder);
+  INFO(all.err);
+  REQUIRE(all.code == 0);
+  CHECK_THAT(all.err, Contains("3 examples for training, 3 for validation, 1 for the test"));
+
+  folder.file("accents.tsv", "caf\u00e9\tb\nna\u00efve\tc\n\u00e9t\u00e9\td\n");
+  const Finished bytes =
+      headroom_program(small(with({"accents.tsv", "--symbols", "bytes", "--force"})), folder);
+  INFO(bytes.err);
+  REQUIRE(bytes.code == 0);
+  CHECK_THAT(bytes.err, Contains("different bytes in sources"));
+  folder.file("in.txt", "\u00e9\n");
+  CHECK(headroom_program({"predict", "--model", "run", "in.txt"}, folder).code == 0);
+
+  const Finished nothing = shell("true", with({"-", "--force"}));
+  CHECK(nothing.code == 4);
+  CHECK_THAT(nothing.err, Contains("standard input is empty"));
+  fs::create_directories(folder / "none");
+  CHECK_THAT(headroom_program(small(with({"none", "--force"})), folder).err,
+             Contains("none: the folder has no file that ends in"));
+}
+
+TEST_CASE("a run goes on with tables that were moved") {
+  const TemporaryFolder folder;
+  folder.file("a.tsv", plurals());
+  folder.file("b.tsv", "ox\toxes\n");
+  REQUIRE(headroom_program(small({"train", "--task", "pairs", "--data", "a.tsv", "--test-data",
+                                  "b.tsv", "--until", "2"}),
+                           folder)
+              .code == 0);
+  fs::rename(folder / "b.tsv", folder / "moved.tsv");
+  const Finished lost = headroom_program({"train", "--resume", "--out", "run"}, folder);
+  CHECK(lost.code == 5);
+  CHECK_THAT(lost.err, Contains("b.tsv: the run's data file does not exist") &&
+                           Contains("add --test-data PATH"));
+  const Finished found =
+      headroom_program({"train", "--resume", "--out", "run", "--test-data", "moved.tsv"}, folder);
+  INFO(found.err);
+  CHECK(found.code == 0);
+  CHECK(json::parse(content(folder / "run/config.json"))["task"]["test_data"] ==
+        (folder / "moved.tsv").string());
+}
+
 TEST_CASE("what is wrong with a table is one line with an exit code and a remedy, and no folder") {
   const TemporaryFolder folder;
   folder.file("one.tsv", "a\tb\nc\n");

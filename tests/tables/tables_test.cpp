@@ -88,11 +88,12 @@ TEST_CASE("A bad table is named with its line and the rule", "[tables]") {
       {"nul.tsv", std::string("a\tb\n\0\tc\n", 8), "", "nul.tsv:2: NUL byte"},
       {"quote.csv", "a,b\n\"c,d\ne,f\n", "",
        "quote.csv:2: the quote that begins here does not end"},
+      {"after.csv", "a,b\n\"c\"d,e\n", "", "after.csv:2: text after the end of a quote"},
       {"names.csv", "a,b\nc,d\n", "a,x",
        "names.csv:1: no column is called \"x\"; the first line "
        "has \"a\", \"b\""},
       {"number.csv", "a,b\n", "1,3", "number.csv:1: 2 columns, 3 are needed"},
-      {"list.jsonl", "[1, 2]\n", "", "list.jsonl:1: no key \"source\""},
+      {"list.jsonl", "[1, 2]\n", "", "list.jsonl:1: the line is not a JSON object"},
       {"key.jsonl", "{\"source\": \"a\"}\n", "", "key.jsonl:1: no key \"target\""},
       {"broken.jsonl", "{\"source\": \n", "", "broken.jsonl:1:"},
       {"quotes.csv", "\"\"\n", "", "quotes.csv: the file has no rows"},
@@ -185,8 +186,10 @@ TEST_CASE("The task labels has the classes of its training data", "[tables]") {
   }
 
   folder.file("other.csv", "text,label\nnice,1\nodd,2\n");
-  CHECK_THROWS_WITH(make_table_task("labels", data, {.test = folder / "other.csv"}),
-                    EndsWith("other.csv:3: the label \"2\" does not occur in the training data"));
+  CHECK_THROWS_WITH(
+      make_table_task("labels", data, {.test = folder / "other.csv"}),
+      EndsWith("other.csv:3: the label \"2\" does not occur in the training data; correct "
+               "it, or add such rows there"));
   CHECK_THROWS_WITH(
       make_table_task("labels", {.data = folder.file("one.csv", "a,x\nb,x\nc,x\n")}, {}),
       Contains("all rows have the label \"x\"; a classifier needs two"));

@@ -17,6 +17,14 @@ enum class TableFormat { tsv, csv, jsonl };
 /// The format by the ending of the name: .csv; .jsonl and .ndjson; .tsv and all others.
 TableFormat format_of(const std::filesystem::path& path);
 
+/// The files that a path means: itself, or, in the order of their names, those of a folder that end
+/// like a table. Throws DataError for a folder without any.
+std::vector<std::filesystem::path> table_files(const std::filesystem::path& path);
+
+/// Throws DataError, naming the encoding and the command that converts it, for a file in UTF-16 or
+/// UTF-32, and for a spreadsheet. A file that cannot be read passes.
+void require_narrow_encoding(const std::filesystem::path& path);
+
 /// A row: the line that it begins in, from 1, and its cells without spaces at their ends.
 struct TableRow {
   Index line = 0;
@@ -27,9 +35,9 @@ struct TableRow {
 /// "NUMBER,NUMBER", from 1. If it is empty, the columns are called `usual`; a file without these
 /// names in its first line has them in this order and no others. Lines without text are ignored.
 /// Throws FileError if the file cannot be read, DataError `file:line: ...` for a file without rows,
-/// in UTF-16 or without the columns, and for the first bad row: not UTF-8, too few or too many
-/// cells, an empty cell, a quote that does not end, malformed JSON. With `skip_bad_lines` such rows
-/// are counted in `skipped` and left out.
+/// in UTF-16 or UTF-32, or without the columns, and for the first bad row: not UTF-8, too few or
+/// too many cells, an empty cell, a quote that does not end, malformed JSON. With `skip_bad_lines`
+/// such rows are counted in `skipped` and left out.
 std::vector<TableRow> read_table(const std::filesystem::path& path, const std::string& columns,
                                  const std::vector<std::string>& usual, bool skip_bad_lines,
                                  SkippedLines& skipped);

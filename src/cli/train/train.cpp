@@ -11,6 +11,7 @@
 #include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
+#include "cli/train/standard_input.hpp"
 #include "cli/train/train_branch.hpp"
 #include "cli/train/train_from.hpp"
 #include "cli/train/train_options.hpp"
@@ -96,14 +97,22 @@ Record heads_summary(TrainingRun& run, const PruningParts& parts, const Record& 
   return summary;
 }
 
-/// Writes where the data file is now into config.json.
-void store_data_path(const TrainingRun& run) {
+/// The files of a run's data, by the names of their settings.
+std::vector<std::pair<const char*, std::filesystem::path*>> files_of(TrainingSettings& run) {
+  return {{"data", &run.data.data},
+          {"validation_data", &run.table.validation},
+          {"test_data", &run.table.test}};
+}
+
+/// Writes where the data are now into config.json.
+void store_data_paths(const TrainingRun& run) {
   Record config = run.folder().read_config();
-  Record& stored = config["task"]["data"];
-  const std::string path = run.settings().data.data.string();
-  if (stored == path) return;
-  stored = path;
-  run.folder().write_config(config);
+  const Record before = config;
+  TrainingSettings settings = run.settings();
+  for (const auto& [name, path] : files_of(settings)) {
+    if (!path->empty()) config["task"][name] = path->string();
+  }
+  if (config != before) run.folder().write_config(config);
 }
 
 /// Trains or resumes in the folder. Returns the exit code.
@@ -139,7 +148,7 @@ int train_in(RunFolder folder, const RunSettings& settings, Task task,
   for (const std::string& warning : run.keep_in(std::move(folder), changes)) {
     print_error("warning: {}\n", shown(warning, stderr));
   }
-  store_data_path(run);
+  store_data_paths(run);
   if (begins) run.save(run.folder().checkpoint());
 
   const StopSignals signals;
@@ -198,12 +207,14 @@ int train(TrainCommandOptions& options) {
       check_plausible(settings.training.model, TensorFile::read(folder.checkpoint()),
                       folder.config().string() + ": \"model\"");
     }
-    std::filesystem::path& data = settings.training.data.data;
-    if (const auto moved = options.settings.data()) data = std::filesystem::absolute(*moved);
-    if (!data.empty() && !std::filesystem::exists(data)) {
+    for (const auto& [name, path] : files_of(settings.training)) {
+      if (const auto moved = options.settings.path(name)) *path = std::filesystem::absolute(*moved);
+      if (path->empty() || std::filesystem::exists(*path)) continue;
+      std::string option = name;
+      std::replace(option.begin(), option.end(), '_', '-');
       throw FileError(
-          fmt::format("{}: the run's data file does not exist; if it was moved, add --data PATH",
-                      data.string()));
+          fmt::format("{}: the run's data file does not exist; if it was moved, add --{} PATH",
+                      path->string(), option));
     }
     const std::string file = folder.config().string();
     try {
@@ -216,11 +227,14 @@ int train(TrainCommandOptions& options) {
   if (options.accept_changes) throw UsageError("--accept-changes needs --resume");
   RunSettings settings = options.settings.settings();
   TrainingSettings& run = settings.training;
+  std::optional<StandardInput> input;
+  if (run.data.data == "-") run.data.data = input.emplace().file();
   Task task = run.make_task();  // bad data leaves no folder behind
   require_examples(task);
   if (options.settings.has("epochs")) {
     options.settings.give_steps_of_epochs(run, task);
     settings = options.settings.settings();
+    if (input) run.data.data = input->file();
   }
   run.model = run.config_for(task);
   options.settings.fit(settings);
@@ -228,10 +242,12 @@ int train(TrainCommandOptions& options) {
   if (!settings.branch.branch.empty()) require_same_beginning(settings);
   if (!run.data.data.empty()) print_error("{}", text_of_data(task));
   if (options.print_config) {
+    if (input) run.data.data = "-";
     fmt::print("{}\n", settings.to_record().dump(2));
     return 0;
   }
   auto [folder, lock] = new_run(options.out, run.task, options.force);
+  if (input) run.data.data = input->keep_in(folder.path());
   folder.write_config(settings.to_record());
   fmt::print("{}\n", shown(folder.path().string()));
   return train_in(std::move(folder), settings, std::move(task));

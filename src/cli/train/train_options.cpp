@@ -223,13 +223,15 @@ void TrainOptions::fit(RunSettings& settings) const {
 std::string TrainOptions::first_given() const {
   if (!config_.empty()) return "--config";
   for (const CLI::Option* option : added_) {
-    if (option->count() > 0 && option->get_name() != "--data") return option->get_name();
+    const std::string name = option->get_name();
+    const bool may_move = name == "--data" || name == "--validation-data" || name == "--test-data";
+    if (option->count() > 0 && !may_move) return name;
   }
   return {};
 }
 
-std::optional<std::string> TrainOptions::data() const {
-  const auto found = given_.find("data");
+std::optional<std::string> TrainOptions::path(const char* name) const {
+  const auto found = given_.find(name);
   if (found == given_.end()) return std::nullopt;
   return found->second.get<std::string>();
 }

@@ -31,9 +31,10 @@ class TrainOptions {
   /// Completes them, as fit_to_model().
   void fit(RunSettings& settings) const;
   /// The name of a given option that determines the run, or "": a resumed run has its own settings.
-  /// --data may be given: the file may have been moved.
+  /// The files of data may be given: they may have been moved.
   std::string first_given() const;
-  std::optional<std::string> data() const;
+  /// The value of "data", "validation_data" or "test_data", if it was given.
+  std::optional<std::string> path(const char* name) const;
 
  private:
   CLI::Option* add(CLI::App& app, const Setting& setting);

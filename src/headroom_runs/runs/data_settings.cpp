@@ -74,7 +74,7 @@ std::vector<Setting> data_settings() {
                             TrainingSettings().task))),
       first(row("data", "task.data", in(&R::training, &T::data, &TaskOptions::data),
                 "path of the data file (tasks g2p and text), or of the table (tasks pairs and "
-                "labels): .tsv, .csv or .jsonl")),
+                "labels): .tsv, .csv or .jsonl, or a folder of such; - is standard input")),
       rare(only_in_files(row("train", "task.train", in(&R::training, &T::data, &TaskOptions::train),
                              "examples for training (tasks that make their own)",
                              count(0, most_examples)))),

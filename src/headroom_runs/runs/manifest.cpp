@@ -98,9 +98,12 @@ Manifest manifest_of(const RunFolder& folder, const std::vector<std::filesystem:
   std::string all;
   for (const std::filesystem::path& file : data) all += read_file(file);
   if (!data.empty()) manifest.data = checksum(all);
-  // The checksum stands for the data's path, and a run begins with another one only once.
-  for (const auto& [section, key] :
-       {std::pair("task", "data"), {"training", "from"}, {"training", "begin_with"}}) {
+  // The checksum stands for the paths of the data, and a run begins with another one only once.
+  for (const auto& [section, key] : {std::pair("task", "data"),
+                                     {"task", "validation_data"},
+                                     {"task", "test_data"},
+                                     {"training", "from"},
+                                     {"training", "begin_with"}}) {
     Record& settings = manifest.settings;
     if (settings.contains(section) && settings[section].is_object()) settings[section].erase(key);
   }

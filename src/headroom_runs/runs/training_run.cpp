@@ -38,7 +38,11 @@ std::unique_ptr<Learner> learner_of(const TrainingSettings& settings, Task task)
 void check_same_settings(Record mine, const RunFolder& folder) {
   const std::string file = folder.config().string();
   Record stored = TrainingSettings::from_record(folder.read_config(), file).to_record();
-  for (Record* settings : {&mine, &stored}) (*settings)["task"].erase("data");  // it may move
+  for (Record* settings : {&mine, &stored}) {
+    for (const char* file : {"data", "validation_data", "test_data"}) {
+      (*settings)["task"].erase(file);  // it may move
+    }
+  }
   const auto difference = first_difference(stored, mine);
   if (!difference) return;
   throw FileError(

@@ -5,12 +5,14 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom_runs/tables/given_vocabulary.hpp"
+#include "headroom_runs/tables/table.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 Task TrainingSettings::make_task() const {
   add_table_tasks();
+  for (const std::filesystem::path& file : data_files()) require_narrow_encoding(file);
   Task made = is_table_task(task) ? make_table_task(task, data, table)
                                   : HEADROOM_PRECISION::make_task(task, data);
   if (!vocabulary.is_null()) made = in_vocabulary(std::move(made), vocabulary, "the settings");
@@ -35,7 +37,12 @@ ModelConfig TrainingSettings::config_for(const Task& for_task) const {
 std::vector<std::filesystem::path> TrainingSettings::data_files() const {
   std::vector<std::filesystem::path> files;
   for (const std::filesystem::path& file : {data.data, table.validation, table.test}) {
-    if (!file.empty()) files.push_back(file);
+    if (file.empty()) continue;
+    if (!is_table_task(task)) {
+      files.push_back(file);
+      continue;
+    }
+    for (const std::filesystem::path& one : table_files(file)) files.push_back(one);
   }
   return files;
 }

@@ -34,6 +34,7 @@ std::string without_ends(std::string_view text) {
 struct Cells {
   Index line = 0;
   std::vector<std::string> cells;
+  std::string problem = {};  // the reason why they cannot be told apart
 };
 
 /// The cells of a line between tabs.
@@ -77,10 +78,16 @@ std::vector<Cells> comma_rows(std::string_view text, const fs::path& path) {
           at += text[at] == '"' ? std::size_t(2) : 1;
         }
         if (at >= text.size()) {
-          throw DataError(
-              fmt::format("{}:{}: the quote that begins here does not end", path.string(), opened));
+          throw DataError(fmt::format(
+              "{}:{}: the quote that begins here does not end; a quote in a quoted cell "
+              "is written twice",
+              path.string(), opened));
         }
         ++at;
+        const std::size_t next = std::min(text.find_first_not_of(" \r", at), text.size());
+        if (next < text.size() && text[next] != ',' && text[next] != '\n') {
+          row.problem = "text after the end of a quote; a quote in a quoted cell is written twice";
+        }
       }
       const std::size_t end = std::min(text.find_first_of(",\n", at), text.size());
       cell += text.substr(at, end - at);
@@ -153,7 +160,7 @@ Places places_of(const std::vector<Cells>& rows, const std::string& columns, con
 /// Collects the rows of a file and its bad ones.
 class GoodRows {
  public:
-  GoodRows(const fs::path& path, bool skip_bad_lines) : audit_(path, skip_bad_lines) {}
+  GoodRows(const fs::path& path, bool skip_bad_lines) : path_(path), audit_(path, skip_bad_lines) {}
 
   void add(Index line, Names cells, const Names& names) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -161,7 +168,10 @@ class GoodRows {
         return bad(line, "empty cell", fmt::format("nothing in the column {}", names[i]));
       }
       if (find_malformed_utf8(cells[i])) {
-        return bad(line, "not valid UTF-8", "the line is not valid UTF-8");
+        return bad(line, "not valid UTF-8",
+                   fmt::format("the line is not valid UTF-8 (if the file is in Latin-1: iconv -f "
+                               "LATIN1 -t UTF-8 {})",
+                               path_.string()));
       }
     }
     rows_.push_back({line, std::move(cells)});
@@ -177,6 +187,7 @@ class GoodRows {
   }
 
  private:
+  fs::path path_;
   LineAudit audit_;
   std::vector<TableRow> rows_;
 };
@@ -185,9 +196,11 @@ void add_cells(GoodRows& rows, const std::vector<Cells>& all, const Places& plac
                const Names& names) {
   const std::size_t needed = 1 + *std::max_element(places.places.begin(), places.places.end());
   for (std::size_t i = places.header ? 1 : 0; i < all.size(); ++i) {
-    const auto& [line, cells] = all[i];
+    const auto& [line, cells, problem] = all[i];
     const std::size_t count = cells.size();
-    if (count < needed) {
+    if (!problem.empty()) {
+      rows.bad(line, "text after a quote", problem);
+    } else if (count < needed) {
       rows.bad(line, "too few columns",
                fmt::format("{} column{}, {} are needed", count, count == 1 ? "" : "s", needed));
     } else if (count > needed && !places.any) {
@@ -221,11 +234,21 @@ void add_objects(GoodRows& rows, std::string_view text, const Names& names, cons
       rows.bad(number, "malformed JSON", std::string(error.what()).substr(origin.size() + 2));
       continue;
     }
+    if (!object.is_object()) {
+      rows.bad(number, "no JSON object", "the line is not a JSON object");
+      continue;
+    }
     const auto missing = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
-      return !object.is_object() || !object.contains(name);
+      return !object.contains(name);
+    });
+    const auto no_cell = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+      return object.contains(name) && !object[name].is_primitive();
     });
     if (missing != names.end()) {
       rows.bad(number, "a missing key", fmt::format("no key \"{}\"", printable(*missing)));
+    } else if (no_cell != names.end()) {
+      rows.bad(number, "a list or object",
+               fmt::format("\"{}\" is neither a text nor a number", printable(*no_cell)));
     } else {
       Names cells;
       for (const std::string& name : names) cells.push_back(cell_of(object[name]));
@@ -234,19 +257,37 @@ void add_objects(GoodRows& rows, std::string_view text, const Names& names, cons
   }
 }
 
-/// read_raw_text() would take the second byte of a character for a sign of no text.
-void refuse_utf16(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<unsigned char, 2> mark{};
-  file.read(reinterpret_cast<char*>(mark.data()), 2);
-  if (file && ((mark[0] == 0xFF && mark[1] == 0xFE) || (mark[0] == 0xFE && mark[1] == 0xFF))) {
-    throw DataError(
-        fmt::format("{0}:1: the file is in UTF-16, UTF-8 is needed: iconv -f UTF-16 -t UTF-8 {0}",
-                    path.string()));
-  }
+/// The encoding that the first bytes of a file show, by their mark or by the zeros beside letters
+/// of ASCII; "" for all others.
+const char* wide_encoding(std::string_view first) {
+  using std::literals::operator""sv;
+  if (first.starts_with("\xFF\xFE\0\0"sv) || first.starts_with("\0\0\xFE\xFF"sv)) return "UTF-32";
+  if (first.starts_with("\xFF\xFE"sv) || first.starts_with("\xFE\xFF"sv)) return "UTF-16";
+  if (first.size() < 4) return "";
+  const auto is_pair = [&](std::size_t letter, std::size_t zero) {
+    return first[letter] != 0 && first[zero] == 0;
+  };
+  if (is_pair(0, 1) && is_pair(2, 3)) return "UTF-16LE";
+  return is_pair(1, 0) && is_pair(3, 2) ? "UTF-16BE" : "";
 }
 
 }  // namespace
+
+void require_narrow_encoding(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 4> first{};
+  file.read(first.data(), first.size());
+  const std::string_view begin(first.data(), std::size_t(file.gcount()));
+  if (begin == "PK\x03\x04") {
+    throw DataError(fmt::format(
+        "{}: is a spreadsheet or an archive; save its table as .csv in UTF-8", path.string()));
+  }
+  const char* encoding = wide_encoding(begin);
+  if (*encoding == 0) return;
+  throw DataError(
+      fmt::format("{0}:1: the file is in {1}, UTF-8 is needed: iconv -f {1} -t UTF-8 {0}",
+                  path.string(), encoding));
+}
 
 TableFormat format_of(const fs::path& path) {
   const fs::path ending = path.extension();
@@ -254,9 +295,24 @@ TableFormat format_of(const fs::path& path) {
   return ending == ".jsonl" || ending == ".ndjson" ? TableFormat::jsonl : TableFormat::tsv;
 }
 
+std::vector<fs::path> table_files(const fs::path& path) {
+  if (!fs::is_directory(path)) return {path};
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+    const fs::path ending = entry.path().extension();
+    if (ending == ".tsv" || format_of(entry.path()) != TableFormat::tsv) {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  if (!files.empty()) return files;
+  throw DataError(fmt::format(
+      "{}: the folder has no file that ends in .tsv, .csv, .jsonl or .ndjson", path.string()));
+}
+
 std::vector<TableRow> read_table(const fs::path& path, const std::string& columns,
                                  const Names& usual, bool skip_bad_lines, SkippedLines& skipped) {
-  refuse_utf16(path);
+  require_narrow_encoding(path);
   const std::string text = read_raw_text(path);
   const TableFormat format = format_of(path);
   const Names names = columns.empty() ? usual : column_names(columns, usual.size());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -105,8 +106,12 @@ class SetReader {
   const SkippedLines& skipped() const { return skipped_; }
 
   TableRows rows_of(const fs::path& path) {
-    TableRows rows =
-        read_table(path, table_.columns, usual_columns(is_pairs_), data_.skip_bad_lines, skipped_);
+    TableRows rows;
+    for (const fs::path& file : table_files(path)) {
+      TableRows more = read_table(file, table_.columns, usual_columns(is_pairs_),
+                                  data_.skip_bad_lines, skipped_);
+      std::move(more.begin(), more.end(), std::back_inserter(rows));
+    }
     std::erase_if(rows, [&](const TableRow& row) {
       const bool is_long =
           length_of(table_.symbols, row.cells[0]) > table_.longest ||
@@ -203,8 +208,10 @@ void require_known(const TableRows& rows, const std::vector<std::string>& classe
                    const fs::path& path) {
   for (const TableRow& row : rows) {
     if (std::find(classes.begin(), classes.end(), row.cells[1]) != classes.end()) continue;
-    throw DataError(fmt::format("{}:{}: the label \"{}\" does not occur in the training data",
-                                path.string(), row.line, printable(row.cells[1])));
+    throw DataError(
+        fmt::format("{}:{}: the label \"{}\" does not occur in the training data; "
+                    "correct it, or add such rows there",
+                    path.string(), row.line, printable(row.cells[1])));
   }
 }
 
