@@ -38,6 +38,12 @@ install(FILES headroom-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/headroom)
 if(programs)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/dates-model
     DESTINATION ${CMAKE_INSTALL_DATADIR}/headroom)
+  if(NOT CMAKE_CROSSCOMPILING)  # the program itself writes its man pages and completions
+    list(GET programs 0 writer)
+    set(data "\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}")
+    install(CODE "execute_process(COMMAND $<TARGET_FILE:${writer}> completion --install \"${data}\"
+      COMMAND_ERROR_IS_FATAL ANY)")
+  endif()
 endif()
 
 # ---------------------------------------------------------------- find_package(headroom)
