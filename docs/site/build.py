@@ -21,6 +21,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import predictions  # noqa: E402
+import reference  # noqa: E402
 
 ROOT = HERE.parents[1]
 WORK = ROOT / "build/site"
@@ -145,12 +146,16 @@ class Site:
         for name in self.documents + self.chapters:
             text = predictions.of_chapter(ROOT / name)
             write(name, self.converted(text, (ROOT / name).parent))
+        api = reference.pages(ROOT)
+        for name, text in api.items():
+            write(name, text)
         rows = re.findall(r"^\|.*\|$", (ROOT / "chapters/README.md").read_text(), re.M)
         table = "\n".join(rows).replace("](", "](chapters/")
         text = (HERE / "index.md").read_text().replace("CHAPTERS", table)
         front = self.converted(text.replace("ANSWERS", answers), ROOT)
         write("index.md", front + contents("The course", self.chapters)
-              + contents("Documents", ["Overview <README>", *self.documents[1:]]))
+              + contents("Documents", ["Overview <README>", *self.documents[1:]])
+              + contents(reference.CAPTION, api))
 
 
 def contents(title, names):

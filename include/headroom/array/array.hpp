@@ -132,6 +132,7 @@ using Ids = ArrayOf<std::int32_t>;
 /// Masks: 1 = may be attended to, 0 = may not.
 using Bytes = ArrayOf<std::uint8_t>;
 
+/// All elements 0, or 1.
 Array zeros(const Shape& shape);
 Array ones(const Shape& shape);
 /// 0, 1, ..., n - 1

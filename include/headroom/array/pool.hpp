@@ -35,6 +35,7 @@ struct PoolStatistics {
   std::size_t from_pool = 0;    // requests served by memory that was used before
 };
 
+/// The numbers of the pool of this process so far.
 PoolStatistics pool_statistics();
 /// Sets the peak to the bytes that are live now.
 void reset_pool_peak();

@@ -91,6 +91,7 @@ class GradientSlot {
 class Gradients {
  public:
   explicit Gradients(detail::Node& node) : node_(node) {}
+  /// The number of inputs of the operation.
   std::size_t size() const;
   /// Throws UsageError for an input that the operation does not have.
   GradientSlot operator[](std::size_t input) const;
@@ -117,6 +118,7 @@ using Remake = std::function<Array()>;
 class Saved {
  public:
   explicit Saved(const Tensor& input);
+  /// The value, which is computed again if it was not kept.
   Array value() const;
 
  private:

@@ -143,6 +143,7 @@ struct Listed {
 /// Several lists, such as those of a struct and of its base.
 template <class... Lists>
 struct Joined {
+  /// Calls visit() for the fields of each list, in order.
   template <class Visit>
   static constexpr void each(Visit&& visit) {
     (Lists::each(visit), ...);

@@ -20,6 +20,7 @@ class RangeBody {
         call_([](void* object, Index begin, Index end) {
           (*static_cast<std::remove_reference_t<F>*>(object))(begin, end);
         }) {}
+  /// Calls the function for the range [begin, end).
   void operator()(Index begin, Index end) const { call_(object_, begin, end); }
 
  private:

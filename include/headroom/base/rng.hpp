@@ -38,6 +38,7 @@ class Rng {
                std::uint64_t substream = 0);
   explicit Rng(const RngState& state) : state_(state) {}
 
+  /// The next 32 random bits.
   std::uint32_t word();
   /// In [0, 1), a multiple of 2^-24.
   Real uniform();
@@ -58,6 +59,7 @@ class Rng {
 class MaskStream {
  public:
   MaskStream(std::uint64_t seed, std::uint64_t step, std::uint64_t module, Index head = 0);
+  /// The number in [0, 1) of an element.
   float uniform(Index element) const;
   /// Writes uniform(first) ... uniform(first + n - 1).
   void fill(Index first, Index n, float* out) const;

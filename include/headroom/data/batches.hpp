@@ -37,6 +37,7 @@ Seq2SeqBatch make_batch(std::span<const Seq2SeqExample> set, std::vector<Index> 
 std::vector<Seq2SeqBatch> evaluation_batches(std::span<const Seq2SeqExample> set, Index batch_size,
                                              const Vocabulary& source, const Vocabulary& target);
 
+/// A batch of labelled sequences.
 struct ClassificationBatch {
   Ids tokens;                   // [B, T], padded with <pad>
   Ids lengths;                  // [B]
@@ -75,6 +76,7 @@ class Seq2SeqLoader {
   const Seq2SeqTask* task_;
 };
 
+/// Endless batches of the examples for training of a classification task.
 class ClassificationLoader {
  public:
   ClassificationLoader(const ClassificationTask& task, Index batch_size, std::uint64_t seed);

@@ -54,6 +54,7 @@ struct ClassificationTask {
   std::vector<LabelledExample> train, validation, test;
   SkippedLines skipped = {};  // of the data file, if there is one
 
+  /// The number of tokens of the longest sequence in any set.
   Index longest() const;
 };
 

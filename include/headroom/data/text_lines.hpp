@@ -27,6 +27,7 @@ std::vector<std::string_view> lines_of(std::string_view text);
 /// Counts the skipped lines of a data file by reason. The caller that loads data prints it.
 struct SkippedLines {
   std::map<std::string, Index> count_by_reason;
+  /// How many lines were left out, for all reasons.
   Index total() const;
   /// "3 lines skipped: 2 no phonemes, 1 unknown phoneme"; "" if there are none.
   std::string text() const;

@@ -24,8 +24,10 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// Appends to the new file. Throws FileError (a full disk).
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
+  /// Puts the new file in place of the old one, once it has reached the disk. Throws FileError.
   void commit();
 
  private:

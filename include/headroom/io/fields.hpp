@@ -151,6 +151,8 @@ Record json_of(const T& value) {
 
 // All throw DataError that names file, field and what was expected. Whole numbers are at most 2^53
 // in size, as pages can read them; null is read as a number that is not finite (NaN).
+/// Reads a value from JSON. Throws DataError, naming where it is, for a value of another kind or
+/// beyond the type's range.
 void read_json(const JsonNode& from, bool& to);
 void read_json(const JsonNode& from, Index& to);
 void read_json(const JsonNode& from, std::uint64_t& to);

@@ -22,6 +22,8 @@ class StateWriter {
     return StateWriter(*file_, prefix_ + name + ".");
   }
 
+  /// Writes a value under a name of this part. Throws UsageError for a name that was written
+  /// before.
   void array(const std::string& name, const Array& value);
   void ids(const std::string& name, const Ids& value);
   void bytes(const std::string& name, const Bytes& value);
@@ -79,6 +81,7 @@ class StateReader {
 class Stateful {
  public:
   virtual ~Stateful() = default;
+  /// Writes everything that load_state() needs to continue as if nothing had happened.
   virtual void save_state(StateWriter to) const = 0;
   /// Afterwards the part continues as the saved one would have, to the bit. Throws FileError.
   virtual void load_state(const StateReader& from) = 0;

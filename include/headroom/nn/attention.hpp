@@ -30,6 +30,7 @@ Layout layout_from(const std::string& name, const std::string& origin = "layout"
 /// Reads the name of any layout that layout_from() knows; see io/fields.hpp.
 void read_json(const JsonNode& from, Layout& to);
 
+/// The sizes of an attention; they stay those of all heads when some are removed.
 struct AttentionConfig {
   Index width = 0;        // C of queries and of the output
   Index heads = 1;        // H

@@ -69,6 +69,7 @@ std::vector<std::vector<Written>> beam_search(Writer& writer, Index width,
                                               const DecodingLimits& limits,
                                               Real length_penalty = 1);
 
+/// How sample() restricts the distribution of the next token.
 struct SamplingOptions {
   Real temperature = 1;  // logits are divided by it; 0 is greedy
   Index top_k = 0;       // keeps the k most probable tokens (of equals, the lowest ids); 0: all

@@ -11,6 +11,7 @@ inline namespace HEADROOM_PRECISION {
 class Embedding : public Module {
  public:
   Embedding(Index count, Index width, Rng& rng, Real deviation = Real(0.02));
+  /// The rows of the table at the ids. Throws UsageError for an id outside the table.
   Tensor operator()(const Ids& ids) const;
   void members(Members& visit) override;
   std::string title() const override;
@@ -18,12 +19,14 @@ class Embedding : public Module {
   Tensor weight;  // [V, C]
 };
 
+/// The normalisations of a Norm.
 enum class NormKind { layer, rms };
 
 /// Layer norm (weight and bias) or RMS norm (weight) over the last axis; see ops/normalisation.hpp.
 class Norm : public Module {
  public:
   explicit Norm(Index width, NormKind kind = NormKind::layer, Real epsilon = Real(1e-5));
+  /// x [..., C] -> [..., C]
   Tensor operator()(const Tensor& x) const;
   void members(Members& visit) override;
   std::string title() const override;
@@ -39,6 +42,7 @@ class Norm : public Module {
 class Dropout : public Module {
  public:
   explicit Dropout(Real p);
+  /// x of any shape. Throws UsageError in training outside a RandomStep.
   Tensor operator()(const Tensor& x) const;
   void members(Members&) override {}
   std::string title() const override;
@@ -50,6 +54,7 @@ class Dropout : public Module {
 class FeedForward : public Module {
  public:
   FeedForward(Index width, Index hidden, Activation activation, Real dropout, bool bias, Rng& rng);
+  /// x [..., C] -> [..., C]
   Tensor operator()(const Tensor& x) const;
   void members(Members& visit) override;
   std::string title() const override;
@@ -60,6 +65,7 @@ class FeedForward : public Module {
   Linear linear2;  // F -> C
 };
 
+/// What is added to embeddings for their positions.
 enum class PositionKind { sinusoidal, learned, none };
 
 /// Adds to x [B, T, C] a vector per position: a learned table, or sin and cos of position times

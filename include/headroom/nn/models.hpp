@@ -8,6 +8,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// The models of this header: Seq2Seq, LanguageModel, Classifier.
 enum class ModelKind { seq2seq, language_model, classifier };
 
 /// Everything that determines a model's shapes. Stored in checkpoints.
@@ -21,6 +22,7 @@ struct ModelConfig {
   PositionKind positions = PositionKind::sinusoidal;
   bool tied_output = false;  // the output layer is the (target) embedding
 
+  /// The fields by their names.
   Record to_record() const;
   /// Throws UsageError naming the key that is unknown, missing or of the wrong type.
   static ModelConfig from_record(const Record& record);

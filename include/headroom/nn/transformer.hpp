@@ -81,6 +81,7 @@ class Encoder : public Module {
  public:
   Encoder(const BlockConfig& config, Index layers, bool last_norm, Rng& rng,
           AttentionKind kind = AttentionKind::encoder_self);
+  /// x [B, T, C] -> [B, T, C]; with caches, one for each layer, x holds only the new positions.
   Tensor operator()(const Tensor& x, const AttentionMask& mask, HeadProbe* probe = nullptr,
                     std::vector<KeyValueCache>* caches = nullptr) const;
   void members(Members& visit) override;
@@ -94,6 +95,7 @@ class Encoder : public Module {
 class Decoder : public Module {
  public:
   Decoder(const BlockConfig& config, Index layers, bool last_norm, Rng& rng);
+  /// x [B, Tq, C], memory [B, Tk, C] -> [B, Tq, C]; caches as in Encoder.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                     const AttentionMask& memory_mask, HeadProbe* probe = nullptr,
                     std::vector<DecoderLayerCache>* caches = nullptr) const;

@@ -11,6 +11,8 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 namespace composed {
 
+/// The functions of the same names in activations.hpp, reductions.hpp and other headers, which give
+/// formulas and errors, composed of elementary operations.
 Tensor relu(const Tensor& x);
 Tensor gelu_tanh(const Tensor& x);
 Tensor silu(const Tensor& x);

@@ -6,6 +6,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// What becomes of the losses of single labels.
 enum class Reduction { none, sum, mean };
 
 /// How cross_entropy treats its targets.

@@ -6,6 +6,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// The constants of Adam and AdamW; the rate is set for each step.
 struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;

@@ -9,6 +9,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// The constants of Lamb.
 struct LambOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;

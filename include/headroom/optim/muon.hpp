@@ -7,6 +7,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// The constants of Muon.
 struct MuonOptions {
   double momentum = 0.95;
   bool nesterov = true;

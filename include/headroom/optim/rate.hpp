@@ -14,6 +14,7 @@ inline namespace HEADROOM_PRECISION {
 /// Course of the learning rate after the warm-up.
 enum class RateShape { constant, cosine, linear, inverse_root };
 
+/// A learning rate schedule: warm-up to the peak, then a shape down to the floor.
 struct RateOptions {
   RateShape shape = RateShape::constant;
   double peak = 1e-3;  // reached at the end of the warm-up

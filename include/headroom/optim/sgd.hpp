@@ -6,6 +6,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// The constants of Sgd.
 struct SgdOptions {
   double momentum = 0;
   double weight_decay = 0;  // added to the gradient

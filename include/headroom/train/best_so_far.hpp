@@ -11,6 +11,7 @@ inline namespace HEADROOM_PRECISION {
 /// a better model.
 class BestSoFar : public Stateful {
  public:
+  /// Which of two values is the better one.
   enum class Better { lower, higher };
   explicit BestSoFar(Better better) : better_(better) {}
   /// True when `value` is finite and better than all before; then it is remembered.

@@ -66,6 +66,7 @@ class Learner {
  public:
   virtual ~Learner() = default;
 
+  /// The model that learns.
   virtual Module& model() = 0;
   /// Draws the next training batch, of LearnerOptions::accumulate parts; returns its number of
   /// labels.

@@ -28,6 +28,7 @@ struct Table {
 
 /// Curves over a common axis; `log` draws powers of ten at equal distances.
 struct Chart {
+  /// A curve.
   struct Series {
     std::string name;
     std::vector<std::pair<double, double>> points = {};

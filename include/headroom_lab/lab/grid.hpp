@@ -34,6 +34,7 @@ class Survey {
   void add(Sample sample) { samples_.push_back(std::move(sample)); }
   const std::vector<Sample>& samples() const { return samples_; }
 
+  /// A part of each sample: a member, or what a function gives for it.
   template <class Part>
   std::vector<double> all(const Part& part) const {
     std::vector<double> values;

@@ -31,6 +31,7 @@ struct LabOptions {
 
 /// Heat maps with common axes and one scale: attention weights, or any matrices.
 struct LabMaps {
+  /// One heat map.
   struct Map {
     std::string name;
     std::vector<std::vector<double>> rows;  // [queries, keys]
@@ -79,6 +80,7 @@ struct LabHeads {
 
 /// A derivation: every step has a name, a formula, and the upper left corners of its matrices.
 struct LabDerivation {
+  /// A matrix of a step.
   struct Part {
     std::string name, shape;
     std::vector<std::vector<double>> corner;
@@ -86,6 +88,7 @@ struct LabDerivation {
     using T = Part;
     using Fields = Listed<&T::name, &T::shape, &T::corner>;
   };
+  /// A formula with the matrices in it.
   struct Step {
     std::string name, formula;
     std::vector<Part> parts;
@@ -105,6 +108,7 @@ struct LabDerivation {
 using LabBlock = std::variant<Table, Chart, LabMaps, LabHeads, LabDerivation>;
 
 // A block in JSON is the struct that "type" names.
+/// A block as JSON, and back. Throws DataError.
 Record json_of(const LabBlock& block);
 void read_json(const JsonNode& from, LabBlock& to);
 
@@ -123,6 +127,7 @@ struct LabMeasurement {
   using Fields = Listed<&T::measured, &T::bound, &T::holds>;
 };
 
+/// A statement that an experiment checks.
 struct LabClaim {
   std::string text;
   std::string relation;                        // <= >= > == in

@@ -20,6 +20,7 @@ struct ComparedCurve {
   using Fields = Listed<&T::key, &T::name, if_any<&T::unit>, &T::series>;
 };
 
+/// A run beside others.
 struct ComparedRun {
   std::string name{};
   std::vector<HeadState> heads{};  // of the model, if it can be loaded

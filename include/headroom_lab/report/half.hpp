@@ -43,6 +43,7 @@ struct HalfModel {
   using Fields = Listed<&T::seed, &T::whole, &T::heads, &T::losses, &T::choices>;
 };
 
+/// What the page of half_of_the_heads shows.
 struct HalfRecord {
   std::string date{};
   Index recovery = 0;  // steps
@@ -61,6 +62,7 @@ std::string half_page(const HalfRecord& record);
 struct HalfAnswer {
   std::string date{};
   Index recovery = 0;
+  /// What the answer did to one trained model.
   struct Model {
     Index seed = 0;
     std::string removed{};
@@ -74,6 +76,7 @@ struct HalfAnswer {
   using Fields = Listed<&T::date, &T::recovery, &T::models, &T::after, &T::recovered, &T::rank>;
 };
 
+/// All answers so far.
 struct HalfBoard {
   static constexpr Index current_version = 1;
   Index version = current_version;

@@ -50,6 +50,7 @@ struct StudyEntry {
   std::string cell;
 };
 
+/// Everything that a declaration asks for, in the order in which it can be done.
 struct StudyPlan {
   std::vector<TrunkPlan> trunks;
   std::vector<StudyCell> cells;  // a cell comes after the cells that it refers to

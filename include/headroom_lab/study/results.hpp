@@ -45,6 +45,7 @@ double multiply_adds_of(const ModelConfig& model, const std::map<std::string, In
 
 /// The scores of a trunk's heads by all metrics.
 struct StudyScores {
+  /// The scores of one metric.
   struct Metric {
     std::string name;
     bool keep_low = false;            // low scores are those of important heads
@@ -185,6 +186,7 @@ struct StudyTaskCheck {
   using Fields = Listed<&T::run, &T::seed, &T::fold, &T::check>;
 };
 
+/// Everything that a study found.
 struct StudyResults {
   Record declaration;
   std::string precision;

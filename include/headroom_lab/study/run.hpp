@@ -31,6 +31,7 @@ struct StudyProgress {
   std::string finished;          // title of the run or measurement that finished last
 };
 
+/// How a study is run.
 struct StudyOptions {
   std::filesystem::path folder;
   std::string program;    // the path of headroom

@@ -37,6 +37,7 @@ class Allowance {
   /// UsageError if the budget leaves fewer than `remove` of them, and for negative numbers.
   Allowance(Module& model, std::span<const HeadId> candidates, Index remove, const Budget& budget);
 
+  /// Whether the head may be removed, and noting that it was.
   bool allows(const HeadId& head) const;
   void take(const HeadId& head);
   /// Takes back the removal of a head.

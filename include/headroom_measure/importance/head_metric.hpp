@@ -36,6 +36,7 @@ struct MetricNeeds {
   bool parameter_gradients = false;
   bool logit_gradients = false;
 
+  /// What either of the two needs.
   MetricNeeds& operator|=(const MetricNeeds& other);
   bool loss_gradients() const {
     return gate_gradients || token_gate_gradients || parameter_gradients;
@@ -89,6 +90,7 @@ class HeadMetric {
  public:
   virtual ~HeadMetric() = default;
   virtual MetricNeeds needs() const { return {}; }
+  /// Called once, before the first batch.
   virtual void begin([[maybe_unused]] const MetricSubject& subject) {}
   /// After begin(): why there are no scores of this model; empty: there will be some. If there are
   /// none, no other function is called.
@@ -126,6 +128,7 @@ struct ImportanceOptions {
 
 /// The scores of all live heads by several metrics.
 struct ImportanceTable {
+  /// A metric with its scores.
   struct Column {
     MetricInfo info;
     std::vector<double> scores;  // in the order of `heads`

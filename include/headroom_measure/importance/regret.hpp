@@ -42,6 +42,7 @@ class RegretScale {
   /// subset.
   RegretScale(std::span<const std::vector<double>> losses, Index players, Index resamples, Rng rng);
 
+  /// The regret of keeping these heads.
   Regret of(HeadSet kept) const;
   /// The smallest loss of a subset of this size, and the mean over these subsets.
   double best(Index size) const { return samples_.front().best.at(std::size_t(size)); }

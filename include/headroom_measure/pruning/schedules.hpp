@@ -94,6 +94,7 @@ void check(const Regrowth& regrowth, Index first);
 /// How many of `live` heads are swapped after the update of this step: the share, rounded.
 Index swapped_at(const Regrowth& regrowth, Index first, Index live, Index step);
 
+/// A pace as JSON: an object with one key, its name.
 Record json_of(const Pace& pace);
 /// Throws DataError.
 void read_json(const JsonNode& from, Pace& to);

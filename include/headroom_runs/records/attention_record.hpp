@@ -40,6 +40,7 @@ struct HeadState {
   using Fields = Listed<fields_of<&T::id>, &T::removed>;
 };
 
+/// A class and its probability.
 struct ClassProbability {
   std::string name{};
   double probability = 0;

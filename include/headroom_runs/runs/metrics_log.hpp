@@ -18,6 +18,7 @@ struct LogMark {
   Index lines = 0;
   std::string checksum{};
   bool operator==(const LogMark&) const = default;
+  /// Adds a line to the checksum.
   void add(std::string line);
   using T = LogMark;
   using Fields = Listed<&T::lines, &T::checksum>;

@@ -14,6 +14,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// What a line of progress says.
 struct ProgressOptions {
   Index steps = 0;         // of the whole run
   std::string title = {};  // comes first: "Learning"
@@ -41,6 +42,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  /// Shows a step, unless the last one was shown only just before (ProgressOptions).
   void operator()(const StepReport& report);
   /// Prints a permanent line above the live one.
   void note(const std::string& text);

@@ -44,6 +44,7 @@ class PerModel {
 };
 
 // Their JSON form.
+/// Its JSON, and back. Throws DataError.
 Record json_of(const PerModel& numbers);
 void read_json(const JsonNode& from, PerModel& to);
 
@@ -88,6 +89,7 @@ struct TelemetryLine {
                         &T::gate_gradient, &T::entropy, &T::confidence, &T::update_ratio>;
 };
 
+/// Which values of a measure are the better ones.
 enum class Better { higher, lower };
 
 /// A quality that the page draws beside the loss.

@@ -28,8 +28,10 @@ enum class SettingGroup { data, model, training, removal, regrowth, output };
 /// "Heads to remove"
 std::string title_of(SettingGroup group);
 
+/// The kinds of values of a setting.
 enum class SettingType { flag, whole, number, text, wholes };
 
+/// A setting of a run: an option of `train` and a key of config.json.
 struct Setting {
   std::string name;
   std::vector<std::string> synonyms = {};  // other names of its option

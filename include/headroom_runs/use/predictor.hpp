@@ -10,10 +10,11 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// How predictions are made.
 struct PredictOptions {
-  Index beam = 1;        // width of beam search; 1 is greedy decoding (encoder-decoders)
-  Index candidates = 1;  // most candidates of a text; an encoder-decoder needs as wide a beam
-  Index length = 100;    // tokens by which a language model continues a text
+  Index beam = 1;          // width of beam search; 1 is greedy decoding (encoder-decoders)
+  Index candidates = 1;    // most candidates of a text; an encoder-decoder needs as wide a beam
+  Index length = 100;      // tokens by which a language model continues a text
   Index batch_size = 512;  // texts that are computed together
 };
 

@@ -51,6 +51,7 @@ struct Scores {
   std::size_t sums = 0;                      // how many sums the rules need
 };
 
+/// How examples are scored.
 struct ScoreOptions {
   Index beam = 1;
   Index window = 64;  // tokens of a text that are one example
