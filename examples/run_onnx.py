@@ -76,8 +76,8 @@ class Model:
         is full, its older half goes."""
         ids, new = self.read.encode(text)[-self.config["longest"]:], []
         while len(new) < length:
-            if len(ids) == self.config["longest"]:
-                ids = ids[-(len(ids) // 2):]
+            if len(ids) > self.config["longest"]:
+                ids = ids[-(self.config["longest"] // 2 + 1):]
             new.append(int(self.run("model", ids=np.array([ids]))[0, -1].argmax()))
             ids.append(new[-1])
         return self.written.decode(new).replace("\n", "\\n")

@@ -55,6 +55,7 @@ std::vector<Case> cases() {
   all.back().config.block.head_dim = 5;
   all.push_back({"places", config_of(language_model, Layout::separate, Activation::sigmoid), {}});
   all.back().config.positions = PositionKind::none;
+  all.back().config.layers = 12;  // more than ten: names are not in the order of numbers
   all.push_back({"classes",
                  config_of(classifier, Layout::shared, Activation::gelu_tanh),
                  {{encoder, 1, 2}, {encoder, 0, 0}}});

@@ -56,7 +56,8 @@ class Model(nn.Module):
                 return x + f(self.norm(norm, x))
             return self.norm(norm, x + f(x))
         act = ACTIVATIONS[self.config["activation"]]
-        for at in module.layers.children():
+        for i in range(self.config["layers"]):
+            at = getattr(module.layers, str(i))
             x = residual(at.norm1, x, lambda v: self.attention(at.self_attn, v, v, mask))
             if memory is not None:
                 x = residual(at.norm2, x,
