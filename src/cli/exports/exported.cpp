@@ -29,6 +29,10 @@ fs::path folder_for_files(const std::string& out, const char* name, bool force) 
     }
   }
   make_folder(out);
+  for (const char* old : {"encoder.onnx", "decoder.onnx", "model.onnx", "model.safetensors",
+                          "model.json", "model.py", "metrics.csv", "heads.csv"}) {
+    fs::remove(fs::path(out) / old);  // of another model or run
+  }
   return out;
 }
 
