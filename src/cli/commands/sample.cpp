@@ -56,7 +56,7 @@ int sample_text(const SampleOptions& options) {
   if (!(options.top_p > 0 && options.top_p <= 1)) {
     throw UsageError(fmt::format("--top-p {} must be greater than 0 and at most 1", options.top_p));
   }
-  const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
+  const SavedModel saved = load_model(checkpoint_of(run_folder(options.model)));
   const LanguageModel& model = saved.language_model();
   const Vocabulary vocabulary = saved.vocabulary("tokens");
   const Tokens prompt = vocabulary.encode(options.prompt);
@@ -71,7 +71,7 @@ int sample_text(const SampleOptions& options) {
 Command add_sample(CLI::App& program) {
   CLI::App* app = program.add_subcommand("sample", "Generates text with a trained language model");
   const auto options = std::make_shared<SampleOptions>();
-  add_model(*app, options->model);
+  add_run(*app, options->model);
   app->add_option("--prompt", options->prompt, "text to continue (default: a line break)");
   app->add_option("--length", options->length, "number of tokens (characters) to generate")
       ->check(at_least(1))
