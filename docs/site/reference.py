@@ -63,7 +63,7 @@ def pages(root):
             texts[page] = "\n".join(parts)
             titles = "; ".join(f"`{path.name}`" for path in sorted(folder.glob("*.hpp")))
             index.append(f"| [{library}/{folder.name}]({page.split('/')[1]}) | {titles} |")
-    rows = "\n".join(f"| [{escaped(name)}]({page.split('/')[1]}#{where}) | {escaped(says)} |"
+    rows = "\n".join(f"| [{escaped(name)}]({where}) | {escaped(says)} |"
                      for name, page, where, says in sorted(set(listed), key=lambda r: r[0].lower()))
     first = (f"{INTRODUCTION}\n| floor | headers |\n|---|---|\n" + "\n".join(index)
              + f"\n\n## All names\n\n| name | |\n|---|---|\n{rows}\n")
