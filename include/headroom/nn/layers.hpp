@@ -65,7 +65,7 @@ class FeedForward : public Module {
   Linear linear2;  // F -> C
 };
 
-/// What is added to embeddings for their positions.
+/// The position encodings of Positions.
 enum class PositionKind { sinusoidal, learned, none };
 
 /// Adds to x [B, T, C] a vector per position: a learned table, or sin and cos of position times

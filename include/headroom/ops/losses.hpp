@@ -6,7 +6,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What becomes of the losses of single labels.
+/// The reductions of a loss over its labels: none, their sum, or their mean.
 enum class Reduction { none, sum, mean };
 
 /// How cross_entropy treats its targets.

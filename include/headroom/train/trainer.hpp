@@ -13,7 +13,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What a step does besides its update.
+/// The options of a training step: the seed of dropout and gradient clipping.
 struct TrainerOptions {
   std::uint64_t seed = 1;  // of dropout
   double clip = 1;         // limit of the global gradient norm; 0: no clipping

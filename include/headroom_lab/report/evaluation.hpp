@@ -27,7 +27,7 @@ struct WorstExample {
                         if_any<&T::answer>>;
 };
 
-/// What `evaluate` found, for terminal, page and JSON.
+/// The record of an evaluation, from which terminal text, page and JSON are made.
 struct EvaluationRecord {
   std::string kind = "evaluation";
   std::string model{}, task{}, data{};         // checkpoint; name; "the test set of the run"

@@ -43,7 +43,7 @@ struct HalfModel {
   using Fields = Listed<&T::seed, &T::whole, &T::heads, &T::losses, &T::choices>;
 };
 
-/// What the page of half_of_the_heads shows.
+/// The record of the experiment half_of_the_heads, from which its page is made.
 struct HalfRecord {
   std::string date{};
   Index recovery = 0;  // steps

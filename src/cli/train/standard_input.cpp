@@ -11,6 +11,7 @@
 #include "cli/frame/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/checksums.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -38,8 +39,10 @@ StandardInput::~StandardInput() {
 }
 
 fs::path StandardInput::keep_in(const fs::path& folder) const {
-  const fs::path kept = fs::absolute(folder / ("data" + file_.extension().string()));
-  write_file(kept, read_file(file_));
+  const std::string text = read_file(file_);
+  const std::string name = "data-" + checksum(text) + file_.extension().string();
+  const fs::path kept = fs::absolute(folder / name);  // never replaces other data
+  write_file(kept, text);
   return kept;
 }
 

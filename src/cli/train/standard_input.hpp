@@ -20,7 +20,8 @@ class StandardInput {
   StandardInput& operator=(const StandardInput&) = delete;
 
   const std::filesystem::path& file() const { return file_; }
-  /// Copies the file into a folder as data.tsv or data.jsonl; returns its path there.
+  /// Copies the file into a folder as data-CHECKSUM.tsv or .jsonl, so that the copy replaces no
+  /// other data; returns its path there.
   std::filesystem::path keep_in(const std::filesystem::path& folder) const;
 
  private:
