@@ -10,6 +10,12 @@
 
 can_make_bare_debian() { ((EUID == 0)) && command -v debootstrap >/dev/null; }
 
+skip_without_bare_debian() { # ends a test as skipped
+  can_make_bare_debian && return
+  echo "skipped: bare Debians need root and debootstrap"
+  exit 77
+}
+
 own_mirror() { # the first Debian archive that this machine's apt reads
   cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
     grep -oE '^(deb |URIs:).*' | grep -oE '(https?|file)://[^ ]*/debian/?( |$)' | head -n 1 || true

@@ -11,10 +11,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=tests/bare_debian.sh
 source "$here/tests/bare_debian.sh"
-if ! can_make_bare_debian; then
-  echo "skipped: bare Debians need root and debootstrap"
-  exit 77
-fi
+skip_without_bare_debian
 package=
 if [[ ${1:-} == --package ]]; then
   package=$(realpath "${2:?--package needs a file}")
