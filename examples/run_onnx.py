@@ -25,13 +25,19 @@ class Vocabulary:
     def encode(self, text):
         tokens = text.split() if self.words else text
         if self.bytes:
-            tokens = [chr(byte if byte < 128 else 256 + byte) for byte in text.encode()]
-        return [self.ids.get(t, UNKNOWN) if self.specials else self.ids[t] for t in tokens]
+            tokens = [chr(byte) if byte < 128 else f"\\x{byte:02X}" for byte in text.encode()]
+        if not tokens:
+            raise ValueError("the text is empty")
+        unknown = [token for token in tokens if token not in self.ids]
+        if unknown and not self.specials:
+            raise ValueError(f"the model does not know {unknown[0]!r}")
+        return [self.ids.get(token, UNKNOWN) for token in tokens]
 
     def decode(self, ids):
         tokens = [self.tokens[i - self.specials] for i in ids if i >= self.specials]
         if self.bytes:
-            return bytes(ord(token) & 255 for token in tokens).decode(errors="replace")
+            numbers = [ord(token) if len(token) == 1 else int(token[2:], 16) for token in tokens]
+            return bytes(numbers).decode(errors="replace")
         return (" " if self.words else "").join(tokens)
 
 
@@ -49,9 +55,17 @@ class Model:
     def run(self, part, **inputs):
         return self.parts[part].run(None, inputs)[0]
 
+    def ids(self, text):
+        ids, most = self.read.encode(text), self.config["longest"]
+        if self.config["kind"] == "language_model":
+            return ids[-most:]
+        if len(ids) > most:
+            raise ValueError(f"{len(ids)} tokens; the model reads at most {most}")
+        return ids
+
     def translate(self, text):
         """The most probable token at each step, until the end token."""
-        source = np.array([self.read.encode(text)])
+        source = np.array([self.ids(text)])
         lengths = np.array([source.shape[1]])
         memory = self.run("encoder", source=source, source_lengths=lengths)
         target = [BEGIN]
@@ -65,7 +79,7 @@ class Model:
 
     def classify(self, text):
         """The most probable class and its probability."""
-        ids = np.array([self.read.encode(text)])
+        ids = np.array([self.ids(text)])
         logits = self.run("model", ids=ids, lengths=np.array([ids.shape[1]]))[0]
         shares = np.exp(logits - logits.max())
         best = int(logits.argmax())
@@ -74,7 +88,7 @@ class Model:
     def extend(self, text, length):
         """The most probable next tokens. What the model sees of a long text slides along: when it
         is full, its older half goes."""
-        ids, new = self.read.encode(text)[-self.config["longest"]:], []
+        ids, new = self.ids(text), []
         while len(new) < length:
             if len(ids) > self.config["longest"]:
                 ids = ids[-(self.config["longest"] // 2 + 1):]
@@ -87,11 +101,18 @@ def main(folder, length="100"):
     model = Model(folder)
     predict = {"seq2seq": model.translate, "classifier": model.classify,
                "language_model": lambda text: model.extend(text, int(length))}
-    for line in sys.stdin:
-        print(predict[model.config["kind"]](line.rstrip("\n")), flush=True)
+    refused = 0
+    for number, line in enumerate(sys.stdin, 1):
+        try:
+            print(predict[model.config["kind"]](line.rstrip("\n")), flush=True)
+        except ValueError as problem:
+            print(f"line {number}: {problem}", file=sys.stderr)
+            print(flush=True)
+            refused += 1
+    return 4 if refused else 0
 
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    sys.exit(main(*sys.argv[1:]))

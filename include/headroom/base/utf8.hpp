@@ -19,6 +19,9 @@ std::optional<std::size_t> find_malformed_utf8(std::string_view text);
 /// of the first malformed byte.
 std::vector<std::string> code_points(std::string_view text);
 
+/// `text` with U+FFFD for each malformed byte.
+std::string well_formed(std::string text);
+
 /// `text` for one line of a message: control characters and malformed bytes become \xNN, and the
 /// part beyond `limit` bytes becomes "...".
 std::string printable(std::string_view text, std::size_t limit = 60);

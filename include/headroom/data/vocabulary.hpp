@@ -17,7 +17,7 @@ inline namespace HEADROOM_PRECISION {
 using Tokens = std::vector<std::int32_t>;
 
 /// How a text is split into tokens: code points of UTF-8, words between spaces, or bytes. The token
-/// of a byte b from 128 is the character of code point 256 + b, so that every token is a text.
+/// of a byte from 128 is its number, such as "\xC3", so that every token is a text.
 enum class TokenKind { characters, words, bytes };
 
 /// The special tokens, which come first in the vocabulary and occur in no text.
@@ -56,8 +56,8 @@ class Vocabulary {
   /// Ids of the tokens of a text, <unk> for unknown ones. Throws DataError for an unknown token if
   /// there is no <unk>, and for malformed UTF-8.
   Tokens encode(std::string_view text) const;
-  /// The text up to <eos>, without other specials. Throws UsageError for an id outside the
-  /// vocabulary.
+  /// The text up to <eos>, without other specials; bytes that are no UTF-8 become U+FFFD. Throws
+  /// UsageError for an id outside the vocabulary.
   std::string decode(std::span<const std::int32_t> ids) const;
   /// Throws UsageError for an id outside the vocabulary.
   const std::string& token(std::int32_t id) const;

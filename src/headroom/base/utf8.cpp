@@ -56,6 +56,15 @@ std::vector<std::string> code_points(std::string_view text) {
   return result;
 }
 
+std::string well_formed(std::string text) {
+  std::size_t at = 0;
+  while (const auto bad = find_malformed_utf8(std::string_view(text).substr(at))) {
+    text.replace(at + *bad, 1, "\uFFFD");
+    at += *bad + 3;  // bytes of U+FFFD
+  }
+  return text;
+}
+
 std::string printable(std::string_view text, std::size_t limit) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {

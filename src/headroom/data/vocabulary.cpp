@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "headroom/base/at.hpp"
@@ -40,17 +41,10 @@ std::vector<std::string> words_of(std::string_view text) {
 std::vector<std::string> bytes_of(std::string_view text) {
   std::vector<std::string> bytes;
   for (const char c : text) {
-    bytes.push_back((c & 0x80) != 0 ? std::string{char(0xC6 | (c >> 6 & 1)), char(c & 0xBF)}
-                                    : std::string{c});
+    const unsigned byte = static_cast<unsigned char>(c);
+    bytes.push_back(byte < 0x80 ? std::string{c} : fmt::format("\\x{:02X}", byte));
   }
   return bytes;
-}
-
-template <class Enum>
-bool is_name(const std::string& name) {
-  constexpr auto members = all_of<Enum>();
-  return std::any_of(members.begin(), members.end(),
-                     [&](Enum member) { return name == name_of(member); });
 }
 
 std::vector<std::string> tokens_of(TokenKind kind, std::string_view text) {
@@ -118,10 +112,10 @@ std::string Vocabulary::decode(std::span<const std::int32_t> ids) const {
     const std::string& plain = token(id);
     if (id < first_plain) continue;
     if (kind_ == TokenKind::words && !text.empty()) text += ' ';
-    const bool is_byte = kind_ == TokenKind::bytes && plain.size() == 2;  // from 128
-    text += is_byte ? std::string{char((plain[0] & 1) << 6 | plain[1])} : plain;
+    const bool is_byte = kind_ == TokenKind::bytes && plain.size() == 4;  // "\xC3"
+    text += is_byte ? std::string{char(std::strtol(&plain[2], nullptr, 16))} : plain;
   }
-  return text;
+  return well_formed(text);
 }
 
 const std::string& Vocabulary::token(std::int32_t id) const {
@@ -142,15 +136,10 @@ Record Vocabulary::record() const {
 }
 
 Vocabulary Vocabulary::from_record(const Record& record, const std::string& origin) {
-  const std::string kind = json_text(record, "kind", origin);
-  const std::string specials = json_text(record, "specials", origin);
-  if (!is_name<TokenKind>(kind) || !is_name<Specials>(specials) || !record.contains("tokens") ||
-      !record["tokens"].is_array()) {
-    throw FileError(fmt::format("{}: not a vocabulary: kind \"{}\", specials \"{}\"", origin,
-                                printable(kind), printable(specials)));
-  }
+  const Record all = record.is_object() ? record.value("tokens", Record()) : Record();
+  if (!all.is_array()) throw FileError(origin + ": not a vocabulary: it has no list of tokens");
   std::vector<std::string> tokens;
-  for (const Record& token : record["tokens"]) {
+  for (const Record& token : all) {
     if (!token.is_string()) {
       throw FileError(
           fmt::format("{}: token {} of the vocabulary is not a text", origin, tokens.size()));
@@ -158,8 +147,9 @@ Vocabulary Vocabulary::from_record(const Record& record, const std::string& orig
     tokens.push_back(token.get<std::string>());
   }
   try {
-    return Vocabulary(from_name<TokenKind>("kind", kind), from_name<Specials>("specials", specials),
-                      std::move(tokens));
+    return Vocabulary{from_name<TokenKind>("kind", json_text(record, "kind", origin)),
+                      from_name<Specials>("specials", json_text(record, "specials", origin)),
+                      std::move(tokens)};
   } catch (const UsageError& error) {
     throw FileError(fmt::format("{}: {}", origin, error.what()));
   }

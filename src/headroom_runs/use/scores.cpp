@@ -134,8 +134,16 @@ std::vector<Rule> rules_of_text() {
 
 /// The text of tokens, with "<unk>" where a symbol is unknown.
 std::string readable(const Vocabulary& vocabulary, const Tokens& tokens) {
-  if (vocabulary.kind() == TokenKind::bytes) return printable(vocabulary.decode(tokens), 1000);
   std::string text;
+  if (vocabulary.kind() == TokenKind::bytes) {
+    for (auto at = tokens.begin();; ++at) {
+      const auto unknown = std::find(at, tokens.end(), vocabulary.unk());
+      text += vocabulary.decode({at, unknown});
+      if (unknown == tokens.end()) return text;
+      text += vocabulary.token(*unknown);
+      at = unknown;
+    }
+  }
   for (const std::int32_t token : tokens) {
     if (!text.empty() && vocabulary.kind() == TokenKind::words) text += " ";
     text += vocabulary.token(token);

@@ -281,9 +281,9 @@ const special_tokens = {none: [], bos: ["^"], all: ["<pad>", "^", "$", "<unk>"]}
 
 const token_of = (vocabulary, id) => [...special_tokens[vocabulary.specials], ...vocabulary.tokens][id];
 
-/** The tokens of a text: code points, words between spaces, or bytes, of which those from 128 are code point 256 + byte. */
+/** The tokens of a text: code points, words between spaces, or bytes, of which those from 128 are written as "\\xC3". */
 const tokens_in = (vocabulary, text) => vocabulary.kind === "characters" ? [...text]
-  : vocabulary.kind === "bytes" ? [...new TextEncoder().encode(text)].map((byte) => String.fromCodePoint(byte < 128 ? byte : 256 + byte))
+  : vocabulary.kind === "bytes" ? [...new TextEncoder().encode(text)].map((byte) => byte < 128 ? String.fromCodePoint(byte) : `\\x${byte.toString(16).toUpperCase()}`)
   : text.split(/[ \t\n]+/).filter(Boolean);
 
 const names_of_blanks = new Map([[" ", "space"], ["\n", "line end"], ["\t", "tab"]]);
@@ -302,7 +302,7 @@ function encoded(vocabulary, text) {
 function decoded(vocabulary, ids) {
   const specials = special_tokens[vocabulary.specials].length;
   const tokens = ids.filter((id) => id >= specials).map((id) => vocabulary.tokens[id - specials]);
-  if (vocabulary.kind === "bytes") return new TextDecoder().decode(Uint8Array.from(tokens, (token) => token.codePointAt(0) & 255));
+  if (vocabulary.kind === "bytes") return new TextDecoder().decode(Uint8Array.from(tokens, (token) => token.length === 4 ? parseInt(token.slice(2), 16) : token.codePointAt(0)));
   return tokens.join(vocabulary.kind === "words" ? " " : "");
 }
 
