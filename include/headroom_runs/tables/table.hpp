@@ -18,17 +18,19 @@ enum class TableFormat { tsv, csv, jsonl };
 TableFormat format_of(const std::filesystem::path& path);
 
 /// The files that a path means: itself, or, in the order of their names, those of a folder that end
-/// like a table. Throws DataError for a folder without any.
+/// like a table and are not hidden. Throws DataError for a folder without any.
 std::vector<std::filesystem::path> table_files(const std::filesystem::path& path);
 
 /// Throws DataError, naming the encoding and the command that converts it, for a file in UTF-16 or
 /// UTF-32, and for a spreadsheet. A file that cannot be read passes.
 void require_narrow_encoding(const std::filesystem::path& path);
 
-/// A row: the line that it begins in, from 1, and its cells without spaces at their ends.
+/// A row: the line that it begins in, from 1, its cells without spaces at their ends, and the file
+/// among table_files() that has it.
 struct TableRow {
   Index line = 0;
   std::vector<std::string> cells;
+  std::size_t file = 0;
 };
 
 /// Reads as many columns of a file as `usual` has names, usually two. `columns` is "NAME,NAME" or

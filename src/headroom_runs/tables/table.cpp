@@ -174,7 +174,7 @@ class GoodRows {
                                path_.string()));
       }
     }
-    rows_.push_back({line, std::move(cells)});
+    rows_.push_back({.line = line, .cells = std::move(cells)});
   }
   void bad(Index line, const std::string& reason, const std::string& detail) {
     audit_.bad(line, reason, detail);
@@ -300,6 +300,7 @@ std::vector<fs::path> table_files(const fs::path& path) {
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
     const fs::path ending = entry.path().extension();
+    if (entry.is_directory() || entry.path().filename().string().starts_with('.')) continue;
     if (ending == ".tsv" || format_of(entry.path()) != TableFormat::tsv) {
       files.push_back(entry.path());
     }
@@ -323,9 +324,12 @@ std::vector<TableRow> read_table(const fs::path& path, const std::string& column
     const auto all = format == TableFormat::csv ? comma_rows(text, path) : tab_rows(text);
     if (!all.empty()) add_cells(rows, all, places_of(all, columns, usual, path), names);
   }
+  const Index skipped_before = skipped.total();
   std::vector<TableRow> read = rows.finish(std::ssize(lines_of(text)), skipped);
-  if (read.empty()) throw DataError(fmt::format("{}: the file has no rows", path.string()));
-  return read;
+  if (!read.empty()) return read;
+  const Index bad = skipped.total() - skipped_before;
+  const std::string why = bad == 0 ? "rows" : fmt::format("good rows; skipped: {}", bad);
+  throw DataError(fmt::format("{}: the file has no {}", path.string(), why));
 }
 
 }  // namespace HEADROOM_PRECISION

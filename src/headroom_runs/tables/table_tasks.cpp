@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -107,10 +106,13 @@ class SetReader {
 
   TableRows rows_of(const fs::path& path) {
     TableRows rows;
-    for (const fs::path& file : table_files(path)) {
-      TableRows more = read_table(file, table_.columns, usual_columns(is_pairs_),
-                                  data_.skip_bad_lines, skipped_);
-      std::move(more.begin(), more.end(), std::back_inserter(rows));
+    const std::vector<fs::path> files = table_files(path);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      for (TableRow& row : read_table(files[i], table_.columns, usual_columns(is_pairs_),
+                                      data_.skip_bad_lines, skipped_)) {
+        rows.push_back(std::move(row));
+        rows.back().file = i;
+      }
     }
     std::erase_if(rows, [&](const TableRow& row) {
       const bool is_long =
@@ -211,7 +213,7 @@ void require_known(const TableRows& rows, const std::vector<std::string>& classe
     throw DataError(
         fmt::format("{}:{}: the label \"{}\" does not occur in the training data; "
                     "correct it, or add such rows there",
-                    path.string(), row.line, printable(row.cells[1])));
+                    table_files(path)[row.file].string(), row.line, printable(row.cells[1])));
   }
 }
 
