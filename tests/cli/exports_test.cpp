@@ -63,6 +63,16 @@ TEST_CASE("convert writes the measurements of a run") {
   const auto file = json::parse(events.out)["files"][0].get<std::string>();
   CHECK_THAT(file, Contains("events/events.out.tfevents."));
   CHECK_THAT(content(folder / file), Contains("validation_loss") && Contains("entropy/cross 0.1"));
+  // TensorBoard reads all event files of a folder, so another one is not left beside the first.
+  fs::rename(folder / file, folder / "events/events.out.tfevents.1.headroom");
+  folder.file("events/notes.txt", "mine");
+  CHECK(headroom_program(
+            {"convert", "--model", "run", "--to", "tensorboard", "--out", "events", "--force"},
+            folder)
+            .code == 0);
+  CHECK(fs::exists(folder / file));
+  CHECK_FALSE(fs::exists(folder / "events/events.out.tfevents.1.headroom"));
+  CHECK(fs::exists(folder / "events/notes.txt"));
 }
 
 TEST_CASE("a folder of exported files is replaced by --force only, that of a run never") {
@@ -99,6 +109,9 @@ TEST_CASE("what cannot be exported or converted is one line with a remedy") {
       {{"export", "--to", "onnx", "--model", "nowhere"}, 5, "--model nowhere does not exist"},
       {{"export", "--to", "onnx", "--model", "empty"}, 5, "empty: has no checkpoint"},
       {{"convert", "--to", "csv"}, 2, "no trained model under runs"},
+      {{"report"}, 2, "no trained model under runs"},
+      {{"train", "--resume"}, 2, "no trained model under runs"},
+      {{"sample"}, 2, "no trained model under runs"},
       {{"convert", "--to", "csv", "--model", "empty"}, 5, "has no metrics.jsonl"},
       {{"convert", "--to", "xlsx"}, 2, "not one of csv, tensorboard"},
   };

@@ -129,7 +129,7 @@ std::vector<fs::path> write_events(const RunRecord& run, const fs::path& log,
   const auto age = fs::file_time_type::clock::now() - fs::last_write_time(log);
   const auto written = std::chrono::system_clock::now().time_since_epoch() - age;
   const double seconds = std::floor(std::chrono::duration<double>(written).count());
-  const fs::path file = folder / fmt::format("events.out.tfevents.{:.0f}.headroom", seconds);
+  const fs::path file = folder / event_file_name(seconds);
   write_event_file(file, all, seconds);
   return {file};
 }
@@ -168,7 +168,7 @@ Command add_convert(CLI::App& program) {
       ->type_name("FORMAT")
       ->required();
   add_out(*app, options->out, "folder of the files");
-  app->add_flag("--force", options->force, "replace files of the same names in --out");
+  app->add_flag("--force", options->force, "replace the files of an earlier export in --out");
   app->footer(fmt::format("Example: {} convert --model runs/dates-1 --to csv --out dates-csv",
                           invocation()));
   return {app, [options] { return convert(*options); }};

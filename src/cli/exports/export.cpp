@@ -53,7 +53,7 @@ Command add_export(CLI::App& program) {
       ->type_name("FORMAT")
       ->required();
   add_out(*app, options->out, "folder of the files");
-  app->add_flag("--force", options->force, "replace files of the same names in --out");
+  app->add_flag("--force", options->force, "replace the files of an earlier export in --out");
   app->footer(fmt::format("Example: {} export --model runs/dates-1 --to onnx --out dates-onnx",
                           invocation()));
   return {app, [options] { return export_model(*options); }};

@@ -15,6 +15,22 @@ inline namespace HEADROOM_PRECISION {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr const char* event_file_begin = "events.out.tfevents.";
+constexpr const char* event_file_end = ".headroom";
+
+/// Whether event_file_name() made this name.
+bool is_event_file_name(const std::string& name) {
+  return name.starts_with(event_file_begin) && name.ends_with(event_file_end);
+}
+
+}  // namespace
+
+std::string event_file_name(double seconds) {
+  return fmt::format("{}{:.0f}{}", event_file_begin, seconds, event_file_end);
+}
+
 fs::path folder_for_files(const std::string& out, const char* name, bool force) {
   if (out.empty()) return RunFolder::fresh("runs", name).path();
   if (fs::is_directory(out) && !fs::is_empty(out)) {
@@ -32,6 +48,10 @@ fs::path folder_for_files(const std::string& out, const char* name, bool force) 
   for (const char* old : {"encoder.onnx", "decoder.onnx", "model.onnx", "model.safetensors",
                           "model.json", "model.py", "metrics.csv", "heads.csv"}) {
     fs::remove(fs::path(out) / old);  // of another model or run
+  }
+  for (const fs::directory_entry& old :
+       fs::directory_iterator(out)) {  // TensorBoard reads them all
+    if (is_event_file_name(old.path().filename().string())) fs::remove(old.path());
   }
   return out;
 }

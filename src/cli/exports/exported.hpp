@@ -12,8 +12,12 @@ inline namespace HEADROOM_PRECISION {
 
 /// The folder for the files of a command: --out, or NAME-1, NAME-2, ... in runs/ if it was left
 /// out. It is made. Throws UsageError if it is not empty and `force` was not given, and always if
-/// it is the folder of a run, whose files would be replaced.
+/// it is the folder of a run, whose files would be replaced. `force` removes what these commands
+/// wrote there before.
 std::filesystem::path folder_for_files(const std::string& out, const char* name, bool force);
+
+/// The name of an event file, by the time of its measurements: TensorBoard looks for "tfevents".
+std::string event_file_name(double seconds);
 
 /// Prints the files with their sizes, and makes them the result for --json.
 void report_files(const std::filesystem::path& folder,

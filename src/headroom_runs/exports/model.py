@@ -26,7 +26,10 @@ class Model(nn.Module):
                 if not hasattr(module, part):
                     module.add_module(part, nn.Module())
                 module = getattr(module, part)
-            module.register_parameter(last, nn.Parameter(tensor))
+            if path[-1].endswith("positions") and config["positions"] == "sinusoidal":
+                module.register_buffer(last, tensor)  # a table that is not trained
+            else:
+                module.register_parameter(last, nn.Parameter(tensor))
 
     def embed(self, ids, of=""):
         x = getattr(self, of + "embedding").weight[ids]
@@ -68,11 +71,11 @@ class Model(nn.Module):
 
     def forward(self, ids, lengths=None, target=None):
         kind, time = self.config["kind"], (ids if target is None else target).shape[1]
-        causal = torch.ones(time, time, dtype=torch.bool).tril()  # the key is not after the query
+        causal = torch.ones(time, time, dtype=torch.bool, device=ids.device).tril()
         if kind == "language_model":
             x = self.stack(self.decoder, self.embed(ids), causal)
         else:
-            valid = torch.arange(ids.shape[1]) < lengths[:, None]  # no padding
+            valid = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]  # no padding
             x = self.embed(ids, "source_" if kind == "seq2seq" else "")
             x = self.stack(self.encoder, x, valid[:, None, None])
         if kind == "classifier":
