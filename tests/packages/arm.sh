@@ -19,7 +19,8 @@ bare_debian bookworm "$room" git
 git -C "$here" bundle create -q "$room/root/headroom.bundle" HEAD
 inside "$room" 'dpkg --add-architecture arm64 && apt-get -qq update &&
   apt-get -qq -y install --no-install-recommends cmake ninja-build g++-aarch64-linux-gnu qemu-user \
-    libxtensor-dev libxtensor-blas-dev libxsimd-dev libprotozero-dev nlohmann-json3-dev python3 \
+    libxtensor-dev:arm64 libxtensor-blas-dev:arm64 libxsimd-dev:arm64 libprotozero-dev:arm64 \
+    nlohmann-json3-dev python3 \
     libc6-dev:arm64 libstdc++-12-dev:arm64 libgomp1:arm64 libopenblas-dev:arm64 libfmt-dev:arm64 \
     catch2:arm64 >/dev/null'
 inside "$room" "cd && git -c advice.detachedHead=false clone -q headroom.bundle headroom &&
