@@ -21,7 +21,7 @@ inline namespace HEADROOM_PRECISION {
 CLI::Option* add_threads(CLI::App& command);
 /// `--model DIR`: the folder of a run. Read it with run_folder().
 CLI::Option* add_run(CLI::App& command, std::string& model);
-/// The same for commands that only read the model. Read it with model_folder().
+/// The same for commands that leave the model as it is. Read it with model_folder().
 CLI::Option* add_model(CLI::App& command, std::string& model);
 
 /// `--out DIR`: the folder to write, which `what` describes.
@@ -35,8 +35,8 @@ std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string
 /// left out. Throws FileError when it does not exist, UsageError when there is no run.
 std::filesystem::path run_folder(const std::string& model, const char* option = "--model");
 
-/// The same for a command that only reads the model: where there is no run, it is the model that
-/// comes with the program, so that a first command has something to show.
+/// The same for a command that leaves the model as it is (`prune` writes a new one): where there is
+/// no run, it is the model that comes with the program, so that a first command works.
 std::filesystem::path model_folder(const std::string& model, const char* option = "--model");
 
 /// The model that comes with the program, trained on dates: ../share/headroom/dates-model beside

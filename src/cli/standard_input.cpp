@@ -1,5 +1,5 @@
 // Data from standard input.
-#include "cli/train/standard_input.hpp"
+#include "cli/standard_input.hpp"
 
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -11,12 +11,34 @@
 #include "cli/frame/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
-#include "headroom/io/checksums.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Whether the first value of a text is an object of JSON.
+bool begins_with_object(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // byte order mark
+  const std::size_t brace = text.find_first_not_of(" \r\n");
+  if (brace == text.npos || text[brace] != '{') return false;
+  const std::size_t next = text.find_first_not_of(' ', brace + 1);
+  return next != text.npos && (text[next] == '"' || text[next] == '}');
+}
+
+/// A message with "standard input" where it names the file first, then "-", as commands do.
+std::string with_other_name(std::string message, const std::string& file) {
+  const char* name = "standard input";
+  for (std::size_t at = 0; (at = message.find(file, at)) != message.npos;) {
+    message.replace(at, file.size(), name);
+    name = StandardInput::option;
+  }
+  return message;
+}
+
+}  // namespace
 
 StandardInput::StandardInput() {
   if (isatty(STDIN_FILENO) != 0) {
@@ -28,8 +50,7 @@ StandardInput::StandardInput() {
   if (mkdtemp(folder.data()) == nullptr) {
     throw FileError(fmt::format("{}: cannot make a temporary folder", folder));
   }
-  file_ =
-      fs::path(folder) / (text.starts_with('{') ? "standard_input.jsonl" : "standard_input.tsv");
+  file_ = fs::path(folder) / (begins_with_object(text) ? "data.jsonl" : "data.tsv");
   write_file(file_, text);
 }
 
@@ -38,12 +59,18 @@ StandardInput::~StandardInput() {
   fs::remove_all(file_.parent_path(), ignored);
 }
 
-fs::path StandardInput::keep_in(const fs::path& folder) const {
-  const std::string text = read_file(file_);
-  const std::string name = "data-" + checksum(text) + file_.extension().string();
-  const fs::path kept = fs::absolute(folder / name);  // never replaces other data
-  write_file(kept, text);
-  return kept;
+Task StandardInput::task(const std::function<Task()>& make) const {
+  try {
+    return make();
+  } catch (const DataError& error) {
+    throw DataError(with_other_name(error.what(), file_.string()), error.settings());
+  } catch (const FileError& error) {
+    throw FileError(with_other_name(error.what(), file_.string()), error.settings());
+  }
+}
+
+fs::path StandardInput::keep_in(const RunFolder& folder) const {
+  return folder.keep_data(read_file(file_), file_.extension().string());
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -1,10 +1,12 @@
-// Data from standard input (`train --data -`), kept as a file so that the run can read them again.
+// Data from standard input (`--data -`), kept as a file so that they can be read again.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
-#include "headroom/base/real.hpp"
+#include "headroom/data/task.hpp"
+#include "headroom_runs/runs/run_folder.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -12,17 +14,21 @@ inline namespace HEADROOM_PRECISION {
 /// Everything that standard input has, as a file of a temporary folder, which goes with the object.
 class StandardInput {
  public:
-  /// Reads to the end. The file is a table with objects (.jsonl) if the first line begins with a
-  /// brace, else with tabs (.tsv). Throws FileError, DataError if there is nothing.
+  static constexpr const char* option = "-";  // as the name of a file
+
+  /// Reads to the end. The file is a table with objects (.jsonl) if it begins with a brace and a
+  /// quote, else with tabs (.tsv). Throws FileError, DataError if there is nothing.
   StandardInput();
   ~StandardInput();
   StandardInput(const StandardInput&) = delete;
   StandardInput& operator=(const StandardInput&) = delete;
 
   const std::filesystem::path& file() const { return file_; }
-  /// Copies the file into a folder as data-CHECKSUM.tsv or .jsonl, so that the copy replaces no
-  /// other data; returns its path there.
-  std::filesystem::path keep_in(const std::filesystem::path& folder) const;
+  /// What `make` makes of the file. Its DataError and FileError name standard input instead of it.
+  Task task(const std::function<Task()>& make) const;
+  /// Copies the file into the folder of a run (see RunFolder::keep_data()); returns the copy's
+  /// path.
+  std::filesystem::path keep_in(const RunFolder& folder) const;
 
  private:
   std::filesystem::path file_;

@@ -1,4 +1,6 @@
 // Training on tables of one's own, by the commands of docs/own-data.md.
+#include <fmt/format.h>
+
 #include "cli/runs.hpp"
 
 using Catch::Matchers::Contains;
@@ -22,6 +24,22 @@ std::string plurals() {
     text += std::string(word) + "\t" + word + "s\n";
   }
   return text;
+}
+
+/// The program with the output of a shell command as its standard input.
+Finished piped(const std::string& command, const std::vector<std::string>& arguments,
+               const TemporaryFolder& folder) {
+  std::string line = command + " | " + HEADROOM_PROGRAM;
+  for (const std::string& word : arguments) line += " '" + word + "'";
+  return run_process({"bash", "-c", line}, {"TMPDIR=" + (folder / "temporary").string()},
+                     folder.path());
+}
+
+bool has_kept_data(const fs::path& run) {
+  return std::any_of(fs::directory_iterator(run), fs::directory_iterator(),
+                     [](const fs::directory_entry& entry) {
+                       return entry.path().filename().string().starts_with("data-");
+                     });
 }
 
 }  // namespace
@@ -65,48 +83,155 @@ TEST_CASE("a model of labels is trained on quoted text, and says what it has lea
   CHECK_THAT(run.out, Contains("accuracy"));
 }
 
-TEST_CASE("data come from standard input, from all tables of a folder, and as bytes") {
+TEST_CASE("data come from standard input, and go with their run") {
   const TemporaryFolder folder;
-  const auto shell = [&](const std::string& before, std::vector<std::string> arguments) {
-    std::string command = before + " | " + HEADROOM_PROGRAM;
-    for (const std::string& word : small(std::move(arguments))) command += " " + word;
-    return run_process({"bash", "-c", command}, {}, folder.path());
+  fs::create_directories(folder / "temporary");
+  folder.file("a.tsv", plurals());
+  const std::vector<std::string> words{"train",    "--task", "pairs", "--split",
+                                       "50:40:10", "--data", "-"};
+  const auto with = [&](std::initializer_list<const char*> more) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return small(all);
   };
+  const Finished half = piped("cat a.tsv", with({"--until", "2"}), folder);
+  INFO(half.err);
+  REQUIRE(half.code == 0);
+  const fs::path kept =
+      json::parse(content(folder / "run/config.json"))["task"]["data"].get<std::string>();
+  CHECK(kept.parent_path() == folder / "run");
+  CHECK(content(kept) == plurals());
+  fs::rename(folder / "run", folder / "moved");
+  const Finished resumed = headroom_program({"train", "--resume", "--out", "moved"}, folder);
+  INFO(resumed.err);
+  CHECK(resumed.code == 0);
+  CHECK(headroom_program({"importance", "--model", "moved", "--examples", "3"}, folder).code == 0);
+  const Finished evaluated =
+      piped("cat a.tsv", {"evaluate", "--model", "moved", "--data", "-", "--json"}, folder);
+  INFO(evaluated.err);
+  REQUIRE(evaluated.code == 0);
+  CHECK(json::parse(evaluated.out)["data"] == "standard input");
+  CHECK(headroom_program({"runs", "remove", "moved", "--yes"}, folder).code == 0);
+  CHECK_FALSE(fs::exists(folder / "moved"));
+
+  // Objects after a byte order mark; a table that begins with a brace.
+  const char* const lines =
+      R"(printf '\xEF\xBB\xBF'
+         for i in 1 2 3 4; do echo "{ \"source\": \"a$i\", \"target\": \"b\"}"; done)";
+  const Finished objects = piped(fmt::format("{{ {}; }}", lines), with({}), folder);
+  INFO(objects.err);
+  REQUIRE(objects.code == 0);
+  const Finished table =
+      piped(R"(printf '{\tbrace\n[\tbracket\n(\tparenthesis\n')", with({"--force"}), folder);
+  INFO(table.err);
+  CHECK(table.code == 0);
+  CHECK(has_kept_data(folder / "run"));
+  REQUIRE(headroom_program(small({"train", "--task", "sort", "--force"}), folder).code == 0);
+  CHECK_FALSE(has_kept_data(folder / "run"));
+
+  const struct {
+    std::string input;
+    std::vector<std::string> words;
+    int code;
+    const char* says;
+  } bad[] = {
+      {"true", with({}), 4, "standard input is empty"},
+      {"echo one", with({}), 4, "error: standard input:1: 1 column, 2 are needed"},
+      {"printf 'a\\tb\\n' | iconv -t UTF-16", with({}), 4,
+       "error: standard input:1: the file is in UTF-16, UTF-8 is needed: iconv -f UTF-16 -t UTF-8 "
+       "-\n"},
+      {"cat a.tsv", with({"--test-data", "-"}), 2, "only --data reads standard input"},
+      {"cat a.tsv", with({"--branch", "run"}), 2, "a branch has the data of its trunk"},
+      {"cat a.tsv", {"train", "--resume", "--out", "run", "--data", "-"}, 2, "from files"},
+      {"echo one", {"evaluate", "--model", "run", "--data", "-"}, 4, "error: standard input:1: "},
+  };
+  for (const auto& [input, arguments, code, says] : bad) {
+    const Finished run = piped(input, arguments, folder);
+    INFO(run.err);
+    CHECK(run.code == code);
+    CHECK_THAT(run.err, Contains(says));
+  }
+  CHECK(fs::is_empty(folder / "temporary"));
+}
+
+TEST_CASE("bytes that are no UTF-8 are said in every output") {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "temporary");
+  folder.file("accents.tsv",
+              "caf\u00e9\t\u00e9\u00ea\nna\u00efve\t\u00ef\n\u00e9t\u00e9\t\u00e9\nso\t\u00e8\n");
+  const Finished run =
+      headroom_program(small({"train", "--task", "pairs", "--data", "accents.tsv", "--split",
+                              "50:25:25", "--symbols", "bytes", "--target-symbols", "bytes"}),
+                       folder);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.err, Contains("different bytes in sources"));
+  folder.file("in.txt", "caf\u00e9\n");
+  // The targets begin with the same byte, which alone is no text.
+  const char* const outputs[] = {"predict --model run in.txt", "predict --model run in.txt --json",
+                                 "translate --model run <in.txt", "evaluate --model run --json",
+                                 "attend --model run --input caf\u00e9 --json --out page"};
+  for (const std::string words : outputs) {
+    const Finished said =
+        run_process({"bash", "-c", std::string(HEADROOM_PROGRAM) + " " + words}, {}, folder.path());
+    INFO(words << ": " << said.err);
+    CHECK(said.code == 0);
+    CHECK_THAT(said.out, Contains("\uFFFD"));
+  }
+  const std::string page = content(folder / "page/report.html");
+  CHECK_THAT(page, Contains(R"("\\xC3")") && !Contains("\u01c3"));
+}
+
+TEST_CASE("data that changed after a run are not measured as if they were its own") {
+  const TemporaryFolder folder;
+  folder.file("a.tsv", plurals());
+  REQUIRE(headroom_program(
+              small({"train", "--task", "pairs", "--data", "a.tsv", "--split", "50:40:10"}), folder)
+              .code == 0);
+  CHECK(headroom_program({"evaluate", "--model", "run", "--json"}, folder).code == 0);
+  folder.file("a.tsv", plurals() + "cat\tdogs\n");
+  const std::vector<std::vector<std::string>> commands{
+      {"evaluate"}, {"importance", "--examples", "3"}, {"prune", "--keep", "5", "--examples", "3"}};
+  for (std::vector<std::string> words : commands) {
+    words.insert(words.end(), {"--model", "run"});
+    const Finished refused = headroom_program(words, folder);
+    INFO(refused.err);
+    CHECK(refused.code == 5);
+    CHECK_THAT(refused.err, Contains("a.tsv: is not the data that the run was trained with") &&
+                                Contains("restore the file"));
+  }
+}
+
+TEST_CASE("data come from all tables of a folder") {
+  const TemporaryFolder folder;
   folder.file("parts/a.tsv", plurals().substr(0, plurals().find("cow")));
   folder.file("parts/b.csv", "source,target\ncow,cows\nhen,hens\npig,pigs\ngoat,goats\n");
   folder.file("parts/notes.md", "no table");
+  folder.file("parts/._a.tsv", "hidden");
+  fs::create_directories(folder / "parts/folder.csv");
   const std::vector<std::string> words{"train", "--task", "pairs", "--split", "50:40:10", "--data"};
   const auto with = [&](std::initializer_list<const char*> more) {
     std::vector<std::string> all = words;
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
-  const Finished piped = shell("cat parts/a.tsv", with({"-", "--until", "2"}));
-  INFO(piped.err);
-  REQUIRE(piped.code == 0);
-  const fs::path kept =
-      json::parse(content(folder / "run/config.json"))["task"]["data"].get<std::string>();
-  CHECK(kept.parent_path() == folder / "run");
-  CHECK(content(kept) == content(folder / "parts/a.tsv"));
-  CHECK(headroom_program({"train", "--resume", "--out", "run"}, folder).code == 0);
-
-  const Finished all = headroom_program(small(with({"parts", "--force"})), folder);
+  const Finished all = headroom_program(small(with({"parts"})), folder);
   INFO(all.err);
   REQUIRE(all.code == 0);
   CHECK_THAT(all.err, Contains("3 examples for training, 3 for validation, 1 for the test"));
 
-  folder.file("accents.tsv", "caf\u00e9\tb\nna\u00efve\tc\n\u00e9t\u00e9\td\n");
-  const Finished bytes =
-      headroom_program(small(with({"accents.tsv", "--symbols", "bytes", "--force"})), folder);
-  INFO(bytes.err);
-  REQUIRE(bytes.code == 0);
-  CHECK_THAT(bytes.err, Contains("different bytes in sources"));
-  folder.file("in.txt", "\u00e9\n");
-  CHECK(headroom_program({"predict", "--model", "run", "in.txt"}, folder).code == 0);
+  folder.file("parts/b.csv", "cow,cows,1\n");
+  CHECK_THAT(headroom_program(small(with({"parts", "--skip-bad-lines", "--force"})), folder).err,
+             Contains("parts/b.csv: the file has no good rows; skipped: 1"));
 
-  const Finished nothing = shell("true", with({"-", "--force"}));
-  CHECK(nothing.code == 4);
-  CHECK_THAT(nothing.err, Contains("standard input is empty"));
+  folder.file("labels/a.tsv", "good\tyes\nbad\tno\nfine\tyes\n");
+  folder.file("tests/a.tsv", "good\tyes\n");
+  folder.file("tests/b.tsv", "good\tyes\nso\tperhaps\n");
+  CHECK_THAT(headroom_program(small({"train", "--task", "labels", "--data", "labels", "--split",
+                                     "70:30:0", "--test-data", "tests", "--force"}),
+                              folder)
+                 .err,
+             Contains("/tests/b.tsv:2: the label \"perhaps\""));
   fs::create_directories(folder / "none");
   CHECK_THAT(headroom_program(small(with({"none", "--force"})), folder).err,
              Contains("none: the folder has no file that ends in"));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headroom/io/fields.hpp"
+#include "headroom/io/tensor_file.hpp"
 #include "headroom_runs/runs/metrics_log.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
 
@@ -27,6 +28,10 @@ struct Manifest {
 /// The manifest of a run in this folder, which has a config.json, on this machine, with the
 /// checksum of its data files, one after the other.
 Manifest manifest_of(const RunFolder& folder, const std::vector<std::filesystem::path>& data);
+
+/// Throws FileError if a checkpoint was trained with other data than these files have now. Checks
+/// nothing for checkpoints without a manifest, such as those of `prune`.
+void require_its_data(const TensorFile& checkpoint, const std::vector<std::filesystem::path>& data);
 
 /// Processor, number of processors and BLAS: results on another kind differ in their last bits.
 std::string machine_description();

@@ -56,7 +56,15 @@ class RunFolder {
   bool resumes() const { return resumes_; }
   /// config.json, replaced whole. Throws FileError.
   void write_config(const Record& config) const;
+  /// The same as it was written, but for data that the run keeps itself: they are in this folder,
+  /// wherever it was when they were written.
   Record read_config() const;
+
+  /// Keeps data that have no file of their own as data-CHECKSUM and the ending, in this folder, so
+  /// that they replace no others; returns the absolute path. Throws FileError.
+  std::filesystem::path keep_data(const std::string& text, const std::string& ending) const;
+  /// The files that keep_data() wrote and nobody changed.
+  std::vector<std::filesystem::path> kept_data() const;
 
  private:
   std::filesystem::path path_;

@@ -11,7 +11,7 @@
 #include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
-#include "cli/train/standard_input.hpp"
+#include "cli/standard_input.hpp"
 #include "cli/train/train_branch.hpp"
 #include "cli/train/train_from.hpp"
 #include "cli/train/train_options.hpp"
@@ -208,7 +208,11 @@ int train(TrainCommandOptions& options) {
                       folder.config().string() + ": \"model\"");
     }
     for (const auto& [name, path] : files_of(settings.training)) {
-      if (const auto moved = options.settings.path(name)) *path = std::filesystem::absolute(*moved);
+      if (const auto moved = options.settings.path(name)) {
+        require(*moved != StandardInput::option,
+                "a resumed run reads its data from files; name one instead of -");
+        *path = std::filesystem::absolute(*moved);
+      }
       if (path->empty() || std::filesystem::exists(*path)) continue;
       std::string option = name;
       std::replace(option.begin(), option.end(), '_', '-');
@@ -228,8 +232,14 @@ int train(TrainCommandOptions& options) {
   RunSettings settings = options.settings.settings();
   TrainingSettings& run = settings.training;
   std::optional<StandardInput> input;
-  if (run.data.data == "-") run.data.data = input.emplace().file();
-  Task task = run.make_task();  // bad data leaves no folder behind
+  if (run.data.data == StandardInput::option) {
+    require(settings.branch.branch.empty(),
+            "a branch has the data of its trunk; name that file with --data instead of -");
+    run.data.data = input.emplace().file();
+  }
+  // Bad data leaves no folder behind.
+  const auto make = [&run] { return run.make_task(); };
+  Task task = input ? input->task(make) : make();
   require_examples(task);
   if (options.settings.has("epochs")) {
     options.settings.give_steps_of_epochs(run, task);
@@ -242,12 +252,12 @@ int train(TrainCommandOptions& options) {
   if (!settings.branch.branch.empty()) require_same_beginning(settings);
   if (!run.data.data.empty()) print_error("{}", text_of_data(task));
   if (options.print_config) {
-    if (input) run.data.data = "-";
+    if (input) run.data.data = StandardInput::option;
     fmt::print("{}\n", settings.to_record().dump(2));
     return 0;
   }
   auto [folder, lock] = new_run(options.out, run.task, options.force);
-  if (input) run.data.data = input->keep_in(folder.path());
+  if (input) run.data.data = input->keep_in(folder);
   folder.write_config(settings.to_record());
   fmt::print("{}\n", shown(folder.path().string()));
   return train_in(std::move(folder), settings, std::move(task));

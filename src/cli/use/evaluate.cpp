@@ -10,6 +10,7 @@
 #include "cli/frame/command.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
+#include "cli/standard_input.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
@@ -18,6 +19,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom_lab/report/evaluation.hpp"
 #include "headroom_runs/runs/load_learner.hpp"
+#include "headroom_runs/runs/manifest.hpp"
 #include "headroom_runs/runs/training_settings.hpp"
 
 namespace headroom {
@@ -46,10 +48,14 @@ Examples examples_of(const EvaluateOptions& options, const SavedModel& saved,
     TableOptions table;
     if (run) table.columns = run->table.columns;
     if (!options.columns.empty()) table.columns = options.columns;
-    Task task = make_test_task(
-        saved, {.data = options.data, .skip_bad_lines = options.skip_bad_lines}, table);
     const bool is_text = saved.config.kind == ModelKind::language_model;
-    return {std::move(task), is_text ? ExampleSet::validation : ExampleSet::test, options.data};
+    const auto set = is_text ? ExampleSet::validation : ExampleSet::test;
+    TaskOptions data{.data = options.data, .skip_bad_lines = options.skip_bad_lines};
+    const auto make = [&] { return make_test_task(saved, data, table); };
+    if (options.data != StandardInput::option) return {make(), set, options.data};
+    const StandardInput input;
+    data.data = input.file();
+    return {input.task(make), set, "standard input"};
   }
   if (!run) {
     throw UsageError(
@@ -57,6 +63,7 @@ Examples examples_of(const EvaluateOptions& options, const SavedModel& saved,
                     "--data",
                     saved.origin));
   }
+  require_its_data(read_checkpoint(saved.origin), run->data_files());
   Task task = run->make_task();
   const auto set = from_name<ExampleSet>("--set", options.set);
   const bool is_text = std::holds_alternative<TextCorpus>(task) && set == ExampleSet::test;
@@ -145,8 +152,8 @@ Command add_evaluate(CLI::App& program) {
   const auto options = std::make_shared<EvaluateOptions>();
   add_model(*app, options->model);
   app->add_option("--data", options->data,
-                  "table (.tsv, .csv, .jsonl) or text with other examples (default: those of the "
-                  "run)")
+                  "table (.tsv, .csv, .jsonl) or text with other examples, or - for standard "
+                  "input (default: those of the run)")
       ->type_name("FILE");
   app->add_option("--columns", options->columns,
                   "columns of --data, by names or numbers (default: those of the run, or "

@@ -9,6 +9,7 @@
 #include "headroom/base/record_json.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/train/checkpoint.hpp"
+#include "headroom_runs/runs/manifest.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
 #include "headroom_runs/runs/training_settings.hpp"
 
@@ -52,6 +53,7 @@ std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
       TrainingSettings::from_record(config_file, run.config().string());
   const TensorFile file = read_checkpoint(checkpoint);
   check_plausible(settings.model, file, run.config().string() + ": \"model\"");
+  require_its_data(file, settings.data_files());
   Task task = settings.make_task();
   const ModelConfig config = settings.config_for(task);
   std::unique_ptr<Learner> learner = make_learner(std::move(task), config, settings.learner);

@@ -48,6 +48,20 @@ void check_settings(const Record& saved, const Record& now, const std::string& c
          fmt::format("change it back, {}", accept), {"accept_changes"});
 }
 
+/// The checksum of files, one after the other; "" without files.
+std::string checksum_of(const std::vector<std::filesystem::path>& files) {
+  std::string all;
+  for (const std::filesystem::path& file : files) all += read_file(file);
+  return files.empty() ? "" : checksum(all);
+}
+
+/// "FILE: is not the data that the run was trained with (checksum A, not B)"
+std::string of_other_data(const std::filesystem::path& data, const std::string& now,
+                          const std::string& saved) {
+  return fmt::format("{}: is not the data that the run was trained with (checksum {}, not {})",
+                     data.string(), now, saved);
+}
+
 Manifest saved_manifest(const StateReader& from) {
   Manifest saved;
   try {
@@ -95,9 +109,7 @@ Manifest manifest_of(const RunFolder& folder, const std::vector<std::filesystem:
   Manifest manifest{.library = HEADROOM_VERSION,
                     .machine = machine_description(),
                     .settings = folder.read_config()};
-  std::string all;
-  for (const std::filesystem::path& file : data) all += read_file(file);
-  if (!data.empty()) manifest.data = checksum(all);
+  manifest.data = checksum_of(data);
   // The checksum stands for the paths of the data, and a run begins with another one only once.
   for (const auto& [section, key] : {std::pair("task", "data"),
                                      {"task", "validation_data"},
@@ -109,6 +121,14 @@ Manifest manifest_of(const RunFolder& folder, const std::vector<std::filesystem:
   }
   manifest.log = log_mark(folder.metrics());
   return manifest;
+}
+
+void require_its_data(const TensorFile& checkpoint,
+                      const std::vector<std::filesystem::path>& data) {
+  const StateReader from(checkpoint);
+  if (data.empty() || !from.has("manifest")) return;
+  const std::string saved = saved_manifest(from).data, now = checksum_of(data);
+  if (now != saved) refuse(of_other_data(data[0], now, saved), "restore the file");
 }
 
 void check_log(const std::filesystem::path& folder) {
@@ -139,8 +159,7 @@ std::vector<std::string> check_resumable(const RunFolder& folder, const Manifest
   check_vocabularies(from.record("about"), about, folder.checkpoint().string());
   if (changes == Changes::refuse) {
     if (saved.data != now.data) {
-      refuse(fmt::format("{}: is not the data that the run was trained with (checksum {}, not {})",
-                         data.string(), now.data, saved.data),
+      refuse(of_other_data(data, now.data, saved.data),
              fmt::format("give the run's file, {}", accept), {"data", "accept_changes"});
     }
     check_settings(saved.settings, now.settings, folder.config().string());

@@ -9,6 +9,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/checksums.hpp"
 #include "headroom/io/files.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/io/tensor_file.hpp"
@@ -27,6 +28,11 @@ namespace {
 constexpr const char* snapshot_folder = "snapshots";
 constexpr const char* lock_name = ".lock";
 constexpr const char* records_name = "records.json";
+
+/// The name of data that a run keeps.
+std::string data_name(const std::string& text, const std::string& ending) {
+  return "data-" + checksum(text) + ending;
+}
 
 /// The checkpoint of a folder: its best, else its latest one.
 std::optional<fs::path> checkpoint_in(const fs::path& folder) {
@@ -182,6 +188,7 @@ RunFolder::RunFolder(fs::path path, IfExists if_exists) : path_(std::move(path))
     std::erase_if(old, [](const fs::path& file) { return !fs::exists(file); });
     for (const Index step : snapshots()) old.push_back(snapshot(step));
     require_ours(*this, old);
+    for (const fs::path& file : kept_data()) old.push_back(file);
     for (const fs::path& file : old) fs::remove(file);
   }
 }
@@ -244,7 +251,35 @@ void RunFolder::write_config(const Record& config) const {
   write_file(this->config(), config.dump(2) + "\n");
 }
 
-Record RunFolder::read_config() const { return parse_json(read_file(config()), config().string()); }
+Record RunFolder::read_config() const {
+  Record config = parse_json(read_file(this->config()), this->config().string());
+  const Record::json_pointer place("/task/data");
+  if (!config.is_object() || !config.contains(place) || !config[place].is_string()) return config;
+  const fs::path here = path_ / fs::path(config[place].get<std::string>()).filename();
+  const std::vector<fs::path> kept = kept_data();
+  if (std::find(kept.begin(), kept.end(), here) != kept.end()) {
+    config[place] = fs::absolute(here).string();
+  }
+  return config;
+}
+
+fs::path RunFolder::keep_data(const std::string& text, const std::string& ending) const {
+  const fs::path file = path_ / data_name(text, ending);
+  write_file(file, text);
+  return fs::absolute(file);
+}
+
+std::vector<fs::path> RunFolder::kept_data() const {
+  std::vector<fs::path> kept;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
+    const fs::path& file = entry.path();
+    if (!file.filename().string().starts_with("data-")) continue;
+    if (file.filename() == data_name(text_in(file), file.extension().string())) {
+      kept.push_back(file);
+    }
+  }
+  return kept;
+}
 
 FileLock lock_run(const fs::path& folder) {
   const fs::path path = folder / lock_name;

@@ -171,6 +171,8 @@ RunSettings settings_of(const GivenSettings& all_given, const SettingNames& show
                         fmt::join(tasks, " or "), s.task));
   }
   for (std::filesystem::path* file : {&s.table.validation, &s.table.test}) {
+    require(*file != "-",
+            fmt::format("only {} reads standard input; name a file instead of -", shown("data")));
     if (!file->empty()) *file = std::filesystem::absolute(*file).lexically_normal();
   }
 

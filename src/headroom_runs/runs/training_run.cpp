@@ -278,7 +278,9 @@ void TrainingRun::evaluate(StepReport& report) {
   if (!report.settled) return;
   const double value = json_number(measured, learner_->measure(), "Learner::evaluate()");
   if (best_.improves(value, report.step) && folder_) {
-    checkpoint_.save(folder_->best(), Record(), "optimizer");  // no run is resumed from it
+    Manifest manifest = manifest_;
+    manifest.log = {};  // no run is resumed from this checkpoint
+    checkpoint_.save(folder_->best(), json_of(manifest), "optimizer");
   }
 }
 
