@@ -25,18 +25,28 @@ def escaped(text):
                    for i, part in enumerate(parts))
 
 
-def anchor(name):
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "operator"
+def anchors(include, names):
+    """{name: an anchor of its own in the whole site}; `Adam` and `adam` are two."""
+    made = {}
+    for name in dict.fromkeys(names):
+        plain = re.sub(r"[^a-z0-9]+", "-", f"{include} {name}".lower()).strip("-")
+        count = sum(other == plain or other.startswith(plain + "--") for other in made.values())
+        made[name] = f"{plain}--{count + 1}" if count else plain
+    return made
 
 
-def header_text(path, include, title, all_of):
+def linked(name, anchor):
+    if "<" in name:  # Sphinx takes what follows for the target
+        return escaped(name)
+    return f"{{ref}}`{name} <{anchor}>`"
+
+
+def header_text(include, title, shown, anchor_of):
     lines = [f"## {include}", "", escaped(title), ""]
     names = set()
-    for one in all_of:
-        if one.access != "public" or not one.comment and one.kind == "other":
-            continue
+    for one in shown:
         if one.name not in names:
-            lines += [f"({anchor(include + ' ' + one.name)})=", f"### {escaped(one.name)}", ""]
+            lines += [f"({anchor_of[one.name]})=", f"### {escaped(one.name)}", ""]
         names.add(one.name)
         code = headers.public_code(one).strip()
         lines += [escaped(one.comment), "", FENCE + "cpp", code, FENCE, ""]
@@ -55,16 +65,19 @@ def pages(root):
             for path in sorted(folder.glob("*.hpp")):
                 title, all_of = headers.read(path)
                 include = str(path.relative_to(root / "include"))
-                parts.append(header_text(path, include, title, all_of))
-                for one in all_of:
-                    if one.comment and one.access == "public" and one.kind != "other":
-                        listed.append((one.name, page, anchor(include + " " + one.name),
+                shown = [one for one in all_of
+                         if one.access == "public" and (one.comment or one.kind != "other")]
+                anchor_of = anchors(include, [one.name for one in shown])
+                parts.append(header_text(include, title, shown, anchor_of))
+                for one in shown:
+                    if one.comment and one.kind != "other":
+                        listed.append((one.name, anchor_of[one.name],
                                        one.comment.split(". ")[0].rstrip(".")))
             texts[page] = "\n".join(parts)
             titles = "; ".join(f"`{path.name}`" for path in sorted(folder.glob("*.hpp")))
             index.append(f"| [{library}/{folder.name}]({page.split('/')[1]}) | {titles} |")
-    rows = "\n".join(f"| [{escaped(name)}]({where}) | {escaped(says)} |"
-                     for name, page, where, says in sorted(set(listed), key=lambda r: r[0].lower()))
+    rows = "\n".join(f"| {linked(name, anchor)} | {escaped(says)} |"
+                     for name, anchor, says in sorted(set(listed), key=lambda r: r[0].lower()))
     first = (f"{INTRODUCTION}\n| floor | headers |\n|---|---|\n" + "\n".join(index)
              + f"\n\n## All names\n\n| name | |\n|---|---|\n{rows}\n")
     return {"reference/README.md": first, **texts}
