@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/frame/validators.hpp"
 #include "course/learn_attempts.hpp"
@@ -49,6 +50,10 @@ int check_and_add(Session& session, const Exercise& exercise) {
   }
   note_attempt(session.workspace, exercise, verdict);
   fmt::print("{}", offer_text(exercise, verdict, TerminalStyle::of(stdout)));
+  set_result({{"exercise", exercise.id},
+              {"passed", verdict.kind == Verdict::Kind::passed},
+              {"stage", verdict.stage},
+              {"message", verdict.message}});
   if (verdict.kind != Verdict::Kind::passed) return not_passed;
   keep_answer(session.workspace, exercise, code);
   if (questions_are_due(session.course, session.workspace, exercise)) {

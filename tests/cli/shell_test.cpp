@@ -161,6 +161,9 @@ TEST_CASE("--json prints the result alone, and --quiet nothing but results and e
         "cut");
   CHECK(json_of_command({"graph", "--dot", "--out", "graphs"})["files"].size() >= 1);
   CHECK(json_of_command({"translate", "--model", "run", "abc"})[0]["input"] == "abc");
+  CHECK(json_of_command({"completion", "--install", "installed"})["exit_code"] == 0);
+  CHECK(json_of_command({"runs", "remove", "cut", "--yes"}) ==
+        json({{"runs", {"cut"}}, {"folders", {"cut"}}}));
 
   words = small;
   words.insert(words.end(), {"quiet", "--quiet"});

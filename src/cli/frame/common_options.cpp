@@ -50,8 +50,7 @@ Output& output() {
 void add_common_options(CLI::App& command) {
   if (command.get_prefix_command()) return;  // another program reads its options
   const auto has = [&](const char* name) { return command.get_option_no_throw(name) != nullptr; };
-  const bool is_of_program = command.get_parent()->get_parent() == nullptr;
-  if (is_of_program && !has("--json")) {
+  if (!has("--json")) {
     command.add_flag_callback(
         "--json", [] { output().json = true; },
         "print the result as JSON; all other output goes to standard error");
@@ -99,9 +98,10 @@ void end_output() {
   output().err.reset();
 }
 
-void print_result() {
-  if (!output().json || !output().result) return;
-  fmt::print("{}\n", output().result->dump(-1, ' ', false, Record::error_handler_t::replace));
+void print_result(int exit_code) {
+  if (!output().json) return;
+  const Record result = output().result.value_or(Record{{"exit_code", exit_code}});
+  fmt::print("{}\n", result.dump(-1, ' ', false, Record::error_handler_t::replace));
 }
 
 }  // namespace HEADROOM_PRECISION

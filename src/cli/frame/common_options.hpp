@@ -26,8 +26,9 @@ void set_result(Record result);
 
 /// Ends what begin_output() began.
 void end_output();
-/// Prints the result, if --json asks for one. Call it after end_output().
-void print_result();
+/// Prints the result, if --json asks for one; the exit code, if the command has no other. Call it
+/// after end_output().
+void print_result(int exit_code);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -402,7 +402,7 @@ int run_program(const AddCommands& commands, int argc, char* const* argv) {
   try {
     const int code = run(program, commands, argc, argv);
     end_output();
-    print_result();
+    print_result(code);
     require_written();
     return code;
   } catch (const NumericError& error) {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cli/frame/command.hpp"
+#include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
@@ -107,11 +108,14 @@ int remove(const RunsOptions& options) {
     fmt::print("nothing was removed\n");
     return 0;
   }
+  Record gone_folders = Record::array();
   for (const std::string& folder : options.removed) {
     const bool gone = remove_run(folder);
+    if (gone) gone_folders.push_back(folder);
     fmt::print("{}: {}\n", shown(folder),
                gone ? "removed" : "the run is removed; the folder has other files and stays");
   }
+  set_result({{"runs", options.removed}, {"folders", gone_folders}});
   return 0;
 }
 
