@@ -128,6 +128,9 @@ TEST_CASE("data come from standard input, and go with their run") {
   CHECK(has_kept_data(folder / "run"));
   REQUIRE(headroom_program(small({"train", "--task", "sort", "--force"}), folder).code == 0);
   CHECK_FALSE(has_kept_data(folder / "run"));
+  folder.file("run/data-mine.tsv", "mine");
+  REQUIRE(headroom_program(small({"train", "--task", "sort", "--force"}), folder).code == 0);
+  CHECK(fs::exists(folder / "run/data-mine.tsv"));
 
   const struct {
     std::string input;
