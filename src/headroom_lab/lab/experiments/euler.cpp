@@ -241,8 +241,7 @@ Derivation derivation(const LabOptions& options, Rng& rng) {
   const Terms t = terms_of(problem, AttentionMask::causal(), gates);
   const Notebook::Rows rows{
       {"g dL/dg", "y = sum_h g_h A_h W_O^h + b_O is linear in g_h", t.gate[0].value},
-      {"<W_O, dW_O>", "and in W_O^h: scaling either by 1 + e has the same effect on y",
-       t.output[0].value},
+      {"<W_O, dW_O>", "and in W_O^h", t.output[0].value},
       {"sum A . dA", "and in A_h", t.head_out[0].value},
       {"<W_V, dW_V> + <b_V, db_V>", "A_h = P_h (x W_V^h + b_V^h) is linear in W_V^h and b_V^h",
        t.value[0].value},
