@@ -110,6 +110,8 @@ CASES = [
      ": the file has no text"),
     ("utf16.txt", ("the cat sat\n" * 400).encode("utf-16"), TEXT, [], 4,
      ":1: the file is in UTF-16, UTF-8 is needed: iconv -f UTF-16 -t UTF-8 FILE"),
+    ("folder", None, TEXT, [], 5,
+     ": is a folder; task text reads one file, or standard input for several"),
     ("broken.json", '{"task": "sort", "steps": }', ["train", "--config"], [], 5,
      ": malformed JSON: parse error at line 1, column 27: syntax error while parsing "
      "value - unexpected '}'; expected '[', '{', or a literal"),
@@ -129,8 +131,11 @@ def main(headroom, *options):
         with tempfile.TemporaryDirectory() as folder:
             place = pathlib.Path(folder)
             (place / "good_labels.tsv").write_text(GOOD_LABELS)
-            data = content if isinstance(content, bytes) else content.encode()
-            (place / name).write_bytes(data)
+            if content is None:
+                (place / name).mkdir()
+            else:
+                (place / name).write_bytes(content if isinstance(content, bytes)
+                                           else content.encode())
             done = subprocess.run([headroom, *command, name, *more], cwd=folder, text=True,
                                   errors="replace", capture_output=True, timeout=60, check=False)
             left = sorted(path.name for path in place.iterdir())

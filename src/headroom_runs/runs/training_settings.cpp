@@ -12,7 +12,15 @@ inline namespace HEADROOM_PRECISION {
 
 Task TrainingSettings::make_task() const {
   add_table_tasks();
-  for (const std::filesystem::path& file : data_files()) require_narrow_encoding(file);
+  for (const std::filesystem::path& file : data_files()) {
+    if (std::filesystem::is_directory(file)) {
+      throw FileError(
+          fmt::format("{}: is a folder; task {} reads one file, or standard input for "
+                      "several",
+                      file.string(), task));
+    }
+    require_narrow_encoding(file);
+  }
   Task made = is_table_task(task) ? make_table_task(task, data, table)
                                   : HEADROOM_PRECISION::make_task(task, data);
   if (!vocabulary.is_null()) made = in_vocabulary(std::move(made), vocabulary, "the settings");
