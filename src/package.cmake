@@ -23,8 +23,14 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
+# Without this program CPack leaves out what the libraries need.
+find_program(HEADROOM_SHLIBDEPS dpkg-shlibdeps)
+mark_as_advanced(HEADROOM_SHLIBDEPS)
+if(NOT HEADROOM_SHLIBDEPS)
+  message(FATAL_ERROR "missing packages: apt-get install dpkg-dev")
+endif()
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# The engine of level 3 has the same dependencies; dpkg-shlibdeps reads it as well.
+# The engine of level 3 has the same dependencies.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libjs-chart.js")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "man-db, bash-completion")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, nlohmann-json3-dev, graphviz, chromium")
