@@ -2,7 +2,7 @@
 # Cross-compiles the engine's tests for 64-bit ARM in a bare Debian 12 and runs those of kernels,
 # operations and arrays under qemu-user: SIMD is NEON there.
 #
-#   sudo tests/packages/arm.sh [TEST...]     (default: array kernels op_table ops nn)
+#   sudo tests/packages/arm.sh [TEST...]     (default: array kernels op_table)
 #
 # Exits with 77, "skipped", without root or debootstrap.
 set -euo pipefail
@@ -12,7 +12,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$here/tests/bare_debian.sh"
 skip_without_bare_debian
 tests=("$@")
-((${#tests[@]})) || tests=(array kernels op_table ops nn)
+((${#tests[@]})) || tests=(array kernels op_table)
 room=$(mktemp -d "${TMPDIR:-/tmp}/headroom_arm.XXXXXX")
 trap 'rm -rf --one-file-system "$room"' EXIT
 bare_debian bookworm "$room" git
