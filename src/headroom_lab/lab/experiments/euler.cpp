@@ -240,11 +240,10 @@ Derivation derivation(const LabOptions& options, Rng& rng) {
   const Array gates = normal({options.heads}, 1, rng);
   const Terms t = terms_of(problem, AttentionMask::causal(), gates);
   const Notebook::Rows rows{
-      {"g dL/dg", "y = sum_h g_h A_h W_O^h + b_O is linear in g_h", t.gate[0].value},
+      {"g dL/dg", "y is linear in g_h", t.gate[0].value},
       {"<W_O, dW_O>", "and in W_O^h", t.output[0].value},
       {"sum A . dA", "and in A_h", t.head_out[0].value},
-      {"<W_V, dW_V> + <b_V, db_V>", "A_h = P_h (x W_V^h + b_V^h) is linear in W_V^h and b_V^h",
-       t.value[0].value},
+      {"<W_V, dW_V> + <b_V, db_V>", "and A_h = P_h (x W_V^h + b_V^h) in these", t.value[0].value},
       {"<S, dS>", "P_h depends on S_h alone", t.scores[0].value},
       {"<W_Q, dW_Q> + <b_Q, db_Q>", "S_h = Q_h K_h^T / sqrt(D) is linear in Q_h = x W_Q^h + b_Q^h",
        t.query[0].value},
@@ -284,10 +283,10 @@ void run(const LabOptions& options, Notebook& book) {
   const Scores scores = importance_scores(options, rng);
 
   book.table("The seven terms of the equations for one head",
-             "Head 0 of a fused layer under a causal mask, with random gates and a random "
-             "cotangent. Where a function is linear in w, <w, dL/dw> is the slope of L when w is "
-             "scaled (Euler's theorem on homogeneous functions). By the equations the first four "
-             "terms are equal, and the last three.",
+             "Head 0 of a fused layer, y = sum_h g_h A_h W_O^h + b_O, under a causal mask, with "
+             "random gates and a random cotangent. Where a function is linear in w, <w, dL/dw> is "
+             "the slope of L when w is scaled (Euler's theorem on homogeneous functions). By the "
+             "equations the first four terms are equal, and the last three.",
              {"term", "why", "value"}, terms.rows);
   book.figure();
   std::vector<std::string> columns{"mask", "gates"};
