@@ -72,6 +72,7 @@ class Model:
         while len(target) < self.config["longest"]:
             logits = self.run("decoder", target=np.array([target]), memory=memory,
                               source_lengths=lengths)
+            logits[0, -1, UNKNOWN] = -np.inf  # is no output
             target.append(int(logits[0, -1].argmax()))
             if target[-1] == END:
                 break

@@ -71,7 +71,7 @@ TEST_CASE("a large array prints its first and last rows and columns") {
 TEST_CASE("arrays and shapes can be streamed") {
   const Array array({2}, {1, 2});
   CHECK(printed(array) == text(array));
-  CHECK(printed(arange(3)) == "Ids [3]\n[0 1 2]");
+  CHECK(printed(Ids({3}, {0, 1, 2})) == "Ids [3]\n[0 1 2]");
   CHECK(printed(Bytes({1}, {1})) == "Bytes [1]\n[1]");
   CHECK(printed(Shape{2, 3}) == "[2, 3]");
 }

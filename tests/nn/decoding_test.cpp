@@ -141,6 +141,19 @@ TEST_CASE("greedy feeds the begin token first") {
   CHECK(written.finished);
 }
 
+TEST_CASE("a token that is never an output is not generated, and others keep their probabilities") {
+  const auto model = [](const Tokens&) { return std::vector<double>{0.1, 0.6, 0.2, 0.1}; };
+  const DecodingLimits limits{.begin = 0, .end = 3, .never = 1, .longest = 2};
+  TableWriter one(1, 10, model), two(2, 10, model);
+  const Written greedily = greedy(one, limits)[0];
+  CHECK(greedily.ids == Tokens{2, 2});
+  CHECK(std::abs(greedily.log_probability - std::log(0.2 * 0.2)) < probability_tolerance);
+  const auto beams = beam_search(two, 2, limits);
+  for (const Written& written : beams[0]) {
+    CHECK(std::count(written.ids.begin(), written.ids.end(), 1) == 0);
+  }
+}
+
 TEST_CASE("sequences that are done leave the writer and the others go on undisturbed") {
   // The prompt of a row is a number; the row ends when it has been fed that many tokens.
   TableWriter writer(4, 20, [](const Tokens& fed) {

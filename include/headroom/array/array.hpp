@@ -135,8 +135,6 @@ using Bytes = ArrayOf<std::uint8_t>;
 /// All elements 0, or 1.
 Array zeros(const Shape& shape);
 Array ones(const Shape& shape);
-/// 0, 1, ..., n - 1
-Ids arange(Index n);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -41,9 +41,10 @@ std::unique_ptr<Writer> make_writer(const LanguageModel& model, Index batch, boo
 
 /// Where sequences begin and end.
 struct DecodingLimits {
-  std::int32_t begin = 0;  // fed first
-  std::int32_t end = -1;   // finishes a sequence; -1: none
-  Index longest = 64;      // maximum number of generated tokens
+  std::int32_t begin = 0;   // fed first
+  std::int32_t end = -1;    // finishes a sequence; -1: none
+  std::int32_t never = -1;  // is not generated: the unknown token; -1: none
+  Index longest = 64;       // maximum number of generated tokens
 };
 
 /// One generated sequence, without begin and end tokens.

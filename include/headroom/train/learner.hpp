@@ -81,7 +81,7 @@ class Learner {
     return part == 0 ? loss(probe) : Tensor();
   }
   /// Measures of the model on (some of) ExampleSet::validation: {"validation_loss", and
-  /// exact_match, or accuracy, or per and wer}.
+  /// exact_match (and of words wer, edits per word), or accuracy, or of g2p per and wer}.
   virtual Record evaluate() = 0;
   /// The same measures on the whole test set, the loss as "test_loss"; a text has no test set and
   /// is measured on its whole validation part.

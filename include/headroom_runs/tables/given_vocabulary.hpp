@@ -20,5 +20,9 @@ Record vocabulary_of(const SavedModel& saved);
 /// vocabulary lacks it; FileError naming `origin` for a malformed record.
 Task in_vocabulary(Task task, const Record& vocabulary, const std::string& origin);
 
+/// The text of tokens with "<unk>" where a symbol is unknown, which Vocabulary::decode() leaves
+/// out.
+std::string text_with_unknown(const Vocabulary& vocabulary, const Tokens& tokens);
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -28,7 +28,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 struct EvaluateOptions {
-  std::string model, data, columns, set = "test", out;
+  std::string model, data, columns, set, out;
   bool skip_bad_lines = false, json = false, force = false;
   Index worst = 50;
   ScoreOptions scores;
@@ -45,6 +45,7 @@ struct Examples {
 Examples examples_of(const EvaluateOptions& options, const SavedModel& saved,
                      const std::optional<TrainingSettings>& run) {
   if (!options.data.empty()) {
+    require(options.set.empty(), "--set names a set of the run; it cannot be given with --data");
     TableOptions table;
     if (run) table.columns = run->table.columns;
     if (!options.columns.empty()) table.columns = options.columns;
@@ -65,11 +66,12 @@ Examples examples_of(const EvaluateOptions& options, const SavedModel& saved,
   }
   require_its_data(read_checkpoint(saved.origin), run->data_files());
   Task task = run->make_task();
-  const auto set = from_name<ExampleSet>("--set", options.set);
+  const std::string name = options.set.empty() ? "test" : options.set;
+  const auto set = from_name<ExampleSet>("--set", name);
   const bool is_text = std::holds_alternative<TextCorpus>(task) && set == ExampleSet::test;
   return {std::move(task), set,
           is_text ? std::string("the validation part of the run's text (a text has no test set)")
-                  : fmt::format("the {} set of the run", options.set)};
+                  : fmt::format("the {} set of the run", name)};
 }
 
 /// The settings of the run that the model is of, if it is of one.
@@ -103,6 +105,23 @@ std::string notes_of(const Examples& examples, const Scores& scores, const Saved
   if (count > 0) {
     notes += fmt::format("{} of {} inputs have symbols that the model does not know\n",
                          with_commas(count), with_commas(std::ssize(scores.examples)));
+  }
+  if (const auto* pairs = std::get_if<Seq2SeqTask>(&examples.task)) {
+    const std::vector<Seq2SeqQuestion>& questions =
+        examples.set == ExampleSet::validation ? pairs->validation : pairs->test;
+    const std::int32_t never = pairs->target.unk();
+    const auto lost =
+        std::count_if(questions.begin(), questions.end(), [&](const Seq2SeqQuestion& one) {
+          return std::all_of(one.answers.begin(), one.answers.end(), [&](const Tokens& answer) {
+            return std::find(answer.begin(), answer.end(), never) != answer.end();
+          });
+        });
+    if (lost > 0 && examples.set != ExampleSet::train) {
+      notes += fmt::format(
+          "{} of {} outputs are wrong in any case: the right ones have symbols that the model does "
+          "not know\n",
+          with_commas(lost), with_commas(std::ssize(questions)));
+    }
   }
   return notes;
 }
@@ -162,7 +181,7 @@ Command add_evaluate(CLI::App& program) {
   app->add_flag("--skip-bad-lines", options->skip_bad_lines, "skip malformed lines of --data");
   app->add_option("--set", options->set, "set of the run's examples: train, validation or test")
       ->check(one_of({"train", "validation", "test"}))
-      ->capture_default_str();
+      ->default_str("test");
   app->add_option("--beam", options->scores.beam, "width of beam search; 1 means greedy decoding")
       ->check(at_least(1))
       ->capture_default_str();

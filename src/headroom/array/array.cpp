@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "headroom/base/error.hpp"
 
 namespace headroom {
@@ -30,12 +28,6 @@ void throw_undefined_array() {
 
 Array zeros(const Shape& shape) { return {shape, Real(0)}; }
 Array ones(const Shape& shape) { return {shape, Real(1)}; }
-
-Ids arange(Index n) {
-  Ids ids(Shape{n});
-  std::iota(ids.data(), ids.data() + n, 0);
-  return ids;
-}
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -83,7 +83,7 @@ class Beam {
       const double before = prefixes_[beam].log_probability - log_sum_exp(row);
       for (std::size_t id = 0; id < row.size(); ++id) {
         const double log_probability = before + double(row[id]);
-        if (std::isinf(log_probability)) continue;  // forbidden by the model
+        if (std::isinf(log_probability) || Index(id) == limits_.never) continue;  // forbidden
         all.push_back({log_probability, Index(beam), static_cast<std::int32_t>(id)});
       }
     }

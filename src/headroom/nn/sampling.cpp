@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "headroom/base/at.hpp"
@@ -125,13 +126,16 @@ std::vector<Written> sample(Writer& writer, const DecodingLimits& limits,
 
   for (Index written = 0; written < limits.longest && !live.empty(); ++written) {
     if (writer.room() < newest.dim(1) && !writer.slide()) break;
-    const Array logits = writer.next(newest);
+    Array logits = writer.next(newest);
     std::vector<Index> going_on;  // rows that are not finished
     std::fill(step.begin(), step.end(), -1);
     for (std::size_t row = 0; row < live.size(); ++row) {
-      const std::span<const Real> mine = row_of(logits, Index(row));
       Written& result = results[static_cast<std::size_t>(live[row])];
-      const double normaliser = log_sum_exp(mine);
+      const double normaliser = log_sum_exp(row_of(logits, Index(row)));
+      if (limits.never >= 0) {
+        logits[Index(row) * logits.dim(1) + limits.never] = -std::numeric_limits<Real>::infinity();
+      }
+      const std::span<const Real> mine = row_of(logits, Index(row));
       const std::int32_t id = choose(mine);
       step[static_cast<std::size_t>(live[row])] = id;
       result.log_probability += double(at(mine, id)) - normaliser;

@@ -58,6 +58,7 @@ std::vector<std::vector<Written>> outputs_for(Seq2Seq& model, std::span<const To
   for (const Tokens& tokens : sources) lengths.push_back(Index(tokens.size()));
   const DecodingLimits limits{.begin = target.bos(),
                               .end = target.eos(),
+                              .never = target.unk(),
                               .longest = std::min(longest, model.config.longest)};
   std::vector<std::vector<Written>> outputs(sources.size());
   for (const std::vector<Index>& examples : batches_by_length(lengths, batch_size)) {

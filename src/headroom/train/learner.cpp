@@ -215,14 +215,16 @@ class Seq2SeqLearner : public ExampleLearner<Seq2SeqTask, Seq2Seq, Seq2SeqLoader
  public:
   using ExampleLearner::ExampleLearner;
 
-  const char* measure() const override { return phonemes() ? "per" : "exact_match"; }
+  const char* measure() const override {
+    return task_.name == "g2p" ? "per" : of_words() ? "wer" : "exact_match";
+  }
   BestSoFar::Better better() const override {
-    return phonemes() ? BestSoFar::Better::lower : BestSoFar::Better::higher;
+    return of_words() ? BestSoFar::Better::lower : BestSoFar::Better::higher;
   }
 
  private:
-  /// Words as targets are phonemes: then nearness counts too.
-  bool phonemes() const { return task_.target.kind() == TokenKind::words; }
+  /// Words and phonemes as targets: then nearness counts too.
+  bool of_words() const { return task_.target.kind() == TokenKind::words; }
   std::vector<Seq2SeqBatch> batches_of(const Examples& examples) const override {
     return evaluation_batches(examples, probe_batch, task_.source, task_.target);
   }
@@ -232,12 +234,10 @@ class Seq2SeqLearner : public ExampleLearner<Seq2SeqTask, Seq2Seq, Seq2SeqLoader
         evaluation_batches(first_answers(questions), evaluation_batch, task_.source, task_.target);
     Record record{{loss_name, mean_loss(model_, batches)}};
     const SequenceScore score = score_greedily(model_, questions, task_.source, task_.target);
-    if (phonemes()) {
-      record["per"] = score.token_error_rate();
-      record["wer"] = score.word_error_rate();
-    } else {
-      record["exact_match"] = score.exact_match();
-    }
+    const bool is_g2p = task_.name == "g2p";
+    record[is_g2p ? "per" : "exact_match"] =
+        is_g2p ? score.token_error_rate() : score.exact_match();
+    if (of_words()) record["wer"] = is_g2p ? score.word_error_rate() : score.token_error_rate();
     return record;
   }
 };

@@ -21,6 +21,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 constexpr double one_sided_level = 0.05;
+constexpr Index enough_examples = 30;  // to call a better model one that has not learned
 constexpr double gain_within_rounding = is_double ? 1e-9 : 1e-5;  // relative to the measure
 
 /// How often each label occurs.
@@ -47,12 +48,14 @@ std::vector<Tokens> answers_of(const std::vector<Ids>& labels) {
   return answers;
 }
 
-/// For each example 1 where the most frequent answer is right, else 0.
-std::vector<double> right_of_majority(const std::vector<Ids>& labels) {
+/// For each example 1 where the most frequent answer is right, else 0. An answer with the token
+/// `never` is not one.
+std::vector<double> right_of_majority(const std::vector<Ids>& labels, std::int32_t never) {
   const std::vector<Tokens> answers = answers_of(labels);
   std::map<Tokens, Index> counts;
   for (const Tokens& answer : answers) {
-    if (!answer.empty()) ++counts[answer];
+    const bool known = std::find(answer.begin(), answer.end(), never) == answer.end();
+    if (known && !answer.empty()) ++counts[answer];
   }
   const auto most =
       std::max_element(counts.begin(), counts.end(),
@@ -66,8 +69,9 @@ std::vector<double> right_of_majority(const std::vector<Ids>& labels) {
 }
 
 /// Adds for each example 1 where the largest logits are at all of its labels, else 0; also 0 where
-/// it has no label, as for the constant answer.
-void add_right(const Array& logits, const Ids& labels, std::vector<double>& right) {
+/// it has no label, as for the constant answer, or the label `never`.
+void add_right(const Array& logits, const Ids& labels, std::int32_t never,
+               std::vector<double>& right) {
   const Ids answers = argmax(logits);
   const Index length = labels.size() / labels.dim(0);
   for (Index begin = 0; begin < labels.size(); begin += length) {
@@ -75,7 +79,7 @@ void add_right(const Array& logits, const Ids& labels, std::vector<double>& righ
     for (Index i = begin; i < begin + length; ++i) {
       if (labels[i] == ignored_label) continue;
       ++asked;
-      if (answers[i] == labels[i]) ++hits;
+      if (answers[i] == labels[i] && labels[i] != never) ++hits;
     }
     right.push_back(asked > 0 && hits == asked ? 1 : 0);
   }
@@ -111,11 +115,14 @@ std::string TaskCheck::text() const {
 
 std::string TaskCheck::warning(const std::string& name) const {
   if (learned) return "";
+  const bool is_better = measure == "loss" ? model < constant : model > constant;
+  const bool may = is_better && examples < enough_examples;
   return fmt::format(
-      "{} has not learned the task: its {} of {}{} is not clearly better than the {} of the best "
+      "{} {} not {}learned the task: its {} of {}{} is not clearly better than the {} of the best "
       "constant answer ({} test {})",
-      name, measure, measure_text(*this, model), measure == "loss" ? " nats per example" : "",
-      measure_text(*this, constant), with_commas(examples), examples == 1 ? "example" : "examples");
+      name, may ? "may" : "has", may ? "have " : "", measure, measure_text(*this, model),
+      measure == "loss" ? " nats per example" : "", measure_text(*this, constant),
+      with_commas(examples), examples == 1 ? "example" : "examples");
 }
 
 TaskCheck check_task(Learner& learner, Index most) {
@@ -123,18 +130,25 @@ TaskCheck check_task(Learner& learner, Index most) {
   std::vector<double> losses, right;
   std::vector<Ids> labels;
   TaskCheck check{.measure = "loss"};
+  // The unknown token is no output (see DecodingLimits); a class is.
+  const auto never = [&] {
+    const Vocabulary words(TokenKind::words, Specials::all, {});
+    return check.measure == "exact match" ? words.unk() : std::int32_t{-1};
+  };
   learner.visit(ExampleSet::test, most, [&](const ProbedBatch& batch) {
     HeadProbe probe;
     labels.push_back(batch.labels);
     check.measure = batch.labels.rank() == 1 ? "accuracy" : batch.encoded ? "exact match" : "loss";
-    if (check.measure != "loss") return add_right(batch.logits(probe).value(), batch.labels, right);
+    if (check.measure != "loss") {
+      return add_right(batch.logits(probe).value(), batch.labels, never(), right);
+    }
     const Tensor of_batch = batch.losses(probe);
     for (const Real loss : of_batch.value().span()) losses.push_back(double(loss));
   });
   const bool answers = check.measure != "loss";
   const std::vector<double>& of_model = answers ? right : losses;
   const std::vector<double> of_constant =
-      answers ? right_of_majority(labels) : losses_of_shares(labels);
+      answers ? right_of_majority(labels, never()) : losses_of_shares(labels);
   check.examples = std::ssize(of_model);
   check.model = mean_of(of_model);
   check.constant = mean_of(of_constant);

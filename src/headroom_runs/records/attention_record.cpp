@@ -72,7 +72,8 @@ Passage read_and_written(const Seq2Seq& model, const Vocabulary& source, const V
   } else {
     const Padded padded = pad(std::span(&passage.source, 1), 0);
     const auto writer = make_writer(model, padded.ids, padded.lengths);
-    const DecodingLimits limits{.begin = target.bos(), .end = target.eos(), .longest = room};
+    const DecodingLimits limits{
+        .begin = target.bos(), .end = target.eos(), .never = target.unk(), .longest = room};
     const Written best = greedy(*writer, limits).front();
     passage.written = best.ids;
     passage.finished = best.finished;

@@ -7,6 +7,7 @@
 #include "headroom/base/names.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"
+#include "headroom_runs/tables/given_vocabulary.hpp"
 #include "headroom_runs/tables/table_tasks.hpp"
 
 namespace headroom {
@@ -20,12 +21,18 @@ std::string sizes_text(std::size_t train, std::size_t validation, std::size_t te
                      with_commas(Index(test)));
 }
 
-/// "3 sources of the test are also in training: their results say less", or "".
+/// "3 sources of the test are also in training: their results say less", or "". Sources with
+/// unknown symbols are not compared: different ones may have the same tokens.
 template <class Example, class Question, class Source>
 std::string known_text(const std::vector<Example>& train, const std::vector<Question>& test,
-                       Source Example::*of_train, Source Question::*of_test) {
+                       Source Example::*of_train, Source Question::*of_test,
+                       const Vocabulary& vocabulary) {
   std::set<Tokens> known;
-  for (const Example& example : train) known.insert(example.*of_train);
+  for (const Example& example : train) {
+    const Tokens& source = example.*of_train;
+    const bool is_whole = std::find(source.begin(), source.end(), vocabulary.unk()) == source.end();
+    if (is_whole) known.insert(source);
+  }
   const auto count = std::count_if(test.begin(), test.end(), [&](const Question& question) {
     return known.contains(question.*of_test);
   });
@@ -64,8 +71,9 @@ std::string text_of(const Seq2SeqTask& task) {
   std::string text = sizes_text(task.train.size(), task.validation.size(), task.test.size());
   if (!task.train.empty()) {
     const Seq2SeqExample& first = task.train.front();
-    text += fmt::format("an example: {} -> {}\n", printable(task.source.decode(first.source)),
-                        printable(task.target.decode(first.target)));
+    text += fmt::format("an example: {} -> {}\n",
+                        printable(text_with_unknown(task.source, first.source)),
+                        printable(text_with_unknown(task.target, first.target)));
   }
   text += fmt::format("{} different {} in sources, {} {} in targets\n",
                       with_commas(task.source.plain_size()), name_of(task.source.kind()),
@@ -73,14 +81,16 @@ std::string text_of(const Seq2SeqTask& task) {
   return text + skipped_text(task.skipped) +
          unknown_text(task.train, {&task.validation, &task.test}, &Seq2SeqExample::source,
                       &Seq2SeqQuestion::source, task.source) +
-         known_text(task.train, task.test, &Seq2SeqExample::source, &Seq2SeqQuestion::source);
+         known_text(task.train, task.test, &Seq2SeqExample::source, &Seq2SeqQuestion::source,
+                    task.source);
 }
 
 std::string text_of(const ClassificationTask& task) {
   std::string text = sizes_text(task.train.size(), task.validation.size(), task.test.size());
   if (!task.train.empty()) {
     const LabelledExample& first = task.train.front();
-    text += fmt::format("an example: {} -> {}\n", printable(task.tokens.decode(first.tokens)),
+    text += fmt::format("an example: {} -> {}\n",
+                        printable(text_with_unknown(task.tokens, first.tokens)),
                         task.classes[std::size_t(first.label)]);
   }
   text += fmt::format("{} different {}, {} classes\n", with_commas(task.tokens.plain_size()),
@@ -88,7 +98,8 @@ std::string text_of(const ClassificationTask& task) {
   return text + skipped_text(task.skipped) +
          unknown_text(task.train, {&task.validation, &task.test}, &LabelledExample::tokens,
                       &LabelledExample::tokens, task.tokens) +
-         known_text(task.train, task.test, &LabelledExample::tokens, &LabelledExample::tokens);
+         known_text(task.train, task.test, &LabelledExample::tokens, &LabelledExample::tokens,
+                    task.tokens);
 }
 
 std::string text_of(const TextCorpus& text) {

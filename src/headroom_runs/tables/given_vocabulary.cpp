@@ -150,5 +150,23 @@ Task in_vocabulary(Task task, const Record& vocabulary, const std::string& origi
   return task;
 }
 
+std::string text_with_unknown(const Vocabulary& vocabulary, const Tokens& tokens) {
+  std::string text;
+  if (vocabulary.kind() == TokenKind::bytes) {  // a character is several tokens
+    for (auto at = tokens.begin();; ++at) {
+      const auto unknown = std::find(at, tokens.end(), vocabulary.unk());
+      text += vocabulary.decode({at, unknown});
+      if (unknown == tokens.end()) return text;
+      text += vocabulary.token(*unknown);
+      at = unknown;
+    }
+  }
+  for (const std::int32_t token : tokens) {
+    if (!text.empty() && vocabulary.kind() == TokenKind::words) text += " ";
+    text += vocabulary.token(token);
+  }
+  return text;
+}
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -14,6 +14,7 @@
 #include "headroom/data/batches.hpp"
 #include "headroom/ops/reductions.hpp"
 #include "headroom/train/evaluation.hpp"
+#include "headroom_runs/tables/given_vocabulary.hpp"
 #include "headroom_runs/use/chrf.hpp"
 
 namespace headroom {
@@ -132,25 +133,6 @@ std::vector<Rule> rules_of_text() {
   return {loss_rule(), perplexity_rule(), std::move(bits)};
 }
 
-/// The text of tokens, with "<unk>" where a symbol is unknown.
-std::string readable(const Vocabulary& vocabulary, const Tokens& tokens) {
-  std::string text;
-  if (vocabulary.kind() == TokenKind::bytes) {
-    for (auto at = tokens.begin();; ++at) {
-      const auto unknown = std::find(at, tokens.end(), vocabulary.unk());
-      text += vocabulary.decode({at, unknown});
-      if (unknown == tokens.end()) return text;
-      text += vocabulary.token(*unknown);
-      at = unknown;
-    }
-  }
-  for (const std::int32_t token : tokens) {
-    if (!text.empty() && vocabulary.kind() == TokenKind::words) text += " ";
-    text += vocabulary.token(token);
-  }
-  return text;
-}
-
 /// Fills the parts of an example that all kinds of models have.
 void add_common(ScoredExample& example, double loss, Index label_count) {
   example.loss = loss / double(label_count);
@@ -210,12 +192,12 @@ std::vector<ScoredExample> scored(const SavedModel& saved, const Seq2SeqTask& ta
   std::vector<ScoredExample> examples;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const Tokens& written = outputs[i].front().ids;
-    ScoredExample example{.input = readable(task.source, sources[i]),
+    ScoredExample example{.input = text_with_unknown(task.source, sources[i]),
                           .output = task.target.decode(written),
                           .length = std::ssize(sources[i]),
                           .tokens = sources[i]};
     for (const Tokens& answer : questions[i].answers) {
-      example.expected.push_back(readable(task.target, answer));
+      example.expected.push_back(text_with_unknown(task.target, answer));
     }
     SequenceScore score;
     score.add(written, questions[i].answers);
@@ -248,7 +230,7 @@ std::vector<ScoredExample> scored(const SavedModel& saved, const ClassificationT
       for (Index row = 0; row < given.size(); ++row) {
         const auto place = std::size_t(at(batch.examples, row));
         const LabelledExample& one = set[place];
-        examples[place] = {.input = readable(task.tokens, one.tokens),
+        examples[place] = {.input = text_with_unknown(task.tokens, one.tokens),
                            .expected = {at(task.classes, one.label)},
                            .output = at(task.classes, given[row]),
                            .length = std::ssize(one.tokens),
@@ -275,7 +257,8 @@ std::vector<ScoredExample> scored(const SavedModel& saved, const TextCorpus& tex
     for (const std::int32_t label : one.labels.span()) {
       if (label != ignored_label) read.push_back(label);
     }
-    ScoredExample example{.input = readable(text.vocabulary, read), .length = std::ssize(read) - 1};
+    ScoredExample example{.input = text_with_unknown(text.vocabulary, read),
+                          .length = std::ssize(read) - 1};
     double predicted = 0;
     for (const std::int32_t label : std::span(read).subspan(1)) {
       const std::string& token = text.vocabulary.token(label);

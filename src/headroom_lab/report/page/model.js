@@ -249,7 +249,8 @@ function whole_rows(maps) {
   return maps;
 }
 
-const likeliest = (row) => row.reduce((best, v, i) => v > row[best] ? i : best, 0);
+/** The index of the largest logit; `never` is not taken. */
+const likeliest = (row, never) => row.reduce((best, v, i) => v > row[best] && i !== never ? i : best, 0);
 
 /**
  * Reads `prompt` (and a source if there is an encoder) and generates greedily at most `most` tokens, up to `end`;
@@ -267,7 +268,7 @@ function write_on(model, {source, prompt, given, end, most}, gates = {}) {
       target_in.push(written.at(-1));
       logits.push(...read([written.at(-1)]));
     }
-    written.push(planned ? planned[written.length] : likeliest(logits.at(-1)));
+    written.push(planned ? planned[written.length] : likeliest(logits.at(-1), end === null ? null : unknown_token));
   }
   const target = [...prompt.slice(1), ...written];
   const probability = written.reduce((product, id, i) => product * softmax(logits[prompt.length - 1 + i])[id], 1);
@@ -275,6 +276,9 @@ function write_on(model, {source, prompt, given, end, most}, gates = {}) {
 }
 
 // ---------------------------------------------------------------- tokens
+
+/** The id of <unk>, where a vocabulary has it: no output has it. */
+const unknown_token = 3;
 
 /** Special tokens by id, as a page shows them; they come first in a vocabulary and occur in no text. */
 const special_tokens = {none: [], bos: ["^"], all: ["<pad>", "^", "$", "<unk>"]};
