@@ -28,6 +28,13 @@ bool begins_with_object(std::string_view text) {
   return next != text.npos && (text[next] == '"' || text[next] == '}');
 }
 
+/// The ending of a file with this text.
+const char* ending_of(std::string_view text) {
+  if (begins_with_object(text)) return ".jsonl";
+  const std::string_view line = text.substr(0, text.find('\n'));
+  return line.find('\t') == line.npos && line.find(',') != line.npos ? ".csv" : ".tsv";
+}
+
 /// A message with "standard input" where it names the file first, then "-", as commands do.
 std::string with_other_name(std::string message, const std::string& file) {
   const char* name = "standard input";
@@ -50,7 +57,7 @@ StandardInput::StandardInput() {
   if (mkdtemp(folder.data()) == nullptr) {
     throw FileError(fmt::format("{}: cannot make a temporary folder", folder));
   }
-  file_ = fs::path(folder) / (begins_with_object(text) ? "data.jsonl" : "data.tsv");
+  file_ = fs::path(folder) / fmt::format("data{}", ending_of(text));
   write_file(file_, text);
 }
 

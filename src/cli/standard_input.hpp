@@ -17,7 +17,8 @@ class StandardInput {
   static constexpr const char* option = "-";  // as the name of a file
 
   /// Reads to the end. The file is a table with objects (.jsonl) if it begins with a brace and a
-  /// quote, else with tabs (.tsv). Throws FileError, DataError if there is nothing.
+  /// quote, with commas (.csv) if its first line has a comma and no tab, else with tabs. Throws
+  /// FileError, DataError if there is nothing.
   StandardInput();
   ~StandardInput();
   StandardInput(const StandardInput&) = delete;

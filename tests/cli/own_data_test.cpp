@@ -126,6 +126,7 @@ TEST_CASE("data come from standard input, and go with their run") {
   INFO(table.err);
   CHECK(table.code == 0);
   CHECK(has_kept_data(folder / "run"));
+  CHECK(piped("printf 'a,b\\nc,\"d, e\"\\nf,g\\n'", with({"--force"}), folder).code == 0);
   REQUIRE(headroom_program(small({"train", "--task", "sort", "--force"}), folder).code == 0);
   CHECK_FALSE(has_kept_data(folder / "run"));
   folder.file("run/data-mine.tsv", "mine");

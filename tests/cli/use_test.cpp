@@ -117,6 +117,73 @@ TEST_CASE("predict ranks classes, whose probabilities sum to 1") {
   CHECK(first["class"] == first["classes"][0]["class"]);
 }
 
+TEST_CASE("an unknown symbol is never right, and is not the same as another one") {
+  const TemporaryFolder folder;
+  std::string rows;
+  for (char a = 'a'; a <= 'z'; ++a) {
+    for (char b = 'a'; b <= 'e'; ++b) {
+      rows += std::string("my name is ") + a + b + "x\t" + a + b + "y hello\n";
+    }
+  }
+  folder.file("names.tsv", rows);
+  const Finished trained =
+      headroom_program({"train",     "--task",        "pairs",    "--data",
+                        "names.tsv", "--symbols",     "words",    "--target-symbols",
+                        "words",     "--least-count", "2",        "--steps",
+                        "60",        "--width",       "16",       "--heads",
+                        "2",         "--layers",      "1",        "--batch",
+                        "16",        "--split",       "60:20:20", "--lr",
+                        "0.01",      "--out",         "run"},
+                       folder);
+  INFO(trained.err);
+  REQUIRE(trained.code == 0);
+  CHECK_THAT(trained.err, Contains("an example: my name is <unk> -> <unk> hello\n"));
+  CHECK_THAT(trained.err, !Contains("are also in training"));
+  const json test = json::parse(content(folder / "run/summary.json"))["test"];
+  CHECK(test["exact_match"] == 0);
+  CHECK(test["wer"].get<double>() >= 0.5);
+  CHECK_FALSE(test.contains("per"));
+  const Finished said = headroom_program({"evaluate", "--model", "run", "--json"}, folder);
+  INFO(said.err);
+  const json measures = json::parse(said.out)["measures"];
+  CHECK(measures["exact_match"]["value"] == 0);
+  CHECK(measures["wer"]["value"] == test["wer"]);
+  CHECK_THAT(json::parse(said.out)["notes"].get<std::string>(),
+             Contains("26 of 26 outputs are wrong in any case"));
+  CHECK_THAT(headroom_program({"predict", "--model", "run", "--json", "names.tsv"}, folder).out,
+             !Contains("<unk>"));
+}
+
+TEST_CASE("predict reads the table of the training, with or without names of columns") {
+  const TemporaryFolder folder;
+  const std::string rows = "cat\tcats\ndog\tdogs\nhen\thens\npig\tpigs\ncow\tcows\n";
+  folder.file("rows.tsv", rows);
+  train_small(folder, {"--task", "pairs", "--data", "rows.tsv", "--split", "50:25:25"});
+  const Finished said = headroom_program({"predict", "--model", "run", "rows.tsv"}, folder);
+  INFO(said.err);
+  CHECK(said.code == 0);
+  CHECK(std::count(said.out.begin(), said.out.end(), '\n') == 5);
+  folder.file("named.CSV", "source,target\ncat,cats\n");
+  const Finished one = headroom_program({"predict", "--model", "run", "named.CSV"}, folder);
+  CHECK(one.code == 0);
+  CHECK(std::count(one.out.begin(), one.out.end(), '\n') == 1);
+  folder.file("twice.csv", "source,source\ncat,cats\n");
+  CHECK_THAT(headroom_program({"predict", "--model", "run", "twice.csv"}, folder).err,
+             Contains("twice.csv:1: two columns are called \"source\""));
+}
+
+TEST_CASE("translate --json has the outputs of the good lines, too") {
+  const TemporaryFolder folder;
+  train_plurals(folder);
+  const Finished said =
+      headroom_program({"translate", "--model", "run", "--json", "cat", ""}, folder);
+  CHECK(said.code == 4);
+  const json lines = json::parse(said.out);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0]["outputs"].size() == 1);
+  CHECK(lines[1].contains("problem"));
+}
+
 TEST_CASE("evaluate has the measures of the run's summary, and those of another file") {
   const TemporaryFolder folder;
   train_plurals(folder);

@@ -14,8 +14,11 @@ inline namespace HEADROOM_PRECISION {
 /// quotes or line ends (RFC 4180); an object of JSON in every line.
 enum class TableFormat { tsv, csv, jsonl };
 
-/// The format by the ending of the name: .csv; .jsonl and .ndjson; .tsv and all others.
+/// The format by the ending of the name, in small or capital letters: .csv; .jsonl and .ndjson;
+/// .tsv and all others.
 TableFormat format_of(const std::filesystem::path& path);
+/// Whether a name ends in .tsv, in small or capital letters.
+bool ends_in_tsv(const std::filesystem::path& path);
 
 /// The files that a path means: itself, or, in the order of their names, those of a folder that end
 /// like a table and are not hidden. Throws DataError for a folder without any.
@@ -32,6 +35,10 @@ struct TableRow {
   std::vector<std::string> cells;
   std::size_t file = 0;
 };
+
+/// The cells of a table's first row, none of a file with objects. Throws FileError, DataError for a
+/// file without text.
+std::vector<std::string> first_cells(const std::filesystem::path& path);
 
 /// Reads as many columns of a file as `usual` has names, usually two. `columns` is "NAME,NAME" or
 /// "NUMBER,NUMBER", from 1. If it is empty, the columns are called `usual`; a file without these

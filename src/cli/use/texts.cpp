@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 bool is_table(const fs::path& file) {
-  return format_of(file) != TableFormat::tsv || file.extension() == ".tsv";
+  return format_of(file) != TableFormat::tsv || ends_in_tsv(file);
 }
 
 /// The first of the columns that the run's table had, or "".
@@ -60,8 +61,13 @@ TextSource::TextSource(const std::string& file, const std::string& column, bool 
   }
   SkippedLines skipped;
   const std::string usual = saved.config.kind == ModelKind::seq2seq ? "source" : "text";
-  for (TableRow& row : read_table(file, column.empty() ? column_of_run(saved) : column, {usual},
-                                  skip_bad_lines, skipped)) {
+  std::string chosen = column.empty() ? column_of_run(saved) : column;
+  if (chosen.empty()) {  // a table without names of columns, as it was for training
+    const std::vector<std::string> first = first_cells(file);
+    const bool named = std::find(first.begin(), first.end(), usual) != first.end();
+    if (first.size() == 2 && !named) chosen = "1";
+  }
+  for (TableRow& row : read_table(file, chosen, {usual}, skip_bad_lines, skipped)) {
     cells_.push_back(std::move(row.cells[0]));
   }
   if (skipped.total() > 0) print_error("{}\n", skipped.text());

@@ -16,7 +16,8 @@ inline namespace HEADROOM_PRECISION {
 class TextSource {
  public:
   /// `file` is "-" for standard input. `column` is that of a table; if it is empty, the first
-  /// column of the run's settings, else "source" or "text". Throws FileError, and as read_table().
+  /// column of the run's settings, else "source" or "text", else the first of two. Throws
+  /// FileError, and as read_table().
   TextSource(const std::string& file, const std::string& column, bool skip_bad_lines,
              const SavedModel& saved);
 

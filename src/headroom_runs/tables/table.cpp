@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <fstream>
 #include <optional>
@@ -113,9 +114,10 @@ Names column_names(const std::string& columns, std::size_t count) {
   if (names.size() == count && named && std::set(names.begin(), names.end()).size() == count) {
     return names;
   }
-  throw UsageError(fmt::format(
-      "columns \"{}\" must be {}", columns,
-      count == 1 ? "a name or number" : "two names or numbers, such as source,target or 1,2"));
+  throw UsageError(
+      fmt::format("columns \"{}\" must be {}", columns,
+                  count == 1 ? "a name or number"
+                             : "two different names or numbers, such as source,target or 1,2"));
 }
 
 /// The place of a column from 0, if the text is a number from 1.
@@ -150,6 +152,11 @@ Places places_of(const std::vector<Cells>& rows, const std::string& columns, con
       throw DataError(fmt::format("{}:{}: no column is called \"{}\"; the first line has \"{}\"",
                                   path.string(), rows[0].line, printable(name),
                                   printable(fmt::format("{}", fmt::join(first, "\", \"")), 200)),
+                      {"columns"});
+    }
+    if (std::find(found + 1, first.end(), name) != first.end()) {
+      throw DataError(fmt::format("{}:{}: two columns are called \"{}\"", path.string(),
+                                  rows[0].line, printable(name)),
                       {"columns"});
     }
     named.places.push_back(std::size_t(found - first.begin()));
@@ -257,6 +264,14 @@ void add_objects(GoodRows& rows, std::string_view text, const Names& names, cons
   }
 }
 
+/// The ending of a name in small letters: ".csv".
+std::string ending_of(const fs::path& path) {
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
 /// The encoding that the first bytes of a file show, by their mark or by the zeros beside letters
 /// of ASCII; "" for all others.
 const char* wide_encoding(std::string_view first) {
@@ -290,18 +305,19 @@ void require_narrow_encoding(const fs::path& path) {
 }
 
 TableFormat format_of(const fs::path& path) {
-  const fs::path ending = path.extension();
+  const std::string ending = ending_of(path);
   if (ending == ".csv") return TableFormat::csv;
   return ending == ".jsonl" || ending == ".ndjson" ? TableFormat::jsonl : TableFormat::tsv;
 }
+
+bool ends_in_tsv(const fs::path& path) { return ending_of(path) == ".tsv"; }
 
 std::vector<fs::path> table_files(const fs::path& path) {
   if (!fs::is_directory(path)) return {path};
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-    const fs::path ending = entry.path().extension();
     if (entry.is_directory() || entry.path().filename().string().starts_with('.')) continue;
-    if (ending == ".tsv" || format_of(entry.path()) != TableFormat::tsv) {
+    if (ends_in_tsv(entry.path()) || format_of(entry.path()) != TableFormat::tsv) {
       files.push_back(entry.path());
     }
   }
@@ -309,6 +325,14 @@ std::vector<fs::path> table_files(const fs::path& path) {
   if (!files.empty()) return files;
   throw DataError(fmt::format(
       "{}: the folder has no file that ends in .tsv, .csv, .jsonl or .ndjson", path.string()));
+}
+
+std::vector<std::string> first_cells(const fs::path& path) {
+  const TableFormat format = format_of(path);
+  if (format == TableFormat::jsonl) return {};
+  const std::string text = read_raw_text(path);
+  const auto rows = format == TableFormat::csv ? comma_rows(text, path) : tab_rows(text);
+  return rows.empty() ? std::vector<std::string>() : rows.front().cells;
 }
 
 std::vector<TableRow> read_table(const fs::path& path, const std::string& columns,
