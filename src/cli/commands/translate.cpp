@@ -73,6 +73,8 @@ int translate(const TranslateOptions& options) {
   }
   set_result(std::move(lines));
   if (refused == 0) return 0;
+  end_output();
+  print_result(0);  // the other lines have their outputs
   throw DataError(fmt::format("{} of {} lines could not be read by this model", refused, number));
 }
 

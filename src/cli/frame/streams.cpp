@@ -2,6 +2,7 @@
 #include "cli/frame/streams.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,8 @@ void prepare_standard_streams() {
 }
 
 std::string unwritten_output(int error) {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  if (error == 0 && poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0) error = EPIPE;
   const char* const why = error == EPIPE   ? "the program that reads it has ended"
                           : error == EFBIG ? "the file would exceed the limit, see ulimit -f"
                           : error == EIO   ? "input or output error; was the terminal closed?"

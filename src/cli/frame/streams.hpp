@@ -17,7 +17,8 @@ inline namespace HEADROOM_PRECISION {
 /// closed pipe (SIGPIPE) and beyond the limit of a file's size (SIGXFSZ) errors of write().
 void prepare_standard_streams();
 
-/// "standard output could not be written (is the disk full?)", by the value of errno.
+/// "standard output could not be written (is the disk full?)", by the value of errno; 0 if it
+/// is not known any more.
 std::string unwritten_output(int error);
 
 /// A text from outside for a standard stream: a path, a name from a file, or what a model
